@@ -1,0 +1,19 @@
+//! Text to typed values, with positions.
+//!
+//! Every YAML file of a user becomes a tree of [`Node`]s that know where they stand
+//! ([`yaml`]); typed values are read out of that tree by [`FromNode`], which reports *all*
+//! mistakes of a file as [`Diagnostic`]s instead of stopping at the first. The macros
+//! [`record!`](crate::record) and [`choice!`](crate::choice) declare a mapping or a word
+//! once: its reader, its JSON Schema and its documentation come from that one place.
+
+pub mod diagnostic;
+pub mod read;
+pub mod record;
+pub mod source;
+pub mod yaml;
+
+pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use read::{Entries, FromNode, MapReader, did_you_mean, did_you_mean_text};
+pub use record::{FieldDoc, Need, Record};
+pub use source::{SourceId, Sources, Sp, Span};
+pub use yaml::{Node, Yaml};

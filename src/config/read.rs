@@ -1,0 +1,270 @@
+//! Typed values out of YAML nodes; every mistake is collected.
+
+use std::collections::BTreeSet;
+
+use serde_json::{Value as Json, json};
+
+use super::diagnostic::{Diagnostic, Diagnostics};
+use super::source::{Sp, Span};
+use super::yaml::{Node, Yaml};
+
+/// A type that can be read from a YAML node.
+pub trait FromNode: Sized {
+    /// Reads the value; on a mistake adds it to `diagnostics` and returns `None`.
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self>;
+
+    /// JSON Schema of what [`from_node`](Self::from_node) takes.
+    fn schema() -> Json;
+}
+
+/// The nearest of the known names, if one is near enough to be a typo.
+pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
+    let limit = (name.chars().count() / 3).clamp(1, 3);
+    known
+        .into_iter()
+        .map(|candidate| {
+            let folded =
+                candidate.eq_ignore_ascii_case(name) || candidate.replace('-', "_") == name.replace('-', "_");
+            (if folded { 0 } else { strsim::damerau_levenshtein(name, candidate) }, candidate)
+        })
+        .filter(|(distance, _)| *distance <= limit)
+        .min_by_key(|(distance, _)| *distance)
+        .map(|(_, candidate)| candidate)
+}
+
+/// The help line for an unknown name: the nearest one, else the whole list when it is short.
+pub fn did_you_mean_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
+    let known: BTreeSet<&str> = known.into_iter().collect();
+    if let Some(near) = did_you_mean(name, known.iter().copied()) {
+        return Some(format!("did you mean `{near}`?"));
+    }
+    if known.is_empty() || known.len() > 24 {
+        return None;
+    }
+    Some(format!(
+        "known here: {}",
+        known.into_iter().map(|k| format!("`{k}`")).collect::<Vec<_>>().join(", ")
+    ))
+}
+
+/// Reports that a node has the wrong type.
+pub fn wrong_type(node: &Node, wanted: &str, diagnostics: &mut Diagnostics) {
+    diagnostics.push(
+        Diagnostic::error(node.span, format!("expected {wanted}, found {}", node.value.kind()))
+            .label(format!("expected {wanted}")),
+    );
+}
+
+impl FromNode for String {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Yaml::Str(text) => Some(text.clone()),
+            Yaml::Int(_) | Yaml::Float(_) | Yaml::Bool(_) => {
+                diagnostics.push(
+                    Diagnostic::error(node.span, format!("expected a string, found {}", node.value.kind()))
+                        .label("YAML reads this as a number or a boolean")
+                        .help("put it in double quotes, so that it is taken letter by letter"),
+                );
+                None
+            }
+            Yaml::Null | Yaml::List(_) | Yaml::Map(_) => {
+                wrong_type(node, "a string", diagnostics);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string" })
+    }
+}
+
+impl FromNode for bool {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if let Yaml::Bool(value) = node.value {
+            return Some(value);
+        }
+        let mut diagnostic =
+            Diagnostic::error(node.span, format!("expected `true` or `false`, found {}", node.value.kind()));
+        if let Some(word) = node.as_str() {
+            match word.to_ascii_lowercase().as_str() {
+                "yes" | "on" | "y" => diagnostic = diagnostic.help("write `true`"),
+                "no" | "off" | "n" => diagnostic = diagnostic.help("write `false`"),
+                _ => {}
+            }
+        }
+        diagnostics.push(diagnostic);
+        None
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "boolean" })
+    }
+}
+
+macro_rules! integer {
+    ($($type:ty),*) => {$(
+        impl FromNode for $type {
+            fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+                let Yaml::Int(value) = node.value else {
+                    wrong_type(node, "an integer", diagnostics);
+                    return None;
+                };
+                let converted = Self::try_from(value).ok();
+                if converted.is_none() {
+                    diagnostics.error(node.span, format!("{value} is out of range: {} to {}", Self::MIN, Self::MAX));
+                }
+                converted
+            }
+
+            fn schema() -> Json {
+                if Self::MIN == 0 { json!({ "type": "integer", "minimum": 0 }) } else { json!({ "type": "integer" }) }
+            }
+        }
+    )*};
+}
+integer!(i64, u64, u32, u16);
+
+impl<T: FromNode> FromNode for Vec<T> {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let Yaml::List(items) = &node.value else {
+            wrong_type(node, "a list", diagnostics);
+            return None;
+        };
+        let read: Vec<Option<T>> = items.iter().map(|item| T::from_node(item, diagnostics)).collect();
+        read.into_iter().collect()
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "array", "items": T::schema() })
+    }
+}
+
+impl<T: FromNode> FromNode for Sp<T> {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        T::from_node(node, diagnostics).map(|value| Self::new(value, node.span))
+    }
+
+    fn schema() -> Json {
+        T::schema()
+    }
+}
+
+/// A mapping whose keys are names of the user's choice, in the order written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Entries<T>(pub Vec<(Sp<String>, T)>);
+
+impl<T> Default for Entries<T> {
+    fn default() -> Self {
+        Self(Vec::new())
+    }
+}
+
+impl<T: FromNode> FromNode for Entries<T> {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let entries = map_entries(node, diagnostics)?;
+        let read: Vec<Option<(Sp<String>, T)>> = entries
+            .iter()
+            .map(|(key, value)| T::from_node(value, diagnostics).map(|value| (key.clone(), value)))
+            .collect();
+        read.into_iter().collect::<Option<Vec<_>>>().map(Self)
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "object", "additionalProperties": T::schema() })
+    }
+}
+
+impl FromNode for Node {
+    fn from_node(node: &Node, _: &mut Diagnostics) -> Option<Self> {
+        Some(node.clone())
+    }
+
+    fn schema() -> Json {
+        json!({})
+    }
+}
+
+/// The entries of a mapping; anything else is reported.
+pub fn map_entries<'a>(node: &'a Node, diagnostics: &mut Diagnostics) -> Option<&'a [(Sp<String>, Node)]> {
+    match &node.value {
+        Yaml::Map(entries) => Some(entries),
+        _ => {
+            wrong_type(node, "a map", diagnostics);
+            None
+        }
+    }
+}
+
+/// Takes the fields of one mapping, key by key, and reports what nobody took.
+#[derive(Debug)]
+pub struct MapReader<'a> {
+    entries: &'a [(Sp<String>, Node)],
+    span: Span,
+    what: &'static str,
+    known: Vec<&'static str>,
+}
+
+impl<'a> MapReader<'a> {
+    /// Starts on a node that must be a mapping; `what` names it in messages ("a task").
+    pub fn new(node: &'a Node, what: &'static str, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Yaml::Map(entries) => Some(Self { entries, span: node.span, what, known: Vec::new() }),
+            _ => {
+                wrong_type(node, &format!("{what} (a map)"), diagnostics);
+                None
+            }
+        }
+    }
+
+    /// The node under a key; `null` counts as absent.
+    pub fn node(&mut self, key: &'static str) -> Option<&'a Node> {
+        self.known.push(key);
+        self.entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v).filter(|v| !v.is_null())
+    }
+
+    /// Reads an optional field. The outer `None` says that it was written wrongly.
+    #[expect(clippy::option_option, reason = "absent and wrong are different answers")]
+    pub fn optional<T: FromNode>(
+        &mut self,
+        key: &'static str,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Option<T>> {
+        match self.node(key) {
+            None => Some(None),
+            Some(node) => T::from_node(node, diagnostics).map(Some),
+        }
+    }
+
+    /// Reads a field that must be there.
+    pub fn required<T: FromNode>(&mut self, key: &'static str, diagnostics: &mut Diagnostics) -> Option<T> {
+        if let Some(node) = self.node(key) {
+            return T::from_node(node, diagnostics);
+        }
+        // When a near miss of the key is there, `finish` reports that instead.
+        let near = self.entries.iter().any(|(k, _)| did_you_mean(&k.value, [key]).is_some());
+        if !near {
+            diagnostics.push(
+                Diagnostic::error(self.span, format!("{} needs `{key}`", self.what))
+                    .label(format!("`{key}` is missing")),
+            );
+        }
+        None
+    }
+
+    /// Reports every key that was not asked for. Returns whether there was none.
+    pub fn finish(self, diagnostics: &mut Diagnostics) -> bool {
+        let mut clean = true;
+        for (key, _) in self.entries {
+            if !self.known.contains(&key.value.as_str()) {
+                clean = false;
+                diagnostics.push(
+                    Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
+                        .label("not known here")
+                        .maybe_help(did_you_mean_text(&key.value, self.known.iter().copied())),
+                );
+            }
+        }
+        clean
+    }
+}

@@ -1,0 +1,285 @@
+//! YAML text to a tree of nodes with positions: the only file that names the YAML crate.
+//!
+//! Strict where YAML is treacherous: a duplicate key, a second document, a tab, an anchor
+//! bomb and deep nesting are errors; `yes` and `on` are text. See `docs/design/0002-yaml.md`.
+
+use std::fmt;
+
+use serde::Deserialize;
+use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
+use serde_yaml::{DuplicateKeyPolicy, Spanned};
+
+use super::diagnostic::Diagnostic;
+use super::source::{SourceId, Sources, Sp, Span};
+
+/// The largest file that is read, in bytes; a 10 000-host inventory has about 1 MiB.
+pub const MAX_FILE: u64 = 8 << 20;
+
+/// A YAML value and where it stands.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Node {
+    /// The value.
+    pub value: Yaml,
+    /// Where it was written.
+    pub span: Span,
+}
+
+/// A YAML value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Yaml {
+    /// `null`, `~` or nothing.
+    Null,
+    /// `true` or `false`.
+    Bool(bool),
+    /// A whole number.
+    Int(i64),
+    /// A number with a fraction or an exponent.
+    Float(f64),
+    /// Text.
+    Str(String),
+    /// A sequence.
+    List(Vec<Node>),
+    /// A mapping, in the order written; keys are unique.
+    Map(Vec<(Sp<String>, Node)>),
+}
+
+impl Yaml {
+    /// What a person calls this kind of value.
+    pub fn kind(&self) -> &'static str {
+        match self {
+            Self::Null => "nothing",
+            Self::Bool(_) => "a boolean",
+            Self::Int(_) => "an integer",
+            Self::Float(_) => "a number",
+            Self::Str(_) => "a string",
+            Self::List(_) => "a list",
+            Self::Map(_) => "a map",
+        }
+    }
+}
+
+impl Node {
+    /// A node that no file holds.
+    pub fn detached(value: Yaml) -> Self {
+        Self { value, span: Span::NONE }
+    }
+
+    /// The entry of a mapping with this key.
+    pub fn get(&self, key: &str) -> Option<&Self> {
+        match &self.value {
+            Yaml::Map(entries) => entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    /// The text, when it is text.
+    pub fn as_str(&self) -> Option<&str> {
+        match &self.value {
+            Yaml::Str(text) => Some(text),
+            _ => None,
+        }
+    }
+
+    /// Whether nothing is written here.
+    pub fn is_null(&self) -> bool {
+        self.value == Yaml::Null
+    }
+}
+
+/// The tree as the YAML crate delivers it, before positions get their file.
+enum Raw {
+    Null,
+    Bool(bool),
+    Int(i64),
+    Float(f64),
+    Str(String),
+    List(Vec<Spanned<Raw>>),
+    Map(Vec<(Spanned<String>, Spanned<Raw>)>),
+}
+
+impl<'de> Deserialize<'de> for Raw {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct RawVisitor;
+        impl<'de> Visitor<'de> for RawVisitor {
+            type Value = Raw;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a YAML value")
+            }
+            fn visit_unit<E>(self) -> Result<Raw, E> {
+                Ok(Raw::Null)
+            }
+            fn visit_none<E>(self) -> Result<Raw, E> {
+                Ok(Raw::Null)
+            }
+            fn visit_some<D: Deserializer<'de>>(self, deserializer: D) -> Result<Raw, D::Error> {
+                Raw::deserialize(deserializer)
+            }
+            fn visit_bool<E>(self, value: bool) -> Result<Raw, E> {
+                Ok(Raw::Bool(value))
+            }
+            fn visit_i64<E>(self, value: i64) -> Result<Raw, E> {
+                Ok(Raw::Int(value))
+            }
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Raw, E> {
+                i64::try_from(value).map(Raw::Int).map_err(|_| E::custom("this number is too large"))
+            }
+            fn visit_f64<E>(self, value: f64) -> Result<Raw, E> {
+                Ok(Raw::Float(value))
+            }
+            fn visit_str<E>(self, value: &str) -> Result<Raw, E> {
+                Ok(Raw::Str(value.to_owned()))
+            }
+            fn visit_string<E>(self, value: String) -> Result<Raw, E> {
+                Ok(Raw::Str(value))
+            }
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Raw, A::Error> {
+                let mut list = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    list.push(item);
+                }
+                Ok(Raw::List(list))
+            }
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Raw, A::Error> {
+                let mut entries = Vec::new();
+                while let Some(entry) = map.next_entry()? {
+                    entries.push(entry);
+                }
+                Ok(Raw::Map(entries))
+            }
+        }
+        deserializer.deserialize_any(RawVisitor)
+    }
+}
+
+fn options() -> serde_yaml::Options {
+    serde_yaml::options! {
+        strict_booleans: true,
+        duplicate_keys: DuplicateKeyPolicy::Error,
+        with_snippet: false,
+        emit_comments: false,
+        budget: serde_yaml::budget! { max_depth: 64, max_nodes: 2_000_000, max_events: 6_000_000 },
+    }
+}
+
+/// Reads one YAML document. An empty text is [`Yaml::Null`].
+///
+/// # Errors
+/// One diagnostic that points at the first place that is not YAML as we take it.
+pub fn parse(sources: &Sources, source: SourceId) -> Result<Node, Box<Diagnostic>> {
+    let text = sources.text(source);
+    if text.len() as u64 > MAX_FILE {
+        let span = Span { source, start: 0, end: 0 };
+        return Err(Box::new(
+            Diagnostic::error(span, format!("this file has {} MiB", text.len() >> 20))
+                .help(format!("an inventory or a playbook has at most {} MiB", MAX_FILE >> 20)),
+        ));
+    }
+    let raw: Result<Spanned<Raw>, _> = serde_yaml::from_str_with_options(text, options());
+    match raw {
+        Ok(raw) => Ok(attach(raw, source, text)),
+        Err(error) => Err(Box::new(syntax_error(&error, source, text))),
+    }
+}
+
+/// Writes a value as YAML, for `inventory show` and `init`.
+///
+/// # Errors
+/// When the value cannot be written as YAML.
+pub fn to_string<T: serde::Serialize>(value: &T) -> anyhow::Result<String> {
+    Ok(serde_yaml::to_string(value)?)
+}
+
+fn span_of(location: serde_yaml::Location, source: SourceId, text: &str) -> Span {
+    let span = location.span();
+    let clamp =
+        |n: u64| u32::try_from(n).unwrap_or(u32::MAX).min(u32::try_from(text.len()).unwrap_or(u32::MAX));
+    let start = span.byte_offset().unwrap_or_else(|| span.offset());
+    let len = span.byte_len().unwrap_or_else(|| span.len());
+    Span { source, start: clamp(start), end: clamp(start + len) }
+}
+
+fn attach(raw: Spanned<Raw>, source: SourceId, text: &str) -> Node {
+    let span = span_of(raw.referenced, source, text);
+    let value = match raw.value {
+        Raw::Null => Yaml::Null,
+        Raw::Bool(value) => Yaml::Bool(value),
+        Raw::Int(value) => Yaml::Int(value),
+        Raw::Float(value) => Yaml::Float(value),
+        Raw::Str(value) => Yaml::Str(value),
+        Raw::List(items) => Yaml::List(items.into_iter().map(|item| attach(item, source, text)).collect()),
+        Raw::Map(entries) => Yaml::Map(
+            entries
+                .into_iter()
+                .map(|(key, value)| {
+                    let span = span_of(key.referenced, source, text);
+                    (Sp::new(key.value, span), attach(value, source, text))
+                })
+                .collect(),
+        ),
+    };
+    Node { value, span }
+}
+
+fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diagnostic {
+    let span = error.location().map_or(Span { source, start: 0, end: 0 }, |l| span_of(l, source, text));
+    let full = error.to_string();
+    // The crate ends its text with the position, which we show ourselves.
+    let message = full.split(" at line ").next().unwrap_or(&full).trim_end_matches([',', ':', ' ']);
+    if full.contains("multiple YAML documents") {
+        return Diagnostic::error(span, "a second document starts here")
+            .help("one file holds one document: split the file at `---`");
+    }
+    let diagnostic = Diagnostic::error(span, message.to_owned());
+    let line_start =
+        text.get(..span.start as usize).map_or(0, |before| before.rfind('\n').map_or(0, |i| i + 1));
+    let line = text.get(line_start..).unwrap_or("").lines().next().unwrap_or("");
+    if line.trim_start_matches(' ').starts_with('\t') {
+        return diagnostic.help("YAML indents with spaces; replace the tab");
+    }
+    diagnostic
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn read(text: &str) -> Result<(Sources, Node), String> {
+        let mut sources = Sources::default();
+        let id = sources.add("t.yaml", text);
+        match parse(&sources, id) {
+            Ok(node) => Ok((sources, node)),
+            Err(diagnostic) => Err(diagnostic.render(&sources, false)),
+        }
+    }
+
+    #[test]
+    fn nodes_know_their_place() {
+        let (sources, node) = read("a: 1\nbé:\n  - \"x y\"\n  - {k: 0755}\n").unwrap();
+        let list = node.get("bé").unwrap();
+        let Yaml::List(items) = &list.value else { panic!("{list:?}") };
+        assert_eq!(sources.snippet(items[0].span), "\"x y\"");
+        let mode = items[1].get("k").unwrap();
+        assert_eq!(sources.snippet(mode.span), "0755");
+        assert_eq!(sources.place(mode.span), "t.yaml:4:9");
+    }
+
+    #[test]
+    fn treacherous_yaml() {
+        for (text, want) in [
+            ("a: 1\na: 2\n", "t.yaml:2:1"),
+            ("a: 1\n---\nb: 2\n", "t.yaml:3:1"),
+            ("a:\n\tb: 1\n", "t.yaml:2"),
+            ("a: [1, 2\n", "t.yaml:"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(want), "{text:?}:\n{error}");
+        }
+        let deep = "[".repeat(5000);
+        assert!(read(&deep).is_err());
+        assert_eq!(read("").unwrap().1.value, Yaml::Null);
+        let (_, node) = read("a: yes\nb: no\nc: true\n").unwrap();
+        assert_eq!(node.get("a").unwrap().value, Yaml::Str("yes".to_owned()));
+        assert_eq!(node.get("c").unwrap().value, Yaml::Bool(true));
+    }
+}

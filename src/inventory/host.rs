@@ -1,0 +1,133 @@
+//! A host as the rest of the program sees it: every layer of the inventory resolved.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::Utf8PathBuf;
+use serde_json::Value as Json;
+
+use crate::config::Span;
+
+crate::choice! {
+    /// How a host is reached.
+    TransportKind {
+        /// Over SSH.
+        Ssh = "ssh",
+        /// This machine.
+        Local = "local",
+    }
+}
+
+/// How root is become on a host.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub enum Become {
+    /// Not at all: what the login may do is enough.
+    #[default]
+    None,
+    /// By `sudo`.
+    Sudo {
+        /// Name of the secret in `secrets:` that holds the password, when one is needed.
+        password: Option<String>,
+    },
+}
+
+/// How a host is reached over SSH; paths are absolute. What is `None` is left to the
+/// user's own `ssh_config`.
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
+pub struct Ssh {
+    /// Login name.
+    pub user: Option<String>,
+    /// TCP port.
+    pub port: Option<u16>,
+    /// Private key.
+    pub identity_file: Option<Utf8PathBuf>,
+    /// Host keys to accept, and no others.
+    pub known_hosts: Option<Utf8PathBuf>,
+    /// Jump hosts, the first one reached directly. `[user@]host[:port]`.
+    pub jump: Vec<String>,
+    /// How to become root.
+    pub become_method: Become,
+    /// `KexAlgorithms`, when set.
+    pub kex: Option<String>,
+    /// An `ssh_config` that is included before the user's own (the lab's).
+    pub config: Option<Utf8PathBuf>,
+}
+
+/// Where the value of a variable was set, weakest first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Layer {
+    /// Default of a parameter of the playbook.
+    Default,
+    /// `vars:` of the cluster.
+    Cluster,
+    /// `vars:` of a group.
+    Group,
+    /// `vars:` of the host.
+    Host,
+    /// `with:` of a playbook entry or an include.
+    With,
+    /// `vars:` of the task.
+    Task,
+    /// `--set` on the command line.
+    Set,
+}
+
+/// A variable with its origin.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Var {
+    /// The value.
+    pub value: Json,
+    /// The layer that won.
+    pub layer: Layer,
+    /// `group a100`, `host gpu3`, `--set` ... for people.
+    pub origin: String,
+    /// Where it is written.
+    pub span: Span,
+}
+
+/// Variables by name.
+pub type Vars = BTreeMap<String, Var>;
+
+/// One host with everything that the inventory says of it.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Host {
+    /// Its name in the inventory; unique.
+    pub name: String,
+    /// Its place in the inventory, from 0.
+    pub index: usize,
+    /// The last number in its name: 17 for `gpu017`.
+    pub number: Option<u64>,
+    /// Groups it is in, directly or through children.
+    pub groups: BTreeSet<String>,
+    /// `labels:`, such as `rack: r1`.
+    pub labels: BTreeMap<String, String>,
+    /// Why it is neither reached nor counted.
+    pub offline: Option<String>,
+    /// Name or address that is connected to.
+    pub address: String,
+    /// How it is reached.
+    pub transport: TransportKind,
+    /// The SSH side of that.
+    pub ssh: Ssh,
+    /// Cluster, group and host variables, resolved.
+    pub vars: Vars,
+    /// `nics:` of its group or itself, as written.
+    pub nics: Json,
+    /// `expect:` of cluster, groups and host, as resolved maps.
+    pub expect: Json,
+    /// Where it was first named.
+    pub span: Span,
+}
+
+impl Host {
+    /// What templates see as `host`.
+    pub fn view(&self) -> Json {
+        serde_json::json!({
+            "name": self.name,
+            "index": self.index,
+            "number": self.number,
+            "address": self.address,
+            "groups": self.groups,
+            "labels": self.labels,
+        })
+    }
+}

@@ -1,0 +1,1 @@
+//! Everything loaded and checked: where every command starts.

@@ -1,0 +1,195 @@
+//! What should be: one file per resource.
+//!
+//! A resource is read from a task's mapping with [`record!`](crate::record), names the queries it
+//! needs and is a pure function from its fields and the facts to [`Change`]s. It opens no
+//! connection, reads no clock and no file of this machine (the loader did that).
+//!
+//! To add a resource: one file with its record, its `plan` and its cases, one line in the table
+//! of [`kinds`].
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+
+use crate::config::{Diagnostics, FieldDoc, Node};
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::transport::Script;
+
+crate::choice! {
+    /// What a change interrupts.
+    Disruption {
+        /// Nothing.
+        None = "none",
+        /// A service.
+        Service = "service",
+        /// The GPUs: no compute process may run.
+        Gpu = "gpu",
+        /// The network or its drivers.
+        Network = "network",
+        /// Everything.
+        Reboot = "reboot",
+    }
+}
+
+/// How a change is shown.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// Old and new text of a file; shown as a unified diff.
+    Text {
+        /// What is there; `None` when nothing is, or when it may not be shown.
+        before: Option<String>,
+        /// What will be there.
+        after: Option<String>,
+    },
+    /// Attributes with old and new value.
+    Attributes(Vec<Attribute>),
+    /// A command that is run; what it changes is not known.
+    Command(String),
+}
+
+/// One attribute of a change.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Attribute {
+    /// Its name: `mode`, `owner`, `version`, `enabled` ...
+    pub name: String,
+    /// What is; `None` when the thing is absent.
+    pub before: Option<String>,
+    /// What will be; `None` when it is taken away.
+    pub after: Option<String>,
+}
+
+impl Attribute {
+    /// An attribute that changes.
+    pub fn new(name: &str, before: Option<&str>, after: Option<&str>) -> Self {
+        Self { name: name.to_owned(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
+    }
+}
+
+/// One change that a plan holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What changes.
+    pub object: Object,
+    /// One short line: `+ perftest 4.5`, `+ /etc/x`, `~ /etc/x (mode 0600 -> 0644)`, `- /etc/x`.
+    pub summary: String,
+    /// Old and new.
+    pub detail: Detail,
+    /// The command that does it; exit status 0 means done.
+    pub script: Script,
+    /// A large file of this machine that is streamed to the host first; the path of its copy
+    /// there becomes the last parameter of the script, which moves it into place.
+    pub upload: Option<Utf8PathBuf>,
+    /// What it interrupts.
+    pub disruption: Disruption,
+}
+
+/// Why a resource cannot be planned with these facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unplannable {
+    /// A query has no answer (missed deadline, missing tool); the text says which and why.
+    Unknown(Object, String),
+    /// The thing is not there yet and this resource does not bring it: a unit without its
+    /// package. Known after an earlier pending change, else a failure with this text.
+    Missing(Object, String),
+    /// Cannot be done now though nothing is wrong: a kernel module in a container.
+    Blocked(String),
+    /// The facts contradict what is wanted; the text says what to do.
+    Failed(String),
+}
+
+/// The outcome of planning one resource.
+pub type Planned = Result<Vec<Change>, Unplannable>;
+
+/// A resource with all its fields known.
+pub trait Resource: fmt::Debug + Send + Sync {
+    /// What must be known.
+    fn queries(&self) -> Vec<Query>;
+
+    /// What must be done; empty when all is as it should be. Pure.
+    ///
+    /// # Errors
+    /// When the facts do not allow a plan.
+    fn plan(&self, facts: &Facts) -> Planned;
+
+    /// What its changes may touch.
+    fn touches(&self) -> Touches;
+
+    /// The things it owns, each with what it wants of them, for finding two tasks at odds.
+    fn manages(&self) -> Vec<(Object, String)>;
+
+    /// How long its effect may take to show after the change (link up, clock sync).
+    fn settle(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Whether a second plan can prove it (a bare `command` cannot: its outcome is `ran`).
+    fn provable(&self) -> bool {
+        true
+    }
+
+    /// Whether ending it half-way breaks the host (package managers): left running at a deadline.
+    fn leave(&self) -> bool {
+        false
+    }
+}
+
+/// A file of this machine (or compiled in) that a task names as `src`.
+#[derive(Debug, Clone)]
+pub enum Local {
+    /// Small enough to travel in a frame (1 MiB): its bytes.
+    Bytes(Arc<[u8]>),
+    /// Larger: its path, size in bytes and SHA-256 in hex; streamed.
+    Large {
+        /// Where it is.
+        path: Utf8PathBuf,
+        /// Its size in bytes.
+        size: u64,
+        /// SHA-256 in lower-case hex.
+        sha256: String,
+    },
+    /// A directory: relative paths of everything below, in order, with their files
+    /// (`None` for directories).
+    Tree(Vec<(String, Option<Local>)>),
+}
+
+/// What a resource may ask while it is read from a task.
+pub trait Context {
+    /// The file or tree that `src` names, relative to the playbook's file.
+    ///
+    /// # Errors
+    /// A text for the user when it cannot be read.
+    fn local(&self, src: &str) -> Result<Local, String>;
+
+    /// Renders a template text with everything the task sees.
+    ///
+    /// # Errors
+    /// The template engine's text.
+    fn render(&self, name: &str, text: &str) -> Result<String, String>;
+}
+
+/// One resource key of the language.
+#[derive(Clone, Copy)]
+pub struct Kind {
+    /// The key of a task.
+    pub name: &'static str,
+    /// Reads it from a task's mapping whose templates are rendered.
+    pub read: fn(&Node, &dyn Context, &mut Diagnostics) -> Option<Arc<dyn Resource>>,
+    /// What it is for: the first lines of its page in `explain`.
+    pub doc: fn() -> &'static str,
+    /// Its fields.
+    pub fields: fn() -> Vec<FieldDoc>,
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kind").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// All resource keys.
+pub fn kinds() -> &'static [Kind] {
+    &[]
+}

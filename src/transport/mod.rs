@@ -1,0 +1,175 @@
+//! Hosts and their shells.
+//!
+//! ```text
+//!   engine ── Frame ──> Remote ──> host shell (`exec sh -s` behind one ssh login)
+//!          <─ PartEnd ──           one frame after another on its stdin
+//! ```
+//!
+//! A [`Transport`] opens one [`Remote`] per host. A remote takes [`Frame`]s: shell text in
+//! named parts. Every part ends with a nonce and its status, so a cut frame runs nothing and a
+//! missing trailer is a lost connection, never a failed command. Only this module starts
+//! processes. It never decides what to run and never retries a command.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+
+mod script;
+
+pub use script::{Arg, Script};
+
+/// One part of a frame: a script with its own deadline.
+#[derive(Debug, Clone)]
+pub struct Part {
+    /// Name for messages and recordings: a query kind or a task. No white space.
+    pub name: String,
+    /// What runs, in a subshell with standard input from /dev/null.
+    pub script: Script,
+    /// How long it may take until its end is seen.
+    pub deadline: Duration,
+    /// Bytes of output that are kept; the rest is counted and dropped from the middle.
+    pub limit: usize,
+}
+
+/// What is sent in one piece: parts that run in order.
+#[derive(Debug, Clone, Default)]
+pub struct Frame {
+    /// Shell functions that the parts share. Defines, never acts.
+    pub prelude: String,
+    /// The parts.
+    pub parts: Vec<Part>,
+    /// What the placeholders in arguments stand for; put in by the writer and nowhere else.
+    pub secrets: crate::secrets::Secrets,
+}
+
+/// How one part ended.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PartEnd {
+    /// Its index in the frame.
+    pub index: usize,
+    /// Exit status of its subshell.
+    pub status: i32,
+    /// What it wrote to standard output (scripts that want standard error redirect it).
+    pub output: Vec<u8>,
+    /// Bytes dropped because of [`Part::limit`].
+    pub dropped: u64,
+}
+
+/// Why a host could not be reached, by what mends it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum ConnectKind {
+    /// No known_hosts line for the host.
+    HostKeyUnknown,
+    /// The host shows another key than the known one.
+    HostKeyChanged,
+    /// No key or password was accepted.
+    KeyRefused,
+    /// The private key cannot be read.
+    KeyUnreadable,
+    /// The name has no address.
+    NameUnknown,
+    /// No route, network down.
+    NoRoute,
+    /// Nothing listens on the port.
+    Refused,
+    /// No answer in time: TCP, banner or login.
+    TimedOut,
+    /// The server closed before the login was done.
+    Closed,
+    /// The login shell does not take commands (nologin, a menu).
+    NoShell,
+    /// sudo wants a password and none was given.
+    SudoPassword,
+    /// sudo refused the password or the user.
+    SudoRefused,
+    /// The jump host could not be reached.
+    Jump,
+    /// Something else; see the text.
+    Other,
+}
+
+/// What can go wrong between a remote and its host.
+#[derive(Debug, Clone, thiserror::Error)]
+pub enum TransportError {
+    /// The host was not reached.
+    #[error("{message}")]
+    Connect {
+        /// By what mends it.
+        kind: ConnectKind,
+        /// What happened, with ssh's own last line.
+        message: String,
+    },
+    /// The connection was there and is lost: a part has no trailer.
+    #[error("the connection was lost: {message}")]
+    Lost {
+        /// ssh's own last line, or what was seen.
+        message: String,
+    },
+    /// A part missed its deadline; the host shell is stuck until [`Remote::revive`].
+    #[error("no answer within {deadline:?} in `{part}`")]
+    PartTimedOut {
+        /// Index of the part.
+        index: usize,
+        /// Its name.
+        part: String,
+        /// The deadline it missed.
+        deadline: Duration,
+    },
+    /// A bug or a broken host shell.
+    #[error("{message}")]
+    Protocol {
+        /// What was seen instead of what was due.
+        message: String,
+    },
+}
+
+/// Where a frame's results go while it runs.
+pub type OnPart<'a> = &'a mut (dyn FnMut(PartEnd) + Send);
+
+/// An open host.
+#[async_trait]
+pub trait Remote: Send {
+    /// Runs a frame; calls `on_part` for each part as soon as its trailer is seen.
+    ///
+    /// # Errors
+    /// [`TransportError::Lost`] and [`TransportError::PartTimedOut`]; parts seen before stay seen.
+    async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError>;
+
+    /// After [`TransportError::PartTimedOut`]: ends the stuck process group over a second session
+    /// and opens a new host shell on the same login.
+    ///
+    /// # Errors
+    /// When the host does not answer the second session either.
+    async fn revive(&mut self) -> Result<(), TransportError>;
+
+    /// Sends bytes into a new file on the host by an exec of its own; `path` is `[A-Za-z0-9/._-]`.
+    ///
+    /// # Errors
+    /// When the connection is lost or the file cannot be written.
+    async fn stream(
+        &mut self,
+        path: &str,
+        content: &mut (dyn tokio::io::AsyncRead + Send + Unpin),
+    ) -> Result<(), TransportError>;
+
+    /// Ends the host shell and the login; never takes longer than two seconds.
+    async fn close(&mut self);
+}
+
+/// A way to open hosts.
+#[async_trait]
+pub trait Transport: Send + Sync {
+    /// Opens a host: login, become, host shell. Bounded by `deadline`.
+    ///
+    /// # Errors
+    /// [`TransportError::Connect`] with what mends it.
+    async fn open(
+        &self,
+        host: &crate::inventory::Host,
+        deadline: Duration,
+    ) -> Result<Box<dyn Remote>, TransportError>;
+
+    /// Ends what hosts share (masters of jump hosts).
+    async fn close(&self) {}
+}

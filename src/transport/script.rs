@@ -1,0 +1,60 @@
+//! Shell text and its data, kept apart until the wire.
+
+use std::borrow::Cow;
+
+/// Data for a script: becomes a positional parameter, quoted by the writer of the transport.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Arg {
+    /// A word, such as a path or a package name. May hold placeholders of secrets.
+    Word(String),
+    /// Text that may hold placeholders of secrets; arrives as base64 of the revealed text.
+    Text(String),
+    /// Bytes; arrive as base64.
+    Bytes(Vec<u8>),
+    /// A whole script; arrives as base64 of its shell text with its own data quoted in.
+    Script(Box<Script>),
+}
+
+impl From<&str> for Arg {
+    fn from(word: &str) -> Self {
+        Self::Word(word.to_owned())
+    }
+}
+
+impl From<String> for Arg {
+    fn from(word: String) -> Self {
+        Self::Word(word)
+    }
+}
+
+/// POSIX shell text that reads its data from `"$1"`, `"$2"` ...
+///
+/// The text is constant; nothing of a user or a host is ever pasted into it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Script {
+    /// The shell text.
+    pub text: Cow<'static, str>,
+    /// Its positional parameters.
+    pub args: Vec<Arg>,
+}
+
+impl Script {
+    /// A script without data.
+    pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
+        Self { text: text.into(), args: Vec::new() }
+    }
+
+    /// Adds one parameter.
+    #[must_use]
+    pub fn arg(mut self, arg: impl Into<Arg>) -> Self {
+        self.args.push(arg.into());
+        self
+    }
+
+    /// Adds parameters.
+    #[must_use]
+    pub fn args<A: Into<Arg>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+        self.args.extend(args.into_iter().map(Into::into));
+        self
+    }
+}
