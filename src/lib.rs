@@ -10,8 +10,11 @@
 //! Left of execution everything is synchronous and pure; right of it everything only reads events.
 
 pub mod config;
+pub mod events;
+pub mod exit;
 pub mod facts;
 pub mod inventory;
+pub mod plan;
 pub mod playbook;
 pub mod project;
 pub mod resources;
