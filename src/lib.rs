@@ -10,6 +10,7 @@
 //! Left of execution everything is synchronous and pure; right of it everything only reads events.
 
 pub mod config;
+pub mod engine;
 pub mod events;
 pub mod exit;
 pub mod facts;
