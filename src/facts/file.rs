@@ -8,7 +8,7 @@ use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 
 use super::{Answer, Answers, Query, lines};
-use crate::transport::Script;
+use crate::transport::{Arg, Script};
 
 /// The largest text that a host sends.
 pub const TEXT_LIMIT: usize = 64 << 10;
@@ -86,6 +86,8 @@ pub(super) fn script(queries: &[Query]) -> Script {
                 "d"
             };
             script = script.arg(path.as_str()).arg(wanted.as_deref().unwrap_or("")).arg(what);
+        } else if let Query::Secret { path, text } = query {
+            script = script.arg(path.as_str()).arg(Arg::Text(text.clone())).arg("x");
         }
     }
     script
@@ -99,6 +101,7 @@ struct Seen<'a> {
     texts: BTreeMap<&'a str, Option<String>>,
     absent: BTreeMap<&'a str, bool>,
     unreadable: std::collections::BTreeSet<&'a str>,
+    same: BTreeMap<&'a str, bool>,
     tools: Vec<&'a str>,
 }
 
@@ -111,6 +114,8 @@ fn read(output: &str) -> Seen<'_> {
             "absent" => drop(seen.absent.insert(rest, true)),
             "denied" => drop(seen.absent.insert(rest, false)),
             "unreadable" => drop(seen.unreadable.insert(rest)),
+            "same" => drop(seen.same.insert(rest, true)),
+            "differs" => drop(seen.same.insert(rest, false)),
             "no" => seen.tools.push(rest),
             "link" => {
                 if let Some(target) = lines.next() {
@@ -186,6 +191,14 @@ impl Seen<'_> {
         })
     }
 
+    fn secret(&self, path: &str) -> Option<Answer> {
+        if let Some(same) = self.same.get(path) {
+            return Some(Answer::Secret(*same));
+        }
+        let answer = self.content(path)?;
+        Some(if answer == Answer::Content(None) { Answer::Secret(false) } else { answer })
+    }
+
     fn content(&self, path: &str) -> Option<Answer> {
         if let Some(digest) = self.digests.get(path) {
             let text = self.texts.get(path).cloned().flatten();
@@ -214,6 +227,8 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
                 seen.content(path)
             } else if let Query::Path(path) = query {
                 seen.path(path)
+            } else if let Query::Secret { path, .. } = query {
+                seen.secret(path)
             } else {
                 None
             };

@@ -79,7 +79,7 @@ const KINDS: &[Kind] = &[
         chunk: 256,
         // 64 KiB of text as base64, and the lines around it.
         output: 96 << 10,
-        matches: |query| matches!(query, Query::Path(_) | Query::Content { .. }),
+        matches: |query| matches!(query, Query::Path(_) | Query::Content { .. } | Query::Secret { .. }),
         script: file::script,
         parse: file::parse,
     },

@@ -32,6 +32,13 @@ pub enum Query {
         /// Whether the host may remember the digest by inode, size and times: files over 16 MiB.
         stamp: bool,
     },
+    /// Whether a file holds a text with secrets. The host compares; nothing comes back.
+    Secret {
+        /// The file.
+        path: String,
+        /// The text with placeholders.
+        text: String,
+    },
     /// The package manager: which one, its lists, an interrupted transaction.
     Packages,
     /// A package of the distribution.
@@ -69,6 +76,8 @@ pub enum Answer {
     Path(Option<Attributes>),
     /// What a file holds; `None` when there is no regular file.
     Content(Option<Content>),
+    /// Whether a file holds a text with secrets.
+    Secret(bool),
     /// The package manager.
     Packages(Packages),
     /// A package.
@@ -116,7 +125,9 @@ impl Query {
             Self::Base(name) => base_touched(name, touches),
             // The engine drops it itself: it knows when it wrote.
             Self::State => false,
-            Self::Path(path) | Self::Content { path, .. } => touches.meets(&Object::Path(path.clone())),
+            Self::Path(path) | Self::Content { path, .. } | Self::Secret { path, .. } => {
+                touches.meets(&Object::Path(path.clone()))
+            }
             Self::Packages => {
                 any(touches, |object| matches!(object, Object::Package(_)))
                     || path_meets(touches, PACKAGE_PATHS)
