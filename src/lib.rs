@@ -22,4 +22,5 @@ pub mod project;
 pub mod report;
 pub mod resources;
 pub mod secrets;
+pub mod shell;
 pub mod transport;

@@ -5,38 +5,31 @@
 //! kinds become the parts of one frame, cheap ones first ([`batch`]). Answers live in [`Facts`].
 //!
 //! To add a fact: one file with a script, a parser and its cases, one variant in [`Query`] and
-//! [`Answer`], one line in [`batch`].
+//! [`Answer`], one line in [`KINDS`]. A basic fact (`facts.NAME`) needs only its line in
+//! [`base::TABLE`] and its place in the specimens.
 
+pub mod account;
+pub mod ask;
+pub mod base;
+pub mod file;
+pub mod module;
 pub mod object;
+pub mod package;
+mod query;
+mod specimen;
+mod state;
+mod store;
+pub mod unit;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeSet;
 use std::time::Duration;
 
-use serde_json::Value as Json;
-
 pub use object::{Object, Touches};
+pub use query::{Answer, Query};
+pub use specimen::specimens;
+pub use store::Facts;
 
-use crate::transport::{Part, PartEnd};
-
-/// One thing to know about a host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Query {
-    /// A group of basic facts: `facts.os`, `facts.kernel` ... by its name in templates.
-    Base(&'static str),
-    /// What the host's state directory says of earlier runs (see `engine::state`).
-    State,
-}
-
-/// What is known about a query.
-#[derive(Debug, Clone, PartialEq)]
-pub enum Answer {
-    /// Its value as templates see it.
-    Base(Json),
-    /// Text of the state directory.
-    State(String),
-    /// It was asked and there is no answer: why.
-    Unknown(String),
-}
+use crate::transport::{Part, Script};
 
 /// One part of a gather frame with the queries that it answers.
 #[derive(Debug, Clone)]
@@ -47,57 +40,126 @@ pub struct BatchPart {
     pub part: Part,
 }
 
+/// Queries with what is known about them.
+type Answers = Vec<(Query, Answer)>;
+
+/// A kind of query: what is sent for many at once and how the output is read.
+struct Kind {
+    name: &'static str,
+    /// How many queries one part takes.
+    chunk: usize,
+    /// Bytes of output that one query may cause.
+    output: usize,
+    matches: fn(&Query) -> bool,
+    script: fn(&[Query]) -> Script,
+    /// Answers in any order; what it leaves out becomes unknown.
+    parse: fn(&[Query], &[u8], i32) -> Answers,
+}
+
+/// All kinds, cheap ones first: the order of the parts of a frame.
+const KINDS: &[Kind] = &[
+    Kind {
+        name: "base",
+        chunk: 1,
+        output: 1 << 20,
+        matches: |query| matches!(query, Query::Base(_)),
+        script: base::script,
+        parse: base::parse,
+    },
+    Kind {
+        name: "state",
+        chunk: usize::MAX,
+        output: 1 << 20,
+        matches: |query| matches!(query, Query::State),
+        script: |_| state::script(),
+        parse: state::parse,
+    },
+    Kind {
+        name: "file",
+        chunk: 256,
+        // 64 KiB of text as base64, and the lines around it.
+        output: 96 << 10,
+        matches: |query| matches!(query, Query::Path(_) | Query::Content { .. } | Query::Secret { .. }),
+        script: file::script,
+        parse: file::parse,
+    },
+    Kind {
+        name: "module",
+        chunk: 1024,
+        output: 4 << 10,
+        matches: |query| matches!(query, Query::Module(_)),
+        script: module::script,
+        parse: module::parse,
+    },
+    Kind {
+        name: "account",
+        chunk: 1024,
+        output: 96 << 10,
+        matches: |query| matches!(query, Query::User(_) | Query::Group(_) | Query::AuthorizedKeys(_)),
+        script: account::script,
+        parse: account::parse,
+    },
+    Kind {
+        name: "package",
+        chunk: 1024,
+        output: 4 << 10,
+        matches: |query| matches!(query, Query::Packages | Query::Package { .. }),
+        script: package::script,
+        parse: package::parse,
+    },
+    Kind {
+        name: "unit",
+        chunk: 512,
+        output: 16 << 10,
+        matches: |query| matches!(query, Query::Unit(_)),
+        script: unit::script,
+        parse: unit::parse,
+    },
+    Kind {
+        name: "ask",
+        chunk: 1,
+        output: 1 << 20,
+        matches: |query| matches!(query, Query::Ask(_)),
+        script: ask::script,
+        parse: ask::parse,
+    },
+];
+
+fn kind_of(query: &Query) -> Option<&'static Kind> {
+    KINDS.iter().find(|kind| (kind.matches)(query))
+}
+
 /// Groups queries by kind into the parts of one frame, cheap kinds first. `deadline` is that of
 /// one kind. No query, no part.
 pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
-    let _ = (queries, deadline);
-    Vec::new()
+    let mut parts = Vec::new();
+    for kind in KINDS {
+        let queries: Vec<Query> = queries.iter().filter(|query| (kind.matches)(query)).cloned().collect();
+        for chunk in queries.chunks(kind.chunk) {
+            let name = match chunk {
+                [Query::Base(name)] => format!("base.{name}"),
+                _ => kind.name.to_owned(),
+            };
+            parts.push(BatchPart {
+                queries: chunk.to_vec(),
+                part: Part {
+                    name,
+                    script: (kind.script)(chunk),
+                    deadline,
+                    limit: (64 << 10) + kind.output.saturating_mul(chunk.len()),
+                },
+            });
+        }
+    }
+    parts
 }
 
 /// The query behind `facts.NAME` in templates and conditions; `None` when there is no such fact.
 pub fn base(name: &str) -> Option<Query> {
-    let _ = name;
-    None
+    base::TABLE.iter().find(|fact| fact.name == name).map(|fact| Query::Base(fact.name))
 }
 
-/// Specimen facts (the whole `facts` object) for each supported OS family, by a name for
-/// messages ("debian", "rhel"). Every field that can exist is there, so they are also the schema.
-pub fn specimens() -> Vec<(&'static str, Json)> {
-    Vec::new()
-}
-
-/// The answers for one host.
-#[derive(Debug, Clone, Default)]
-pub struct Facts {
-    answers: BTreeMap<Query, Answer>,
-}
-
-impl Facts {
-    /// The answer to a query, when it was asked.
-    pub fn get(&self, query: &Query) -> Option<&Answer> {
-        self.answers.get(query)
-    }
-
-    /// Takes the output of a part; what cannot be understood is [`Answer::Unknown`].
-    pub fn absorb(&mut self, part: &BatchPart, end: &PartEnd) {
-        let _ = (part, end);
-    }
-
-    /// Notes that a part gave no answer and why.
-    pub fn unknown(&mut self, part: &BatchPart, reason: &str) {
-        for query in &part.queries {
-            self.answers.insert(query.clone(), Answer::Unknown(reason.to_owned()));
-        }
-    }
-
-    /// Drops and returns the queries that a change may have touched.
-    pub fn forget(&mut self, touches: &Touches) -> BTreeSet<Query> {
-        let _ = touches;
-        BTreeSet::new()
-    }
-
-    /// What templates see as `facts`: the base facts that were answered.
-    pub fn view(&self) -> Json {
-        Json::Null
-    }
+/// Lossy text of a host's output, line by line.
+fn lines(output: &str) -> impl Iterator<Item = &str> {
+    output.lines()
 }

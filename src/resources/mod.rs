@@ -7,13 +7,24 @@
 //! To add a resource: one file with its record, its `plan` and its cases, one line in the table
 //! of [`kinds`].
 
+pub mod command;
+mod content;
+pub mod copy;
+pub mod directory;
+pub mod file;
+mod known;
+pub mod package;
+pub mod symlink;
+pub mod template;
+pub mod value;
+
 use std::fmt;
 use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use crate::config::{Diagnostics, FieldDoc, Node};
+use crate::config::{Diagnostic, Diagnostics, FieldDoc, Node, Record as _, Sp};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::transport::Script;
 
@@ -176,13 +187,16 @@ pub trait Context {
     fn render(&self, name: &str, text: &str) -> Result<String, String>;
 }
 
+/// Reads a resource from a task's mapping.
+pub type Read = fn(&Node, &dyn Context, &mut Diagnostics) -> Option<Arc<dyn Resource>>;
+
 /// One resource key of the language.
 #[derive(Clone, Copy)]
 pub struct Kind {
     /// The key of a task.
     pub name: &'static str,
     /// Reads it from a task's mapping whose templates are rendered.
-    pub read: fn(&Node, &dyn Context, &mut Diagnostics) -> Option<Arc<dyn Resource>>,
+    pub read: Read,
     /// What it is for: the first lines of its page in `explain`.
     pub doc: fn() -> &'static str,
     /// Its fields.
@@ -195,7 +209,45 @@ impl fmt::Debug for Kind {
     }
 }
 
+/// A line of the table of [`kinds`].
+macro_rules! kind {
+    ($name:literal, $module:ident, $fields:ident) => {
+        Kind {
+            name: $name,
+            read: $module::read,
+            doc: $module::$fields::doc,
+            fields: $module::$fields::fields,
+        }
+    };
+}
+
 /// All resource keys.
 pub fn kinds() -> &'static [Kind] {
-    &[]
+    &[
+        kind!("command", command, CommandFields),
+        kind!("copy", copy, CopyFields),
+        kind!("directory", directory, DirectoryFields),
+        kind!("file", file, FileFields),
+        kind!("package", package, PackageFields),
+        kind!("symlink", symlink, SymlinkFields),
+        kind!("template", template, TemplateFields),
+    ]
+}
+
+/// Reads `src` where one file is meant.
+fn local_want(
+    src: &Sp<String>,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<content::Want> {
+    let refusal = match context.local(src) {
+        Ok(local) => match copy::want_of(local) {
+            Some(want) => return Some(want),
+            None => Diagnostic::error(src.span, format!("`{}` is a directory", **src))
+                .help("use `copy` for a directory tree"),
+        },
+        Err(message) => Diagnostic::error(src.span, message),
+    };
+    diagnostics.push(refusal);
+    None
 }

@@ -1,0 +1,22 @@
+//! Who we are on the host, and its local users. Format: passwd(5).
+
+use serde_json::{Value as Json, json};
+
+use super::need;
+
+pub(super) fn users(output: &str) -> Result<Json, String> {
+    let uid: u32 =
+        need(output, "uid")?.parse().map_err(|_| "the host does not tell who we are".to_owned())?;
+    let list: Vec<Json> = output
+        .lines()
+        .filter_map(|line| {
+            let fields: Vec<&str> = line.split(':').collect();
+            let [name, _, uid, gid, _, home, shell] = fields.as_slice() else { return None };
+            let (uid, gid): (u32, u32) = (uid.parse().ok()?, gid.parse().ok()?);
+            Some(json!({ "name": name, "uid": uid, "gid": gid, "home": home, "shell": shell }))
+        })
+        .collect();
+    let me = list.iter().find(|user| user.get("uid") == Some(&json!(uid)));
+    let text = |key: &str| me.and_then(|user| user.get(key)).and_then(Json::as_str).unwrap_or("").to_owned();
+    Ok(json!({ "login": { "name": text("name"), "uid": uid, "home": text("home") }, "list": list }))
+}

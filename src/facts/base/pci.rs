@@ -1,0 +1,124 @@
+//! GPUs, `NVSwitches` and NICs from `/sys/bus/pci/devices`: no driver and no lspci is needed.
+//!
+//! Classes: PCI Code and ID Assignment Specification; device ids of NVIDIA: domain knowledge of
+//! baseboards and `PCIe` boards.
+
+use serde_json::{Value as Json, json};
+
+/// Device ids of vendor 10de that training clusters have.
+const NVIDIA: &[(&str, &str)] = &[
+    ("1db1", "Tesla V100-SXM2-16GB"),
+    ("1db5", "Tesla V100-SXM2-32GB"),
+    ("1eb8", "Tesla T4"),
+    ("20b0", "A100-SXM4-40GB"),
+    ("20b2", "A100-SXM4-80GB"),
+    ("20b5", "A100 80GB PCIe"),
+    ("20f3", "A800-SXM4-80GB"),
+    ("2236", "A10"),
+    ("2321", "H100 NVL"),
+    ("2324", "H800"),
+    ("2329", "H20"),
+    ("2330", "H100 80GB HBM3"),
+    ("2331", "H100 PCIe"),
+    ("2335", "H200"),
+    ("26b9", "L40S"),
+    ("2901", "B200"),
+    ("2941", "GB200"),
+    ("3182", "B300"),
+];
+
+#[derive(Default)]
+struct Device<'a> {
+    address: &'a str,
+    class: u32,
+    vendor: &'a str,
+    id: &'a str,
+    node: i64,
+    driver: &'a str,
+    netdevs: Vec<&'a str>,
+    rdma: Vec<&'a str>,
+}
+
+impl Device<'_> {
+    fn common(&self) -> Json {
+        json!({
+            "address": self.address,
+            "vendor": self.vendor,
+            "device": self.id,
+            "driver": self.driver,
+            "numa_node": self.node,
+        })
+    }
+
+    fn with(&self, name: &str, value: &Json) -> Json {
+        let mut json = self.common();
+        if let Some(object) = json.as_object_mut() {
+            object.insert(name.to_owned(), value.clone());
+        }
+        json
+    }
+
+    /// A display controller of NVIDIA, a 3D controller, or a processing accelerator of AMD.
+    fn is_gpu(&self) -> bool {
+        match self.class >> 8 {
+            0x0300 => self.vendor == "10de",
+            0x0302 => true,
+            0x0380 | 0x1200 => matches!(self.vendor, "10de" | "1002"),
+            _ => false,
+        }
+    }
+}
+
+pub(super) fn pci(output: &str) -> Result<Json, String> {
+    let mut devices: Vec<Device<'_>> = Vec::new();
+    let mut ended = false;
+    for line in output.lines() {
+        let Some((key, value)) = line.split_once('=') else {
+            ended |= line == "end";
+            continue;
+        };
+        if key == "device" {
+            devices.push(Device { address: value, node: -1, ..Device::default() });
+            continue;
+        }
+        let Some(device) = devices.last_mut() else { continue };
+        let hex = value.strip_prefix("0x").unwrap_or(value);
+        match key {
+            "class" => device.class = u32::from_str_radix(hex, 16).unwrap_or(0),
+            "vendor" => device.vendor = hex,
+            "id" => device.id = hex,
+            "node" => device.node = value.parse().unwrap_or(-1),
+            "driver" => device.driver = value,
+            "netdev" => device.netdevs.push(value),
+            "rdma" => device.rdma.push(value),
+            _ => {}
+        }
+    }
+    if !ended {
+        return Err("the list of PCI devices was cut".to_owned());
+    }
+    let model = |device: &Device<'_>| {
+        let known = NVIDIA.iter().find(|(id, _)| device.vendor == "10de" && *id == device.id);
+        json!(
+            known.map_or_else(|| format!("{}:{}", device.vendor, device.id), |(_, name)| (*name).to_owned())
+        )
+    };
+    let gpus: Vec<Json> = devices.iter().filter(|d| d.is_gpu()).map(|d| d.with("model", &model(d))).collect();
+    let switches: Vec<Json> = devices
+        .iter()
+        .filter(|device| device.vendor == "10de" && device.class >> 8 == 0x0680)
+        .map(Device::common)
+        .collect();
+    let nics: Vec<Json> = devices
+        .iter()
+        .filter(|device| device.class >> 16 == 0x02)
+        .map(|device| {
+            let mut nic = device.with("netdevs", &json!(device.netdevs));
+            if let Some(object) = nic.as_object_mut() {
+                object.insert("rdma_devices".to_owned(), json!(device.rdma));
+            }
+            nic
+        })
+        .collect();
+    Ok(json!({ "gpus": gpus, "nvswitches": switches, "nics": nics }))
+}

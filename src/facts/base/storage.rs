@@ -1,0 +1,93 @@
+//! Mounts and loaded modules.
+//!
+//! Formats: proc(5) `mounts` (fstab(5) escapes) and `modules`, `stat -f -c '%S %b %f %a %n'`.
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+pub(super) fn modules(output: &str) -> Result<Json, String> {
+    if !output.lines().any(|line| line == "end") {
+        return Err("the list of modules was cut".to_owned());
+    }
+    let mut loaded: Vec<&str> = output
+        .lines()
+        .filter(|line| *line != "end")
+        .filter_map(|line| line.split_whitespace().next())
+        .collect();
+    loaded.sort_unstable();
+    Ok(json!({ "loaded": loaded }))
+}
+
+/// File systems of the kernel that hold no data of anybody.
+const PSEUDO: &[&str] = &[
+    "proc",
+    "sysfs",
+    "devtmpfs",
+    "devpts",
+    "mqueue",
+    "hugetlbfs",
+    "cgroup",
+    "cgroup2",
+    "bpf",
+    "debugfs",
+    "tracefs",
+    "securityfs",
+    "pstore",
+    "configfs",
+    "efivarfs",
+    "ramfs",
+    "binfmt_misc",
+    "rpc_pipefs",
+    "nsfs",
+    "fusectl",
+    "autofs",
+];
+
+/// `\040` and its like of fstab(5).
+fn unescape(text: &str) -> String {
+    ["\\040", "\\011", "\\012", "\\134"]
+        .iter()
+        .zip([" ", "\t", "\n", "\\"])
+        .fold(text.to_owned(), |text, (from, to)| text.replace(from, to))
+}
+
+pub(super) fn mounts(output: &str) -> Result<Json, String> {
+    let (table, sizes) = output.split_once("sizes\n").ok_or("the list of mounts was cut")?;
+    let sizes: BTreeMap<&str, (u64, u64)> = sizes
+        .lines()
+        .filter_map(|line| {
+            let mut words = line.splitn(5, ' ');
+            let block: u64 = words.next()?.parse().ok()?;
+            let total: u64 = words.next()?.parse().ok()?;
+            let free: u64 = words.nth(1)?.parse().ok()?;
+            Some((words.next()?, (block.saturating_mul(total), block.saturating_mul(free))))
+        })
+        .collect();
+    // A later mount hides an earlier one of the same place.
+    let mut by_point: BTreeMap<String, Json> = BTreeMap::new();
+    for line in table.lines() {
+        let mut words = line.split(' ');
+        let (Some(source), Some(point), Some(kind)) = (words.next(), words.next(), words.next()) else {
+            continue;
+        };
+        if PSEUDO.contains(&kind) {
+            continue;
+        }
+        let size = sizes.get(point);
+        let read_only = words.next().is_some_and(|options| options.split(',').any(|option| option == "ro"));
+        let mut mount = json!({
+            "path": unescape(point),
+            "source": unescape(source),
+            "type": kind,
+            "read_only": read_only,
+            "local": size.is_some(),
+        });
+        if let (Some(object), Some((total, free))) = (mount.as_object_mut(), size) {
+            object.insert("total_bytes".to_owned(), json!(total));
+            object.insert("free_bytes".to_owned(), json!(free));
+        }
+        by_point.insert(unescape(point), mount);
+    }
+    Ok(Json::Array(by_point.into_values().collect()))
+}

@@ -1,0 +1,189 @@
+//! Queries and answers.
+
+use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
+
+use super::account::{AuthorizedKeys, Group, User};
+use super::ask::{Asked, Question};
+use super::file::{Attributes, Content};
+use super::module::Module;
+use super::object::{Object, Touches};
+use super::package::{Package, Packages};
+use super::unit::Unit;
+
+/// One thing to know about a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Query {
+    /// A group of basic facts: `facts.os`, `facts.kernel` ... by its name in templates.
+    Base(&'static str),
+    /// What the host's state directory says of earlier runs (see `engine::state`).
+    State,
+    /// Type, mode and owner of a path; links are not followed.
+    Path(String),
+    /// Digest of a regular file, and its text when that is asked for.
+    Content {
+        /// The file.
+        path: String,
+        /// The digest that it should have, in hex.
+        wanted: Option<String>,
+        /// Whether the text (up to 64 KiB) is sent when the digest is not the wanted one.
+        /// Never for content that holds a secret: the old text has the previous one.
+        text: bool,
+        /// Whether the host may remember the digest by inode, size and times: files over 16 MiB.
+        stamp: bool,
+    },
+    /// Whether a file holds a text with secrets. The host compares; nothing comes back.
+    Secret {
+        /// The file.
+        path: String,
+        /// The text with placeholders.
+        text: String,
+    },
+    /// The package manager: which one, its lists, an interrupted transaction.
+    Packages,
+    /// A package of the distribution.
+    Package {
+        /// Its name.
+        name: String,
+        /// The version that it should have; the repository is asked when it is another.
+        version: Option<String>,
+        /// Whether the repository is asked even when it is installed.
+        latest: bool,
+    },
+    /// A systemd unit, with its suffix.
+    Unit(String),
+    /// A kernel module, with underscores.
+    Module(String),
+    /// A user.
+    User(String),
+    /// A group.
+    Group(String),
+    /// The `authorized_keys` file of a user.
+    AuthorizedKeys(String),
+    /// What a command of the playbook answers.
+    Ask(Box<Question>),
+}
+
+/// What is known about a query.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Answer {
+    /// Its value as templates see it.
+    Base(Json),
+    /// Text of the state directory.
+    State(String),
+    /// What is at a path; `None` when nothing is.
+    Path(Option<Attributes>),
+    /// What a file holds; `None` when there is no regular file.
+    Content(Option<Content>),
+    /// Whether a file holds a text with secrets.
+    Secret(bool),
+    /// The package manager.
+    Packages(Packages),
+    /// A package.
+    Package(Package),
+    /// A unit.
+    Unit(Unit),
+    /// A kernel module.
+    Module(Module),
+    /// A user; `None` when there is none of that name.
+    User(Option<User>),
+    /// A group; `None` when there is none of that name.
+    Group(Option<Group>),
+    /// The keys of a user; `None` when there is no such user.
+    AuthorizedKeys(Option<AuthorizedKeys>),
+    /// What a command answered.
+    Asked(Asked),
+    /// It was asked and there is no answer: why.
+    Unknown(String),
+}
+
+/// Where unit files live: below these a change may touch any unit.
+const UNIT_PATHS: &[&str] = &["/etc/systemd", "/run/systemd", "/usr/lib/systemd", "/lib/systemd"];
+const MODULE_PATHS: &[&str] =
+    &["/etc/modprobe.d", "/etc/modules-load.d", "/lib/modules", "/usr/lib/modules", "/run/modprobe.d"];
+const ACCOUNT_PATHS: &[&str] =
+    &["/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/nsswitch.conf"];
+const PACKAGE_PATHS: &[&str] =
+    &["/var/lib/dpkg", "/var/lib/apt", "/etc/apt", "/var/lib/rpm", "/etc/yum.repos.d", "/etc/dnf"];
+
+fn path_meets(touches: &Touches, paths: &[&str]) -> bool {
+    paths.iter().any(|path| touches.meets(&Object::Path((*path).to_owned())))
+}
+
+fn any(touches: &Touches, is: fn(&Object) -> bool) -> bool {
+    match touches {
+        Touches::Everything => true,
+        Touches::Objects(objects) => objects.iter().any(is),
+    }
+}
+
+impl Query {
+    /// Whether a change of these things may change the answer.
+    pub fn touched_by(&self, touches: &Touches) -> bool {
+        match self {
+            Self::Base(name) => base_touched(name, touches),
+            // The engine drops it itself: it knows when it wrote.
+            Self::State => false,
+            Self::Path(path) | Self::Content { path, .. } | Self::Secret { path, .. } => {
+                touches.meets(&Object::Path(path.clone()))
+            }
+            Self::Packages => {
+                any(touches, |object| matches!(object, Object::Package(_)))
+                    || path_meets(touches, PACKAGE_PATHS)
+            }
+            Self::Package { name, .. } => {
+                touches.meets(&Object::Package(name.clone())) || path_meets(touches, PACKAGE_PATHS)
+            }
+            Self::Unit(name) => touches.meets(&Object::Unit(name.clone())) || path_meets(touches, UNIT_PATHS),
+            Self::Module(name) => {
+                touches.meets(&Object::Module(name.clone())) || path_meets(touches, MODULE_PATHS)
+            }
+            Self::User(name) => {
+                touches.meets(&Object::User(name.clone()))
+                    // A group is also a membership of its users.
+                    || any(touches, |object| matches!(object, Object::Group(_)))
+                    || path_meets(touches, ACCOUNT_PATHS)
+            }
+            Self::Group(name) => {
+                touches.meets(&Object::Group(name.clone()))
+                    || any(touches, |object| matches!(object, Object::User(_)))
+                    || path_meets(touches, ACCOUNT_PATHS)
+            }
+            Self::AuthorizedKeys(user) => {
+                touches.meets(&Object::User(user.clone()))
+                    || path_meets(touches, ACCOUNT_PATHS)
+                    // The path is the host's to know; `Facts::forget` adds what it was.
+                    || any(touches, |object| matches!(object, Object::Path(path) if path.contains("/.ssh")))
+            }
+            // A command may look at anything.
+            Self::Ask(_) => match touches {
+                Touches::Everything => true,
+                Touches::Objects(objects) => !objects.is_empty(),
+            },
+        }
+    }
+}
+
+fn base_touched(name: &str, touches: &Touches) -> bool {
+    let unit = || any(touches, |object| matches!(object, Object::Unit(_)));
+    let module = || any(touches, |object| matches!(object, Object::Module(_)));
+    match name {
+        "os" => path_meets(touches, &["/etc/os-release", "/usr/lib/os-release"]),
+        "kernel" => path_meets(touches, &["/lib/modules", "/usr/src"]),
+        "arch" | "cpu" | "virtualization" => *touches == Touches::Everything,
+        "memory" => path_meets(touches, &["/proc/sys", "/sys", "/etc/fstab"]) || unit(),
+        "init" => unit() || path_meets(touches, UNIT_PATHS),
+        "pci" | "network" => {
+            unit() || module() || path_meets(touches, &["/sys", "/etc/netplan", "/etc/systemd/network"])
+        }
+        "modules" => unit() || module(),
+        "mounts" => unit() || path_meets(touches, &["/etc/fstab"]),
+        "users" => {
+            any(touches, |object| matches!(object, Object::User(_))) || path_meets(touches, ACCOUNT_PATHS)
+        }
+        "hostname" => path_meets(touches, &["/etc/hostname"]) || unit(),
+        "ids" => path_meets(touches, &["/etc/machine-id"]),
+        _ => true,
+    }
+}

@@ -1,0 +1,229 @@
+//! `command`: a program or a script of the user's.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use super::value::HostPath;
+use super::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
+use crate::config::read::Entries;
+use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
+use crate::facts::ask::{Asked, Command as Words, Question};
+use crate::facts::{Answer, Facts, Object, Query, Touches};
+use crate::secrets::holds_secret;
+
+/// A condition: a list is a program and its arguments, a string is a text for `sh`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition(Words);
+
+impl FromNode for Condition {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let words = if matches!(node.value, Yaml::List(_)) {
+            Words::Argv(Vec::from_node(node, diagnostics)?)
+        } else {
+            Words::Script(String::from_node(node, diagnostics)?)
+        };
+        check_words(&words, node, diagnostics).then_some(Self(words))
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+    }
+}
+
+crate::record! {
+    /// Runs a program (`run`) or a text (`script`), as the C locale sees it.
+    ///
+    /// It runs when one of `creates`, `unless` and `check` that are given says that it is not
+    /// done yet; without any of them it runs every time and cannot be proven. With
+    /// `changes: false` it is a question, asked whenever the host is looked at.
+    CommandFields("a command") {
+        /// A program and its arguments; no shell is between.
+        opt run: Vec<String>,
+        /// A text for `sh`, or for the interpreter that its first line names; data comes by `env`.
+        opt script: String,
+        /// A path that is there when it is done.
+        opt creates: HostPath,
+        /// A command that succeeds when there is nothing to do.
+        opt unless: Condition,
+        /// A command that succeeds when it is done; the proof after it ran.
+        opt check: Condition,
+        /// Whether it changes anything.
+        def changes: bool = true,
+        /// Environment variables.
+        def env: Entries<String> = Entries::default(),
+        /// Where it runs.
+        opt chdir: HostPath,
+    }
+}
+
+#[derive(Debug)]
+struct Command {
+    question: Question,
+    creates: Option<String>,
+    conditions: Vec<Question>,
+    changes: bool,
+}
+
+fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> bool {
+    let (empty, secret) = match words {
+        Words::Argv(words) => {
+            (words.first().is_none_or(String::is_empty), words.iter().any(|w| holds_secret(w)))
+        }
+        Words::Script(text) => (text.trim().is_empty(), holds_secret(text)),
+    };
+    if empty {
+        diagnostics.error(node.span, "there is nothing to run");
+    }
+    if secret {
+        diagnostics.push(
+            Diagnostic::error(
+                node.span,
+                "a command line cannot hold a secret: every user of the host can read it",
+            )
+            .help("give it in `env` and read the variable"),
+        );
+    }
+    !empty && !secret
+}
+
+fn is_variable(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+    let fields = CommandFields::from_node(node, diagnostics)?;
+    let words = match (fields.run, fields.script) {
+        (Some(run), None) => Words::Argv(run),
+        (None, Some(script)) => Words::Script(script),
+        (Some(_), Some(_)) => {
+            diagnostics.error(node.span, "a command has `run` or `script`, not both");
+            return None;
+        }
+        (None, None) => {
+            diagnostics
+                .push(Diagnostic::error(node.span, "a command needs `run` or `script`").help(
+                    "`run` is a list: the program and its arguments; `script` is a text for the shell",
+                ));
+            return None;
+        }
+    };
+    let mut good = check_words(&words, node, diagnostics);
+    for (name, value) in &fields.env.0 {
+        if !is_variable(name) {
+            good = false;
+            diagnostics.error(name.span, format!("`{}` is not the name of an environment variable", **name));
+        }
+        if value.contains('\0') {
+            good = false;
+            diagnostics.error(name.span, "a value cannot hold a NUL byte");
+        }
+    }
+    let conditions: Vec<Words> =
+        [fields.unless, fields.check].into_iter().flatten().map(|condition| condition.0).collect();
+    if !fields.changes && (fields.creates.is_some() || !conditions.is_empty()) {
+        good = false;
+        diagnostics.push(
+            Diagnostic::error(
+                node.span,
+                "a command that changes nothing needs no `creates`, `unless` or `check`",
+            )
+            .help("it is a question and asked every time"),
+        );
+    }
+    let env: Vec<(String, String)> =
+        fields.env.0.into_iter().map(|(name, value)| (name.value, value)).collect();
+    let chdir = fields.chdir.map(|path| path.0);
+    let question = |command| Question { command, env: env.clone(), chdir: chdir.clone() };
+    good.then(|| -> Arc<dyn Resource> {
+        Arc::new(Command {
+            question: question(words),
+            creates: fields.creates.map(|path| path.0),
+            conditions: conditions.into_iter().map(question).collect(),
+            changes: fields.changes,
+        })
+    })
+}
+
+impl Command {
+    /// What it is called where a thing on the host is wanted: its own command line.
+    fn object(&self) -> Object {
+        Object::Path(self.creates.clone().unwrap_or_else(|| format!("`{}`", self.question.command.display())))
+    }
+
+    fn asked<'a>(&self, facts: &'a Facts, question: &Question) -> Result<&'a Asked, Unplannable> {
+        let Answer::Asked(asked) =
+            known::answer(facts, &Query::Ask(Box::new(question.clone())), &self.object())?
+        else {
+            return Err(known::strange(&self.object()));
+        };
+        Ok(asked)
+    }
+
+    fn is_done(&self, facts: &Facts) -> Result<bool, Unplannable> {
+        if !self.provable() {
+            return Ok(false);
+        }
+        if let Some(path) = &self.creates
+            && known::path(facts, path)?.is_none()
+        {
+            return Ok(false);
+        }
+        for condition in &self.conditions {
+            if self.asked(facts, condition)?.status != 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Resource for Command {
+    fn queries(&self) -> Vec<Query> {
+        if !self.changes {
+            return vec![Query::Ask(Box::new(self.question.clone()))];
+        }
+        let conditions = self.conditions.iter().map(|condition| Query::Ask(Box::new(condition.clone())));
+        self.creates.iter().map(|path| Query::Path(path.clone())).chain(conditions).collect()
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        if !self.changes {
+            let asked = self.asked(facts, &self.question)?;
+            return if asked.status == 0 {
+                Ok(Vec::new())
+            } else {
+                Err(Unplannable::Failed(format!(
+                    "`{}` ended with status {}",
+                    self.question.command.display(),
+                    asked.status
+                )))
+            };
+        }
+        if self.is_done(facts)? {
+            return Ok(Vec::new());
+        }
+        let line = self.question.command.display();
+        Ok(vec![Change {
+            object: self.object(),
+            summary: format!("! {line}"),
+            detail: Detail::Command(line),
+            script: self.question.script(),
+            upload: None,
+            disruption: Disruption::None,
+        }])
+    }
+
+    fn touches(&self) -> Touches {
+        if self.changes { Touches::Everything } else { Touches::Objects(std::collections::BTreeSet::new()) }
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        Vec::new()
+    }
+
+    fn provable(&self) -> bool {
+        !self.changes || self.creates.is_some() || !self.conditions.is_empty()
+    }
+}

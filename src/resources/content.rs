@@ -1,0 +1,293 @@
+//! A regular file with content, mode and owner: the common part of `file`, `template`, `copy`,
+//! `line` and what other resources write.
+
+use std::sync::Arc;
+
+use super::value::{FileMode, HostPath, Principal, ownership, sha256};
+use super::{Attribute, Change, Detail, Disruption, Planned, Unplannable, known};
+use crate::facts::file::{Attributes, FileKind, TEXT_LIMIT};
+use crate::facts::{Answer, Facts, Object, Query};
+use crate::secrets::holds_secret;
+use crate::transport::{Arg, Script};
+use camino::Utf8PathBuf;
+
+/// Files from this size on keep a stamp on the host.
+const STAMP_SIZE: u64 = 16 << 20;
+
+/// What a file shall hold.
+#[derive(Debug, Clone)]
+pub(super) enum Want {
+    /// Whatever it holds.
+    Anything,
+    /// Text; may hold placeholders of secrets.
+    Text(String),
+    /// Bytes.
+    Bytes(Arc<[u8]>),
+    /// A file of this machine that is streamed.
+    Large { path: Utf8PathBuf, size: u64, sha256: String },
+}
+
+/// A regular file as it shall be.
+#[derive(Debug, Clone)]
+pub(super) struct RegularFile {
+    pub(super) path: HostPath,
+    pub(super) want: Want,
+    pub(super) mode: Option<FileMode>,
+    pub(super) owner: Option<Principal>,
+    pub(super) group: Option<Principal>,
+}
+
+impl Want {
+    fn secret(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) if holds_secret(text) => Some(text),
+            Self::Anything | Self::Text(_) | Self::Bytes(_) | Self::Large { .. } => None,
+        }
+    }
+
+    fn digest(&self) -> Option<String> {
+        match self {
+            Self::Anything => None,
+            // Of the placeholder: only for telling two tasks apart.
+            Self::Text(text) => Some(sha256(text.as_bytes())),
+            Self::Bytes(bytes) => Some(sha256(bytes)),
+            Self::Large { sha256, .. } => Some(sha256.clone()),
+        }
+    }
+
+    /// The text as a diff shows it.
+    fn shown(&self) -> Option<String> {
+        let bytes: &[u8] = match self {
+            Self::Text(text) if !holds_secret(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+            Self::Anything | Self::Text(_) | Self::Large { .. } => return None,
+        };
+        std::str::from_utf8(bytes)
+            .ok()
+            .filter(|text| text.len() <= TEXT_LIMIT && !text.contains('\0'))
+            .map(str::to_owned)
+    }
+}
+
+impl RegularFile {
+    fn object(&self) -> Object {
+        Object::Path(self.path.0.clone())
+    }
+
+    fn content_query(&self) -> Option<Query> {
+        let path = self.path.0.clone();
+        if let Some(text) = self.want.secret() {
+            return Some(Query::Secret { path, text: text.to_owned() });
+        }
+        let stamp = matches!(self.want, Want::Large { size, .. } if size > STAMP_SIZE);
+        let text = self.want.shown().is_some();
+        Some(Query::Content { path, wanted: Some(self.want.digest()?), text, stamp })
+    }
+
+    pub(super) fn queries(&self) -> Vec<Query> {
+        let mut queries = vec![Query::Path(self.path.0.clone()), Query::Path(self.path.parent().to_owned())];
+        queries.extend(self.content_query());
+        queries
+    }
+
+    /// What it wants, for finding two tasks at odds.
+    pub(super) fn manages(&self) -> (Object, String) {
+        let text = |value: Option<String>| value.unwrap_or_else(|| "any".to_owned());
+        let want = format!(
+            "a file, content {}, mode {}, owner {}, group {}",
+            text(self.want.digest().map(|digest| digest.chars().take(12).collect())),
+            text(self.mode.map(|mode| mode.to_string())),
+            text(self.owner.as_ref().map(|owner| owner.0.clone())),
+            text(self.group.as_ref().map(|group| group.0.clone())),
+        );
+        (self.object(), want)
+    }
+
+    /// Whether the content is the wanted one, and the old text when it may be shown.
+    fn compare(&self, facts: &Facts) -> Result<(bool, Option<String>), Unplannable> {
+        let Some(query) = self.content_query() else { return Ok((true, None)) };
+        if self.want.secret().is_some() {
+            let Answer::Secret(same) = known::answer(facts, &query, &self.object())? else {
+                return Err(known::strange(&self.object()));
+            };
+            return Ok((*same, None));
+        }
+        let found = known::content(facts, &query, &self.path.0)?;
+        let same = found.map(|content| content.sha256.as_str()) == self.want.digest().as_deref();
+        Ok((same, found.and_then(|content| content.text.clone())))
+    }
+
+    pub(super) fn plan(&self, facts: &Facts) -> Planned {
+        let Some(found) = known::path(facts, &self.path.0)? else {
+            return self.create(facts).map(|change| vec![change]);
+        };
+        self.refuse_other(found)?;
+        let (same, before) = self.compare(facts)?;
+        let attributes = attribute_changes(found, self.mode, self.owner.as_ref(), self.group.as_ref());
+        if same {
+            return Ok(attributes_change(
+                &self.path.0,
+                found,
+                self.mode,
+                self.owner.as_ref(),
+                self.group.as_ref(),
+            )
+            .into_iter()
+            .collect());
+        }
+        let mut parts = vec!["content".to_owned()];
+        parts.extend(attributes.iter().map(describe));
+        let shown = self.want.shown();
+        let detail = match (&before, &shown) {
+            (Some(_), Some(_)) => Detail::Text { before, after: shown },
+            _ => Detail::Text { before: None, after: None },
+        };
+        let mode = self.mode.unwrap_or(FileMode(found.mode));
+        let owner = self.owner.clone().unwrap_or_else(|| Principal(found.uid.to_string()));
+        let group = self.group.clone().unwrap_or_else(|| Principal(found.gid.to_string()));
+        Ok(vec![Change {
+            summary: format!("~ {} ({})", self.path.0, parts.join(", ")),
+            detail,
+            ..self.write(mode, &ownership(Some(&owner), Some(&group)))
+        }])
+    }
+
+    fn refuse_other(&self, found: &Attributes) -> Result<(), Unplannable> {
+        let path = &self.path.0;
+        match found.kind {
+            FileKind::File => Ok(()),
+            FileKind::Symlink => {
+                let target = found.target.as_deref().unwrap_or("another place");
+                Err(Unplannable::Failed(format!(
+                    "{path} is a symbolic link to {target}: name that file, or take the link away first"
+                )))
+            }
+            FileKind::Directory | FileKind::Other => Err(Unplannable::Failed(format!(
+                "{path} is {}, not a regular file: it stands in the way",
+                found.kind.as_str()
+            ))),
+        }
+    }
+
+    fn create(&self, facts: &Facts) -> Result<Change, Unplannable> {
+        if matches!(self.want, Want::Anything) {
+            return Err(Unplannable::Missing(
+                self.object(),
+                format!("{} is not there, and the task gives neither `content` nor `src`", self.path.0),
+            ));
+        }
+        known::parent(facts, self.path.parent())?;
+        Ok(self.write_new())
+    }
+
+    fn write_new(&self) -> Change {
+        self.write(self.mode.unwrap_or(FileMode(0o644)), &ownership(self.owner.as_ref(), self.group.as_ref()))
+    }
+
+    /// Like [`plan`](Self::plan) where the directory is made by an earlier change of the same plan.
+    pub(super) fn create_in_new_directory(&self, facts: &Facts) -> Result<Change, Unplannable> {
+        match known::path(facts, &self.path.0)? {
+            None => Ok(self.write_new()),
+            Some(_) => Err(Unplannable::Failed(format!("{} is there and its directory is not", self.path.0))),
+        }
+    }
+
+    /// The change that writes it, told as a new file.
+    fn write(&self, mode: FileMode, ownership: &str) -> Change {
+        let mut script = Script::new(crate::shell!("resources/after.sh", "resources/write.sh"))
+            .arg(self.path.0.as_str())
+            .arg(mode.to_string())
+            .arg(ownership);
+        let mut upload = None;
+        match &self.want {
+            Want::Anything => script = script.arg("").arg(Arg::Bytes(Vec::new())),
+            Want::Text(text) => script = script.arg("").arg(Arg::Text(text.clone())),
+            Want::Bytes(bytes) => script = script.arg("").arg(Arg::Bytes(bytes.to_vec())),
+            // The transport adds the path of the copy as the last parameter.
+            Want::Large { path, sha256, .. } => {
+                script = script.arg(sha256.as_str());
+                upload = Some(path.clone());
+            }
+        }
+        Change {
+            object: self.object(),
+            summary: format!("+ {}", self.path.0),
+            detail: Detail::Text { before: None, after: self.want.shown() },
+            script,
+            upload,
+            disruption: Disruption::None,
+        }
+    }
+}
+
+/// What differs in mode and owner.
+pub(super) fn attribute_changes(
+    found: &Attributes,
+    mode: Option<FileMode>,
+    owner: Option<&Principal>,
+    group: Option<&Principal>,
+) -> Vec<Attribute> {
+    let mut changes = Vec::new();
+    if let Some(mode) = mode.filter(|mode| mode.0 != found.mode) {
+        let before = FileMode(found.mode).to_string();
+        changes.push(Attribute::new("mode", Some(&before), Some(&mode.to_string())));
+    }
+    if let Some(owner) = owner.filter(|owner| !owner.is(&found.owner, found.uid)) {
+        changes.push(Attribute::new("owner", Some(&named(&found.owner, found.uid)), Some(&owner.0)));
+    }
+    if let Some(group) = group.filter(|group| !group.is(&found.group, found.gid)) {
+        changes.push(Attribute::new("group", Some(&named(&found.group, found.gid)), Some(&group.0)));
+    }
+    changes
+}
+
+/// `stat` says `UNKNOWN` where a number has no name.
+fn named(name: &str, number: u32) -> String {
+    if name == "UNKNOWN" { number.to_string() } else { name.to_owned() }
+}
+
+/// `mode 0600 -> 0644`.
+pub(super) fn describe(attribute: &Attribute) -> String {
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    format!("{} {} -> {}", attribute.name, text(&attribute.before), text(&attribute.after))
+}
+
+/// The change that only sets mode and owner, when one is due.
+pub(super) fn attributes_change(
+    path: &str,
+    found: &Attributes,
+    mode: Option<FileMode>,
+    owner: Option<&Principal>,
+    group: Option<&Principal>,
+) -> Option<Change> {
+    let changes = attribute_changes(found, mode, owner, group);
+    if changes.is_empty() {
+        return None;
+    }
+    let owners = changes.iter().any(|change| change.name != "mode");
+    // A change of owner drops setuid and setgid, so the mode is set again.
+    let mode = mode.unwrap_or(FileMode(found.mode));
+    Some(Change {
+        object: Object::Path(path.to_owned()),
+        summary: format!("~ {path} ({})", changes.iter().map(describe).collect::<Vec<_>>().join(", ")),
+        script: Script::new(crate::shell!("resources/attributes.sh"))
+            .arg(path)
+            .arg(mode.to_string())
+            .arg(if owners { ownership(owner, group) } else { String::new() }),
+        detail: Detail::Attributes(changes),
+        upload: None,
+        disruption: Disruption::None,
+    })
+}
+
+/// The change that takes a file or a link away.
+pub(super) fn removal(path: &str, before: Option<String>) -> Change {
+    Change {
+        object: Object::Path(path.to_owned()),
+        summary: format!("- {path}"),
+        detail: Detail::Text { before, after: None },
+        script: Script::new(crate::shell!("resources/after.sh", "resources/remove.sh")).arg(path),
+        upload: None,
+        disruption: Disruption::None,
+    }
+}

@@ -1,0 +1,97 @@
+//! `symlink`: a symbolic link.
+
+use std::sync::Arc;
+
+use super::content::removal;
+use super::value::{HostPath, Presence};
+use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
+use crate::config::{Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::file::FileKind;
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::transport::Script;
+
+crate::record! {
+    /// A symbolic link. A file or directory in its place is an error.
+    SymlinkFields("a symbolic link") {
+        /// Where it is on the host.
+        req path: HostPath,
+        /// Where it points, as it is written into the link; may be relative.
+        req target: Sp<String>,
+        /// Whether it shall be there.
+        def state: Presence = Presence::Present,
+    }
+}
+
+#[derive(Debug)]
+struct Symlink {
+    path: HostPath,
+    target: String,
+    state: Presence,
+}
+
+pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+    let fields = SymlinkFields::from_node(node, diagnostics)?;
+    let target = fields.target.value;
+    if target.is_empty() || target.contains(['\n', '\0']) || crate::secrets::holds_secret(&target) {
+        diagnostics.error(fields.target.span, "this is no target for a symbolic link");
+        return None;
+    }
+    Some(Arc::new(Symlink { path: fields.path, target, state: fields.state }))
+}
+
+impl Resource for Symlink {
+    fn queries(&self) -> Vec<Query> {
+        vec![Query::Path(self.path.0.clone()), Query::Path(self.path.parent().to_owned())]
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let path = self.path.as_str();
+        let found = known::path(facts, path)?;
+        let before = match found {
+            None if self.state == Presence::Absent => return Ok(Vec::new()),
+            None => {
+                known::parent(facts, self.path.parent())?;
+                None
+            }
+            Some(found) if found.kind == FileKind::Symlink => found.target.as_deref(),
+            Some(found) => {
+                return Err(Unplannable::Failed(format!(
+                    "{path} is {}, not a symbolic link: it stands in the way",
+                    found.kind.as_str()
+                )));
+            }
+        };
+        if self.state == Presence::Absent {
+            return Ok(vec![removal(path, None)]);
+        }
+        if before == Some(self.target.as_str()) {
+            return Ok(Vec::new());
+        }
+        let summary = match before {
+            None => format!("+ {path} -> {}", self.target),
+            Some(before) => format!("~ {path} (target {before} -> {})", self.target),
+        };
+        Ok(vec![Change {
+            object: Object::Path(path.to_owned()),
+            summary,
+            detail: Detail::Attributes(vec![Attribute::new("target", before, Some(&self.target))]),
+            script: Script::new(crate::shell!("resources/after.sh", "resources/symlink.sh"))
+                .arg(path)
+                .arg(self.target.as_str()),
+            upload: None,
+            disruption: Disruption::None,
+        }])
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(Object::Path(self.path.0.clone()))
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        let want = match self.state {
+            Presence::Present => format!("a symbolic link to {}", self.target),
+            Presence::Absent => "absent".to_owned(),
+        };
+        vec![(Object::Path(self.path.0.clone()), want)]
+    }
+}

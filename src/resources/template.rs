@@ -1,0 +1,78 @@
+//! `template`: a file of this machine, rendered with all that the task sees.
+
+use std::sync::Arc;
+
+use super::content::{RegularFile, Want};
+use super::value::{FileMode, HostPath, Principal};
+use super::{Context, Local, Planned, Resource};
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::{Facts, Object, Query, Touches};
+
+crate::record! {
+    /// A regular file whose content is a template, rendered for each host.
+    TemplateFields("a template") {
+        /// The template, relative to the playbook's file.
+        req src: Sp<String>,
+        /// Where the file is on the host.
+        req path: HostPath,
+        /// Permission bits as a string; what is there stays, a new file gets "0644".
+        opt mode: FileMode,
+        /// Owner by name or number; what is there stays.
+        opt owner: Principal,
+        /// Group by name or number; what is there stays.
+        opt group: Principal,
+    }
+}
+
+#[derive(Debug)]
+struct Template(RegularFile);
+
+pub(super) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = TemplateFields::from_node(node, diagnostics)?;
+    let rendered = match context.local(&fields.src) {
+        Ok(Local::Bytes(bytes)) => match std::str::from_utf8(&bytes) {
+            Ok(text) => context.render(&fields.src, text),
+            Err(_) => Err(format!("`{}` is not UTF-8 text", *fields.src)),
+        },
+        Ok(Local::Large { .. }) => {
+            Err(format!("`{}` is larger than 1 MiB: too large for a template", *fields.src))
+        }
+        Ok(Local::Tree(_)) => Err(format!("`{}` is a directory", *fields.src)),
+        Err(message) => Err(message),
+    };
+    match rendered {
+        Ok(text) => Some(Arc::new(Template(RegularFile {
+            path: fields.path,
+            want: Want::Text(text),
+            mode: fields.mode,
+            owner: fields.owner,
+            group: fields.group,
+        }))),
+        Err(message) => {
+            diagnostics.push(Diagnostic::error(fields.src.span, message));
+            None
+        }
+    }
+}
+
+impl Resource for Template {
+    fn queries(&self) -> Vec<Query> {
+        self.0.queries()
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        self.0.plan(facts)
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(Object::Path(self.0.path.0.clone()))
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        vec![self.0.manages()]
+    }
+}

@@ -1,0 +1,221 @@
+//! Types of fields that several resources share.
+
+use std::fmt;
+
+use serde_json::{Value as Json, json};
+use sha2::{Digest as _, Sha256};
+
+use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
+use crate::secrets::holds_secret;
+
+crate::choice! {
+    /// Whether a thing shall be there.
+    Presence {
+        /// It shall.
+        Present = "present",
+        /// It shall not.
+        Absent = "absent",
+    }
+}
+
+/// Permission bits, written as a string of octal digits.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct FileMode(pub u32);
+
+impl fmt::Display for FileMode {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{:04o}", self.0)
+    }
+}
+
+impl FromNode for FileMode {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = match &node.value {
+            Yaml::Str(text) => text.as_str(),
+            Yaml::Int(number) => {
+                diagnostics.push(
+                    Diagnostic::error(node.span, "a mode is a string of octal digits, found a bare number")
+                        .label("YAML readers do not agree on what this number is")
+                        // The reader may have taken 0644 for octal or for decimal: show both ways home.
+                        .help(format!("write it in double quotes: `\"{:0>4}\"`", octal_digits(*number))),
+                );
+                return None;
+            }
+            Yaml::Null | Yaml::Bool(_) | Yaml::Float(_) | Yaml::List(_) | Yaml::Map(_) => {
+                crate::config::read::wrong_type(node, "a mode such as \"0644\"", diagnostics);
+                return None;
+            }
+        };
+        let digits = (3..=4).contains(&text.len()) && text.bytes().all(|byte| (b'0'..=b'7').contains(&byte));
+        let mode = u32::from_str_radix(text, 8).ok().filter(|_| digits);
+        if mode.is_none() {
+            diagnostics.push(
+                Diagnostic::error(node.span, format!("`{text}` is not a mode"))
+                    .help("a mode has three or four octal digits: `\"0644\"`"),
+            );
+        }
+        mode.map(Self)
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[0-7]{3,4}$" })
+    }
+}
+
+/// The digits that were most likely written: `0644` is read as 420 by YAML 1.1 and 644 by YAML 1.2.
+fn octal_digits(number: i64) -> String {
+    let decimal = number.to_string();
+    let octal = format!("{number:o}");
+    let looks_octal = decimal.len() <= 4 && decimal.bytes().all(|byte| byte < b'8');
+    if looks_octal && !(octal.len() == 3 && decimal.len() == 3 && !matches!(number % 10, 0 | 4 | 5)) {
+        decimal
+    } else {
+        octal
+    }
+}
+
+/// An absolute path on a host, without `.`, `..`, doubled or trailing slashes.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct HostPath(pub String);
+
+impl HostPath {
+    /// Takes a text when it is a path as we want it.
+    ///
+    /// # Errors
+    /// A text for the user.
+    pub fn new(text: &str) -> Result<Self, String> {
+        if !text.starts_with('/') {
+            return Err(format!("`{text}` is not an absolute path"));
+        }
+        if text.contains(['\n', '\0', '\r']) {
+            return Err("a path has no line break in it".to_owned());
+        }
+        if holds_secret(text) {
+            return Err("a path cannot hold a secret: paths are shown in plans and logs".to_owned());
+        }
+        let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
+        if parts.iter().any(|part| matches!(*part, "." | "..")) {
+            return Err(format!("`{text}` has `.` or `..` in it: write where it leads to"));
+        }
+        Ok(Self(format!("/{}", parts.join("/"))))
+    }
+
+    /// The text.
+    pub fn as_str(&self) -> &str {
+        &self.0
+    }
+
+    /// The directory that holds it.
+    pub fn parent(&self) -> &str {
+        parent(&self.0)
+    }
+}
+
+/// The directory that holds a path.
+pub(super) fn parent(path: &str) -> &str {
+    match path.rfind('/') {
+        Some(0) | None => "/",
+        Some(at) => path.get(..at).unwrap_or("/"),
+    }
+}
+
+impl FromNode for HostPath {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        match Self::new(&text) {
+            Ok(path) => Some(path),
+            Err(message) => {
+                diagnostics.error(node.span, message);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^/" })
+    }
+}
+
+/// A user or group, by name or number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Principal(pub String);
+
+impl Principal {
+    /// Whether it is the one with this name and number.
+    pub fn is(&self, name: &str, number: u32) -> bool {
+        match self.0.parse::<u32>() {
+            Ok(wanted) => wanted == number,
+            Err(_) => self.0 == name,
+        }
+    }
+}
+
+/// Whether a text is a name that user tools take: no leading dash, nothing a shell or a colon
+/// separated file would trip over.
+pub(super) fn is_account_name(text: &str) -> bool {
+    let mut bytes = text.bytes();
+    bytes.next().is_some_and(|byte| byte.is_ascii_alphabetic() || byte == b'_')
+        && text.len() <= 64
+        && bytes.all(|byte| byte.is_ascii_alphanumeric() || matches!(byte, b'_' | b'-' | b'.' | b'$' | b'@'))
+}
+
+impl FromNode for Principal {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if matches!(node.value, Yaml::Int(_)) {
+            let number = u32::from_node(node, diagnostics)?;
+            return Some(Self(number.to_string())).filter(|_| number != u32::MAX);
+        }
+        let text = String::from_node(node, diagnostics)?;
+        if text.parse::<u32>().is_ok() || is_account_name(&text) {
+            return Some(Self(text));
+        }
+        diagnostics.error(node.span, format!("`{text}` is not the name or number of a user or group"));
+        None
+    }
+
+    fn schema() -> Json {
+        json!({ "type": ["string", "integer"] })
+    }
+}
+
+/// The name of a user or group that a task manages.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct AccountName(pub String);
+
+impl FromNode for AccountName {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        if is_account_name(&text) {
+            return Some(Self(text));
+        }
+        diagnostics.push(
+            Diagnostic::error(node.span, format!("`{text}` is not a name of a user or group"))
+                .help("it starts with a letter or `_` and has letters, digits, `_`, `-` and `.`"),
+        );
+        None
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[A-Za-z_][A-Za-z0-9_.$@-]*$" })
+    }
+}
+
+/// `owner:group` as chown(1) takes it; empty when neither is wanted.
+pub(super) fn ownership(owner: Option<&Principal>, group: Option<&Principal>) -> String {
+    match (owner, group) {
+        (None, None) => String::new(),
+        (Some(owner), None) => owner.0.clone(),
+        (None, Some(group)) => format!(":{}", group.0),
+        (Some(owner), Some(group)) => format!("{}:{}", owner.0, group.0),
+    }
+}
+
+/// SHA-256 in hex.
+pub fn sha256(bytes: &[u8]) -> String {
+    use std::fmt::Write as _;
+    Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
+        // Writing to a string cannot fail.
+        let _ = write!(hex, "{byte:02x}");
+        hex
+    })
+}

@@ -1,0 +1,24 @@
+# Prints the online CPUs, the first model name and the sockets.
+online=''
+[ ! -r /sys/devices/system/cpu/online ] || read -r online </sys/devices/system/cpu/online
+printf 'online=%s\n' "$online"
+while IFS= read -r line; do
+    case $line in
+    'model name'* | 'Model'* | 'cpu model'* | 'Processor'*)
+        printf 'model=%s\n' "${line#*: }"
+        break
+        ;;
+    esac
+done </proc/cpuinfo
+seen=' '
+for file in /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id; do
+    [ -r "$file" ] || continue
+    read -r socket <"$file" || continue
+    case $seen in
+    *" $socket "*) ;;
+    *)
+        seen="$seen$socket "
+        printf 'socket=%s\n' "$socket"
+        ;;
+    esac
+done

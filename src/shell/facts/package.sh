@@ -1,0 +1,99 @@
+# Asks about packages: one query of the package database for all names; the repositories only for
+# those that are missing, have another version, or shall be the latest.
+# Parameters: triples of name, wanted version (or empty), and `latest` or empty.
+wanted() {
+    # Prints the names that the repositories must be asked about. $1: installed, one
+    # ` name version ` a line; the triples follow.
+    installed=$1
+    shift
+    while [ $# -gt 0 ]; do
+        case $installed in
+        *" $1 $2 "*) [ -z "$3" ] || printf '%s\n' "$1" ;;
+        *" $1 "*) [ -z "$2$3" ] || printf '%s\n' "$1" ;;
+        *) printf '%s\n' "$1" ;;
+        esac
+        shift 3
+    done
+}
+if command -v dpkg-query >/dev/null 2>&1; then
+    printf 'manager apt\n'
+    for file in /var/lib/dpkg/updates/[0-9]*; do
+        [ ! -e "$file" ] || printf 'interrupted\n'
+        break
+    done
+    lists=none
+    for file in /var/lib/apt/lists/*_Packages*; do
+        [ ! -e "$file" ] || lists=there
+        break
+    done
+    installed=''
+    if [ $# -gt 0 ]; then
+        installed=$(
+            count=$#
+            index=0
+            while [ "$index" -lt "$count" ]; do
+                name=$1
+                shift 3
+                index=$((index + 3))
+                set -- "$@" "$name"
+            done
+            # A first colon-free column: the name; then status, version, architecture.
+            exec dpkg-query -W -f ' ${Package} ${Version} ${db:Status-Abbrev} ${Architecture}\n' "$@" 2>/dev/null
+        )
+        printf '%s\n' "$installed"
+        names=$(wanted "$installed" "$@")
+        if [ -n "$names" ]; then
+            if [ "$lists" = there ] && [ -z "$(find /var/lib/apt/lists -maxdepth 0 -mmin -1440 2>/dev/null)" ] &&
+                [ -z "$(find /var/lib/apt/periodic/update-success-stamp -mmin -1440 2>/dev/null)" ]; then
+                lists=old
+            fi
+            printf 'lists %s\npolicy\n' "$lists"
+            # shellcheck disable=SC2086 # names hold no white space
+            apt-cache policy -- $names 2>/dev/null
+        fi
+    fi
+elif command -v rpm >/dev/null 2>&1; then
+    manager=rpm
+    for tool in dnf yum; do
+        if command -v "$tool" >/dev/null 2>&1; then
+            manager=$tool
+            break
+        fi
+    done
+    printf 'manager %s\n' "$manager"
+    for file in /etc/dnf/plugins/versionlock.list /etc/yum/pluginconf.d/versionlock.list; do
+        [ -r "$file" ] || continue
+        while read -r line; do
+            case $line in '' | '#'* | '!'*) ;; *) printf 'lock %s\n' "$line" ;; esac
+        done <"$file"
+        printf 'locks\n'
+        break
+    done
+    if [ $# -gt 0 ]; then
+        installed=$(
+            count=$#
+            index=0
+            while [ "$index" -lt "$count" ]; do
+                name=$1
+                shift 3
+                index=$((index + 3))
+                set -- "$@" "$name"
+            done
+            exec rpm -q --qf ' %{NAME} %{EVR} ii %{ARCH}\n' "$@" 2>/dev/null
+        )
+        printf '%s\n' "$installed"
+        latest=''
+        while [ $# -gt 0 ]; do
+            [ -z "$3" ] || latest="$latest $1"
+            shift 3
+        done
+        if [ -n "$latest" ] && [ "$manager" != rpm ]; then
+            printf 'updates\n'
+            # shellcheck disable=SC2086 # names hold no white space
+            "$manager" -q check-update $latest 2>/dev/null
+        fi
+    fi
+else
+    printf 'manager none\n'
+fi
+printf 'end\n'

@@ -1,0 +1,21 @@
+# Prints what this system runs in, in the words of systemd-detect-virt.
+if command -v systemd-detect-virt >/dev/null 2>&1; then
+    systemd-detect-virt 2>/dev/null || :
+else
+    kind=none
+    flags=''
+    while IFS= read -r flags; do
+        case $flags in flags*) break ;; esac
+    done </proc/cpuinfo
+    case " $flags " in *' hypervisor '*) kind=vm-other ;; esac
+    vendor=''
+    [ ! -r /sys/class/dmi/id/sys_vendor ] || read -r vendor </sys/class/dmi/id/sys_vendor
+    case $vendor in
+    QEMU* | 'Alibaba Cloud'*) kind=kvm ;;
+    VMware*) kind=vmware ;;
+    esac
+    [ ! -e /run/systemd/container ] || read -r kind </run/systemd/container
+    [ ! -e /run/.containerenv ] || kind=podman
+    [ ! -e /.dockerenv ] || kind=docker
+    printf '%s\n' "$kind"
+fi

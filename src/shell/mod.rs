@@ -1,0 +1,15 @@
+//! The shell texts that queries and changes are made of.
+//!
+//! POSIX `sh` for dash, bash and busybox; each is `shellcheck -s sh` clean (a test sees to it).
+//! Data arrives as positional parameters, never pasted.
+
+/// A shell text below `src/shell`, with the lines that all of them start with.
+#[macro_export]
+macro_rules! shell {
+    ($($file:literal),+) => {
+        concat!(
+            include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/shell/common.sh")),
+            $(include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/src/shell/", $file))),+
+        )
+    };
+}

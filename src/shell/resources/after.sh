@@ -1,0 +1,13 @@
+# What follows a change of a file. Parameters of `after`: the path.
+after() {
+    if command -v restorecon >/dev/null 2>&1; then
+        restorecon "$1" 2>/dev/null || :
+    fi
+    case $1 in
+    /etc/systemd/system/* | /etc/systemd/user/* | /run/systemd/system/* | /usr/lib/systemd/system/* | /lib/systemd/system/* | /usr/local/lib/systemd/system/*)
+        if [ -d /run/systemd/system ]; then
+            systemctl daemon-reload || return
+        fi
+        ;;
+    esac
+}

@@ -1,0 +1,40 @@
+# Changes packages with apt. Parameters: what is done, then package names or `name=version`.
+DEBIAN_FRONTEND=noninteractive
+# needrestart may restart dockerd under running jobs: it only lists, and not now.
+NEEDRESTART_MODE=l
+NEEDRESTART_SUSPEND=1
+APT_LISTCHANGES_FRONTEND=none
+UCF_FORCE_CONFFOLD=1
+export DEBIAN_FRONTEND NEEDRESTART_MODE NEEDRESTART_SUSPEND APT_LISTCHANGES_FRONTEND UCF_FORCE_CONFFOLD
+action=$1
+shift
+apt() {
+    apt-get -y -q -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
+        -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
+}
+case $action in
+update)
+    # The lock of the lists knows no time-out of its own.
+    tries=0
+    until output=$(apt update 2>&1); do
+        case $output in
+        *'Could not get lock'*) tries=$((tries + 1)) ;;
+        *) tries=120 ;;
+        esac
+        if [ "$tries" -ge 120 ]; then
+            printf '%s\n' "$output" >&2
+            exit 1
+        fi
+        sleep 5
+    done
+    printf '%s\n' "$output"
+    ;;
+configure) dpkg --force-confdef --force-confold --configure -a && apt install -f ;;
+install) apt install --no-install-recommends -- "$@" ;;
+# A pinned version may be older than the installed one, and its packages held.
+pin) apt install --no-install-recommends --allow-downgrades --allow-change-held-packages -- "$@" ;;
+remove) apt remove --allow-change-held-packages -- "$@" ;;
+hold) apt-mark hold -- "$@" ;;
+unhold) apt-mark unhold -- "$@" ;;
+*) exit 2 ;;
+esac

@@ -1,0 +1,82 @@
+//! Basic facts and file queries of this very machine, under every shell.
+
+mod support;
+
+use std::collections::BTreeSet;
+
+use provision::facts::{Answer, Query, base, specimens};
+use support::{SHELLS, gather};
+
+/// Paths of all values, with list items folded.
+fn shape(prefix: &str, value: &serde_json::Value, into: &mut BTreeSet<String>) {
+    match value {
+        serde_json::Value::Object(map) => {
+            for (key, value) in map {
+                shape(&format!("{prefix}.{key}"), value, into);
+            }
+        }
+        serde_json::Value::Array(list) => {
+            for item in list {
+                shape(&format!("{prefix}[]"), item, into);
+            }
+        }
+        serde_json::Value::Null => panic!("{prefix} is null"),
+        serde_json::Value::Bool(_) => drop(into.insert(format!("{prefix}: bool"))),
+        serde_json::Value::Number(_) => drop(into.insert(format!("{prefix}: number"))),
+        serde_json::Value::String(_) => drop(into.insert(format!("{prefix}: string"))),
+    }
+}
+
+#[test]
+fn specimens_are_whole() {
+    let specimens = specimens();
+    assert_eq!(specimens.len(), 4);
+    let shapes: Vec<BTreeSet<String>> = specimens
+        .iter()
+        .map(|(_, facts)| {
+            let mut into = BTreeSet::new();
+            shape("facts", facts, &mut into);
+            into
+        })
+        .collect();
+    for other in &shapes[1..] {
+        assert_eq!(&shapes[0], other);
+    }
+    for (_, facts) in &specimens {
+        for name in facts.as_object().unwrap().keys() {
+            assert!(base(name).is_some(), "{name}");
+        }
+        for fact in base::TABLE {
+            assert!(facts.get(fact.name).is_some(), "{}", fact.name);
+        }
+    }
+}
+
+#[test]
+fn this_machine_under_every_shell() {
+    let mut known = BTreeSet::new();
+    shape("facts", &specimens()[0].1, &mut known);
+    let mut first = None;
+    for shell in SHELLS {
+        let queries: Vec<Query> = base::TABLE.iter().map(|f| Query::Base(f.name)).collect();
+        let facts = gather(shell, queries.clone());
+        for query in queries {
+            assert!(
+                matches!(facts.get(&query), Some(Answer::Base(_))),
+                "{shell:?} {query:?} {:?}",
+                facts.get(&query)
+            );
+        }
+        let mut seen = BTreeSet::new();
+        let mut view = facts.view();
+        shape("facts", &view, &mut seen);
+        let strange: Vec<_> = seen.difference(&known).collect();
+        assert!(strange.is_empty(), "fields that no specimen has: {strange:?}");
+        // Numbers that move by themselves.
+        view["mounts"] = serde_json::Value::Null;
+        view["memory"] = serde_json::Value::Null;
+        let first = first.get_or_insert_with(|| view.clone());
+        assert_eq!(first, &view, "{shell:?}");
+    }
+    println!("{:#}", first.unwrap());
+}

@@ -1,0 +1,225 @@
+//! Resources against the real shells of this machine: gather, plan, run, gather, nothing left.
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::Path;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use provision::config::{Diagnostics, Sources, yaml};
+use provision::resources::{Context, Local, Resource, kinds};
+use support::{SHELLS, converge, gather};
+
+/// `src` names files below a directory; a template knows one variable.
+struct Here(Utf8PathBuf);
+
+impl Context for Here {
+    fn local(&self, src: &str) -> Result<Local, String> {
+        let path = self.0.join(src);
+        if src == "large" {
+            let bytes = fs::read(&path).unwrap();
+            let sha256 = provision::resources::value::sha256(&bytes);
+            return Ok(Local::Large { path, size: bytes.len() as u64, sha256 });
+        }
+        if path.is_dir() {
+            return Ok(Local::Tree(vec![
+                ("bin".to_owned(), None),
+                ("bin/run me".to_owned(), Some(Local::Bytes(Arc::from(&b"#!/bin/sh\n"[..])))),
+                ("empty".to_owned(), None),
+                ("top".to_owned(), Some(Local::Bytes(Arc::from(&b"\x00\xff"[..])))),
+            ]));
+        }
+        fs::read(&path).map(|bytes| Local::Bytes(bytes.into())).map_err(|error| error.to_string())
+    }
+
+    fn render(&self, _: &str, text: &str) -> Result<String, String> {
+        Ok(text.replace("{{ name }}", "gpu0"))
+    }
+}
+
+fn read(context: &Here, text: &str) -> Arc<dyn Resource> {
+    let mut sources = Sources::default();
+    let id = sources.add("task.yaml", text);
+    let node = yaml::parse(&sources, id).unwrap();
+    let yaml::Yaml::Map(entries) = &node.value else { panic!("{text}") };
+    let (key, value) = &entries[0];
+    let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
+    let mut diagnostics = Diagnostics::default();
+    (kind.read)(value, context, &mut diagnostics)
+        .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
+}
+
+fn each(test: impl Fn(&[&str], &dyn Fn(&str) -> Arc<dyn Resource>, &Path)) {
+    for shell in SHELLS {
+        let directory = tempfile::tempdir().unwrap();
+        let context = Here(Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap());
+        test(shell, &|text| read(&context, &text.replace("DIR", context.0.as_str())), directory.path());
+    }
+}
+
+fn mode(path: &Path) -> u32 {
+    fs::symlink_metadata(path).unwrap().permissions().mode() & 0o7777
+}
+
+#[test]
+fn file() {
+    each(|shell, read, directory| {
+        let path = directory.join("it's \\ \"$(x)\" é.conf");
+        let task = read(
+            "file: { path: \"DIR/it's \\\\ \\\"$(x)\\\" é.conf\", content: \"a\\n'b' $HOME `c` \\\\ EOF\\nEND\\n\", mode: \"0640\" }",
+        );
+        assert_eq!(converge(shell, &*task).unwrap(), [format!("+ {}", path.display())]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\n'b' $HOME `c` \\ EOF\nEND\n");
+        assert_eq!(mode(&path), 0o640);
+        assert!(converge(shell, &*task).unwrap().is_empty());
+        // Mode drifts, then content, then both; what is not named is kept.
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o4600)).unwrap();
+        assert_eq!(converge(shell, &*task).unwrap(), [format!("~ {} (mode 4600 -> 0640)", path.display())]);
+        fs::write(&path, "other").unwrap();
+        assert_eq!(converge(shell, &*task).unwrap(), [format!("~ {} (content)", path.display())]);
+        let loose = read("file: { path: DIR/loose, content: x }");
+        fs::write(directory.join("loose"), "y").unwrap();
+        fs::set_permissions(directory.join("loose"), fs::Permissions::from_mode(0o751)).unwrap();
+        converge(shell, &*loose).unwrap();
+        assert_eq!(mode(&directory.join("loose")), 0o751);
+        assert_eq!(fs::read_dir(directory).unwrap().count(), 2, "nothing is left behind");
+        // The diff has the old text.
+        fs::write(&path, "old\n").unwrap();
+        let changes = task.plan(&gather(shell, task.queries())).unwrap();
+        let detail = format!("{:?}", changes[0].detail);
+        assert!(detail.contains("old\\n") && detail.contains("EOF"), "{detail}");
+        // Absent.
+        let absent = read("file: { path: DIR/loose, state: absent }");
+        assert_eq!(converge(shell, &*absent).unwrap().len(), 1);
+        assert!(converge(shell, &*absent).unwrap().is_empty());
+    });
+}
+
+#[test]
+fn file_owner_by_number() {
+    each(|shell, read, directory| {
+        let task = read("file: { path: DIR/owned, content: x, owner: 65534, group: \"65534\" }");
+        if fs::metadata(directory).unwrap().uid() == 0 {
+            converge(shell, &*task).unwrap();
+            assert_eq!(fs::metadata(directory.join("owned")).unwrap().uid(), 65534);
+            let kept = read("file: { path: DIR/owned, content: y }");
+            converge(shell, &*kept).unwrap();
+            assert_eq!(fs::metadata(directory.join("owned")).unwrap().uid(), 65534);
+            let root = read("file: { path: DIR/owned, content: y, owner: root }");
+            assert_eq!(converge(shell, &*root).unwrap().len(), 1);
+        }
+    });
+}
+
+#[test]
+fn things_in_the_way() {
+    each(|shell, read, directory| {
+        symlink("/nowhere", directory.join("link")).unwrap();
+        fs::create_dir(directory.join("dir")).unwrap();
+        for (task, want) in [
+            ("file: { path: DIR/link, content: x }", "symbolic link to /nowhere"),
+            ("file: { path: DIR/dir, content: x }", "a directory, not a regular file"),
+            ("file: { path: DIR/dir, state: absent }", "use `directory`"),
+            ("file: { path: DIR/none/x, content: x }", "Missing"),
+            ("file: { path: DIR/nothing, mode: \"0600\" }", "neither `content` nor `src`"),
+            ("directory: { path: DIR/link }", "symbolic link to /nowhere"),
+            ("symlink: { path: DIR/dir, target: x }", "not a symbolic link"),
+        ] {
+            let error = converge(shell, &*read(task)).unwrap_err();
+            assert!(error.contains(want), "{task}: {error}");
+        }
+    });
+}
+
+#[test]
+fn secrets_are_compared_and_not_fetched() {
+    each(|shell, read, directory| {
+        let path = directory.join("secret");
+        let task =
+            read("file: { path: DIR/secret, content: \"token={{provision-secret:t}}\\n\", mode: \"0600\" }");
+        converge(shell, &*task).unwrap();
+        fs::write(&path, "token=previous\n").unwrap();
+        let facts = gather(shell, task.queries());
+        let changes = task.plan(&facts).unwrap();
+        assert_eq!(changes.len(), 1);
+        assert!(!format!("{facts:?}{:?}", changes[0].detail).contains("previous"));
+        assert!(!format!("{:?}", changes[0].detail).contains("token"));
+        converge(shell, &*task).unwrap();
+    });
+}
+
+#[test]
+fn directory() {
+    each(|shell, read, directory| {
+        let task = read("directory: { path: DIR/a/b, mode: \"1777\" }");
+        assert_eq!(converge(shell, &*task).unwrap().len(), 1);
+        assert_eq!((mode(&directory.join("a")), mode(&directory.join("a/b"))), (0o755, 0o1777));
+        fs::set_permissions(directory.join("a/b"), fs::Permissions::from_mode(0o700)).unwrap();
+        assert!(converge(shell, &*task).unwrap()[0].ends_with("(mode 0700 -> 1777)"));
+        fs::write(directory.join("a/b/file"), "x").unwrap();
+        let absent = read("directory: { path: DIR/a, state: absent }");
+        assert_eq!(converge(shell, &*absent).unwrap().len(), 1);
+        assert!(!directory.join("a").exists());
+    });
+}
+
+#[test]
+fn symlinks() {
+    each(|shell, read, directory| {
+        let task = read("symlink: { path: \"DIR/a link\", target: \"some where\" }");
+        converge(shell, &*task).unwrap();
+        fs::remove_file(directory.join("a link")).unwrap();
+        fs::create_dir(directory.join("real")).unwrap();
+        // A link to a directory is turned, not filled.
+        symlink("real", directory.join("a link")).unwrap();
+        assert!(converge(shell, &*task).unwrap()[0].contains("target real -> some where"));
+        assert_eq!(fs::read_dir(directory.join("real")).unwrap().count(), 0);
+        let absent = read("symlink: { path: \"DIR/a link\", target: x, state: absent }");
+        converge(shell, &*absent).unwrap();
+    });
+}
+
+#[test]
+fn templates_and_copies() {
+    each(|shell, read, directory| {
+        fs::write(directory.join("t.tera"), "host {{ name }}\n").unwrap();
+        converge(shell, &*read("template: { src: t.tera, path: DIR/t }")).unwrap();
+        assert_eq!(fs::read_to_string(directory.join("t")).unwrap(), "host gpu0\n");
+        fs::create_dir(directory.join("tree")).unwrap();
+        let tree = read("copy: { src: tree, path: DIR/copied, mode: \"0755\" }");
+        assert_eq!(converge(shell, &*tree).unwrap().len(), 5);
+        assert_eq!(fs::read(directory.join("copied/top")).unwrap(), b"\x00\xff");
+        assert_eq!(mode(&directory.join("copied/bin/run me")), 0o755);
+        fs::write(directory.join("copied/top"), "z").unwrap();
+        fs::remove_dir_all(directory.join("copied/bin")).unwrap();
+        assert_eq!(converge(shell, &*tree).unwrap().len(), 3);
+    });
+}
+
+#[test]
+fn commands() {
+    each(|shell, read, directory| {
+        let made = read("command: { run: [touch, made], creates: DIR/made, chdir: DIR }");
+        assert_eq!(converge(shell, &*made).unwrap(), ["! touch made"]);
+        assert!(converge(shell, &*made).unwrap().is_empty());
+        let script = read(
+            "command: { script: \"printf '%s' \\\"$WHAT\\\" >DIR/out\\n\", unless: 'test \"$(cat DIR/out 2>/dev/null)\" = \"$WHAT\"', env: { WHAT: \"it's $(x) \\\"y\\\"\" } }",
+        );
+        converge(shell, &*script).unwrap();
+        assert_eq!(fs::read_to_string(directory.join("out")).unwrap(), "it's $(x) \"y\"");
+        assert!(converge(shell, &*script).unwrap().is_empty());
+        let bash = read(
+            "command: { script: \"#!/bin/bash -e\\na=(1 2)\\nfalse\\ntouch DIR/never\\n\", check: [test, -e, DIR/never] }",
+        );
+        assert!(converge(shell, &*bash).unwrap_err().contains("ended with 1"));
+        let question = read("command: { run: [printf, \"%s\", \"two words\"], changes: false }");
+        let facts = gather(shell, question.queries());
+        assert!(question.plan(&facts).unwrap().is_empty());
+        assert!(format!("{facts:?}").contains("stdout: \"two words\""));
+        let bare = read("command: { run: [\"true\"] }");
+        assert!(!bare.provable());
+        assert_eq!(converge(shell, &*bare).unwrap().len(), 1);
+    });
+}

@@ -1,0 +1,92 @@
+//! Runs scripts on this machine without a transport, by the same rule: a function with the
+//! text, called with quoted arguments; texts, bytes and scripts arrive as base64.
+#![allow(dead_code, reason = "each test binary uses a part of it")]
+#![allow(unreachable_pub, reason = "shared by test binaries")]
+#![allow(clippy::disallowed_methods, reason = "tests start the shells that they test")]
+
+use std::io::Write as _;
+use std::process::{Command, Stdio};
+use std::time::Duration;
+
+use base64::Engine as _;
+use provision::facts::{Facts, Query, batch};
+use provision::resources::Resource;
+use provision::transport::{Arg, PartEnd, Script};
+
+/// The shells that every script must run under.
+pub const SHELLS: &[&[&str]] = &[&["sh"], &["dash"], &["bash", "--posix"], &["bash"], &["busybox", "sh"]];
+
+fn quote(word: &str) -> String {
+    format!("'{}'", word.replace('\'', "'\\''"))
+}
+
+/// The shell text of a script.
+pub fn render(script: &Script) -> String {
+    let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
+    let args: Vec<String> = script
+        .args
+        .iter()
+        .map(|arg| match arg {
+            Arg::Word(word) => quote(word),
+            Arg::Text(text) => quote(&encode(text.as_bytes())),
+            Arg::Bytes(bytes) => quote(&encode(bytes)),
+            Arg::Script(script) => quote(&encode(render(script).as_bytes())),
+        })
+        .collect();
+    format!("part() {{\n{}\n}}\n(part {}) </dev/null\n", script.text, args.join(" "))
+}
+
+/// Runs a script; its status, standard output and standard error.
+pub fn run(shell: &[&str], script: &Script, path: Option<&str>) -> (i32, Vec<u8>, String) {
+    let mut command = Command::new(shell[0]);
+    command.args(&shell[1..]).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    if let Some(path) = path {
+        command.env("PATH", path);
+    }
+    let mut child = command.spawn().unwrap();
+    // A whole script is read before it runs, as in a frame.
+    let text = format!("main() {{\n{}\n}}; main; exit $?\n", render(script));
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let output = child.wait_with_output().unwrap();
+    (output.status.code().unwrap_or(-1), output.stdout, String::from_utf8_lossy(&output.stderr).into_owned())
+}
+
+/// Asks queries on this machine.
+pub fn gather(shell: &[&str], queries: impl IntoIterator<Item = Query>) -> Facts {
+    let mut facts = Facts::default();
+    for part in batch(&queries.into_iter().collect(), Duration::from_secs(20)) {
+        let (status, output, errors) = run(shell, &part.part.script, None);
+        assert!(!errors.contains("syntax error"), "{shell:?} {}: {errors}", part.part.name);
+        facts.absorb(&part, &PartEnd { index: 0, status, output, dropped: 0 });
+    }
+    facts
+}
+
+/// Plans a resource with fresh facts, carries it out, and proves that nothing is left to do.
+/// Returns the summaries of what was done.
+pub fn converge(shell: &[&str], resource: &dyn Resource) -> Result<Vec<String>, String> {
+    let facts = gather(shell, resource.queries());
+    let changes = resource.plan(&facts).map_err(|error| format!("{error:?}"))?;
+    for change in &changes {
+        let mut script = change.script.clone();
+        if let Some(upload) = &change.upload {
+            let copy = format!("{upload}.uploaded");
+            std::fs::copy(upload, &copy).unwrap();
+            script = script.arg(copy);
+        }
+        let (status, output, errors) = run(shell, &script, None);
+        if status != 0 {
+            return Err(format!(
+                "{shell:?} `{}` ended with {status}: {}{errors}",
+                change.summary,
+                String::from_utf8_lossy(&output)
+            ));
+        }
+    }
+    if resource.provable() {
+        let again =
+            resource.plan(&gather(shell, resource.queries())).map_err(|error| format!("{error:?}"))?;
+        assert!(again.is_empty(), "{shell:?} did not converge: {again:#?}");
+    }
+    Ok(changes.into_iter().map(|change| change.summary).collect())
+}
