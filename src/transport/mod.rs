@@ -14,9 +14,28 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+mod bounded;
+mod classify;
+mod local;
+mod login;
+mod process;
+mod quote;
+mod rescue;
+mod run_dir;
 mod script;
+mod scripted;
+mod shell;
+mod ssh;
+mod ssh_config;
+mod sudo;
+#[cfg(test)]
+mod testing;
+mod wire;
 
+pub use local::Local;
 pub use script::{Arg, Script};
+pub use scripted::{Reply, Scripted, Sent};
+pub use ssh::{Settings as SshSettings, Ssh};
 
 /// One part of a frame: a script with its own deadline.
 #[derive(Debug, Clone)]
@@ -59,7 +78,7 @@ pub struct PartEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectKind {
-    /// No known_hosts line for the host.
+    /// No `known_hosts` line for the host.
     HostKeyUnknown,
     /// The host shows another key than the known one.
     HostKeyChanged,
