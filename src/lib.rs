@@ -12,6 +12,7 @@
 pub mod config;
 pub mod facts;
 pub mod inventory;
+pub mod lab;
 pub mod playbook;
 pub mod project;
 pub mod resources;
