@@ -17,6 +17,7 @@ pub mod facts;
 pub mod inventory;
 pub mod journal;
 pub mod plan;
+pub mod lab;
 pub mod playbook;
 pub mod project;
 pub mod report;
