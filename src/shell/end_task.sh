@@ -4,7 +4,7 @@ provision_spool "$d/spool/$1"
 [ "$spool" = running ] || exit 0
 kill -TERM -- "-$pid" 2>/dev/null
 tries=0
-while [ $tries -lt 20 ] && provision_start "$pid"; do
+while [ $tries -lt 20 ] && provision_birth "$pid"; do
 	sleep 0.1 2>/dev/null || sleep 1
 	tries=$((tries + 1))
 done

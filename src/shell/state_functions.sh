@@ -7,13 +7,13 @@ provision_dir() {
 		d=${XDG_CACHE_HOME:-$HOME/.cache}/provision
 	fi
 }
-# Sets $start to the start time of process $1 in clock ticks, so that a pid used again is noticed.
-provision_start() {
-	start=
+# Sets $birth to the start time of process $1 in clock ticks, so that a pid used again is noticed.
+provision_birth() {
+	birth=
 	read -r stat 2>/dev/null <"/proc/$1/stat" || return 1
 	# shellcheck disable=SC2086 # the fields are wanted as words
 	set -- ${stat##*) }
-	start=${20}
+	birth=${20}
 }
 # Sets $spool to running, ended or lost for the entry in directory $1, and $status when ended.
 provision_spool() {
@@ -22,7 +22,7 @@ provision_spool() {
 	began=
 	if read -r status 2>/dev/null <"$1/status"; then
 		spool=ended
-	elif read -r pid began 2>/dev/null <"$1/pid" && provision_start "$pid" && [ "$start" = "$began" ]; then
+	elif read -r pid began 2>/dev/null <"$1/pid" && provision_birth "$pid" && [ "$birth" = "$began" ]; then
 		spool=running
 	elif read -r status 2>/dev/null <"$1/status"; then
 		# It ended between the two looks.
@@ -86,8 +86,8 @@ provision_lock() {
 	printf '%s\n' "$current" >"$d/identity"
 	printf '1\n' >"$d/version"
 	[ "$provision_locked" = shared ] || {
-		provision_start $$
-		printf '%s %s %s %s\n' "$1" "$2" $$ "$start" >"$d/owner"
+		provision_birth $$
+		printf '%s %s %s %s\n' "$1" "$2" $$ "$birth" >"$d/owner"
 	}
 }
 # Sets $current to what this machine and boot are called.

@@ -54,7 +54,8 @@ impl Script {
                 Arg::Script(script) => out.push_str(&encode(script.render(secrets, "script").as_bytes())),
             }
         }
-        out.push('\n');
+        // A script that is run from a pipe or a file must not read its own text.
+        out.push_str(" </dev/null\n");
     }
 
     fn holds_nul(&self) -> bool {
