@@ -3,17 +3,21 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use camino::Utf8Path;
 use openssh::{Child, Session as Mux, Stdio};
 use tokio::io::{AsyncRead, AsyncWriteExt as _};
+use tokio::time::Instant;
 
 use super::process::{Capture, Process};
 use super::run_dir::{RunDir, Socket};
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
-use super::{Frame, TransportError, classify, rescue};
+use super::{ConnectKind, Frame, TransportError, classify, rescue};
 
 /// How long the end of a failed login is waited for, for its last words.
 const GRACE: Duration = Duration::from_secs(1);
+/// How often it is looked whether a jump host's login is done.
+const POLL: Duration = Duration::from_millis(10);
 
 /// The process of a login. Dropping it kills it and unlinks its socket.
 #[derive(Debug)]
@@ -162,12 +166,57 @@ impl Login {
     }
 }
 
+/// The login of a jump host: nothing runs there.
+#[derive(Debug)]
+pub(super) struct Master(Process);
+
+impl Master {
+    /// Logs in and waits for the socket, which is there when the login is done.
+    pub(super) async fn open(
+        arguments: &[String],
+        socket: &Utf8Path,
+        terminal: bool,
+        deadline: Duration,
+    ) -> Result<Self, TransportError> {
+        drop(std::fs::remove_file(socket));
+        let started =
+            if terminal { Process::start_on_terminal(arguments) } else { Process::start_alone(arguments) };
+        let mut process = started
+            .map_err(|error| classify::connect(ConnectKind::Other, format!("cannot start `ssh`: {error}")))?;
+        let until = Instant::now() + deadline;
+        while !socket.exists() {
+            if !process.is_alive() {
+                let status = process.end(GRACE).await.and_then(|status| status.code());
+                return Err(classify::classify(status, &process.stderr.last_words().await, "", false));
+            }
+            if Instant::now() > until {
+                return Err(classify::timed_out(deadline, &process.stderr.text(), ""));
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(Self(process))
+    }
+
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.0.is_alive()
+    }
+
+    pub(super) async fn close(&mut self, socket: &Utf8Path) {
+        end_master(socket).await;
+        self.0.end(GRACE).await;
+    }
+}
+
+async fn end_master(socket: &Utf8Path) {
+    let mux = Mux::resume_mux(socket.as_std_path().into(), None);
+    drop(tokio::time::timeout(GRACE, mux.close()).await);
+}
+
 /// Ends the masters that a killed run has left (those of its jump hosts) and removes its directory.
 pub(super) async fn end_leftovers(dir: &RunDir) {
     for (path, masters) in dir.stale() {
         for socket in masters {
-            let mux = Mux::resume_mux(socket.as_std_path().into(), None);
-            drop(tokio::time::timeout(GRACE, mux.close()).await);
+            end_master(&socket).await;
         }
         drop(std::fs::remove_dir_all(path));
     }

@@ -14,6 +14,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+mod bastion;
 mod bounded;
 mod classify;
 mod local;
@@ -188,6 +189,23 @@ pub trait Transport: Send + Sync {
         host: &crate::inventory::Host,
         deadline: Duration,
     ) -> Result<Box<dyn Remote>, TransportError>;
+
+    /// Opens a host and runs its first frame; transports that can send it along with the greeting
+    /// save a round trip. The second result is that of the frame.
+    ///
+    /// # Errors
+    /// Those of [`Transport::open`].
+    async fn open_and_run(
+        &self,
+        host: &crate::inventory::Host,
+        deadline: Duration,
+        frame: &Frame,
+        on_part: OnPart<'_>,
+    ) -> Result<(Box<dyn Remote>, Result<(), TransportError>), TransportError> {
+        let mut remote = self.open(host, deadline).await?;
+        let result = remote.run(frame, on_part).await;
+        Ok((remote, result))
+    }
 
     /// Ends what hosts share (masters of jump hosts).
     async fn close(&self) {}

@@ -25,6 +25,33 @@ impl Process {
         Self::spawn(command)
     }
 
+    /// Starts `ssh` with nothing to read.
+    pub(super) fn start_alone(arguments: &[String]) -> std::io::Result<Self> {
+        let mut ssh = command("ssh");
+        ssh.args(arguments).process_group(0);
+        Self::spawn_deaf(ssh)
+    }
+
+    /// Starts `ssh` where it can ask on the terminal. It must be in the terminal's group for that,
+    /// so Ctrl-C would reach it: it is started with that signal ignored.
+    pub(super) fn start_on_terminal(arguments: &[String]) -> std::io::Result<Self> {
+        let mut ssh = command("sh");
+        ssh.args(["-c", "trap '' INT; exec ssh \"$@\"", "ssh"]).args(arguments);
+        Self::spawn_deaf(ssh)
+    }
+
+    fn spawn_deaf(mut command: Command) -> std::io::Result<Self> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn()?;
+        let stderr = child.stderr.take().ok_or_else(|| std::io::Error::other("a pipe is missing"))?;
+        Ok(Self { child, stderr: Capture::new(stderr) })
+    }
+
+    /// Whether it still runs.
+    pub(super) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
     /// Starts a program in a session of its own, so that it has no terminal.
     pub(super) fn start_session(args: &[String]) -> std::io::Result<(Self, ChildStdout, ChildStdin)> {
         let mut session = command("setsid");

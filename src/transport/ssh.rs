@@ -15,6 +15,7 @@ use camino::Utf8PathBuf;
 use tokio::io::AsyncRead;
 use tokio::sync::Semaphore;
 
+use super::bastion::Bastions;
 use super::login::{self, Login, Session};
 use super::run_dir::RunDir;
 use super::shell::ShellError;
@@ -77,6 +78,10 @@ struct Shared {
     config: Utf8PathBuf,
     /// Files for hosts that include another `ssh_config` (the lab's), by that one's path.
     commons: BTreeMap<Option<Utf8PathBuf>, Utf8PathBuf>,
+    /// Before `dir`: its sockets are in there.
+    bastions: Bastions,
+    /// The number of a host's jump host, by the host's name.
+    jumps: BTreeMap<String, usize>,
     logins: Semaphore,
     dir: RunDir,
 }
@@ -103,6 +108,8 @@ impl Ssh {
             secrets,
             version,
             commons: BTreeMap::new(),
+            bastions: Bastions::default(),
+            jumps: BTreeMap::new(),
             dir,
         };
         shared.write_configs(hosts)?;
@@ -127,7 +134,13 @@ impl Shared {
         };
         let mut all = File::new("`ssh -F THIS_FILE HOST` logs in as the run did.");
         for host in hosts {
-            let lines = ssh_config::host(&host.address, &host.ssh, None).map_err(local)?;
+            let dir = self.config.parent().unwrap_or(self.dir.path());
+            let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.version)?;
+            if let Some(jump) = jump {
+                self.jumps.insert(host.name.clone(), jump);
+            }
+            let proxy = jump.and_then(|jump| self.bastions.proxy(jump));
+            let lines = ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)?;
             all.block(ssh_config::name(&host.name).map_err(local)?, &lines);
             if let Some(extra) = &host.ssh.config {
                 all.include(extra).map_err(local)?;
@@ -151,7 +164,8 @@ impl Shared {
             message: format!("{} is not one of the run's hosts", host.name),
         })?;
         let mut arguments = vec!["-F".to_owned(), common.to_string()];
-        for (key, value) in ssh_config::host(&host.address, &host.ssh, None).map_err(local)? {
+        let proxy = self.jumps.get(&host.name).and_then(|jump| self.bastions.proxy(*jump));
+        for (key, value) in ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)? {
             arguments.extend(["-o".to_owned(), format!("{key} {value}")]);
         }
         arguments.push(ssh_config::name(&host.name).map_err(local)?.to_owned());
@@ -168,11 +182,21 @@ impl Shared {
     ) -> Result<(Login, Session), TransportError> {
         let arguments = self.arguments(host)?;
         // Waiting for one's turn is no delay of the host.
+        let jump = self.jumps.get(&host.name).copied();
+        let _ramp = match jump {
+            Some(jump) => {
+                self.bastions.open(jump, &self.settings).await?;
+                match self.bastions.ramp(jump) {
+                    Some(ramp) => Some(ramp.acquire().await.map_err(local)?),
+                    None => None,
+                }
+            }
+            None => None,
+        };
         let _turn = self.logins.acquire().await.map_err(local)?;
         let (login, session) = Login::start(self.dir.socket('s'), arguments, way.shell())
             .map_err(|error| local(format!("cannot start `ssh`: {error}")))?;
-        let jump = !host.ssh.jump.is_empty();
-        login.greet(session, way, deadline, ahead, jump).await
+        login.greet(session, way, deadline, ahead, jump.is_some()).await
     }
 }
 
@@ -180,14 +204,24 @@ impl Shared {
 impl Transport for Ssh {
     async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
         let way = Way::new(&host.ssh.become_method, &self.shared.secrets);
-        let (login, session) = self.shared.log_in(host, &way, deadline, None).await?;
-        Ok(Box::new(SshRemote {
-            shared: Arc::clone(&self.shared),
-            host: host.clone(),
-            way,
-            session: Some(session),
-            login: Some(login),
-        }))
+        Ok(Box::new(SshRemote::open(&self.shared, host, way, deadline, None).await?))
+    }
+
+    async fn open_and_run(
+        &self,
+        host: &Host,
+        deadline: Duration,
+        frame: &Frame,
+        on_part: OnPart<'_>,
+    ) -> Result<(Box<dyn Remote>, Result<(), TransportError>), TransportError> {
+        let way = Way::new(&host.ssh.become_method, &self.shared.secrets);
+        let mut remote = SshRemote::open(&self.shared, host, way, deadline, Some(frame)).await?;
+        let result = remote.run(frame, on_part).await;
+        Ok((Box::new(remote), result))
+    }
+
+    async fn close(&self) {
+        self.shared.bastions.close().await;
     }
 }
 
@@ -275,6 +309,18 @@ impl Remote for SshRemote {
 }
 
 impl SshRemote {
+    async fn open(
+        shared: &Arc<Shared>,
+        host: &Host,
+        way: Way,
+        deadline: Duration,
+        ahead: Option<&Frame>,
+    ) -> Result<Self, TransportError> {
+        let (login, session) = shared.log_in(host, &way, deadline, ahead).await?;
+        let shared = Arc::clone(shared);
+        Ok(Self { shared, host: host.clone(), way, session: Some(session), login: Some(login) })
+    }
+
     async fn ended(&mut self) -> TransportError {
         let mut words = match self.session.as_mut().and_then(|session| session.stderr.as_mut()) {
             Some(stderr) => stderr.last_words().await,

@@ -232,3 +232,209 @@ impl Parser {
         self.scanned = 0;
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+    use std::time::Duration;
+
+    use proptest::prelude::*;
+
+    use super::*;
+    use crate::secrets::placeholder;
+    use crate::transport::Part;
+    use crate::transport::testing::{SHELLS, feed, runs};
+
+    const NONCE: &str = "0123456789abcdef0123456789abcdef";
+
+    fn frame(scripts: &[Script]) -> Frame {
+        let part = |script: &Script| Part {
+            name: "test".to_owned(),
+            script: script.clone(),
+            deadline: Duration::from_secs(5),
+            limit: 1 << 20,
+        };
+        Frame { parts: scripts.iter().map(part).collect(), ..Frame::default() }
+    }
+
+    /// Everything that a shell answers: the output before each line of ours, and the line.
+    fn answers(shell: &[&str], text: &str) -> Vec<(Vec<u8>, Line)> {
+        let output = feed(shell, text.as_bytes());
+        let mut parser = Parser::new(NONCE);
+        parser.push(&output.stdout);
+        let mut answers = Vec::new();
+        loop {
+            let mut before = Bounded::new(1 << 20);
+            match parser.next_line(&mut before) {
+                Some(line) => answers.push((before.finish().0, line)),
+                None => return answers,
+            }
+        }
+    }
+
+    fn shells() -> impl Iterator<Item = &'static [&'static str]> {
+        SHELLS.iter().copied().filter(|shell| runs(shell))
+    }
+
+    #[test]
+    fn a_frame_runs_in_every_shell() {
+        let mut frame = frame(&[
+            Script::new("printf '%s|' \"$@\"").args(["a b", "", "it's", "-n", "new\nline", "!"]),
+            Script::new("exit 3"),
+            Script::new(""),
+            Script::new("# nothing but a comment"),
+            Script::new("cat; helper; printf '\\377\\000\\n'"),
+            Script::new("printf '%s' \"$1\" | base64 -d").arg(Arg::Bytes(vec![0, 255, 10])),
+            Script::new("printf '%s' \"$1\" | base64 -d | sh")
+                .arg(Arg::Script(Box::new(Script::new("echo \"<$1>\"").arg("in'ner")))),
+            Script::new("set -e; false; echo not reached"),
+        ]);
+        frame.prelude = "helper() { printf h; }".to_owned();
+        let text = greeting(NONCE) + &render(&frame, NONCE, 1).unwrap();
+        for shell in shells() {
+            let answers = answers(shell, &text);
+            let Line::Ready(identity) = answers[0].1 else { panic!("{shell:?}: {answers:?}") };
+            assert!(identity.pid > 0 && identity.group > 0 && identity.started > 0, "{identity:?}");
+            let ends: Vec<_> =
+                answers[2..].iter().map(|(output, line)| (output.as_slice(), line.clone())).collect();
+            let expected: [(&[u8], Line); 8] = [
+                (b"a b||it's|-n|new\nline|!|", Line::End(0, 0)),
+                (b"", Line::End(1, 3)),
+                (b"", Line::End(2, 0)),
+                (b"", Line::End(3, 0)),
+                (b"h\xff\x00\n", Line::End(4, 0)),
+                (b"\x00\xff\n", Line::End(5, 0)),
+                (b"<in'ner>\n", Line::End(6, 0)),
+                (b"", Line::End(7, 1)),
+            ];
+            assert_eq!(ends, expected, "{shell:?}");
+        }
+    }
+
+    #[test]
+    fn a_frame_cut_anywhere_runs_nothing() {
+        let dir = tempfile::tempdir().unwrap();
+        let marker = dir.path().join("marker");
+        let mut frame = frame(&[
+            Script::new(": >\"$1\"; echo ran").arg(marker.to_str().unwrap()),
+            Script::new("echo ran"),
+        ]);
+        frame.prelude = "helper() { :; }".to_owned();
+        let text = render(&frame, NONCE, 1).unwrap();
+        // The last line feed is no part of it: without it the frame is whole.
+        for shell in shells() {
+            for cut in 0..text.len() - 1 {
+                let output = feed(shell, &text.as_bytes()[..cut]);
+                assert!(output.stdout.is_empty(), "{shell:?} ran {:?}", &text[..cut]);
+                assert!(!marker.exists(), "{shell:?} ran {:?}", &text[..cut]);
+            }
+            assert!(
+                feed(shell, text.as_bytes())
+                    .stdout
+                    .ends_with(b"ran\n\n0123456789abcdef0123456789abcdef end 1 0\n")
+            );
+            std::fs::remove_file(&marker).unwrap();
+        }
+    }
+
+    #[test]
+    fn nothing_but_the_shell_reads_the_frames() {
+        let frame = frame(&[Script::new("cat; read -r line; echo \"[$line]\"")]);
+        let text = render(&frame, NONCE, 1).unwrap() + &render(&frame, NONCE, 2).unwrap();
+        for shell in shells() {
+            let outputs: Vec<_> = answers(shell, &text).into_iter().map(|(output, _)| output).collect();
+            assert_eq!(outputs, [&b""[..], b"[]\n", b"", b"[]\n"], "{shell:?}");
+        }
+    }
+
+    #[test]
+    fn a_megabyte_travels() {
+        let bytes: Vec<u8> = (0..1u32 << 20).map(|at| (at * 7 % 256) as u8).collect();
+        let script = Script::new("printf '%s' \"$1\" | base64 -d").arg(Arg::Bytes(bytes.clone()));
+        let text = render(&frame(&[script]), NONCE, 1).unwrap();
+        for shell in shells().filter(|shell| shell[0] != "mksh") {
+            assert_eq!(answers(shell, &text)[1], (bytes.clone(), Line::End(0, 0)), "{shell:?}");
+        }
+    }
+
+    #[test]
+    fn secrets_are_put_in_and_quoted() {
+        let secrets = Secrets::new(BTreeMap::from([("pw".to_owned(), "o'ne $two".to_owned().into())]));
+        let word = placeholder("pw");
+        let inner = Script::new("printf '%s,' \"$1\"").arg(word.clone());
+        let script = Script::new(
+            "printf '%s,' \"$1\"; for it in \"$2\" \"$3\"; do printf '%s' \"$it\" | base64 -d; done",
+        )
+        .arg(word.clone())
+        .arg(Arg::Text(format!("<{word}>")))
+        .arg(Arg::Script(Box::new(inner)));
+        let text = script.render(&secrets, "it");
+        let output = feed(&["sh", "-s"], text.as_bytes());
+        let output = String::from_utf8(output.stdout).unwrap();
+        assert_eq!(
+            output,
+            "o'ne $two,<o'ne $two>script() (\n:\nprintf '%s,' \"$1\"\n)\nscript \"o'ne \"'$two'\n"
+        );
+    }
+
+    #[test]
+    fn nul_is_refused() {
+        assert!(render(&frame(&[Script::new(":").arg("a\0b")]), NONCE, 1).is_err());
+        let inner = Script::new(":").arg("a\0b");
+        assert!(render(&frame(&[Script::new(":").arg(Arg::Script(Box::new(inner)))]), NONCE, 1).is_err());
+    }
+
+    fn parse(chunks: &[&[u8]]) -> (Vec<(Vec<u8>, Line)>, Vec<u8>) {
+        let mut parser = Parser::new(NONCE);
+        let mut seen = Vec::new();
+        let mut output = Bounded::new(1 << 20);
+        for chunk in chunks {
+            parser.push(chunk);
+            while let Some(line) = parser.next_line(&mut output) {
+                seen.push((std::mem::replace(&mut output, Bounded::new(1 << 20)).finish().0, line));
+            }
+        }
+        (seen, output.finish().0)
+    }
+
+    #[test]
+    fn lookalikes_are_output() {
+        for lookalike in [
+            format!("{NONCE} end 0 0\n"),
+            format!("\n{NONCE}"),
+            format!("\n{NONCE} end 0\n"),
+            format!("\n{NONCE} end 0 0 0\n"),
+            format!("\n{NONCE} end 0 x\n"),
+            format!("\n{NONCE} {}\n", "x".repeat(200)),
+            format!("\n{} end 0 0\n", &NONCE[..31]),
+        ] {
+            let text = format!("{lookalike}more\n{NONCE} end 0 7\n");
+            let (seen, rest) = parse(&[text.as_bytes()]);
+            assert_eq!(seen, [(format!("{lookalike}more").into_bytes(), Line::End(0, 7))], "{lookalike:?}");
+            assert!(rest.is_empty());
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn lines_are_found_whatever_the_chunks(
+            outputs in prop::collection::vec(prop::collection::vec(prop_oneof![Just(b'\n'), Just(b'0'), any::<u8>()], 0..60), 1..5),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 0..12),
+        ) {
+            let mut all = Vec::new();
+            for (index, output) in outputs.iter().enumerate() {
+                all.extend_from_slice(output);
+                all.extend_from_slice(format!("\n{NONCE} end {index} 0\n").as_bytes());
+            }
+            let mut cuts: Vec<usize> = cuts.iter().map(|cut| cut.index(all.len())).collect();
+            cuts.extend([0, all.len()]);
+            cuts.sort_unstable();
+            let chunks: Vec<&[u8]> = cuts.windows(2).map(|pair| &all[pair[0]..pair[1]]).collect();
+            let (seen, rest) = parse(&chunks);
+            prop_assert!(rest.is_empty());
+            let expected: Vec<_> =
+                outputs.into_iter().enumerate().map(|(index, output)| (output, Line::End(index, 0))).collect();
+            prop_assert_eq!(seen, expected);
+        }
+    }
+}
