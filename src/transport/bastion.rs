@@ -140,7 +140,7 @@ impl Bastions {
         if let Some(proxy) = key.via.and_then(|via| self.proxy(via)) {
             lines.push(("ProxyCommand", proxy));
         }
-        let mut common = ssh_config::common(settings.connect_timeout, version);
+        let mut common = ssh_config::common(settings.connect_timeout, version, settings.accept_new);
         if settings.terminal {
             common.retain(|(key, _)| *key != "BatchMode");
         }

@@ -48,6 +48,9 @@ pub struct Settings {
     pub ramp: usize,
     /// Whether somebody is there to be asked for the passphrase or code of a jump host.
     pub terminal: bool,
+    /// Whether the key of a host that `known_hosts` does not have is taken and written there: only
+    /// for looking at keys into a throw-away file, never for a run.
+    pub accept_new: bool,
 }
 
 impl Default for Settings {
@@ -60,6 +63,7 @@ impl Default for Settings {
             logins: 64,
             ramp: 8,
             terminal: false,
+            accept_new: false,
         }
     }
 }
@@ -124,7 +128,7 @@ impl Ssh {
 
 impl Shared {
     fn write_configs(&mut self, hosts: &[Host]) -> Result<(), TransportError> {
-        let common = ssh_config::common(self.settings.connect_timeout, self.version);
+        let common = ssh_config::common(self.settings.connect_timeout, self.version, self.settings.accept_new);
         let finish = |file: &mut File, extra: Option<&Utf8PathBuf>| -> Result<(), ssh_config::ConfigError> {
             file.block("*", &common);
             for path in extra.into_iter().chain(&ssh_config::user_files(self.settings.user_config)) {

@@ -26,12 +26,13 @@ pub(super) struct ConfigError {
 pub(super) type Line = (&'static str, String);
 
 /// The lines that are the same for all hosts.
-pub(super) fn common(connect_timeout: Duration, version: (u32, u32)) -> Vec<Line> {
+pub(super) fn common(connect_timeout: Duration, version: (u32, u32), accept_new: bool) -> Vec<Line> {
     let seconds = connect_timeout.as_secs().max(1);
     let mut lines: Vec<Line> = [
         // Nobody is there to answer; host keys are recorded before, never during a run.
         ("BatchMode", "yes"),
-        ("StrictHostKeyChecking", "yes"),
+        ("StrictHostKeyChecking", if accept_new { "accept-new" } else { "yes" }),
+        ("HashKnownHosts", "no"),
         ("UpdateHostKeys", "no"),
         ("CheckHostIP", "no"),
         ("AddKeysToAgent", "no"),
