@@ -1,7 +1,7 @@
 //! What all hosts of a run share.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex};
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use serde_json::Value as Json;
@@ -9,9 +9,29 @@ use serde_json::Value as Json;
 use super::cancel::{Cancel, Stopper};
 use crate::events::Emitter;
 use crate::facts::Query;
-use crate::project::Project;
+use crate::project::{Fleet, Project};
 use crate::secrets::Secrets;
 use crate::transport::Transport;
+
+/// Facts of the hosts gathered so far, by host index.
+#[derive(Debug, Default)]
+pub struct SharedFacts(Mutex<(BTreeMap<usize, Json>, Option<Arc<Fleet>>)>);
+
+impl SharedFacts {
+    /// Makes a host's facts known to the others.
+    pub fn publish(&self, host: usize, facts: Json) {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.0.insert(host, facts);
+        shared.1 = None;
+    }
+
+    /// What is known by now.
+    pub fn fleet(&self) -> Arc<Fleet> {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (facts, fleet) = &mut *shared;
+        fleet.get_or_insert_with(|| Arc::new(Fleet::new(facts.clone()))).clone()
+    }
+}
 
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -75,23 +95,11 @@ pub struct Context {
     /// Digests that the plans must have (`apply --plan FILE`), by host.
     pub expected: Option<BTreeMap<String, String>>,
     /// What is known of the hosts, for templates of others.
-    pub fleet: Mutex<BTreeMap<String, Json>>,
+    pub fleet: SharedFacts,
 }
 
 impl std::fmt::Debug for Context {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         f.debug_struct("Context").field("mode", &self.mode).finish_non_exhaustive()
-    }
-}
-
-impl Context {
-    /// Facts of the hosts gathered so far, by host name.
-    pub fn fleet(&self) -> BTreeMap<String, Json> {
-        self.fleet.lock().unwrap_or_else(std::sync::PoisonError::into_inner).clone()
-    }
-
-    /// Makes a host's facts known to the others.
-    pub fn publish(&self, host: &str, facts: Json) {
-        self.fleet.lock().unwrap_or_else(std::sync::PoisonError::into_inner).insert(host.to_owned(), facts);
     }
 }

@@ -34,7 +34,7 @@ pub(super) fn last_line(output: &str) -> String {
 
 /// What mends a host that cannot be reached.
 pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
-    let inventory = &project.inventory;
+    let inventory = &project.path;
     let name = &host.name;
     let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
     let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();

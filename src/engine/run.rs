@@ -13,7 +13,6 @@ use super::stage::Leaders;
 use crate::events::{EventKind, HostStatus, RunStats};
 use crate::exit;
 use crate::playbook::RunOnce;
-use crate::project::MaxFailed;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -50,12 +49,12 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let selected: Vec<usize> = sessions.iter().map(Session::index).collect();
     context.emitter.emit(EventKind::RunStarted {
         command: command.to_owned(),
-        inventory: project.inventory.to_string(),
+        inventory: project.path.to_string(),
         cluster: project.cluster.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         hosts: sessions.iter().map(|session| session.name().to_owned()).collect(),
         offline: offline.clone(),
-        playbooks: project.playbooks as u64,
+        playbooks: project.playbooks.len() as u64,
         tasks: project.steps.len() as u64,
         steps: project
             .steps
@@ -145,8 +144,8 @@ async fn stage(
     while waiting.peek().is_some() {
         let (name, size) = if context.mode != Mode::Apply {
             (None, total)
-        } else if number == 0 && rollout.canary > 0 && rollout.canary < total {
-            (Some("canary".to_owned()), rollout.canary)
+        } else if let Some(canary) = rollout.canary.filter(|canary| number == 0 && (1..total).contains(canary)) {
+            (Some("canary".to_owned()), canary)
         } else {
             match rollout.batch {
                 Some(size) if size > 0 && size < total => (Some(format!("batch {number}")), size),
@@ -167,12 +166,8 @@ async fn stage(
 
 /// Stops the run when more hosts failed than the rollout allows.
 fn stop_when_spent(context: &Context, done: &[Session], total: usize) {
-    let Some(allowed) = &context.project.rollout.max_failed else { return };
+    let Some(allowed) = context.project.rollout.may_fail(total) else { return };
     let failed = done.iter().filter(|session| session.has_failed() || session.is_gone()).count();
-    let allowed = match allowed {
-        MaxFailed::Number(number) => *number,
-        MaxFailed::Percent(percent) => total * usize::try_from(*percent).unwrap_or(100) / 100,
-    };
     if failed > allowed
         && context.cancel.now() == Stop::No
         && context.mode == Mode::Apply

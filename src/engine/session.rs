@@ -48,6 +48,7 @@ pub struct Session {
     pub(super) pending: u64,
     pub(super) drift: bool,
     pub(super) locked: bool,
+    pub(super) digests: Vec<String>,
     started: Instant,
     execs: u64,
 }
@@ -78,6 +79,7 @@ impl Session {
             pending: 0,
             drift: false,
             locked: false,
+            digests: Vec::new(),
             started: Instant::now(),
             execs: 0,
         }
@@ -133,6 +135,11 @@ impl Session {
         if self.status.is_none() {
             self.status = Some(HostStatus::NotStarted(reason.to_owned()));
         }
+    }
+
+    /// Digest of its plan over all stages; `None` when it was not planned to the end.
+    pub fn plan_digest(&self) -> Option<String> {
+        if self.is_gone() || self.digests.is_empty() { None } else { Some(self.digests.join("-")) }
     }
 
     /// Whether its plan holds changes.
@@ -321,7 +328,7 @@ impl Session {
             unknown: unknown as u64,
             seconds: began.elapsed().as_secs_f64(),
         });
-        self.context.publish(&self.host.name, self.facts.view());
+        self.context.fleet.publish(self.host.index, self.facts.view());
         Ok(())
     }
 

@@ -49,8 +49,9 @@ impl Session {
         }
         let work = self.complete(range).await?;
         let plans = self.show_plan(&work, leaders).await?;
+        self.digests.push(plan::digest(plans.iter().map(|(id, plan)| (id.as_str(), plan))));
         if self.context.mode == Mode::Apply {
-            self.check_expected(&plans)?;
+            self.check_expected()?;
             self.execute(work, leaders).await?;
         }
         Ok(())
@@ -80,8 +81,8 @@ impl Session {
 
     pub(super) fn instantiate(&self, step: &Step, registers: &BTreeMap<String, Json>) -> Vec<Instance> {
         let view = self.facts.view();
-        let fleet = if step.fleet { self.context.fleet() } else { BTreeMap::new() };
-        let inputs = Inputs { facts: Some(&view), registers, fleet: &fleet };
+        let fleet = step.fleet.then(|| self.context.fleet.fleet());
+        let inputs = Inputs { facts: Some(&view), registered: registers, fleet: fleet.as_deref() };
         self.context.project.instantiate(step, &self.host, &inputs)
     }
 
@@ -252,11 +253,13 @@ impl Session {
         }
     }
 
-    fn check_expected(&self, plans: &[(String, TaskPlan)]) -> Result<(), Gone> {
+    /// Refuses a plan that is not the one of the plan file. Plans of later stages may depend on
+    /// what earlier ones changed, so the file's digest is compared stage by stage.
+    fn check_expected(&self) -> Result<(), Gone> {
         let Some(expected) = &self.context.expected else { return Ok(()) };
-        let now = plan::digest(plans.iter().map(|(id, plan)| (id.as_str(), plan)));
+        let now = self.digests.join("-");
         match expected.get(&self.host.name) {
-            Some(digest) if *digest == now => Ok(()),
+            Some(digest) if *digest == now || digest.starts_with(&format!("{now}-")) => Ok(()),
             Some(_) => Err(Gone(HostStatus::Quarantined {
                 reason: "its plan is no longer the one in the plan file; nothing was changed".to_owned(),
             })),

@@ -373,7 +373,7 @@ mod tests {
         let output = String::from_utf8(output.stdout).unwrap();
         assert_eq!(
             output,
-            "o'ne $two,<o'ne $two>script() (\n:\nprintf '%s,' \"$1\"\n)\nscript \"o'ne \"'$two'\n"
+            "o'ne $two,<o'ne $two>script() (\n:\nprintf '%s,' \"$1\"\n)\nscript \"o'ne \"'$two' </dev/null\n"
         );
     }
 
