@@ -16,4 +16,5 @@ pub mod playbook;
 pub mod project;
 pub mod resources;
 pub mod secrets;
+pub mod template;
 pub mod transport;
