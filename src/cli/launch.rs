@@ -216,8 +216,13 @@ fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result
 
 /// Values of the secrets that the inventory names, and the password that was asked for.
 pub async fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> anyhow::Result<Secrets> {
-    let mut values = crate::secrets::resolve(&project.secrets)
-        .map_err(|error| super::dispatch::Exit::new(exit::CONFIG, error.to_string()))?;
+    let mut values = BTreeMap::new();
+    for (name, source) in &project.secrets {
+        if let crate::secrets::SecretSource::File(path) = source {
+            let text = std::fs::read_to_string(path).with_context(|| format!("secret {name}: {path}"))?;
+            values.insert(name.clone(), SecretString::from(text.trim_end_matches('\n').to_owned()));
+        }
+    }
     if ask {
         let password = if settings.interactive {
             let term = console::Term::stderr();

@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::{DuplicateKeyPolicy, Spanned};
 
-use super::diagnostic::Diagnostic;
+use serde_json::Value as Json;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{SourceId, Sources, Sp, Span};
 
 /// The largest file that is read, in bytes; a 10 000-host inventory has about 1 MiB.
@@ -78,6 +80,42 @@ impl Node {
             Yaml::Str(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// The value as JSON, which is what variables are.
+    pub fn to_json(&self) -> Json {
+        match &self.value {
+            Yaml::Null => Json::Null,
+            Yaml::Bool(value) => Json::Bool(*value),
+            Yaml::Int(value) => Json::from(*value),
+            Yaml::Float(value) => Json::from(*value),
+            Yaml::Str(text) => Json::String(text.clone()),
+            Yaml::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            Yaml::Map(entries) => Json::Object(
+                entries.iter().map(|(key, value)| (key.value.clone(), value.to_json())).collect(),
+            ),
+        }
+    }
+
+    /// A node for a value that was filled in at a place.
+    pub fn from_json(value: &Json, span: Span) -> Self {
+        let value = match value {
+            Json::Null => Yaml::Null,
+            Json::Bool(value) => Yaml::Bool(*value),
+            Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(value), _) => Yaml::Int(value),
+                (None, Some(value)) => Yaml::Float(value),
+                (None, None) => Yaml::Str(number.to_string()),
+            },
+            Json::String(text) => Yaml::Str(text.clone()),
+            Json::Array(items) => Yaml::List(items.iter().map(|item| Self::from_json(item, span)).collect()),
+            Json::Object(map) => Yaml::Map(
+                map.iter()
+                    .map(|(key, value)| (Sp::new(key.clone(), span), Self::from_json(value, span)))
+                    .collect(),
+            ),
+        };
+        Self { value, span }
     }
 
     /// Whether nothing is written here.
@@ -179,6 +217,51 @@ pub fn parse(sources: &Sources, source: SourceId) -> Result<Node, Box<Diagnostic
     match raw {
         Ok(raw) => Ok(attach(raw, source, text)),
         Err(error) => Err(Box::new(syntax_error(&error, source, text))),
+    }
+}
+
+/// Reads one YAML document and reports everything that is treacherous in it. The root may not
+/// be empty.
+pub fn read(sources: &Sources, source: SourceId, diagnostics: &mut Diagnostics) -> Option<Node> {
+    match parse(sources, source) {
+        Ok(node) if node.is_null() => {
+            let span = Span { source, start: 0, end: 0 };
+            diagnostics.push(Diagnostic::error(span, "this file is empty"));
+            None
+        }
+        Ok(node) => {
+            check_numbers(&node, sources, diagnostics);
+            Some(node)
+        }
+        Err(diagnostic) => {
+            diagnostics.push(*diagnostic);
+            None
+        }
+    }
+}
+
+/// Reports numbers that lose something when they are read as numbers: `0644`, `550.10`, `1_000`.
+fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) {
+    let canonical = match &node.value {
+        Yaml::Int(value) => value.to_string(),
+        Yaml::Float(value) => format!("{value:?}"),
+        Yaml::List(items) => {
+            items.iter().for_each(|item| check_numbers(item, sources, diagnostics));
+            return;
+        }
+        Yaml::Map(entries) => {
+            entries.iter().for_each(|(_, value)| check_numbers(value, sources, diagnostics));
+            return;
+        }
+        Yaml::Null | Yaml::Bool(_) | Yaml::Str(_) => return,
+    };
+    let written = sources.snippet(node.span);
+    if written != canonical && !written.is_empty() {
+        diagnostics.push(
+            Diagnostic::error(node.span, format!("`{written}` would be read as the number {canonical}"))
+                .label("versions and modes are strings")
+                .quoted(),
+        );
     }
 }
 

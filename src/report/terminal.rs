@@ -6,7 +6,7 @@ use std::time::Duration;
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 use super::fold::{Folder, fold};
-use super::style::{self, BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds};
+use super::style::{BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds};
 use super::{Reporter, output};
 use crate::events::{ChangeView, Event, EventKind, Failure, HostStatus, Outcome, RunStats};
 
@@ -578,7 +578,7 @@ fn highlight(text: &str) -> String {
 /// Colours one line of a diff.
 pub fn style_diff(line: &str) -> String {
     if line.starts_with("+++") || line.starts_with("---") || line.starts_with("@@") {
-        return paint(style::DIM, line);
+        return paint(DIM, line);
     }
     match line.chars().next() {
         Some('+') => paint(anstyle::AnsiColor::Green.on_default(), line),

@@ -13,7 +13,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
 use crate::exit;
 use crate::facts::{self, Facts};
-use crate::inventory::{Become, Host, Ssh, TransportKind, hostlist};
+use crate::inventory::{Host, Ssh, TransportKind, hostlist};
 use crate::report::fold::fold;
 use crate::report::output;
 use crate::report::style::{BAD, GOOD, paint, safe};

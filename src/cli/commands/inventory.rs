@@ -51,7 +51,7 @@ fn list(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Resu
         return Ok(exit::OK);
     }
     let mut table = comfy_table::Table::new();
-    table.load_preset(comfy_table::presets::NOTHING).set_header(["HOST", "LOGIN", "GROUPS", "LABELS", ""]);
+    table.load_style(comfy_table::presets::NOTHING).set_header(["HOST", "LOGIN", "GROUPS", "LABELS", ""]);
     for host in hosts {
         let groups: Vec<&str> = host.groups.iter().map(String::as_str).collect();
         let labels: Vec<String> = host.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();

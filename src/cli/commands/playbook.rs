@@ -1,13 +1,19 @@
 //! `provision playbook`: what the built-in playbooks are and do.
 
+use std::sync::Arc;
+
 use anyhow::Context as _;
+use camino::Utf8Path;
 
 use crate::cli::args::PlaybookCommand;
 use crate::cli::dispatch::Exit;
+use crate::config::{Diagnostics, Sources, Sp, Span};
 use crate::exit;
-use crate::playbook::{self, Overview};
+use crate::playbook::file::{Action, Task};
+use crate::playbook::{Library, Playbook, builtin, library};
 use crate::report::output;
 use crate::report::style::{DIM, GOOD, paint};
+use crate::resources;
 
 /// Runs the command; its exit code.
 ///
@@ -16,50 +22,63 @@ use crate::report::style::{DIM, GOOD, paint};
 pub fn run(command: PlaybookCommand) -> anyhow::Result<u8> {
     let text = match command {
         PlaybookCommand::List => list()?,
-        PlaybookCommand::Show { name } => show(&name)?,
+        PlaybookCommand::Show { name } => show(&*load(&name)?),
     };
     output::data(&text).context("cannot write to stdout")?;
     Ok(exit::OK)
 }
 
+fn load(name: &str) -> anyhow::Result<Arc<Playbook>> {
+    let mut sources = Sources::default();
+    let mut diagnostics = Diagnostics::default();
+    let origin = library::origin(name, None, Utf8Path::new(""));
+    let name = Sp::new(name.to_owned(), Span::NONE);
+    let playbook = Library::default().get(&name, origin, resources::kinds(), &mut sources, &mut diagnostics);
+    playbook.filter(|_| !diagnostics.has_errors()).ok_or_else(|| {
+        output::say(&diagnostics.render(&sources, output::stderr_color()));
+        Exit::new(exit::CONFIG, "").hint("`provision playbook list` shows the built-in ones").into()
+    })
+}
+
 fn list() -> anyhow::Result<String> {
     let mut text = String::new();
-    for name in playbook::builtin_names() {
-        let overview = overview(&name)?;
-        text.push_str(&format!("{:20} {}\n", name, overview.title));
+    for name in builtin::names() {
+        text.push_str(&format!("{name:20} {}\n", load(name)?.title));
     }
     Ok(text)
 }
 
-fn overview(name: &str) -> anyhow::Result<Overview> {
-    playbook::overview(name).map_err(|error| {
-        let message = error.render(output::stderr_color());
-        Exit::new(exit::CONFIG, message).hint("`provision playbook list` shows the built-in ones").into()
-    })
-}
-
-fn show(name: &str) -> anyhow::Result<String> {
-    let overview = overview(name)?;
-    let mut text = format!("{}\n", paint(GOOD, &overview.title));
-    if !overview.params.is_empty() {
+fn show(playbook: &Playbook) -> String {
+    let mut text = format!("{}\n", paint(GOOD, &playbook.title));
+    if !playbook.doc.is_empty() {
+        text.push_str(&format!("{}\n", playbook.doc.trim_end()));
+    }
+    if !playbook.order.is_empty() {
         text.push_str("\nParameters (`with:` of the entry):\n");
     }
-    for param in &overview.params {
-        let default = param.default.as_ref().map_or("required".to_owned(), |value| format!("default {value}"));
-        text.push_str(&format!("  {:16} {:6} {default}\n", param.name, param.kind));
+    for (name, param) in playbook.order.iter().filter_map(|name| Some((name, &playbook.params.get(name)?.1))) {
+        let default = match &param.default {
+            Some(node) => format!("default {}", node.to_json()),
+            None => "required".to_owned(),
+        };
+        text.push_str(&format!("  {name:16} {:6} {default}\n", param.kind));
         if !param.doc.is_empty() {
             text.push_str(&format!("                   {}\n", paint(DIM, &param.doc)));
         }
     }
     text.push_str("\nTasks:\n");
-    for (title, kind) in &overview.tasks {
-        text.push_str(&format!("  {kind:16} {title}\n"));
-    }
-    if !overview.handlers.is_empty() {
+    text.extend(playbook.tasks.iter().map(task_line));
+    if !playbook.handlers.is_empty() {
         text.push_str("\nHandlers:\n");
+        text.extend(playbook.handlers.iter().map(task_line));
     }
-    for (title, kind) in &overview.handlers {
-        text.push_str(&format!("  {kind:16} {title}\n"));
-    }
-    Ok(text)
+    text
+}
+
+fn task_line(task: &Task) -> String {
+    let kind = match &task.action {
+        Action::Include(playbook) => format!("include {}", playbook.value),
+        Action::Resource { kind, .. } => kind.name.to_owned(),
+    };
+    format!("  {kind:20} {}\n", task.title())
 }
