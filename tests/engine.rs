@@ -111,7 +111,7 @@ fn healthy() -> Scripted {
     Scripted::new([Reply::part("lock").output(LOCK), Reply::part("task").output("ended 0\ndone\n")])
 }
 
-const TWO: &str = "name: two\ntasks:\n  - name: one\n    command: { run: [first, tool] }\n  - name: two\n    command: { run: [second, tool] }\n";
+const TWO: &str = "name: two\ntasks:\n  - name: one\n    command: { run: [tool-alpha] }\n  - name: two\n    command: { run: [tool-beta] }\n";
 
 #[tokio::test(start_paused = true)]
 async fn all_hosts_run_all_tasks() {
@@ -137,7 +137,7 @@ async fn an_unreachable_host_leaves_the_others_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_failed_task_stops_its_host_only() {
     let transport = healthy();
-    transport.first(Reply::part("task").on("gpu3").with("first").output("ended 7\nE: broken\n"));
+    transport.first(Reply::part("task").on("gpu3").with("tool-alpha").output("ended 7\nE: broken\n"));
     let ran = apply(&world("{}", TWO), &transport).await;
     assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1));
     let Outcome::Failed(failure) = ran.outcome("gpu3", "one") else { panic!() };
@@ -148,9 +148,9 @@ async fn a_failed_task_stops_its_host_only() {
 #[tokio::test(start_paused = true)]
 async fn a_task_past_its_deadline_is_ended_and_named() {
     let transport = healthy();
-    transport.first(Reply::part("task").on("gpu0").with("second").hang());
+    transport.first(Reply::part("task").on("gpu0").with("tool-beta").hang());
     let ran = apply(&world("{}", TWO), &transport).await;
-    let Outcome::Failed(failure) = ran.outcome("gpu0", "two") else { panic!() };
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "two") else { panic!("{:?}", ran.record.hosts["gpu0"]) };
     assert!(failure.message.contains("deadline of 10m"), "{failure:?}");
     assert!(transport.parts("gpu0").contains(&"revive".to_owned()));
     assert!(transport.parts("gpu0").contains(&"end-task".to_owned()));
@@ -161,7 +161,7 @@ async fn a_task_past_its_deadline_is_ended_and_named() {
 async fn a_lost_connection_is_followed_in_the_spool() {
     let transport = Scripted::new([
         Reply::part("lock").output(LOCK),
-        Reply::part("task").on("gpu0").with("first").times(1).lose(),
+        Reply::part("task").on("gpu0").with("tool-alpha").times(1).lose(),
         Reply::part("follow").output("ended 0\nall of it\n"),
         Reply::part("task").output("ended 0\ndone\n"),
     ])
@@ -186,13 +186,13 @@ async fn a_lost_connection_is_followed_in_the_spool() {
         }
         let sent_task = keys.sent().into_iter().find(|sent| sent.part == "task" && sent.host == "gpu0")?;
         let key = sent_task.text.lines().find(|line| line.len() == 16 && line.chars().all(|c| c.is_ascii_hexdigit()))?.to_owned();
-        Some(Reply::default().output(format!("version\t1\nspool\t{key}\trunning\t\trun1\ttwo/one\n")))
+        Some(Reply::default().output(format!("version\t1\nspool\t{key}\trunning\t\trun1\t./site.yaml/one\n")))
     });
     let ran = apply(&world("{}", TWO), &transport).await;
     assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
     assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { output, .. } if output == "all of it\n"));
     let tasks = transport.sent().into_iter().filter(|sent| sent.host == "gpu0" && sent.part == "task");
-    assert_eq!(tasks.filter(|sent| sent.text.contains("first")).count(), 1, "it must not be run again");
+    assert_eq!(tasks.filter(|sent| sent.text.contains("tool-alpha")).count(), 1, "it must not be run again");
     assert!(ran.events.iter().any(|event| matches!(&event.kind, EventKind::HostLost { host, .. } if host == "gpu0")));
 }
 
@@ -221,6 +221,7 @@ async fn canary_and_budget_of_failures() {
 #[tokio::test(start_paused = true)]
 async fn batches_one_after_another() {
     let transport = healthy();
+    transport.first(Reply::part("task").after(Duration::from_secs(1)).output("ended 0\n"));
     let ran = apply(&world("{ batch: 2 }", TWO), &transport).await;
     assert_eq!(ran.report.stats.ok, 4);
     assert_eq!(transport.most_open(), 2);
@@ -229,7 +230,7 @@ async fn batches_one_after_another() {
 #[tokio::test(start_paused = true)]
 async fn first_ctrl_c_lets_tasks_end_and_starts_nothing() {
     let transport = healthy();
-    transport.first(Reply::part("task").with("first").after(Duration::from_secs(60)).output("ended 0\n"));
+    transport.first(Reply::part("task").with("tool-alpha").after(Duration::from_secs(60)).output("ended 0\n"));
     let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(30)).await;
@@ -245,7 +246,7 @@ async fn first_ctrl_c_lets_tasks_end_and_starts_nothing() {
 #[tokio::test(start_paused = true)]
 async fn second_ctrl_c_ends_tasks() {
     let transport = healthy();
-    transport.first(Reply::part("task").with("first").hang());
+    transport.first(Reply::part("task").with("tool-alpha").hang());
     let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(30)).await;
@@ -285,17 +286,17 @@ async fn a_handler_runs_once_and_its_notification_is_cleared() {
     let transport = healthy();
     let ran = apply(&world("{}", NOTIFYING), &transport).await;
     assert_eq!(ran.report.stats.tasks.ran, 8);
-    assert_eq!(transport.parts("gpu0").iter().filter(|part| *part == "tidy").count(), 2);
+    assert_eq!(transport.parts("gpu0").iter().filter(|part| *part == "tidy").count(), 1);
 }
 
 #[tokio::test(start_paused = true)]
 async fn a_notification_of_a_killed_run_is_planned_and_run() {
-    let playbook = NOTIFYING.replace("run: [edit, it]", "run: [edit, it], creates: /made");
-    let id = "version\t1\nnotify\tsite/tell\n";
+    let playbook = NOTIFYING;
+    let id = "version\t1\nnotify\t./site.yaml/tell\n";
     let state = Reply::part("state").output(id);
     let transport = healthy();
     transport.first(state);
-    let ran = run(&world("{}", &playbook), &transport, Mode::Plan, |_| {}).await;
+    let ran = run(&world("{}", playbook), &transport, Mode::Plan, |_| {}).await;
     let planned = &ran.record.hosts["gpu0"].plan;
     assert!(planned.iter().any(|task| task.task.name == "tell" && task.pending_since.is_some()), "{planned:?}");
 }
@@ -303,12 +304,12 @@ async fn a_notification_of_a_killed_run_is_planned_and_run() {
 #[tokio::test(start_paused = true)]
 async fn work_of_an_earlier_run_is_followed_and_not_repeated() {
     let transport = healthy();
-    let spool = "version\t1\nspool\tabc\trunning\t\trun0\tsite/one\n";
+    let spool = "version\t1\nspool\tabc\trunning\t\trun0\t./site.yaml/one\n";
     transport.first(Reply::part("state").on("gpu0").output(spool));
     transport.first(Reply::part("follow").after(Duration::from_secs(60)).output("ended 0\nlong work\n"));
     let ran = apply(&world("{}", TWO), &transport).await;
     assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { output, .. } if output == "long work\n"));
-    let again = transport.sent().into_iter().any(|s| s.host == "gpu0" && s.part == "task" && s.text.contains("first"));
+    let again = transport.sent().into_iter().any(|s| s.host == "gpu0" && s.part == "task" && s.text.contains("tool-alpha"));
     assert!(!again);
 }
 

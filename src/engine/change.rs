@@ -200,7 +200,7 @@ impl Session {
                     if losses < 6 && self.in_spool(key) {
                         self.emit(EventKind::Attached { host: self.host.name.clone(), task: name.clone() });
                         first = Part {
-                            name: name.clone(),
+                            name: "follow".to_owned(),
                             script: state::follow(key),
                             deadline: left.max(Duration::from_secs(5)),
                             limit: OUTPUT_LIMIT,

@@ -58,7 +58,7 @@ impl Session {
                     continue;
                 }
                 let began = Instant::now();
-                let ended = self.task(item, instance, &later, &mut planner).await?;
+                let ended = self.bounded_task(item, instance, &later, &mut planner).await?;
                 match &ended.outcome {
                     Outcome::Unchanged => {
                         self.counts.unchanged += 1;
@@ -108,7 +108,7 @@ impl Session {
             for instance in &item.instances {
                 let task = task_ref(&item.step, instance);
                 let began = Instant::now();
-                let ended = self.task(&item, instance, &BTreeSet::new(), planner).await?;
+                let ended = self.bounded_task(&item, instance, &BTreeSet::new(), planner).await?;
                 if matches!(ended.outcome, Outcome::Failed(_)) {
                     self.failed = true;
                     good = false;
@@ -124,6 +124,24 @@ impl Session {
             self.clear_notifications(&cleared).await?;
         }
         Ok(())
+    }
+
+    /// A task that was started ends, even when its host does not come back.
+    async fn bounded_task(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        later: &BTreeSet<Query>,
+        planner: &mut Planner,
+    ) -> Result<Ended, Gone> {
+        let began = Instant::now();
+        let result = self.task(item, instance, later, planner).await;
+        if result.is_err() {
+            let message = "its host was lost; what runs there goes on, and the next run attaches to it".to_owned();
+            let outcome = self.failure(&item.step, message, None, "");
+            self.finish_task(task_ref(&item.step, instance), outcome, began.elapsed().as_secs_f64(), false);
+        }
+        result
     }
 
     /// Plans one task with the facts of this moment and carries the plan out.
