@@ -93,7 +93,7 @@ END
             digest=${digest%% *}
             # A change within the same second leaves the same times: what is that fresh is not
             # remembered.
-            if [ "$(($(date +%s) - ${stamp##*:}))" -gt 2 ]; then
+            if [ -n "$stamp" ] && [ "$(($(date +%s) - ${stamp##*:}))" -gt 2 ]; then
                 (umask 077 && mkdir -p "$directory" && printf '%s %s\n' "$stamp" "$digest" >"$name") 2>/dev/null
             fi
         fi
