@@ -223,3 +223,42 @@ fn commands() {
         assert_eq!(converge(shell, &*bare).unwrap().len(), 1);
     });
 }
+
+#[test]
+fn lines() {
+    each(|shell, read, directory| {
+        let path = directory.join("sshd_config");
+        let task =
+            read("line: { path: DIR/sshd_config, line: PermitRootLogin no, match: '^#?PermitRootLogin ' }");
+        assert!(converge(shell, &*task).unwrap_err().contains("Missing"));
+        fs::write(&path, "a\n#PermitRootLogin yes\nb\nPermitRootLogin yes\nlast").unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o600)).unwrap();
+        assert_eq!(converge(shell, &*task).unwrap(), [format!("~ {} (content)", path.display())]);
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\nPermitRootLogin no\nb\nlast");
+        assert_eq!(mode(&path), 0o600);
+        converge(shell, &*read("line: { path: DIR/sshd_config, line: new }")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\nPermitRootLogin no\nb\nlast\nnew\n");
+        converge(shell, &*read("line: { path: DIR/sshd_config, line: b, state: absent }")).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "a\nPermitRootLogin no\nlast\nnew\n");
+        fs::write(&path, "").unwrap();
+        converge(shell, &*task).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "PermitRootLogin no\n");
+    });
+}
+
+#[test]
+fn large_files_are_streamed_and_stamped() {
+    each(|shell, read, directory| {
+        let bytes: Vec<u8> = (0..17_u32 << 20).map(|i| (i % 251) as u8).collect();
+        fs::write(directory.join("large"), &bytes).unwrap();
+        let task = read("copy: { src: large, path: DIR/there, mode: \"0600\" }");
+        assert_eq!(converge(shell, &*task).unwrap(), [format!("+ {}", directory.join("there").display())]);
+        assert_eq!(fs::read(directory.join("there")).unwrap(), bytes);
+        assert!(converge(shell, &*task).unwrap().is_empty());
+        // One byte changes, and the size does not.
+        let mut other = bytes.clone();
+        other[1] ^= 1;
+        fs::write(directory.join("there"), &other).unwrap();
+        assert_eq!(converge(shell, &*task).unwrap().len(), 1);
+    });
+}

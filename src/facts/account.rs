@@ -18,9 +18,6 @@ pub struct User {
     pub uid: u32,
     /// Number of its first group.
     pub gid: u32,
-    /// Name of that group, when the local group file has it.
-    #[serde(default)]
-    pub group: Option<String>,
     /// Home directory.
     pub home: String,
     /// Login shell.
@@ -119,14 +116,7 @@ fn read_user<'a>(line: &'a str, seen: &mut Seen<'a>) {
     {
         seen.users.insert(
             name,
-            User {
-                uid,
-                gid,
-                group: None,
-                home: (*home).to_owned(),
-                shell: (*shell).to_owned(),
-                groups: BTreeSet::new(),
-            },
+            User { uid, gid, home: (*home).to_owned(), shell: (*shell).to_owned(), groups: BTreeSet::new() },
         );
     }
 }

@@ -30,6 +30,9 @@ pub struct Package {
     /// Its version when it is installed.
     #[serde(default)]
     pub installed: Option<String>,
+    /// Other versions that are installed beside it, as kernels are.
+    #[serde(default)]
+    pub others: Vec<String>,
     /// Whether it is unpacked and its configuration failed or was cut.
     #[serde(default)]
     pub broken: bool,
@@ -59,7 +62,7 @@ impl Package {
     /// Whether the installed version is the wanted one. `*` at the end stands for anything; an
     /// epoch or a release that is not written is not compared for rpm's `E:V-R`.
     pub fn has_version(&self, wanted: &str) -> bool {
-        self.installed.as_deref().is_some_and(|installed| version_matches(installed, wanted))
+        self.installed.iter().chain(&self.others).any(|installed| version_matches(installed, wanted))
     }
 }
 
@@ -166,13 +169,13 @@ fn read(output: &str) -> Seen<'_> {
     seen
 }
 
-/// `name version status architecture`; with more than one architecture also `name:arch`.
+/// `status name version architecture`; with more than one architecture also `name:arch`.
 fn read_installed(record: &str, installed: &mut BTreeMap<String, Package>) {
-    // An uninstalled package that left its configuration has a version only sometimes.
     let words: Vec<&str> = record.split_whitespace().collect();
-    let (name, version, status, architecture) = match words.as_slice() {
-        [name, version, status, architecture] => (*name, *version, *status, *architecture),
-        [name, status, architecture] => (*name, "", *status, *architecture),
+    let (status, name, version, architecture) = match words.as_slice() {
+        [status, name, version, architecture] => (*status, *name, *version, *architecture),
+        // A package that is known and was never there has no version.
+        [status, name, architecture] => (*status, *name, "", *architecture),
         _ => return,
     };
     let mut letters = status.chars();
@@ -183,13 +186,17 @@ fn read_installed(record: &str, installed: &mut BTreeMap<String, Package>) {
         // Half-installed, unpacked, half-configured.
         broken: matches!(is, Some('H' | 'U' | 'F')),
         held: wanted == Some('h'),
-        repository: None,
+        ..Package::default()
     };
-    let key = format!("{name}:{architecture}");
-    installed.insert(key, package.clone());
-    let slot = installed.entry(name.to_owned()).or_insert_with(|| package.clone());
-    if slot.installed.is_none() {
-        *slot = package;
+    for key in [format!("{name}:{architecture}"), name.to_owned()] {
+        let slot = installed.entry(key).or_insert_with(|| package.clone());
+        if slot.installed.is_none() {
+            *slot = package.clone();
+        } else if slot.installed != package.installed {
+            // Kernels: several versions side by side, the last one installed last.
+            let older = std::mem::replace(&mut slot.installed, package.installed.clone());
+            slot.others.extend(older);
+        }
     }
 }
 

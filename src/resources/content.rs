@@ -194,10 +194,11 @@ impl RegularFile {
 
     /// The change that writes it, told as a new file.
     fn write(&self, mode: FileMode, ownership: &str) -> Change {
-        let mut script = Script::new(crate::shell!("resources/after.sh", "resources/write.sh"))
-            .arg(self.path.0.as_str())
-            .arg(mode.to_string())
-            .arg(ownership);
+        let mut script =
+            Script::new(crate::shell!("resources/after.sh", "resources/put.sh", "resources/write.sh"))
+                .arg(self.path.0.as_str())
+                .arg(mode.to_string())
+                .arg(ownership);
         let mut upload = None;
         match &self.want {
             Want::Anything => script = script.arg("").arg(Arg::Bytes(Vec::new())),

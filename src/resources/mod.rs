@@ -7,15 +7,21 @@
 //! To add a resource: one file with its record, its `plan` and its cases, one line in the table
 //! of [`kinds`].
 
+pub mod authorized_key;
 pub mod command;
 mod content;
 pub mod copy;
 pub mod directory;
 pub mod file;
+pub mod group;
+pub mod kernel_module;
 mod known;
+pub mod line;
 pub mod package;
+pub mod service;
 pub mod symlink;
 pub mod template;
+pub mod user;
 pub mod value;
 
 use std::fmt;
@@ -224,13 +230,19 @@ macro_rules! kind {
 /// All resource keys.
 pub fn kinds() -> &'static [Kind] {
     &[
+        kind!("authorized_key", authorized_key, AuthorizedKeyFields),
         kind!("command", command, CommandFields),
         kind!("copy", copy, CopyFields),
         kind!("directory", directory, DirectoryFields),
         kind!("file", file, FileFields),
+        kind!("group", group, GroupFields),
+        kind!("kernel_module", kernel_module, KernelModuleFields),
+        kind!("line", line, LineFields),
         kind!("package", package, PackageFields),
+        kind!("service", service, ServiceFields),
         kind!("symlink", symlink, SymlinkFields),
         kind!("template", template, TemplateFields),
+        kind!("user", user, UserFields),
     ]
 }
 

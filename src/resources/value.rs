@@ -32,16 +32,21 @@ impl FromNode for FileMode {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let text = match &node.value {
             Yaml::Str(text) => text.as_str(),
-            Yaml::Int(number) => {
+            Yaml::Int(_) | Yaml::Float(_) => {
+                // The YAML reader takes the digits as decimal: 0644 becomes a float, 644 an integer.
+                let digits = match node.value {
+                    Yaml::Float(number) => format!("{number:.0}"),
+                    Yaml::Int(number) => number.to_string(),
+                    Yaml::Null | Yaml::Bool(_) | Yaml::Str(_) | Yaml::List(_) | Yaml::Map(_) => String::new(),
+                };
                 diagnostics.push(
                     Diagnostic::error(node.span, "a mode is a string of octal digits, found a bare number")
                         .label("YAML readers do not agree on what this number is")
-                        // The reader may have taken 0644 for octal or for decimal: show both ways home.
-                        .help(format!("write it in double quotes: `\"{:0>4}\"`", octal_digits(*number))),
+                        .help(format!("write it in double quotes: `\"{digits:0>4}\"`")),
                 );
                 return None;
             }
-            Yaml::Null | Yaml::Bool(_) | Yaml::Float(_) | Yaml::List(_) | Yaml::Map(_) => {
+            Yaml::Null | Yaml::Bool(_) | Yaml::List(_) | Yaml::Map(_) => {
                 crate::config::read::wrong_type(node, "a mode such as \"0644\"", diagnostics);
                 return None;
             }
@@ -59,18 +64,6 @@ impl FromNode for FileMode {
 
     fn schema() -> Json {
         json!({ "type": "string", "pattern": "^[0-7]{3,4}$" })
-    }
-}
-
-/// The digits that were most likely written: `0644` is read as 420 by YAML 1.1 and 644 by YAML 1.2.
-fn octal_digits(number: i64) -> String {
-    let decimal = number.to_string();
-    let octal = format!("{number:o}");
-    let looks_octal = decimal.len() <= 4 && decimal.bytes().all(|byte| byte < b'8');
-    if looks_octal && !(octal.len() == 3 && decimal.len() == 3 && !matches!(number % 10, 0 | 4 | 5)) {
-        decimal
-    } else {
-        octal
     }
 }
 

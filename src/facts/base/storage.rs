@@ -44,6 +44,12 @@ const PSEUDO: &[&str] = &[
     "autofs",
 ];
 
+/// File systems on disks of the host or in its memory.
+const LOCAL: &[&str] = &[
+    "ext2", "ext3", "ext4", "xfs", "btrfs", "zfs", "overlay", "tmpfs", "vfat", "f2fs", "bcachefs", "erofs",
+    "squashfs", "jfs", "ntfs3", "exfat",
+];
+
 /// `\040` and its like of fstab(5).
 fn unescape(text: &str) -> String {
     ["\\040", "\\011", "\\012", "\\134"]
@@ -81,7 +87,7 @@ pub(super) fn mounts(output: &str) -> Result<Json, String> {
             "source": unescape(source),
             "type": kind,
             "read_only": read_only,
-            "local": size.is_some(),
+            "local": LOCAL.contains(&kind),
         });
         if let (Some(object), Some((total, free))) = (mount.as_object_mut(), size) {
             object.insert("total_bytes".to_owned(), json!(total));

@@ -91,8 +91,11 @@ END
         if [ -z "$stamp" ] || [ "$old" != "$stamp" ] || [ -z "$digest" ]; then
             digest=$(sha256sum <"$path") || continue
             digest=${digest%% *}
-            # Written within a second of the change the time could not tell the next one.
-            (umask 077 && mkdir -p "$directory" && printf '%s %s\n' "$stamp" "$digest" >"$name") 2>/dev/null
+            # A change within the same second leaves the same times: what is that fresh is not
+            # remembered.
+            if [ -n "$stamp" ] && [ "$(($(date +%s) - ${stamp##*:}))" -gt 2 ]; then
+                (umask 077 && mkdir -p "$directory" && printf '%s %s\n' "$stamp" "$digest" >"$name") 2>/dev/null
+            fi
         fi
         printf 'digest %s  %s\n' "$digest" "$path"
         ;;

@@ -2,14 +2,15 @@
 # those that are missing, have another version, or shall be the latest.
 # Parameters: triples of name, wanted version (or empty), and `latest` or empty.
 wanted() {
-    # Prints the names that the repositories must be asked about. $1: installed, one
-    # ` name version ` a line; the triples follow.
+    # Prints the names that the repositories must be asked about. $1: what the database says, one
+    # ` status  name version architecture` a line; the triples follow. The status of an installed
+    # package ends with `i` and a blank.
     installed=$1
     shift
     while [ $# -gt 0 ]; do
         case $installed in
-        *" $1 $2 "*) [ -z "$3" ] || printf '%s\n' "$1" ;;
-        *" $1 "*) [ -z "$2$3" ] || printf '%s\n' "$1" ;;
+        *"i  $1 $2 "*) [ -z "$3" ] || printf '%s\n' "$1" ;;
+        *"i  $1 "*) [ -z "$2$3" ] || printf '%s\n' "$1" ;;
         *) printf '%s\n' "$1" ;;
         esac
         shift 3
@@ -37,8 +38,7 @@ if command -v dpkg-query >/dev/null 2>&1; then
                 index=$((index + 3))
                 set -- "$@" "$name"
             done
-            # A first colon-free column: the name; then status, version, architecture.
-            exec dpkg-query -W -f ' ${Package} ${Version} ${db:Status-Abbrev} ${Architecture}\n' "$@" 2>/dev/null
+            exec dpkg-query -W -f ' ${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\n' "$@" 2>/dev/null
         )
         printf '%s\n' "$installed"
         names=$(wanted "$installed" "$@")
@@ -79,7 +79,7 @@ elif command -v rpm >/dev/null 2>&1; then
                 index=$((index + 3))
                 set -- "$@" "$name"
             done
-            exec rpm -q --qf ' %{NAME} %{EVR} ii %{ARCH}\n' "$@" 2>/dev/null
+            exec rpm -q --qf ' ii  %{NAME} %{EVR} %{ARCH}\n' "$@" 2>/dev/null
         )
         printf '%s\n' "$installed"
         latest=''

@@ -5,7 +5,7 @@ if [ -L "$1" ]; then
 fi
 # The owner first: it takes setuid and setgid away.
 if [ -n "$3" ]; then
-    chown "$3" "$1" || exit 1
+    chown -h "$3" "$1" || exit 1
 fi
 if [ -n "$2" ]; then
     chmod "$2" "$1" || exit 1

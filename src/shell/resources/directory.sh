@@ -4,10 +4,8 @@ parent=${path%/*}
 if [ -n "$parent" ] && [ ! -d "$parent" ]; then
     (umask 022 && mkdir -p "$parent") || exit 1
 fi
-umask 077
-mkdir "$path" || exit 1
+mkdir -m "$2" "$path" || exit 1
 if [ -n "$3" ]; then
-    chown "$3" "$path" || exit 1
+    chown -h "$3" "$path" || exit 1
 fi
-chmod "$2" "$path" || exit 1
 after "$path"

@@ -1,0 +1,177 @@
+//! `line`: one line of a text file, edited on this side and written whole.
+
+use std::sync::Arc;
+
+use regex::Regex;
+use serde_json::{Value as Json, json};
+
+use super::content::{RegularFile, Want};
+use super::value::{HostPath, Presence};
+use super::{Context, Planned, Resource, Unplannable, known};
+use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp};
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::secrets::holds_secret;
+
+/// A regular expression of the user's, in the syntax of the `regex` crate.
+#[derive(Debug, Clone)]
+pub struct Pattern(Regex);
+
+impl FromNode for Pattern {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        match Regex::new(&text) {
+            Ok(regex) => Some(Self(regex)),
+            Err(error) => {
+                diagnostics.push(
+                    Diagnostic::error(node.span, "this is not a regular expression").note(error.to_string()),
+                );
+                None
+            }
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "format": "regex" })
+    }
+}
+
+crate::record! {
+    /// One line of a text file that is there (at most 64 KiB; a larger one is for `template`).
+    ///
+    /// Present: exactly one line is `line`, at the place of the first one that it equals or that
+    /// `match` finds, else at the end; others that `match` finds go. Absent: every such line goes.
+    LineFields("a line") {
+        /// The file on the host.
+        req path: HostPath,
+        /// The whole line.
+        req line: Sp<String>,
+        /// A regular expression that finds the lines which `line` stands for.
+        opt matches("match"): Pattern,
+        /// Whether it shall be there.
+        def state: Presence = Presence::Present,
+    }
+}
+
+#[derive(Debug)]
+struct Line {
+    path: HostPath,
+    text: String,
+    pattern: Option<Regex>,
+    state: Presence,
+}
+
+pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+    let fields = LineFields::from_node(node, diagnostics)?;
+    let line = fields.line.value;
+    if holds_secret(&line) {
+        diagnostics.push(
+            Diagnostic::error(
+                fields.line.span,
+                "a line cannot hold a secret: its file is read and shown in diffs",
+            )
+            .help("use `file` or `template` for the whole file"),
+        );
+        return None;
+    }
+    if line.contains(['\n', '\r', '\0']) || line.is_empty() {
+        diagnostics.error(fields.line.span, "this is not one line of text");
+        return None;
+    }
+    Some(Arc::new(Line {
+        path: fields.path,
+        text: line,
+        pattern: fields.matches.map(|pattern| pattern.0),
+        state: fields.state,
+    }))
+}
+
+impl Line {
+    fn content_query(&self) -> Query {
+        Query::Content { path: self.path.0.clone(), wanted: None, text: true, stamp: false }
+    }
+
+    fn is_ours(&self, line: &str) -> bool {
+        line == self.text || self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
+    }
+
+    /// The text as it shall be.
+    fn edit(&self, text: &str) -> String {
+        let mut written = self.state == Presence::Absent;
+        let mut out = String::with_capacity(text.len() + self.text.len() + 1);
+        for piece in text.split_inclusive('\n') {
+            let line = piece.strip_suffix('\n').unwrap_or(piece);
+            if !self.is_ours(line) {
+                out.push_str(piece);
+            } else if !written {
+                written = true;
+                out.push_str(&self.text);
+                // A last line without its end keeps it that way: nothing else is changed.
+                out.push_str(piece.get(line.len()..).unwrap_or("\n"));
+            }
+        }
+        if !written {
+            if !out.is_empty() && !out.ends_with('\n') {
+                out.push('\n');
+            }
+            out.push_str(&self.text);
+            out.push('\n');
+        }
+        out
+    }
+}
+
+impl Resource for Line {
+    fn queries(&self) -> Vec<Query> {
+        vec![Query::Path(self.path.0.clone()), self.content_query()]
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let path = self.path.as_str();
+        if known::path(facts, path)?.is_none() {
+            return match self.state {
+                Presence::Absent => Ok(Vec::new()),
+                Presence::Present => {
+                    Err(Unplannable::Missing(Object::Path(path.to_owned()), format!("{path} is not there")))
+                }
+            };
+        }
+        let mut facts = facts.clone();
+        let content = known::content(&facts, &self.content_query(), path)?.cloned();
+        let after = match content.as_ref().and_then(|content| content.text.as_deref()) {
+            Some(text) => self.edit(text),
+            None if content.is_none() => String::new(),
+            None => {
+                return Err(Unplannable::Failed(format!(
+                    "{path} is no UTF-8 text of at most 64 KiB: use `template` or `file`"
+                )));
+            }
+        };
+        // From here on it is a file with this content; what is there was fetched already.
+        let file = RegularFile {
+            path: self.path.clone(),
+            want: Want::Text(after),
+            mode: None,
+            owner: None,
+            group: None,
+        };
+        for query in file.queries() {
+            if matches!(query, Query::Content { .. }) {
+                facts.insert(query, crate::facts::Answer::Content(content.clone()));
+            }
+        }
+        file.plan(&facts)
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(Object::Path(self.path.0.clone()))
+    }
+
+    /// Not the path: many tasks may each own a line of one file.
+    fn manages(&self) -> Vec<(Object, String)> {
+        let place = self.pattern.as_ref().map_or(self.text.as_str(), Regex::as_str);
+        vec![(
+            Object::Path(format!("{} (line `{place}`)", self.path.0)),
+            format!("{}: {}", self.state, self.text),
+        )]
+    }
+}

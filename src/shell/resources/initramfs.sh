@@ -1,0 +1,9 @@
+# Rebuilds the initramfs of the running kernel, where there is one: what modprobe.d says must
+# hold there too.
+release=''
+read -r release </proc/sys/kernel/osrelease
+if command -v update-initramfs >/dev/null 2>&1 && [ -e "/boot/initrd.img-$release" ]; then
+    update-initramfs -u -k "$release"
+elif command -v dracut >/dev/null 2>&1 && [ -e "/boot/initramfs-$release.img" ]; then
+    dracut -f "/boot/initramfs-$release.img" "$release"
+fi

@@ -1,0 +1,15 @@
+# Changes a unit. Parameters: what is done, the unit.
+case $1 in
+daemon-reload) systemctl daemon-reload ;;
+start)
+    # A unit that failed too often is not started before it is forgiven.
+    systemctl reset-failed -- "$2" 2>/dev/null || :
+    systemctl start -- "$2"
+    ;;
+*) systemctl "$1" -- "$2" ;;
+esac
+status=$?
+if [ "$status" -ne 0 ]; then
+    systemctl status --no-pager --lines=20 -- "$2" >&2 || :
+fi
+exit "$status"

@@ -1,0 +1,246 @@
+//! Data cases: recorded output to answers, and facts to changes.
+//!
+//! `tests/cases/facts/KIND/CASE/`: `output` as a host wrote it, `queries` (one a line, not for
+//! basic facts) and `expected.json`. `tests/cases/resources/RESOURCE/CASE.yaml`: `task`, `facts`
+//! by query, and `changes` (summaries) or `error`. Set `UPDATE_CASES=1` to write what is expected
+//! of new or changed facts, then read the difference.
+
+#![allow(clippy::disallowed_methods, reason = "tests read the environment and start shellcheck")]
+
+use std::collections::BTreeMap;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::time::Duration;
+
+use provision::config::{Diagnostics, Sources, yaml};
+use provision::facts::{Answer, Facts, Query, base, batch};
+use provision::resources::{Context, Local, Planned, Resource, Unplannable, kinds};
+use provision::transport::PartEnd;
+use serde_json::{Map, Value as Json};
+
+fn root(name: &str) -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases").join(name)
+}
+
+fn children(path: &Path) -> Vec<PathBuf> {
+    let mut list: Vec<PathBuf> = fs::read_dir(path).unwrap().map(|entry| entry.unwrap().path()).collect();
+    list.sort();
+    list
+}
+
+/// How a query is written in a case.
+fn name_of(query: &Query) -> String {
+    match query {
+        Query::Base(name) => format!("base {name}"),
+        Query::State => "state".to_owned(),
+        Query::Path(path) => format!("path {path}"),
+        Query::Content { path, .. } => format!("content {path}"),
+        Query::Secret { path, .. } => format!("secret {path}"),
+        Query::Packages => "packages".to_owned(),
+        Query::Package { name, .. } => format!("package {name}"),
+        Query::Unit(name) => format!("unit {name}"),
+        Query::Module(name) => format!("module {name}"),
+        Query::User(name) => format!("user {name}"),
+        Query::Group(name) => format!("group {name}"),
+        Query::AuthorizedKeys(name) => format!("authorized_keys {name}"),
+        Query::Ask(question) => format!("asked {}", question.command.display()),
+    }
+}
+
+/// The query of a line such as `package perftest 4.5` or `content /etc/x text`.
+fn query_of(line: &str) -> Query {
+    let words: Vec<&str> = line.split(' ').collect();
+    let name = words.get(1).map(|word| (*word).to_owned()).unwrap_or_default();
+    match words[0] {
+        "path" => Query::Path(line["path ".len()..].to_owned()),
+        "content" => Query::Content { path: name, wanted: None, text: words.len() > 2, stamp: false },
+        "secret" => Query::Secret { path: name, text: String::new() },
+        "packages" => Query::Packages,
+        "package" => Query::Package {
+            name,
+            version: words.get(2).filter(|word| **word != "latest").map(|word| (*word).to_owned()),
+            latest: words.contains(&"latest"),
+        },
+        "unit" => Query::Unit(name),
+        "module" => Query::Module(name),
+        "user" => Query::User(name),
+        "group" => Query::Group(name),
+        "authorized_keys" => Query::AuthorizedKeys(name),
+        other => panic!("{other}"),
+    }
+}
+
+#[test]
+fn facts() {
+    let mut count = 0;
+    for kind in children(&root("facts")) {
+        let kind_name = kind.file_name().unwrap().to_str().unwrap().to_owned();
+        for case in children(&kind) {
+            count += 1;
+            let queries: Vec<Query> = match kind_name.strip_prefix("base.") {
+                Some(name) => vec![base(name).unwrap()],
+                None => fs::read_to_string(case.join("queries")).unwrap().lines().map(query_of).collect(),
+            };
+            let output = fs::read(case.join("output")).unwrap();
+            let mut facts = Facts::default();
+            let parts = batch(&queries.iter().cloned().collect(), Duration::from_secs(1));
+            assert_eq!(parts.len(), 1, "{}", case.display());
+            assert_eq!(parts[0].part.name, kind_name);
+            facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output, dropped: 0 });
+            let answers: Map<String, Json> = queries
+                .iter()
+                .map(|query| (name_of(query), serde_json::to_value(facts.get(query).unwrap()).unwrap()))
+                .collect();
+            let expected_path = case.join("expected.json");
+            if std::env::var_os("UPDATE_CASES").is_some() {
+                fs::write(&expected_path, format!("{:#}\n", Json::Object(answers.clone()))).unwrap();
+            }
+            let expected: Json = serde_json::from_str(&fs::read_to_string(&expected_path).unwrap()).unwrap();
+            assert_eq!(expected, Json::Object(answers), "{}", case.display());
+        }
+    }
+    assert!(count >= 20, "{count} cases");
+}
+
+/// Two files: `small` and the tree `tree`.
+struct Files;
+
+impl Context for Files {
+    fn local(&self, src: &str) -> Result<Local, String> {
+        let bytes = |text: &str| Local::Bytes(Arc::from(text.as_bytes()));
+        match src {
+            "small" => Ok(bytes("small\n")),
+            "large" => Ok(Local::Large { path: "large".into(), size: 20 << 20, sha256: "ab".repeat(32) }),
+            "tree" => {
+                Ok(Local::Tree(vec![("sub".to_owned(), None), ("sub/a".to_owned(), Some(bytes("a\n")))]))
+            }
+            "template" => Ok(bytes("host {{ name }}\n")),
+            _ => Err(format!("`{src}` cannot be read: no such file")),
+        }
+    }
+
+    fn render(&self, name: &str, text: &str) -> Result<String, String> {
+        if name == "template" { Ok(text.replace("{{ name }}", "gpu0")) } else { Err("no".to_owned()) }
+    }
+}
+
+fn read(text: &str) -> Result<Arc<dyn Resource>, String> {
+    let mut sources = Sources::default();
+    let id = sources.add("case.yaml", text);
+    let node = yaml::parse(&sources, id).map_err(|diagnostic| diagnostic.render(&sources, false))?;
+    let yaml::Yaml::Map(entries) = &node.get("task").unwrap().value else { panic!("{text}") };
+    let (key, value) = &entries[0];
+    let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
+    let mut diagnostics = Diagnostics::default();
+    let resource = (kind.read)(value, &Files, &mut diagnostics);
+    resource.ok_or_else(|| diagnostics.render(&sources, false))
+}
+
+fn facts_for(resource: &dyn Resource, given: &BTreeMap<String, Json>) -> Facts {
+    let mut facts = Facts::default();
+    for query in resource.queries() {
+        let name = name_of(&query);
+        let value = given.get(&name).unwrap_or_else(|| panic!("the case has no fact `{name}`"));
+        let tag = name.split(' ').next().unwrap();
+        let answer: Answer = match value.get("unknown") {
+            Some(reason) => Answer::Unknown(reason.as_str().unwrap().to_owned()),
+            None => serde_json::from_value(serde_json::json!({ tag: value }))
+                .unwrap_or_else(|error| panic!("{name}: {error}")),
+        };
+        facts.insert(query, answer);
+    }
+    facts
+}
+
+fn told(planned: Planned) -> Result<Vec<String>, String> {
+    planned.map(|changes| changes.into_iter().map(|change| change.summary).collect()).map_err(|error| {
+        match error {
+            Unplannable::Unknown(object, reason) => format!("unknown: {object}: {reason}"),
+            Unplannable::Missing(object, reason) => format!("missing: {object}: {reason}"),
+            Unplannable::Blocked(reason) => format!("blocked: {reason}"),
+            Unplannable::Failed(reason) => format!("failed: {reason}"),
+        }
+    })
+}
+
+#[test]
+fn resources() {
+    let mut failures = Vec::new();
+    for kind in kinds() {
+        let cases = children(&root("resources").join(kind.name));
+        assert!(cases.len() >= 4, "{} has {} cases", kind.name, cases.len());
+        for case in cases {
+            let text = fs::read_to_string(&case).unwrap();
+            let data: Json = serde_yaml::from_str(&text).unwrap();
+            let given: BTreeMap<String, Json> = data
+                .get("facts")
+                .and_then(Json::as_object)
+                .map(|map| map.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
+                .unwrap_or_default();
+            let result = read(&text).and_then(|resource| told(resource.plan(&facts_for(&*resource, &given))));
+            let good = match (&result, data.get("changes"), data.get("error").and_then(Json::as_str)) {
+                (Ok(changes), Some(wanted), None) => serde_json::json!(changes) == *wanted,
+                (Err(error), None, Some(wanted)) => error.contains(wanted),
+                _ => false,
+            };
+            if !good {
+                failures.push(format!(
+                    "{}:\n{result:#?}\nbut wanted {:?} {:?}",
+                    case.display(),
+                    data.get("changes"),
+                    data.get("error")
+                ));
+            }
+        }
+    }
+    assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+#[test]
+fn resource_kinds_are_documented_and_sorted() {
+    let names: Vec<&str> = kinds().iter().map(|kind| kind.name).collect();
+    assert!(names.is_sorted());
+    for kind in kinds() {
+        assert!(!(kind.doc)().is_empty(), "{}", kind.name);
+        assert!((kind.fields)().iter().all(|field| !field.doc.is_empty()), "{}", kind.name);
+    }
+}
+
+#[test]
+fn shell_texts_are_clean() {
+    let shell = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell");
+    let read = |name: &str| fs::read_to_string(shell.join(name)).unwrap();
+    let mut files: Vec<PathBuf> = Vec::new();
+    for directory in ["", "facts", "resources"] {
+        files.extend(
+            children(&shell.join(directory))
+                .into_iter()
+                .filter(|path| path.extension().is_some_and(|e| e == "sh")),
+        );
+    }
+    let directory = tempfile::tempdir().unwrap();
+    let mut arguments = Vec::new();
+    for file in files {
+        let mut text = fs::read_to_string(&file).unwrap();
+        // Together with what the script is joined with in Rust.
+        if text.contains("put ") && !file.ends_with("put.sh") {
+            text = read("resources/put.sh") + &text;
+        }
+        if text.contains("after ") && !file.ends_with("after.sh") && !file.ends_with("put.sh") {
+            text = read("resources/after.sh") + &text;
+        }
+        let target = directory.path().join(file.file_name().unwrap());
+        fs::write(&target, text).unwrap();
+        arguments.push(target);
+    }
+    let output = match std::process::Command::new("shellcheck")
+        .args(["-s", "sh", "-e", "SC2317,SC2329"])
+        .args(arguments)
+        .output()
+    {
+        Ok(output) => output,
+        Err(error) => return println!("shellcheck is not installed: {error}"),
+    };
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
