@@ -1,5 +1,6 @@
 //! A private sshd per test, on a high port of 127.0.0.1, and what the tests send over it.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 #![expect(clippy::disallowed_methods, reason = "tests start the servers that they talk to")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -201,6 +202,15 @@ pub(crate) fn processes() -> Vec<String> {
     pids.filter_map(|entry| std::fs::read(entry.path().join("cmdline")).ok())
         .map(|line| String::from_utf8_lossy(&line).replace('\0', " "))
         .collect()
+}
+
+/// Waits until no process has this in its command line: a signal is sent, not awaited.
+pub(crate) async fn assert_gone(needle: &str) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while processes().iter().any(|line| line.contains(needle)) {
+        assert!(Instant::now() < until, "`{needle}` still runs");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
 }
 
 /// A host of that name at 127.0.0.1.
