@@ -13,7 +13,7 @@ use provision::secrets::{Secrets, placeholder};
 use provision::transport::{
     Arg, ConnectKind, Frame, Local, Part, Script, Ssh, SshSettings, Transport as _, TransportError,
 };
-use transport_support::{DEADLINE, Server, ends, frame, free_port, host, key, part, processes, run, sh};
+use transport_support::{DEADLINE, Server, assert_gone, ends, frame, free_port, host, key, part, run, sh};
 
 async fn refusal(server: &Server, host: &Host) -> (ConnectKind, String) {
     let error = match server.open(host).await {
@@ -238,7 +238,7 @@ async fn a_hanging_part_is_ended_and_the_login_lives() {
         remote.revive().await.unwrap();
         assert!(begun.elapsed() < Duration::from_secs(5), "round {round}");
         assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
-        assert!(!processes().iter().any(|line| line.contains("7654")), "{:?}", processes());
+        assert_gone("7654").await;
     }
     assert_eq!(server.logins(), 1);
     remote.close().await;
@@ -263,7 +263,7 @@ async fn one_session_is_enough() {
     assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
     remote.revive().await.unwrap();
     assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
-    assert!(!processes().iter().any(|line| line.contains("8765")));
+    assert_gone("8765").await;
     assert_eq!(server.logins(), 2);
     remote.close().await;
     server.assert_nothing_left().await;
@@ -375,6 +375,7 @@ async fn what_is_wrong_at_a_jump_host_is_said() {
         .unwrap();
     let (kind, message) = refusal(&bastion, &host).await;
     assert_eq!(kind, ConnectKind::Jump, "{message}");
+    assert!(message.contains("administratively prohibited"), "{message}");
 
     let open = Server::start();
     let keys = std::fs::read_to_string(open.path("known_hosts")).unwrap();
@@ -383,7 +384,7 @@ async fn what_is_wrong_at_a_jump_host_is_said() {
     host.ssh.jump = vec![format!("localhost:{}", open.port)];
     host.ssh.port = Some(free_port());
     let (kind, message) = refusal(&open, &host).await;
-    println!("{kind:?} {message}");
+    assert_eq!(kind, ConnectKind::Refused, "{message}");
 }
 
 #[tokio::test]
@@ -457,7 +458,7 @@ async fn this_machine_is_a_host() {
     assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
     remote.revive().await.unwrap();
     assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
-    assert!(!processes().iter().any(|line| line.contains("6543")));
+    assert_gone("6543").await;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     remote.stream(path.to_str().unwrap(), &mut &b"content"[..]).await.unwrap();

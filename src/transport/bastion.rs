@@ -212,6 +212,15 @@ impl Bastions {
         Ok(())
     }
 
+    /// The error of a host behind a jump host, with what that one said.
+    pub(super) async fn explain(&self, index: usize, error: TransportError) -> TransportError {
+        let Some(bastion) = self.list.get(index) else { return error };
+        match &*bastion.state.lock().await {
+            State::Open(master) => classify::refused_channel(error, &bastion.name, &master.words()),
+            State::Closed | State::Failed(..) => error,
+        }
+    }
+
     /// Ends the logins, the last of each chain first.
     pub(super) async fn close(&self) {
         for bastion in self.list.iter().rev() {

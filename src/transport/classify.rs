@@ -12,6 +12,7 @@ const PHRASES: &[(&str, ConnectKind)] = &[
     ("host key is known for", ConnectKind::HostKeyUnknown),
     ("Host key verification failed", ConnectKind::HostKeyUnknown),
     ("Could not resolve hostname", ConnectKind::NameUnknown),
+    ("Name or service not known", ConnectKind::NameUnknown),
     ("Connection refused", ConnectKind::Refused),
     ("No route to host", ConnectKind::NoRoute),
     ("Network is unreachable", ConnectKind::NoRoute),
@@ -33,13 +34,25 @@ const PHRASES: &[(&str, ConnectKind)] = &[
     ("Broken pipe", ConnectKind::Closed),
 ];
 
-/// What the lines mean that only a jump host causes.
-const JUMP_PHRASES: &[&str] = &[
-    "administratively prohibited",
-    "stdio forwarding failed",
-    "mux_client_request_stdio_fwd",
-    "Control socket connect",
-];
+/// What ssh says when the jump host gave it no channel to the host.
+const NO_CHANNEL: &str = "Stdio forwarding request failed";
+
+/// Why a jump host opened no connection, from what its own login said. It numbers channels, not
+/// hosts: only where it always said the same is it known to be of this host.
+pub(super) fn refused_channel(error: TransportError, jump: &str, master: &str) -> TransportError {
+    let TransportError::Connect { kind: ConnectKind::Jump, message } = error else { return error };
+    let mut reasons: Vec<&str> =
+        master.lines().filter_map(|line| Some(line.split_once(": open failed: ")?.1)).collect();
+    let last = reasons.last().and_then(|reason| last_line(reason, |_| true));
+    reasons.sort_unstable();
+    reasons.dedup();
+    let kind = match reasons.as_slice() {
+        [reason] => PHRASES.iter().find(|(phrase, _)| reason.contains(phrase)).map(|(_, kind)| *kind),
+        _ => None,
+    };
+    let last = last.map(|last| format!(", it last said: {last}")).unwrap_or_default();
+    connect(kind.unwrap_or(ConnectKind::Jump), format!("{message} ({jump}{last})"))
+}
 
 /// The error behind a session that ended before its shell answered.
 ///
@@ -49,15 +62,12 @@ pub(super) fn classify(status: Option<i32>, stderr: &str, noise: &str, jump: boo
         return sudo::refused(stderr);
     }
     let own = status.is_none_or(|status| status == 255);
-    if own {
-        if let Some((phrase, kind)) = PHRASES.iter().find(|(phrase, _)| stderr.contains(phrase)) {
-            let line = last_line(stderr, |line| line.contains(phrase)).unwrap_or_default();
-            return connect(*kind, explain(*kind, &line, stderr));
-        }
-        if jump && JUMP_PHRASES.iter().any(|phrase| stderr.contains(phrase)) {
-            let line = last_line(stderr, |_| true).unwrap_or_default();
-            return connect(ConnectKind::Jump, format!("the jump host does not forward: {line}"));
-        }
+    if own && jump && stderr.contains(NO_CHANNEL) {
+        return connect(ConnectKind::Jump, "the jump host opened no connection to it".to_owned());
+    }
+    if own && let Some((phrase, kind)) = PHRASES.iter().find(|(phrase, _)| stderr.contains(phrase)) {
+        let line = last_line(stderr, |line| line.contains(phrase)).unwrap_or_default();
+        return connect(*kind, explain(*kind, &line, stderr));
     }
     let words = last_line(noise, |_| true).or_else(|| last_line(stderr, |_| true));
     match (own, words) {

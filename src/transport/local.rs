@@ -49,7 +49,7 @@ impl Session {
     async fn open(way: &Way, deadline: Duration, ahead: Option<&Frame>) -> Result<Self, TransportError> {
         let (mut process, mut shell) = start(way.shell())?;
         let login = async {
-            way.pass(&mut shell, "sh -s").await?;
+            way.pass(&mut shell).await?;
             shell.start(ahead).await
         };
         match tokio::time::timeout(deadline, login).await {
@@ -122,7 +122,7 @@ impl Remote for LocalRemote {
     ) -> Result<(), TransportError> {
         rescue::check_path(path)?;
         let (mut process, mut shell) = start(&self.way.stream(path))?;
-        match self.way.pass(&mut shell, &format!("dd of={path} bs=1M")).await {
+        match self.way.pass_stream(&mut shell, path).await {
             Ok(()) => {}
             Err(ShellError::Other(error)) => return Err(error),
             Err(ShellError::Ended) => return Err(classify::ended(&process.stderr.last_words().await)),

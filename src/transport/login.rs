@@ -72,7 +72,7 @@ impl Login {
     ) -> Result<(Self, Session), TransportError> {
         let shell = &mut session.shell;
         let greeted = tokio::time::timeout(deadline, async {
-            way.pass(shell, "sh -s").await?;
+            way.pass(shell).await?;
             shell.start(ahead).await
         });
         match greeted.await {
@@ -111,7 +111,7 @@ impl Login {
         let opened = tokio::time::timeout(deadline, async {
             let mut child = self.exec(way.shell(), Stdio::piped()).await.map_err(|error| refused(&error))?;
             let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
-            let greeted = match way.pass(&mut shell, "sh -s").await {
+            let greeted = match way.pass(&mut shell).await {
                 Ok(()) => shell.start(None).await.map(|_| ()),
                 Err(error) => Err(error),
             };
@@ -140,7 +140,7 @@ impl Login {
             let mut child =
                 self.exec(&way.stream(path), Stdio::piped()).await.map_err(|error| refused(&error))?;
             let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
-            match way.pass(&mut shell, &format!("dd of={path} bs=1M")).await {
+            match way.pass_stream(&mut shell, path).await {
                 Ok(()) => Ok((child, shell, capture)),
                 Err(ShellError::Other(error)) => Err(Some(error)),
                 Err(ShellError::Ended) => Err(Some(classify::ended(&capture.last_words().await))),
@@ -199,6 +199,11 @@ impl Master {
 
     pub(super) fn is_alive(&mut self) -> bool {
         self.0.is_alive()
+    }
+
+    /// What it said so far.
+    pub(super) fn words(&self) -> String {
+        self.0.stderr.text()
     }
 
     pub(super) async fn close(&mut self, socket: &Utf8Path) {

@@ -379,3 +379,114 @@ impl Drop for ScriptedRemote {
         self.shut();
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::config::Span;
+    use crate::inventory::{Ssh, TransportKind};
+    use serde_json::Value as Json;
+
+    fn host(name: &str) -> Host {
+        Host {
+            name: name.to_owned(),
+            index: 0,
+            number: None,
+            groups: std::collections::BTreeSet::new(),
+            labels: BTreeMap::new(),
+            offline: None,
+            address: name.to_owned(),
+            transport: TransportKind::Ssh,
+            ssh: Ssh::default(),
+            vars: BTreeMap::new(),
+            nics: Json::Null,
+            expect: Json::Null,
+            span: Span::NONE,
+        }
+    }
+
+    fn frame(names: &[&str]) -> Frame {
+        let part = |name: &&str| Part {
+            name: (*name).to_owned(),
+            script: Script::new("cat").arg(format!("data of {name}")),
+            deadline: Duration::from_secs(10),
+            limit: 100,
+        };
+        Frame { parts: names.iter().map(part).collect(), ..Frame::default() }
+    }
+
+    const DEADLINE: Duration = Duration::from_secs(15);
+
+    async fn run(
+        remote: &mut dyn Remote,
+        names: &[&str],
+    ) -> (Vec<(i32, String)>, Result<(), TransportError>) {
+        let mut ends = Vec::new();
+        let text = |end: PartEnd| (end.status, String::from_utf8(end.output).unwrap());
+        let result = remote.run(&frame(names), &mut |end| ends.push(text(end))).await;
+        (ends, result)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn replies_fit_by_part_text_and_times() {
+        let scripted = Scripted::new([
+            Reply::part("a").times(1).output("first").after(Duration::from_secs(5)),
+            Reply::contains("data of a").output("then"),
+            Reply::part("b").on("other").output("never"),
+            Reply::part("b").status(7),
+        ]);
+        let mut remote = scripted.open(&host("gpu0"), DEADLINE).await.unwrap();
+        let (ends, result) = run(&mut *remote, &["a", "a", "b", "c"]).await;
+        result.unwrap();
+        let expected = [(0, "first"), (0, "then"), (7, ""), (0, "")];
+        assert_eq!(ends, expected.map(|(status, output)| (status, output.to_owned())));
+        remote.close().await;
+        assert_eq!(scripted.parts("gpu0"), ["open", "a", "a", "b", "c", "close"]);
+        assert_eq!(scripted.sent()[1].text, "cat\ndata of a");
+        assert_eq!(scripted.most_open(), 1);
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn hangs_losses_and_refusals() {
+        let scripted = Scripted::new([
+            Reply::open().on("far").fail(ConnectKind::NoRoute).output("no route"),
+            Reply::open().on("slow").hang(),
+            Reply::part("late").after(Duration::from_secs(11)),
+            Reply::part("hang").hang(),
+            Reply::part("lose").lose(),
+        ]);
+        let kind = |error: Option<TransportError>| match error.unwrap() {
+            TransportError::Connect { kind, .. } => kind,
+            TransportError::Lost { .. }
+            | TransportError::PartTimedOut { .. }
+            | TransportError::Protocol { .. } => panic!("no connect error"),
+        };
+        assert_eq!(kind(scripted.open(&host("far"), DEADLINE).await.err()), ConnectKind::NoRoute);
+        assert_eq!(kind(scripted.open(&host("slow"), DEADLINE).await.err()), ConnectKind::TimedOut);
+        let mut remote = scripted.open(&host("gpu0"), DEADLINE).await.unwrap();
+        for part in ["late", "hang"] {
+            let (ends, error) = run(&mut *remote, &["x", part, "y"]).await;
+            assert_eq!(ends.len(), 1);
+            assert!(matches!(error, Err(TransportError::PartTimedOut { index: 1, .. })), "{error:?}");
+            assert!(matches!(run(&mut *remote, &["x"]).await.1, Err(TransportError::Protocol { .. })));
+            remote.revive().await.unwrap();
+        }
+        assert!(matches!(run(&mut *remote, &["lose"]).await.1, Err(TransportError::Lost { .. })));
+        assert!(remote.revive().await.is_err());
+    }
+
+    #[tokio::test]
+    async fn files_and_functions() {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), r#"[{"part": "a", "output": "from file"}, {"part": "b", "hang": true}]"#)
+            .unwrap();
+        let scripted = Scripted::load(file.path())
+            .unwrap()
+            .answer(|sent| (sent.part == "b").then(|| Reply::default().output(sent.host.clone())));
+        let mut remote = scripted.open(&host("gpu0"), DEADLINE).await.unwrap();
+        let (ends, _) = run(&mut *remote, &["a", "b"]).await;
+        assert_eq!(ends, [(0, "from file".to_owned()), (0, "gpu0".to_owned())]);
+        remote.stream("/tmp/x", &mut &b"bytes"[..]).await.unwrap();
+        assert_eq!(scripted.file("gpu0", "/tmp/x").unwrap(), b"bytes");
+    }
+}

@@ -234,3 +234,95 @@ impl HostShell {
         self.writer = Box::new(tokio::io::sink());
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::DuplexStream;
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::transport::{Part, Script};
+
+    fn frame(deadlines: &[u64]) -> Frame {
+        let part = |seconds: &u64| Part {
+            name: format!("p{seconds}"),
+            script: Script::new(":"),
+            deadline: Duration::from_secs(*seconds),
+            limit: 100,
+        };
+        Frame { parts: deadlines.iter().map(part).collect(), ..Frame::default() }
+    }
+
+    /// A shell whose other end the test plays; it has answered the greeting.
+    async fn started() -> (HostShell, DuplexStream, String) {
+        let (ours, mut theirs) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(ours);
+        let mut shell = HostShell::new(reader, writer);
+        let nonce = shell.nonce().to_owned();
+        theirs.write_all(format!("noise\n{nonce} ready 2 3 4 5\n").as_bytes()).await.unwrap();
+        let identity = shell.start(None).await.unwrap();
+        assert_eq!(identity, Identity { pid: 2, group: 3, started: 4, uid: 5 });
+        assert_eq!(shell.noise(), "noise");
+        (shell, theirs, nonce)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_part_has_its_own_deadline() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        tokio::spawn(async move {
+            let line = |text: &str| format!("\n{nonce} {text}\n");
+            theirs.write_all(line("begin 1").as_bytes()).await.unwrap();
+            sleep(Duration::from_secs(9)).await;
+            theirs.write_all(format!("one{}", line("end 0 0")).as_bytes()).await.unwrap();
+            sleep(Duration::from_secs(9)).await;
+            theirs.write_all(format!("two{}", line("end 1 255")).as_bytes()).await.unwrap();
+            sleep(Duration::from_hours(1)).await;
+        });
+        let mut seen = Vec::new();
+        let error =
+            shell.run(&frame(&[10, 10, 5]), &mut |end| seen.push((end.index, end.status, end.output))).await;
+        assert_eq!(seen, [(0, 0, b"one".to_vec()), (1, 255, b"two".to_vec())]);
+        let Err(ShellError::Other(TransportError::PartTimedOut { index: 2, part, .. })) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(part, "p5");
+        let again = shell.run(&frame(&[1]), &mut |_| {}).await;
+        assert!(matches!(again, Err(ShellError::Other(TransportError::Protocol { .. }))));
+    }
+
+    #[tokio::test]
+    async fn a_missing_trailer_is_the_end() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        theirs.write_all(format!("\n{nonce} begin 1\nhalf an outp").as_bytes()).await.unwrap();
+        drop(theirs);
+        let ended = shell.run(&frame(&[10]), &mut |_| panic!("it did not end")).await;
+        assert!(matches!(ended, Err(ShellError::Ended)), "{ended:?}");
+    }
+
+    #[tokio::test]
+    async fn what_a_background_process_writes_between_frames_is_dropped() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        let text = format!("stray\n{nonce} begin 1\nmine\n{nonce} end 0 0\n");
+        theirs.write_all(text.as_bytes()).await.unwrap();
+        let mut output = Vec::new();
+        shell.run(&frame(&[10]), &mut |end| output = end.output).await.unwrap();
+        assert_eq!(output, b"mine");
+    }
+
+    #[tokio::test]
+    async fn a_wrong_part_is_a_protocol_error() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        theirs.write_all(format!("\n{nonce} begin 1\n\n{nonce} end 1 0\n").as_bytes()).await.unwrap();
+        let error = shell.run(&frame(&[10, 10]), &mut |_| {}).await;
+        assert!(matches!(error, Err(ShellError::Other(TransportError::Protocol { .. }))), "{error:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endless_deadline_does_not_overflow() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        theirs.write_all(format!("\n{nonce} begin 1\n\n{nonce} end 0 0\n").as_bytes()).await.unwrap();
+        let mut frame = frame(&[1]);
+        frame.parts[0].deadline = Duration::MAX;
+        shell.run(&frame, &mut |_| {}).await.unwrap();
+    }
+}

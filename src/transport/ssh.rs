@@ -200,7 +200,11 @@ impl Shared {
         let _turn = self.logins.acquire().await.map_err(local)?;
         let (login, session) = Login::start(self.dir.socket('s'), arguments, way.shell())
             .map_err(|error| local(format!("cannot start `ssh`: {error}")))?;
-        login.greet(session, way, deadline, ahead, jump.is_some()).await
+        let greeted = login.greet(session, way, deadline, ahead, jump.is_some()).await;
+        match (greeted, jump) {
+            (Err(error), Some(jump)) => Err(self.bastions.explain(jump, error).await),
+            (greeted, _) => greeted,
+        }
     }
 }
 

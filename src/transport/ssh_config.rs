@@ -203,3 +203,99 @@ pub(super) fn version(text: &str) -> (u32, u32) {
     let (major, minor) = rest.split_once('.').unwrap_or((rest, ""));
     (number(major), number(minor))
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::transport::testing::run;
+
+    fn full() -> Ssh {
+        Ssh {
+            user: Some("DOM\\ubuntu".to_owned()),
+            port: Some(2222),
+            identity_file: Some("/home/me/my keys/100%/id".into()),
+            known_hosts: Some("/home/me/known#hosts".into()),
+            kex: Some("curve25519-sha256".to_owned()),
+            ..Ssh::default()
+        }
+    }
+
+    #[test]
+    fn ssh_reads_what_was_meant() {
+        let dir = tempfile::tempdir().unwrap();
+        let dir = Utf8Path::from_path(dir.path()).unwrap();
+        let user = dir.join("user config");
+        std::fs::write(
+            &user,
+            "Host *\n  RemoteCommand id\n  RequestTTY force\n  ControlPersist 10m\n  ControlMaster auto\n  \
+             ControlPath /tmp/x\n  LocalForward 1234 localhost:80\n  SessionType none\n  LogLevel QUIET\n  \
+             ConnectTimeout 999\n  Compression yes\n  StrictHostKeyChecking no\n  Port 7\n",
+        )
+        .unwrap();
+        let mut file = File::new("test");
+        let proxy = "ssh -F '/a b' -W '[%h]:%p' bastion";
+        file.block("gpu0", &host("fe80::1%eth0", &full(), Some(proxy)).unwrap());
+        file.block("gpu1", &host("10.0.0.1", &Ssh::default(), None).unwrap());
+        file.block("*", &common(Duration::from_secs(15), (9, 2))).include(&user).unwrap();
+        let path = dir.join("ssh_config");
+        std::fs::write(&path, file.text()).unwrap();
+        let read = |host: &str| run("ssh", &["-G", "-F", path.as_str(), host]);
+        let gpu0 = read("gpu0");
+        for line in [
+            "user DOM\\ubuntu",
+            "hostname fe80::1%eth0",
+            "port 2222",
+            "identityfile /home/me/my keys/100%/id",
+            "identitiesonly yes",
+            "userknownhostsfile /home/me/known#hosts",
+            "globalknownhostsfile /dev/null",
+            "kexalgorithms curve25519-sha256",
+            "proxycommand ssh -F '/a b' -W '[%h]:%p' bastion",
+            "batchmode yes",
+            "stricthostkeychecking true",
+            "requesttty false",
+            "controlmaster false",
+            "controlpersist no",
+            "clearallforwardings yes",
+            "sessiontype default",
+            "loglevel INFO",
+            "connecttimeout 15",
+            "serveraliveinterval 5",
+            "compression yes",
+        ] {
+            let unescaped = line.replace("100%", "100%%");
+            assert!(gpu0.lines().any(|seen| seen == line || seen == unescaped), "no `{line}` in\n{gpu0}");
+        }
+        assert!(!gpu0.contains("remotecommand") && !gpu0.contains("controlpath"), "{gpu0}");
+        let gpu1 = read("gpu1");
+        assert!(gpu1.contains("\nport 7\n") && gpu1.contains("hostname 10.0.0.1\n"), "{gpu1}");
+    }
+
+    #[test]
+    fn what_cannot_be_written_is_refused() {
+        let with = |change: &dyn Fn(&mut Ssh)| {
+            let mut ssh = full();
+            change(&mut ssh);
+            host("h", &ssh, None).err().map(|error| error.key)
+        };
+        assert_eq!(with(&|_| {}), None);
+        assert_eq!(with(&|ssh| ssh.user = Some("a\nProxyCommand id".to_owned())), Some("User"));
+        assert_eq!(with(&|ssh| ssh.user = Some("%u".to_owned())), Some("User"));
+        assert_eq!(with(&|ssh| ssh.user = Some(String::new())), Some("User"));
+        assert_eq!(with(&|ssh| ssh.identity_file = Some("/a\"b".into())), Some("IdentityFile"));
+        assert_eq!(with(&|ssh| ssh.identity_file = Some("/a/${HOME}".into())), Some("IdentityFile"));
+        assert_eq!(with(&|ssh| ssh.known_hosts = Some("/a\\".into())), Some("UserKnownHostsFile"));
+        assert_eq!(with(&|ssh| ssh.kex = Some("a b".to_owned())), Some("KexAlgorithms"));
+        for wrong in ["", "-oProxyCommand=id", "a b", "gpu*", "a,b", "a\n", "user@host", "$(id)"] {
+            assert!(name(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(File::new("x").include(Utf8Path::new("/a/*")).is_err());
+    }
+
+    #[test]
+    fn versions() {
+        assert_eq!(version("OpenSSH_9.2p1 Debian-2+deb12u10, OpenSSL 3.0.19"), (9, 2));
+        assert_eq!(version("OpenSSH_10.0p2"), (10, 0));
+        assert_eq!(version("Sun_SSH"), (0, 0));
+    }
+}

@@ -6,11 +6,15 @@
 
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::classify::last_line;
 use super::quote::quote;
 use super::shell::{HostShell, ShellError};
 use super::{ConnectKind, TransportError};
 use crate::inventory::Become;
 use crate::secrets::Secrets;
+
+/// What is run as root to have a host shell.
+const SHELL: &str = "sh -s";
 
 /// How a session on a host becomes root.
 #[derive(Debug, Clone)]
@@ -52,8 +56,17 @@ impl Way {
         }
     }
 
-    /// Runs the bootstrap where there is one: `command` then has the streams, as root.
-    pub(super) async fn pass(&self, shell: &mut HostShell, command: &str) -> Result<(), ShellError> {
+    /// Runs the bootstrap where there is one: the streams are then those of a root shell.
+    pub(super) async fn pass(&self, shell: &mut HostShell) -> Result<(), ShellError> {
+        self.pass_to(shell, SHELL).await
+    }
+
+    /// The same for a stream into `path`.
+    pub(super) async fn pass_stream(&self, shell: &mut HostShell, path: &str) -> Result<(), ShellError> {
+        self.pass_to(shell, &format!("dd of={path} bs=1M")).await
+    }
+
+    async fn pass_to(&self, shell: &mut HostShell, command: &str) -> Result<(), ShellError> {
         let Self::Password(password) = self else { return Ok(()) };
         let text = bootstrap(shell.nonce(), password, command);
         let (verdict, words) = shell.bootstrap(&text).await?;
@@ -66,14 +79,17 @@ impl Way {
 
 /// The error behind sudo's own words.
 pub(super) fn refused(words: &str) -> TransportError {
-    let line = super::classify::last_line(words, |line| line.starts_with("sudo:") || line.contains("sudo"))
-        .unwrap_or_else(|| super::classify::last_line(words, |_| true).unwrap_or_default());
-    let (kind, message) = if words.contains("a password is required") && !words.contains("try again") {
+    let said = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    let line = last_line(words, |line| line.contains("sudo")).or_else(|| last_line(words, |_| true));
+    let line = line.unwrap_or_default();
+    let (kind, message) = if said(&["sudoers", "may not run", "not allowed", "must have a tty"]) {
+        (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
+    } else if said(&["try again", "incorrect password"]) {
+        (ConnectKind::SudoRefused, "sudo refused the password".to_owned())
+    } else if said(&["a password is required"]) {
         let help =
             "give one with `--ask-become-pass` or `become: { method: sudo, password: { secret: NAME } }`";
         (ConnectKind::SudoPassword, format!("sudo wants a password and there is none: {help}"))
-    } else if words.contains("try again") || words.contains("incorrect password") {
-        (ConnectKind::SudoRefused, "sudo refused the password".to_owned())
     } else {
         (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
     };
@@ -91,11 +107,13 @@ fn bootstrap(nonce: &str, password: &SecretString, command: &str) -> String {
     BOOTSTRAP
         .replace("NONCE", nonce)
         .replace("COMMAND", command)
+        .replace("AFTER", if command == SHELL { "kill -TERM $$" } else { "exit $?" })
         .replace("PASSWORD", &quote(password.expose_secret()))
 }
 
 /// `$1` is the password. It is in no argument list: where `printf` is not built in (mksh), `print` is.
-/// The last `kill` ends the waiting shell when sudo ends; else it would hold the connection open.
+/// When the shell behind sudo ends, `AFTER` ends the waiting one; else it would hold the connection
+/// open. A stream ends with sudo's status instead.
 const BOOTSTRAP: &str = r#"{
 provision_say() { printf '%s\n' "$1"; }
 provision_sudo() {
@@ -105,14 +123,14 @@ case $(command -v printf) in /*) provision_say() { print -r -- "$1"; } ;; esac
 provision_way=none
 if provision_why=$(sudo -k -n sh -c : 2>&1); then provision_way=free
 elif provision_more=$(provision_say "$1" | sudo -k -S -p '' sh -c : 2>&1); then provision_way=password
-else provision_why=$provision_why$provision_more
+else provision_why=$provision_more
 fi
 printf '%s\n\n%s sudo %s\n' "$provision_why" NONCE "$provision_way"
 }
 provision_sudo PASSWORD </dev/null
 case $provision_way in
 free) exec sudo -n COMMAND ;;
-password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' COMMAND; kill -TERM $$; } ;;
+password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' COMMAND; AFTER; }; exit ;;
 esac
 exit 1
 }

@@ -34,3 +34,10 @@ pub(super) fn feed(shell: &[&str], input: &[u8]) -> Output {
     writer.join().expect("the writer ends");
     output
 }
+
+/// The output of a program that succeeds.
+pub(super) fn run(program: &str, arguments: &[&str]) -> String {
+    let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().expect("it starts");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8_lossy(&output.stdout).into_owned()
+}

@@ -1,5 +1,6 @@
 //! A private sshd per test, on a high port of 127.0.0.1, and what the tests send over it.
 
+#![allow(dead_code, reason = "each test binary uses a part of it")]
 #![expect(clippy::disallowed_methods, reason = "tests start the servers that they talk to")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -203,6 +204,15 @@ pub(crate) fn processes() -> Vec<String> {
         .collect()
 }
 
+/// Waits until no process has this in its command line: a signal is sent, not awaited.
+pub(crate) async fn assert_gone(needle: &str) {
+    let until = Instant::now() + Duration::from_secs(10);
+    while processes().iter().any(|line| line.contains(needle)) {
+        assert!(Instant::now() < until, "`{needle}` still runs");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 /// A host of that name at 127.0.0.1.
 pub(crate) fn host(name: &str, ssh: SshOptions) -> Host {
     Host {
@@ -246,4 +256,15 @@ pub(crate) async fn sh(
 ) -> Result<(i32, String), TransportError> {
     let end = ends(remote, &frame([script])).await?.remove(0);
     Ok((end.status, String::from_utf8_lossy(&end.output).into_owned()))
+}
+
+/// `ssh HOST true` for all hosts at once, as a person would in a loop with `&`.
+pub(crate) async fn bare_logins(config: &str, hosts: &[Host]) {
+    let logins = hosts.iter().map(|host| {
+        let mut command = tokio::process::Command::new("ssh");
+        command.args(["-F", config, &host.name, "true"]).stdin(Stdio::null()).status()
+    });
+    for status in futures::future::join_all(logins).await {
+        assert!(status.unwrap().success());
+    }
 }
