@@ -101,13 +101,21 @@ cold() {
     done
     rm -rf "$WORK/cp" "$WORK/ansible"
     local tries=0
-    while pgrep -u "$(id -u)" -f "^ssh.*($SSH_CONFIG|$WORK|provision)" >/dev/null; do
+    while [ -n "$(orphans)" ]; do
         tries=$((tries + 1))
         [ "$tries" -lt 100 ] || {
-            echo "an ssh process of the run before is still there:" >&2
-            pgrep -u "$(id -u)" -af "^ssh.*($SSH_CONFIG|$WORK|provision)" >&2
+            echo "ssh processes of the run before are still there:" >&2
+            ps -o pid,args -p "$(orphans | paste -sd,)" >&2
             return 1
         }
         sleep 0.05
     done
+}
+
+# ssh processes that have lost their parent since the start: what a contestant left behind.
+orphans() {
+    comm -13 <(printf '%s\n' "${SSH_BEFORE:-}") <(ssh_orphans)
+}
+ssh_orphans() {
+    { ps -C ssh -o ppid=,pid= || true; } | awk '$1 == 1 { print $2 }' | sort
 }

@@ -116,6 +116,7 @@ mixed() {
 }
 
 mkdir -p "$WORK" docs
+SSH_BEFORE=$(ssh_orphans)
 : >"$RESULTS"
 if has_leg ansible || has_leg mitogen || has_leg pyinfra; then
     [ -x .venv-bench/bin/pyinfra ] || {
