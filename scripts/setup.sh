@@ -25,6 +25,8 @@ wanted=(
     tcsh:tcsh
     jq:jq
     flock:util-linux
+    /usr/bin/time:time
+    pgrep:procps
     iptables:iptables
     make:make
     git:git
