@@ -15,6 +15,7 @@ pub mod inventory;
 pub mod playbook;
 pub mod project;
 pub mod resources;
+pub mod schema;
 pub mod secrets;
 pub mod template;
 pub mod transport;
