@@ -180,6 +180,11 @@ impl Diagnostics {
         }
     }
 
+    /// Whether the same is said of the same place already, whatever the notes.
+    pub fn says(&self, diagnostic: &Diagnostic) -> bool {
+        self.list.iter().any(|known| known.span == diagnostic.span && known.message == diagnostic.message)
+    }
+
     /// Adds an error at a place.
     pub fn error(&mut self, span: Span, message: impl Into<String>) {
         self.push(Diagnostic::error(span, message));

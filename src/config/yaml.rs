@@ -196,6 +196,8 @@ fn options() -> serde_yaml::Options {
         duplicate_keys: DuplicateKeyPolicy::Error,
         with_snippet: false,
         emit_comments: false,
+        // Aliases that multiply; an honest file repeats a handful of lines.
+        alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 50_000 },
         budget: serde_yaml::budget! { max_depth: 64, max_nodes: 2_000_000, max_events: 6_000_000 },
     }
 }
@@ -244,7 +246,8 @@ pub fn read(sources: &Sources, source: SourceId, diagnostics: &mut Diagnostics) 
 fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) {
     let canonical = match &node.value {
         Yaml::Int(value) => value.to_string(),
-        Yaml::Float(value) => format!("{value:?}"),
+        Yaml::Float(value) if sources.snippet(node.span) == format!("{value:?}") => return,
+        Yaml::Float(value) => value.to_string(),
         Yaml::List(items) => {
             items.iter().for_each(|item| check_numbers(item, sources, diagnostics));
             return;
@@ -256,7 +259,9 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
         Yaml::Null | Yaml::Bool(_) | Yaml::Str(_) => return,
     };
     let written = sources.snippet(node.span);
-    if written != canonical && !written.is_empty() {
+    // An alias stands here by its name; its anchor was looked at where it is.
+    let number = written.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    if number && written != canonical {
         diagnostics.push(
             Diagnostic::error(node.span, format!("`{written}` would be read as the number {canonical}"))
                 .label("versions and modes are strings")
@@ -313,6 +318,22 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
         return Diagnostic::error(span, "a second document starts here")
             .help("one file holds one document: split the file at `---`");
     }
+    if let Some(key) = message.strip_prefix("duplicate mapping key: ") {
+        let key = key.split(", set ").next().unwrap_or(key);
+        let first = text.get(..span.start as usize).and_then(|before| first_key(before, key, source));
+        let diagnostic = Diagnostic::error(span, format!("the key `{key}` is there twice"));
+        return match first {
+            Some(first) => diagnostic.label("again here").related(first, "first here"),
+            None => diagnostic,
+        };
+    }
+    if full.contains("alias replay") || full.contains("budget") {
+        return Diagnostic::error(span, "the aliases of this file multiply to too much")
+            .help("write the values out, or make them variables");
+    }
+    if full.contains("recursion limit") || full.contains("depth") {
+        return Diagnostic::error(span, "this nests too deep");
+    }
     let diagnostic = Diagnostic::error(span, message.to_owned());
     let line_start =
         text.get(..span.start as usize).map_or(0, |before| before.rfind('\n').map_or(0, |i| i + 1));
@@ -321,6 +342,22 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
         return diagnostic.help("YAML indents with spaces; replace the tab");
     }
     diagnostic
+}
+
+/// The last line before a repeated key that begins with the same key.
+fn first_key(before: &str, key: &str, source: SourceId) -> Option<Span> {
+    let mut at = before.len();
+    loop {
+        at = before.get(..at)?.rfind(key)?;
+        let head = before.get(..at)?;
+        let line_start = head.rfind('\n').map_or(0, |i| i + 1);
+        let opens = before.get(line_start..at)?.trim_matches([' ', '"', '\'', '-']).is_empty();
+        let closes = before.get(at + key.len()..)?.trim_start_matches(['"', '\'']).starts_with(':');
+        if opens && closes {
+            let start = u32::try_from(at).ok()?;
+            return Some(Span { source, start, end: start + u32::try_from(key.len()).ok()? });
+        }
+    }
 }
 
 #[cfg(test)]

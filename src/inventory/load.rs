@@ -367,7 +367,7 @@ impl Loader<'_> {
         let mut ssh = base.clone();
         for file in files {
             if let Some(user) = &file.user {
-                self.plain_word("user name", user);
+                self.plain_word("a user name", user);
                 ssh.user = Some(user.value.clone());
             }
             if let Some(port) = &file.port {
@@ -384,7 +384,7 @@ impl Loader<'_> {
             }
             if let Some(jump) = &file.jump {
                 for hop in &jump.value {
-                    self.plain_word("jump host", hop);
+                    self.plain_word("a jump host", hop);
                 }
                 ssh.jump = jump.value.iter().map(|hop| hop.value.clone()).collect();
             }
@@ -401,7 +401,7 @@ impl Loader<'_> {
                 };
             }
             if let Some(kex) = &file.kex {
-                self.plain_word("key exchange", kex);
+                self.plain_word("a list of key exchanges", kex);
                 ssh.kex = Some(kex.value.clone());
             }
         }
@@ -510,7 +510,7 @@ impl Loader<'_> {
                 }
             }
         }
-        if let Err(message) = plain("address", &host.address) {
+        if let Err(message) = plain("an address", &host.address) {
             self.diagnostics.error(address.span, message);
         }
     }
@@ -550,7 +550,7 @@ impl Values for AddressValues {
 
 fn plain(what: &str, word: &str) -> Result<(), String> {
     if word.is_empty() {
-        return Err(format!("this {what} is empty"));
+        return Err(format!("{what} cannot be empty"));
     }
     if word.starts_with('-') {
         return Err(format!("`{word}` cannot be {what}: it begins with `-`"));

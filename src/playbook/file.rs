@@ -294,9 +294,11 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
         unknown = true;
         let is_field = did_you_mean(&key.value, fields.iter().copied()).is_some();
         let what = if is_field { "key" } else { "resource" };
-        let known = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));
-        let help = did_you_mean_text(&key.value, known)
-            .or_else(|| did_you_mean_text(&key.value, kinds.iter().map(|kind| kind.name)));
+        let all = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));
+        let help = match did_you_mean(&key.value, all) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None => did_you_mean_text(&key.value, kinds.iter().map(|kind| kind.name)),
+        };
         diagnostics.push(
             Diagnostic::error(key.span, format!("there is no {what} `{}` for a task", key.value)).maybe_help(help),
         );

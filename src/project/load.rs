@@ -144,9 +144,6 @@ pub fn load_with(path: &Utf8Path, options: &LoadOptions, language: Language) -> 
     if usage.has_errors() {
         return fail(sources, usage, true);
     }
-    if diagnostics.has_errors() {
-        return fail(sources, diagnostics, false);
-    }
     let here = |index: &usize| {
         selected.contains(index) && world.hosts.get(*index).is_some_and(|host| host.offline.is_none())
     };
@@ -162,7 +159,8 @@ pub fn load_with(path: &Utf8Path, options: &LoadOptions, language: Language) -> 
         .map(|(index, step)| Step { index, ..step })
         .collect();
     let handlers = handlers.into_iter().map(cut).collect();
-    Ok(Project {
+    let failed = diagnostics.has_errors();
+    let mut project = Project {
         cluster: inventory.cluster,
         path: path.to_owned(),
         sources,
@@ -177,10 +175,16 @@ pub fn load_with(path: &Utf8Path, options: &LoadOptions, language: Language) -> 
         secrets: inventory.secrets,
         lab: inventory.lab,
         playbooks: library.iter().cloned().collect(),
-        warnings: diagnostics,
+        warnings: Diagnostics::default(),
         world,
         language,
-    })
+    };
+    if failed {
+        project.validate_constant(&mut diagnostics);
+        return fail(project.sources, diagnostics, false);
+    }
+    project.warnings = diagnostics;
+    Ok(project)
 }
 
 fn rollout(file: Option<&RolloutFile>) -> Rollout {
@@ -291,7 +295,8 @@ fn check_variables(
         for (node, span) in values {
             if library::RESERVED.contains(&name.as_str()) {
                 diagnostics.error(*span, format!("`{name}` means something else in every task"));
-            } else if declared.is_empty() && !referred.contains(name) && complete {
+            } else if declared.is_empty() && !referred.contains(name) && complete && !inventory.uses.is_empty()
+            {
                 let known = library.iter().flat_map(|playbook| playbook.params.keys()).map(String::as_str);
                 diagnostics.push(
                     Diagnostic::error(*span, format!("no playbook in use has a parameter `{name}`"))

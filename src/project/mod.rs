@@ -4,6 +4,8 @@
 //! [`Step`](crate::playbook::Step)s. [`Project::instantiate`] fills a step in for one host with
 //! what is known by then.
 
+#[cfg(test)]
+mod cases;
 mod check;
 mod expand;
 mod instantiate;
@@ -12,7 +14,7 @@ mod model;
 mod program;
 mod reads;
 #[cfg(test)]
-mod testing;
+pub(crate) mod testing;
 #[cfg(test)]
 mod tests;
 mod validate;

@@ -146,3 +146,9 @@ fn secrets_are_placeholders() {
     let shown = show(&project, 0, "n0", &Inputs::none());
     assert!(shown.contains("t={{provision-secret:token}}"), "{shown}");
 }
+
+#[test]
+fn aliases_of_numbers() {
+    let project = load("--- inventory.yaml\ncluster: c\nhosts:\n  n0: { ssh: { port: &p 2222 } }\n  n1: { ssh: { port: *p } }\n").unwrap();
+    assert_eq!(project.host("n1").unwrap().ssh.port, Some(2222));
+}

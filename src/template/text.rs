@@ -99,7 +99,13 @@ impl Text {
     /// Everything that is wrong with the names that it reads.
     pub fn check(&self, names: &Names) -> Vec<TextError> {
         let mut errors: Vec<TextError> = Vec::new();
+        let mut bad: Vec<&PathUse> = Vec::new();
         for path in &self.paths {
+            // What a loop takes from an undefined list has been said already.
+            let below = |bad: &&PathUse| bad.root == path.root && path.segments.starts_with(&bad.segments);
+            if bad.iter().any(|known| below(known) && known.segments.len() < path.segments.len()) {
+                continue;
+            }
             if let Err(error) = names.check(&path.root, &path.segments) {
                 let error = TextError {
                     start: path.start,
@@ -107,6 +113,7 @@ impl Text {
                     message: error.message,
                     help: error.help,
                 };
+                bad.push(path);
                 if !errors.contains(&error) {
                     errors.push(error);
                 }
