@@ -46,8 +46,10 @@ impl Session {
             if stopped.is_none() {
                 self.know(std::slice::from_ref(item)).await?;
             }
-            for instance in &item.instances {
+            for (number, instance) in item.instances.iter().enumerate() {
                 let task = task_ref(&item.step, instance);
+                let mut later = later.clone();
+                later.extend(queries(item.instances.get(number + 1..).unwrap_or_default()));
                 let reason =
                     stopped.clone().or_else(|| self.led_elsewhere(&item.step, leaders)).or_else(|| {
                         (self.context.cancel.now() > Stop::No)
@@ -103,12 +105,14 @@ impl Session {
         let mut cleared: Vec<String> = ids.difference(&known).cloned().collect();
         let handlers = self.handlers(&ids);
         self.know(&handlers).await?;
-        for item in self.handlers(&ids) {
+        let handlers = self.handlers(&ids);
+        for (position, item) in handlers.iter().enumerate() {
             let mut good = true;
+            let later: BTreeSet<Query> = handlers.get(position..).unwrap_or_default().iter().flat_map(needs).collect();
             for instance in &item.instances {
                 let task = task_ref(&item.step, instance);
                 let began = Instant::now();
-                let ended = self.bounded_task(&item, instance, &BTreeSet::new(), planner).await?;
+                let ended = self.bounded_task(item, instance, &later, planner).await?;
                 if matches!(ended.outcome, Outcome::Failed(_)) {
                     self.failed = true;
                     good = false;

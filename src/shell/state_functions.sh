@@ -98,5 +98,5 @@ provision_identity() {
 	read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id
 	product=
 	read -r product 2>/dev/null </sys/class/dmi/id/product_uuid
-	current="$machine $boot $product"
+	current="${machine:-none} ${boot:-none} ${product:-none}"
 }

@@ -236,7 +236,7 @@ mod tests {
         let proxy = "ssh -F '/a b' -W '[%h]:%p' bastion";
         file.block("gpu0", &host("fe80::1%eth0", &full(), Some(proxy)).unwrap());
         file.block("gpu1", &host("10.0.0.1", &Ssh::default(), None).unwrap());
-        file.block("*", &common(Duration::from_secs(15), (9, 2))).include(&user).unwrap();
+        file.block("*", &common(Duration::from_secs(15), (9, 2), false)).include(&user).unwrap();
         let path = dir.join("ssh_config");
         std::fs::write(&path, file.text()).unwrap();
         let read = |host: &str| run("ssh", &["-G", "-F", path.as_str(), host]);

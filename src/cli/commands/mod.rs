@@ -1,17 +1,17 @@
 //! One file per command.
 
-pub mod apply;
-pub mod exec;
-pub mod explain;
-pub mod facts;
-pub mod generate;
-pub mod init;
-pub mod inventory;
-pub mod lab;
-pub mod load;
-pub mod plan;
-pub mod playbook;
-pub mod report;
-pub mod trust;
-pub mod validate;
-pub mod verify;
+pub(super) mod apply;
+pub(super) mod exec;
+pub(super) mod explain;
+pub(super) mod facts;
+pub(super) mod generate;
+pub(super) mod init;
+pub(super) mod inventory;
+pub(super) mod lab;
+pub(super) mod load;
+pub(super) mod plan;
+pub(super) mod playbook;
+pub(super) mod report;
+pub(super) mod trust;
+pub(super) mod validate;
+pub(super) mod verify;
