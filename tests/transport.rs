@@ -16,14 +16,13 @@ use provision::transport::{
 use transport_support::{DEADLINE, Server, assert_gone, ends, frame, free_port, host, key, part, run, sh};
 
 async fn refusal(server: &Server, host: &Host) -> (ConnectKind, String) {
-    let error = match server.open(host).await {
-        Ok(_) => panic!("it opened"),
-        Err(error) => error,
-    };
+    let Err(error) = server.open(host).await else { panic!("it opened") };
     server.assert_nothing_left().await;
     match error {
         TransportError::Connect { kind, message } => (kind, message),
-        other => panic!("{other:?}"),
+        other @ (TransportError::Lost { .. }
+        | TransportError::PartTimedOut { .. }
+        | TransportError::Protocol { .. }) => panic!("{other:?}"),
     }
 }
 
@@ -246,6 +245,19 @@ async fn a_hanging_part_is_ended_and_the_login_lives() {
 }
 
 #[tokio::test]
+async fn a_part_that_never_stops_writing_misses_its_deadline() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let flood = Part { deadline: Duration::from_millis(500), ..part(Script::new("yes flood-24680")) };
+    let frame = Frame { parts: vec![flood], ..Frame::default() };
+    assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
+    remote.revive().await.unwrap();
+    assert_gone("flood-24680").await;
+    assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
+}
+
+#[tokio::test]
 async fn one_session_is_enough() {
     let server = Server::with("MaxSessions 1");
     let host = server.host("gpu0");
@@ -385,6 +397,59 @@ async fn what_is_wrong_at_a_jump_host_is_said() {
     host.ssh.port = Some(free_port());
     let (kind, message) = refusal(&open, &host).await;
     assert_eq!(kind, ConnectKind::Refused, "{message}");
+}
+
+/// The inner half of the next test: runs below `script`, so it has a terminal.
+#[tokio::test]
+#[ignore = "started by `a_jump_host_may_ask_on_the_terminal`"]
+async fn asks_on_the_terminal() {
+    #[expect(clippy::disallowed_methods, reason = "told by the outer test")]
+    let (Ok(dir), Ok(port)) = (std::env::var("WIRE_DIR"), std::env::var("WIRE_PORT")) else {
+        println!("skipped: no outer test");
+        return;
+    };
+    let ssh = provision::inventory::Ssh {
+        port: port.parse().ok(),
+        known_hosts: Some(format!("{dir}/known_hosts").into()),
+        identity_file: Some(format!("{dir}/locked").into()),
+        jump: vec![format!("127.0.0.1:{port}")],
+        ..provision::inventory::Ssh::default()
+    };
+    let host = Host { address: "localhost".to_owned(), ..host("gpu0", ssh) };
+    let settings = SshSettings {
+        runtime_dir: Some(format!("{dir}/run").into()),
+        user_config: false,
+        terminal: true,
+        ..SshSettings::default()
+    };
+    let ssh = Ssh::start(settings, std::slice::from_ref(&host), Secrets::default()).await.unwrap();
+    // Behind the jump host nothing asks any more: there the locked key is no key.
+    let error = ssh.open(&host, DEADLINE).await.err().unwrap();
+    println!("seen: {error}");
+    ssh.close().await;
+}
+
+#[tokio::test]
+async fn a_jump_host_may_ask_on_the_terminal() {
+    let server = Server::start();
+    server.settings();
+    let keys = std::fs::read_to_string(server.path("known_hosts")).unwrap();
+    std::fs::write(server.path("known_hosts"), keys.clone() + &keys.replace("127.0.0.1", "localhost"))
+        .unwrap();
+    let locked = server.path("locked");
+    run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "open sesame", "-f", locked.as_str()]).unwrap();
+    std::fs::copy(server.path("locked.pub"), server.path("authorized_keys")).unwrap();
+    let Some(seen) = transport_support::on_a_terminal(
+        "asks_on_the_terminal",
+        &[("WIRE_DIR", server.path("").as_str()), ("WIRE_PORT", &server.port.to_string())],
+        "Enter passphrase",
+        "open sesame\n",
+    ) else {
+        return;
+    };
+    assert_eq!(server.logins(), 1, "{seen}");
+    assert!(seen.contains("seen: ") && seen.contains("Permission denied"), "{seen}");
+    server.assert_nothing_left().await;
 }
 
 #[tokio::test]

@@ -1,5 +1,12 @@
 //! The transport against real login shells and a real sudo: needs root, to make users.
 
+#![expect(
+    clippy::unwrap_used,
+    clippy::expect_used,
+    clippy::print_stdout,
+    reason = "these are tests, though not in functions that are marked so"
+)]
+
 mod transport_support;
 
 use std::collections::BTreeMap;
@@ -8,7 +15,9 @@ use std::time::{Duration, Instant};
 
 use provision::inventory::{Become, Host};
 use provision::secrets::Secrets;
-use provision::transport::{ConnectKind, Frame, Local, Part, Remote, Script, Ssh, Transport, TransportError};
+use provision::transport::{
+    ConnectKind, Frame, Local, Part, Remote, Script, Ssh, Transport as _, TransportError,
+};
 use transport_support::{
     DEADLINE, Server, assert_gone, bare_logins, ends, frame, host, is_root, part, processes, run, sh,
 };
@@ -106,7 +115,9 @@ async fn open(
 fn kind(result: Result<(Ssh, Box<dyn Remote>), TransportError>) -> (ConnectKind, String) {
     match result.err().expect("it does not open") {
         TransportError::Connect { kind, message } => (kind, message),
-        other => panic!("{other:?}"),
+        other @ (TransportError::Lost { .. }
+        | TransportError::PartTimedOut { .. }
+        | TransportError::Protocol { .. }) => panic!("{other:?}"),
     }
 }
 
@@ -312,7 +323,9 @@ async fn login_cost() {
             (0..count).map(|index| Host { name: format!("gpu{index}"), ..user.host(&server) }).collect();
         if count == 64 {
             // The key exchange would hide everything else.
-            hosts.iter_mut().for_each(|host| host.ssh.kex = Some("curve25519-sha256".to_owned()));
+            for host in &mut hosts {
+                host.ssh.kex = Some("curve25519-sha256".to_owned());
+            }
         }
         let ssh = server.ssh(&hosts).await;
         let first = frame(["echo first"]);

@@ -96,21 +96,27 @@ pub(super) fn timed_out(deadline: std::time::Duration, stderr: &str, noise: &str
 
 /// The error behind a host shell that ended while a part ran.
 pub(super) fn ended(stderr: &str) -> TransportError {
-    // The shell's own complaint: a bug of ours, not a lost connection.
-    if let Some(line) = last_line(stderr, |line| line.to_ascii_lowercase().contains("syntax error")) {
+    // The shell's own complaint is its last word: a bug of ours, not a lost connection.
+    if let Some(line) = last_line(stderr, |_| true)
+        && line.to_ascii_lowercase().contains("syntax error")
+    {
         return TransportError::Protocol { message: format!("the host shell refused a frame: {line}") };
     }
+    // What parts wrote to standard error stands in between.
     let of_ssh = |line: &str| {
         [
-            "Connection ",
-            "Timeout, server",
-            "client_loop:",
+            "Connection to ",
+            "Connection closed by ",
+            "Connection reset by ",
+            "Timeout, server ",
+            "Received disconnect ",
+            "Read from remote host ",
+            "client_loop: ",
             "packet_write_",
-            "Broken pipe",
-            "Received disconnect",
+            "ssh_packet_",
         ]
         .iter()
-        .any(|phrase| line.contains(phrase))
+        .any(|phrase| line.starts_with(phrase))
     };
     let message = last_line(stderr, of_ssh).unwrap_or_else(|| "the host shell ended".to_owned());
     TransportError::Lost { message }
@@ -155,4 +161,89 @@ pub(super) fn last_line(text: &str, fits: impl Fn(&str) -> bool) -> Option<Strin
         shown.push('…');
     }
     Some(shown)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn kind(error: TransportError) -> (ConnectKind, String) {
+        match error {
+            TransportError::Connect { kind, message } => (kind, message),
+            TransportError::Lost { message } | TransportError::Protocol { message } => panic!("{message}"),
+            TransportError::PartTimedOut { part, .. } => panic!("{part}"),
+        }
+    }
+
+    #[test]
+    fn messages_that_no_test_server_says() {
+        for (stderr, expected) in [
+            ("ssh: connect to host gpu0 port 22: No route to host", ConnectKind::NoRoute),
+            ("ssh: connect to host gpu0 port 22: Network is unreachable", ConnectKind::NoRoute),
+            ("ssh: connect to host gpu0 port 22: Connection timed out", ConnectKind::TimedOut),
+            (
+                "Connection timed out during banner exchange\nConnection to 10.0.0.1 port 22 timed out",
+                ConnectKind::TimedOut,
+            ),
+            ("Timeout, server gpu0 not responding.", ConnectKind::TimedOut),
+            (
+                "Received disconnect from 10.0.0.1 port 22:2: Too many authentication failures\nDisconnected",
+                ConnectKind::KeyRefused,
+            ),
+            ("ssh_exchange_identification: Connection closed by remote host", ConnectKind::Closed),
+            ("kex_exchange_identification: read: Connection reset by peer", ConnectKind::Closed),
+            ("/home/me/.ssh/config: line 3: Bad configuration option: foo", ConnectKind::Other),
+            ("", ConnectKind::Closed),
+        ] {
+            let (seen, message) = kind(classify(Some(255), stderr, "", false));
+            assert_eq!(seen, expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn text_of_a_host_is_made_harmless() {
+        let noise = format!("\u{1b}[2J\u{1b}]0;title\u{7}{}", "x".repeat(1000));
+        let (seen, message) = kind(classify(Some(1), "", &noise, false));
+        assert_eq!(seen, ConnectKind::NoShell);
+        assert!(!message.contains(char::is_control) && message.chars().count() < 400, "{message}");
+    }
+
+    #[test]
+    fn sudo_is_told_apart_from_ssh() {
+        let seen = |stderr: &str| kind(classify(Some(1), stderr, "", false)).0;
+        assert_eq!(seen("sudo: a password is required"), ConnectKind::SudoPassword);
+        assert_eq!(seen("sudo: sorry, you must have a tty to run sudo"), ConnectKind::SudoRefused);
+        assert_eq!(seen("env: 'sudo': No such file or directory"), ConnectKind::SudoRefused);
+        assert_eq!(seen("me is not in the sudoers file."), ConnectKind::SudoRefused);
+        assert_eq!(seen("bash: line 1: exec: sh: not found"), ConnectKind::NoShell);
+    }
+
+    #[test]
+    fn the_end_of_a_shell() {
+        let lost = |stderr: &str| match ended(stderr) {
+            TransportError::Lost { message } => message,
+            TransportError::Protocol { message } | TransportError::Connect { message, .. } => {
+                panic!("{message}")
+            }
+            TransportError::PartTimedOut { part, .. } => panic!("{part}"),
+        };
+        assert_eq!(lost("curl: (7) Connection refused\n"), "the host shell ended");
+        assert_eq!(
+            lost("noise\nConnection to gpu0 closed by remote host.\n"),
+            "Connection to gpu0 closed by remote host."
+        );
+        assert_eq!(lost("awk: syntax error\nbye\n"), "the host shell ended");
+        assert!(matches!(ended("sh: 7: Syntax error: \"}\" unexpected\n"), TransportError::Protocol { .. }));
+    }
+
+    #[test]
+    fn a_jump_host_that_always_says_the_same() {
+        let error = || connect(ConnectKind::Jump, "no".to_owned());
+        let seen = |master: &str| kind(refused_channel(error(), "bastion", master)).0;
+        let line = |reason: &str| format!("channel 2: open failed: {reason}\n");
+        assert_eq!(seen(&line("connect failed: No route to host").repeat(2)), ConnectKind::NoRoute);
+        assert_eq!(seen(&line("administratively prohibited: open failed")), ConnectKind::Jump);
+        let mixed = line("connect failed: No route to host") + &line("connect failed: Connection refused");
+        assert_eq!(seen(&mixed), ConnectKind::Jump);
+    }
 }

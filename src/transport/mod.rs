@@ -16,6 +16,7 @@ use async_trait::async_trait;
 
 mod bastion;
 mod bounded;
+mod by_host;
 mod classify;
 mod local;
 mod login;
@@ -33,6 +34,7 @@ mod sudo;
 mod testing;
 mod wire;
 
+pub use by_host::ByHost;
 pub use local::Local;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};

@@ -196,6 +196,7 @@ impl HostShell {
         for (index, part) in frame.parts.iter().enumerate() {
             let deadline = Instant::now() + part.deadline.min(FOREVER);
             let mut output = Bounded::new(part.limit);
+            let mut late = false;
             let status = loop {
                 let sink = if begun { &mut output } else { &mut between };
                 match parser.next_line(sink) {
@@ -208,15 +209,27 @@ impl HostShell {
                         )));
                     }
                     None => tokio::select! {
-                        () = &mut write, if !written => written = true,
-                        read = tokio::time::timeout_at(deadline, reader.read(chunk)) => match read {
-                            Ok(Ok(0) | Err(_)) => return Err(ShellError::Ended),
-                            Ok(Ok(length)) => parser.push(chunk.get(..length).unwrap_or_default()),
-                            Err(_) => return Err(ShellError::Other(TransportError::PartTimedOut {
+                        // First, because a part that never stops writing is always readable.
+                        biased;
+                        () = tokio::time::sleep_until(deadline) => {
+                            // What has arrived in time counts, however late this task gets its turn.
+                            if let (false, Ok(Ok(length @ 1..))) =
+                                (late, tokio::time::timeout(Duration::ZERO, reader.read(chunk)).await)
+                            {
+                                late = true;
+                                parser.push(chunk.get(..length).unwrap_or_default());
+                                continue;
+                            }
+                            return Err(ShellError::Other(TransportError::PartTimedOut {
                                 index,
                                 part: part.name.clone(),
                                 deadline: part.deadline,
-                            })),
+                            }));
+                        }
+                        () = &mut write, if !written => written = true,
+                        read = reader.read(chunk) => match read {
+                            Ok(0) | Err(_) => return Err(ShellError::Ended),
+                            Ok(length) => parser.push(chunk.get(..length).unwrap_or_default()),
                         },
                     },
                 }

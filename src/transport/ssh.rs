@@ -22,7 +22,7 @@ use super::shell::ShellError;
 use super::ssh_config::{self, File};
 use super::sudo::Way;
 use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue};
-use crate::inventory::Host;
+use crate::inventory::{Host, TransportKind};
 use crate::secrets::Secrets;
 
 /// How long a second session or a new login may take when a shell hangs.
@@ -137,7 +137,7 @@ impl Shared {
             Ok(())
         };
         let mut all = File::new("`ssh -F THIS_FILE HOST` logs in as the run did.");
-        for host in hosts {
+        for host in hosts.iter().filter(|host| host.transport == TransportKind::Ssh) {
             let dir = self.config.parent().unwrap_or(self.dir.path());
             let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.version)?;
             if let Some(jump) = jump {

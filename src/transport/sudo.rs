@@ -99,6 +99,7 @@ pub(super) fn refused(words: &str) -> TransportError {
 /// Whether the words are those of a sudo that gave up.
 pub(super) fn is_refusal(words: &str) -> bool {
     words.lines().any(|line| line.starts_with("sudo: ") || line.contains("is not in the sudoers file"))
+        || words.contains("'sudo'")
         || words.contains("sudo: not found")
         || words.contains("may not run sudo")
 }

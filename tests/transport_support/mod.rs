@@ -2,8 +2,15 @@
 
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![expect(clippy::disallowed_methods, reason = "tests start the servers that they talk to")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::print_stdout,
+    reason = "these are tests, though not in functions that are marked so"
+)]
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::io::{Read as _, Write as _};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
@@ -102,7 +109,7 @@ impl Server {
         Utf8Path::from_path(self.dir.path()).unwrap().join(name)
     }
 
-    /// Writes a known_hosts file with one of the public keys.
+    /// Writes a `known_hosts` file with one of the public keys.
     pub(crate) fn trust(&self, file: &Utf8Path, key: &str) {
         let key = std::fs::read_to_string(self.path(key)).unwrap();
         std::fs::write(file, format!("[127.0.0.1]:{} {key}", self.port)).unwrap();
@@ -267,4 +274,38 @@ pub(crate) async fn bare_logins(config: &str, hosts: &[Host]) {
     for status in futures::future::join_all(logins).await {
         assert!(status.unwrap().success());
     }
+}
+
+/// Runs an ignored test of this binary with a terminal (by `script`), answers its question, and
+/// returns what the terminal showed. `None` where there is no `script`.
+pub(crate) fn on_a_terminal(
+    test: &str,
+    env: &[(&str, &str)],
+    question: &str,
+    answer: &str,
+) -> Option<String> {
+    let exe = std::env::current_exe().unwrap();
+    let line = format!("{} --exact {test} --ignored --nocapture", exe.display());
+    let mut command = Command::new("script");
+    command.args(["-q", "-e", "-c", &line, "/dev/null"]).envs(env.iter().copied());
+    let Ok(mut child) = command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null()).spawn()
+    else {
+        println!("skipped: no `script` here");
+        return None;
+    };
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    let mut seen = String::new();
+    let mut asked = false;
+    let mut chunk = [0; 1024];
+    while let Ok(length @ 1..) = stdout.read(&mut chunk) {
+        seen.push_str(&String::from_utf8_lossy(&chunk[..length]));
+        if !asked && seen.contains(question) {
+            asked = true;
+            stdin.write_all(answer.as_bytes()).unwrap();
+        }
+    }
+    assert!(child.wait().unwrap().success(), "{seen}");
+    assert!(asked, "{seen}");
+    Some(seen)
 }
