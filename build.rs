@@ -1,5 +1,6 @@
-#![expect(clippy::print_stdout, clippy::disallowed_methods, reason = "how a build script speaks with cargo")]
 //! Compiles everything under `playbooks/` into the program.
+
+#![expect(clippy::disallowed_methods, reason = "how a build script speaks with cargo")]
 
 use std::error::Error;
 use std::fmt::Write as _;

@@ -5,7 +5,10 @@
 //! of a transport puts the value in ([`Secrets::reveal`]).
 
 use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::process::{Command, Stdio};
 use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 use camino::Utf8PathBuf;
 use secrecy::{ExposeSecret as _, SecretString};
@@ -70,7 +73,7 @@ impl SecretSource {
     pub fn resolve(&self, bases: Bases<'_>) -> Self {
         match self {
             Self::File(path) => Self::File(bases.resolve(path.as_str())),
-            other => other.clone(),
+            Self::Command(_) | Self::Env(_) => self.clone(),
         }
     }
 }
@@ -119,5 +122,138 @@ impl Secrets {
             }
         }
         out
+    }
+}
+
+/// How long a secret's command may take.
+const DEADLINE: Duration = Duration::from_mins(1);
+/// The longest secret, in bytes.
+const LONGEST: usize = 64 << 10;
+
+/// Asks where secrets come from. Never called by `validate`. A command sees the terminal for
+/// its questions (a passphrase, a touch); only its standard output is taken.
+///
+/// # Errors
+/// The first secret that cannot be had: its name and why, never what was read.
+pub fn resolve(sources: &BTreeMap<String, SecretSource>) -> Result<Secrets, SecretError> {
+    let mut values = BTreeMap::new();
+    for (name, source) in sources {
+        let fail = |reason: String| SecretError { name: name.clone(), reason };
+        let bytes = match source {
+            SecretSource::Command(argv) => run(argv),
+            SecretSource::Env(variable) => environment(variable),
+            SecretSource::File(path) => std::fs::read(path)
+                .map_err(|error| format!("cannot read `{path}`: {}", crate::playbook::files::short(&error))),
+        }
+        .map_err(fail)?;
+        values.insert(name.clone(), SecretString::from(text(bytes).map_err(fail)?));
+    }
+    Ok(Secrets::new(values))
+}
+
+/// Why a secret is not known.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[error("the secret `{name}` cannot be had: {reason}")]
+pub struct SecretError {
+    /// Its name.
+    pub name: String,
+    /// What happened.
+    pub reason: String,
+}
+
+/// One trailing newline is the tool's, not the secret's.
+fn text(bytes: Vec<u8>) -> Result<String, String> {
+    if bytes.len() > LONGEST {
+        return Err(format!("it has more than {LONGEST} bytes"));
+    }
+    let mut text = String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())?;
+    if text.ends_with('\n') {
+        text.pop();
+        if text.ends_with('\r') {
+            text.pop();
+        }
+    }
+    if text.is_empty() {
+        return Err("it is empty".to_owned());
+    }
+    if text.contains('\0') {
+        return Err("it holds a NUL byte".to_owned());
+    }
+    Ok(text)
+}
+
+#[expect(clippy::disallowed_methods, reason = "the name of the variable comes from the inventory")]
+fn environment(variable: &str) -> Result<Vec<u8>, String> {
+    std::env::var(variable).map(String::into_bytes).map_err(|_| format!("`${variable}` is not set"))
+}
+
+#[expect(clippy::disallowed_methods, reason = "a tool of this machine, not a host's")]
+fn run(argv: &[String]) -> Result<Vec<u8>, String> {
+    let Some((program, arguments)) = argv.split_first() else { return Err("no command".to_owned()) };
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdout(Stdio::piped())
+        .spawn()
+        .map_err(|error| format!("cannot run `{program}`: {}", crate::playbook::files::short(&error)))?;
+    let mut out = child.stdout.take().ok_or("no output")?;
+    // A thread reads, so that a full pipe cannot keep the command from its end.
+    let reader = std::thread::spawn(move || {
+        let mut bytes = Vec::new();
+        let limit = u64::try_from(LONGEST + 1).unwrap_or(u64::MAX);
+        out.by_ref().take(limit).read_to_end(&mut bytes).map(|_| bytes)
+    });
+    let started = Instant::now();
+    let status = loop {
+        match child.try_wait() {
+            Ok(Some(status)) => break status,
+            Ok(None) if started.elapsed() < DEADLINE => std::thread::sleep(Duration::from_millis(10)),
+            Ok(None) => {
+                drop(child.kill());
+                drop(child.wait());
+                return Err(format!("`{program}` gave no answer within {} s", DEADLINE.as_secs()));
+            }
+            Err(error) => return Err(error.to_string()),
+        }
+    };
+    match reader.join() {
+        // A command that says too much may have been cut off by us.
+        Ok(Ok(bytes)) if status.success() || bytes.len() > LONGEST => Ok(bytes),
+        Ok(Ok(_)) => Err(format!("`{program}` failed: {status}")),
+        _ => Err(format!("cannot read what `{program}` says")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn one(source: SecretSource) -> Result<String, String> {
+        let secrets = resolve(&BTreeMap::from([("s".to_owned(), source)])).map_err(|error| error.to_string())?;
+        Ok(secrets.reveal(&format!("<{}>", placeholder("s"))))
+    }
+
+    fn command(words: &[&str]) -> SecretSource {
+        SecretSource::Command(words.iter().map(|word| (*word).to_owned()).collect())
+    }
+
+    #[test]
+    fn providers() {
+        assert_eq!(one(command(&["printf", "a b\\n"])).unwrap(), "<a b>");
+        assert!(one(SecretSource::Env("PATH".to_owned())).unwrap().contains("/bin"));
+        let file = tempfile::NamedTempFile::new().unwrap();
+        std::fs::write(file.path(), "x\n\n").unwrap();
+        let path = Utf8PathBuf::from_path_buf(file.path().to_owned()).unwrap();
+        assert_eq!(one(SecretSource::File(path)).unwrap(), "<x\n>");
+        for (source, message) in [
+            (command(&["false"]), "`false` failed"),
+            (command(&["/nope/nope"]), "cannot run `/nope/nope`"),
+            (command(&["true"]), "it is empty"),
+            (SecretSource::Env("NO_SUCH_VARIABLE_HERE".to_owned()), "is not set"),
+            (SecretSource::File("/nope".into()), "cannot read `/nope`"),
+            (command(&["head", "-c", "100000", "/dev/zero"]), "more than"),
+        ] {
+            let error = one(source).unwrap_err();
+            assert!(error.contains(message) && error.contains("`s`"), "{error}");
+        }
     }
 }

@@ -145,7 +145,7 @@ impl Diagnostic {
     }
 }
 
-fn snippet<'a>(sources: &'a Sources, source: SourceId) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
+fn snippet(sources: &Sources, source: SourceId) -> Snippet<'_, annotate_snippets::Annotation<'_>> {
     Snippet::source(sources.text(source)).path(sources.path(source).as_str()).fold(true)
 }
 

@@ -187,13 +187,11 @@ impl FromNode for Node {
 
 /// The entries of a mapping; anything else is reported.
 pub fn map_entries<'a>(node: &'a Node, diagnostics: &mut Diagnostics) -> Option<&'a [(Sp<String>, Node)]> {
-    match &node.value {
-        Yaml::Map(entries) => Some(entries),
-        _ => {
-            wrong_type(node, "a map", diagnostics);
-            None
-        }
+    if let Yaml::Map(entries) = &node.value {
+        return Some(entries);
     }
+    wrong_type(node, "a map", diagnostics);
+    None
 }
 
 /// Takes the fields of one mapping, key by key, and reports what nobody took.
@@ -208,13 +206,11 @@ pub struct MapReader<'a> {
 impl<'a> MapReader<'a> {
     /// Starts on a node that must be a mapping; `what` names it in messages ("a task").
     pub fn new(node: &'a Node, what: &'static str, diagnostics: &mut Diagnostics) -> Option<Self> {
-        match &node.value {
-            Yaml::Map(entries) => Some(Self { entries, span: node.span, what, known: Vec::new() }),
-            _ => {
-                wrong_type(node, &format!("{what} (a map)"), diagnostics);
-                None
-            }
+        if let Yaml::Map(entries) = &node.value {
+            return Some(Self { entries, span: node.span, what, known: Vec::new() });
         }
+        wrong_type(node, &format!("{what} (a map)"), diagnostics);
+        None
     }
 
     /// The node under a key; `null` counts as absent.
@@ -224,7 +220,6 @@ impl<'a> MapReader<'a> {
     }
 
     /// Reads an optional field. The outer `None` says that it was written wrongly.
-    #[expect(clippy::option_option, reason = "absent and wrong are different answers")]
     pub fn optional<T: FromNode>(
         &mut self,
         key: &'static str,

@@ -68,18 +68,13 @@ impl Node {
 
     /// The entry of a mapping with this key.
     pub fn get(&self, key: &str) -> Option<&Self> {
-        match &self.value {
-            Yaml::Map(entries) => entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v),
-            _ => None,
-        }
+        let Yaml::Map(entries) = &self.value else { return None };
+        entries.iter().find(|(k, _)| k.value == key).map(|(_, v)| v)
     }
 
     /// The text, when it is text.
     pub fn as_str(&self) -> Option<&str> {
-        match &self.value {
-            Yaml::Str(text) => Some(text),
-            _ => None,
-        }
+        if let Yaml::Str(text) = &self.value { Some(text) } else { None }
     }
 
     /// The value as JSON, which is what variables are.
@@ -249,11 +244,15 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
         Yaml::Float(value) if sources.snippet(node.span) == format!("{value:?}") => return,
         Yaml::Float(value) => value.to_string(),
         Yaml::List(items) => {
-            items.iter().for_each(|item| check_numbers(item, sources, diagnostics));
+            for item in items {
+                check_numbers(item, sources, diagnostics);
+            }
             return;
         }
         Yaml::Map(entries) => {
-            entries.iter().for_each(|(_, value)| check_numbers(value, sources, diagnostics));
+            for (_, value) in entries {
+                check_numbers(value, sources, diagnostics);
+            }
             return;
         }
         Yaml::Null | Yaml::Bool(_) | Yaml::Str(_) => return,

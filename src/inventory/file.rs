@@ -357,14 +357,14 @@ crate::record! {
 
 impl FromNode for Use {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-        let entry = match &node.value {
-            Yaml::Str(name) => UseRecord {
-                playbook: Sp::new(name.clone(), node.span),
+        let entry = match node.as_str() {
+            Some(name) => UseRecord {
+                playbook: Sp::new(name.to_owned(), node.span),
                 hosts: None,
                 with: Entries::default(),
                 tags: Vec::new(),
             },
-            _ => UseRecord::from_node(node, diagnostics)?,
+            None => UseRecord::from_node(node, diagnostics)?,
         };
         Some(Self { entry, span: node.span })
     }

@@ -84,7 +84,7 @@ pub fn load(
     let node = yaml::read(sources, source, diagnostics)?;
     let file = InventoryFile::from_node(&node, diagnostics)?;
     let mut loader = Loader { sources, bases, diagnostics, names: BTreeMap::new(), hosts: Vec::new() };
-    loader.inventory(file)
+    Some(loader.inventory(file))
 }
 
 struct Loader<'a> {
@@ -97,7 +97,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn inventory(&mut self, file: InventoryFile) -> Option<Inventory> {
+    fn inventory(&mut self, file: InventoryFile) -> Inventory {
         self.cluster_name(&file.cluster);
         let mut host_files: Vec<(Sp<String>, HostFile)> = Vec::new();
         let hosts_first = match (&file.hosts, &file.groups) {
@@ -158,7 +158,7 @@ impl Loader<'_> {
         for (name, value) in std::iter::once(&file.vars).chain(group_vars).chain(host_vars).flat_map(|vars| &vars.0) {
             set_vars.entry(name.value.clone()).or_default().push((value.clone(), name.span));
         }
-        Some(Inventory {
+        Inventory {
             cluster: file.cluster.value.clone(),
             hosts,
             directory,
@@ -169,7 +169,7 @@ impl Loader<'_> {
             expect: Json::Object(object(&file.expect)),
             lab: file.lab,
             set_vars,
-        })
+        }
     }
 
     fn cluster_name(&mut self, name: &Sp<String>) {
@@ -491,9 +491,7 @@ impl Loader<'_> {
         texts: &mut BTreeMap<String, Option<Text>>,
     ) {
         let Some(address) = said.iter().find_map(|(_, file)| file.address.as_ref()) else { return };
-        if !crate::template::paths::is_template(&address.value) {
-            host.address.clone_from(&address.value);
-        } else {
+        if crate::template::paths::is_template(&address.value) {
             if !texts.contains_key(&address.value) {
                 let text = Text::parse(&address.value);
                 let text = text.map_err(|error| self.text_error(address, error)).ok();
@@ -509,6 +507,8 @@ impl Loader<'_> {
                     return;
                 }
             }
+        } else {
+            host.address.clone_from(&address.value);
         }
         if let Err(message) = plain("an address", &host.address) {
             self.diagnostics.error(address.span, message);
@@ -540,8 +540,8 @@ impl Values for AddressValues {
     fn variable(&self, root: &str, uses: &[&PathUse]) -> Result<tera::Value, Missing> {
         for path in uses {
             self.resolve(root, &path.segments).map_err(|missing| match missing {
-                Missing::Undefined(error) => Missing::Failed(error.message),
-                other => other,
+                Missing::Undefined(ref error) => Missing::Failed(error.message.clone()),
+                Missing::Waiting(_) | Missing::Failed(_) => missing,
             })?;
         }
         self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value))

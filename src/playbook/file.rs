@@ -115,9 +115,10 @@ impl FromNode for Period {
             return Some(Self(period));
         }
         let diagnostic = Diagnostic::error(node.span, "this is not a length of time");
-        diagnostics.push(match node.value {
-            Yaml::Int(number) => diagnostic.help(format!("say the unit, as in `{number}s` or `{number}m`")),
-            _ => diagnostic.help("write for example `90s`, `10m` or `2h`; it is longer than nothing and at most 7d"),
+        diagnostics.push(if let Yaml::Int(number) = node.value {
+            diagnostic.help(format!("say the unit, as in `{number}s` or `{number}m`"))
+        } else {
+            diagnostic.help("write for example `90s`, `10m` or `2h`; it is longer than nothing and at most 7d")
         });
         None
     }
@@ -184,7 +185,7 @@ impl FromNode for RunOnceFile {
             Yaml::Bool(true) => Some(Self::First),
             Yaml::Bool(false) => Some(Self::No),
             Yaml::Map(_) => RunOnceRecord::from_node(node, diagnostics).map(|record| Self::Host(record.host)),
-            _ => {
+            Yaml::Null | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) | Yaml::List(_) => {
                 wrong_type(node, "`true` or `{ host: NAME }`", diagnostics);
                 None
             }

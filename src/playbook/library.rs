@@ -50,7 +50,7 @@ pub struct Library {
 
 /// The file that a name means, seen from another file.
 pub fn origin(name: &str, from: Option<&Origin>, directory: &Utf8Path) -> Origin {
-    let path = name.contains('/') || name.ends_with(".yaml") || name.ends_with(".yml");
+    let path = name.contains('/') || matches!(Utf8Path::new(name).extension(), Some("yaml" | "yml"));
     if !path {
         return Origin::BuiltIn(format!("{name}.yaml"));
     }

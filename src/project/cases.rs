@@ -1,6 +1,8 @@
 //! Bad files and what is said about them: `tests/cases/config/NAME.case` holds the files,
 //! `NAME.stderr` the diagnostics. `BLESS=1` writes the latter anew.
 
+use std::fmt::Write as _;
+
 use super::LoadOptions;
 use super::testing::Case;
 
@@ -12,7 +14,7 @@ fn generated() -> Vec<(&'static str, String)> {
         for i in 1..9 {
             let alias = format!("*a{}", i - 1);
             let list = vec![alias; 10].join(", ");
-            text.push_str(&format!("a{i}: &a{i} [{list}]\n"));
+            writeln!(text, "a{i}: &a{i} [{list}]").unwrap();
         }
         text
     };

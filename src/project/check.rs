@@ -63,7 +63,9 @@ impl Checker<'_> {
             Yaml::Str(text) if is_template(text) => self.text(node, text, frame, names, diagnostics),
             Yaml::List(items) => items.iter().for_each(|item| self.node(item, frame, names, diagnostics)),
             Yaml::Map(entries) => {
-                entries.iter().for_each(|(_, value)| self.node(value, frame, names, diagnostics));
+                for (_, value) in entries {
+                    self.node(value, frame, names, diagnostics);
+                }
             }
             Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {}
         }
@@ -169,7 +171,7 @@ fn value_shape(value: &Json) -> Shape {
             items.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any),
         )),
         Json::Object(_) => Shape::Dict(Box::new(Shape::Any)),
-        other => Shape::of(other),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Shape::of(value),
     }
 }
 

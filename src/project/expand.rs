@@ -194,9 +194,8 @@ impl Expander<'_> {
                 );
                 continue;
             };
-            if value.as_str().is_some_and(is_template) {
-                self.checker().node(value, &place.frame, &names, diagnostics);
-            } else if param.kind.takes(&value.to_json()) {
+            let template = value.as_str().is_some_and(is_template);
+            if template || param.kind.takes(&value.to_json()) {
                 self.checker().node(value, &place.frame, &names, diagnostics);
             } else {
                 diagnostics.push(crate::playbook::library::wrong_value(&name.value, param, value));
@@ -241,7 +240,7 @@ impl Expander<'_> {
             return;
         }
         let Some(included) = self.playbook(name, origin.clone(), diagnostics) else { return };
-        let frame = self.frame(task, place, diagnostics);
+        let frame = Self::frame(task, place, diagnostics);
         let mut inner = place.clone();
         inner.hosts = self.narrow(&place.hosts, task.record.hosts.as_ref(), diagnostics);
         inner.tags.extend(task.record.tags.iter().map(|tag| tag.value.clone()));
@@ -262,7 +261,7 @@ impl Expander<'_> {
     }
 
     /// The frame of a task: that of its playbook, with its own variables.
-    fn frame(&self, task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Arc<Frame> {
+    fn frame(task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Arc<Frame> {
         let looped = task.record.looped.is_some();
         let vars = &task.record.vars.0;
         if vars.is_empty() && !looped {
@@ -288,7 +287,7 @@ impl Expander<'_> {
         let condition = match &when.value {
             Yaml::Str(_) => checker.expression(when, frame, &checker.names(frame), true, diagnostics)?,
             Yaml::Bool(holds) => Condition::parse(if *holds { "true" } else { "false" }).ok()?,
-            _ => {
+            Yaml::Null | Yaml::Int(_) | Yaml::Float(_) | Yaml::List(_) | Yaml::Map(_) => {
                 crate::config::read::wrong_type(when, "a condition (a string)", diagnostics);
                 return None;
             }
@@ -321,7 +320,7 @@ impl Expander<'_> {
                 let condition = checker.expression(&inner, &outside, &names, false, diagnostics)?;
                 Some(Items::Expression(Arc::new(condition), inner))
             }
-            _ => {
+            Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Map(_) => {
                 crate::config::read::wrong_type(node, "a list", diagnostics);
                 None
             }
@@ -340,7 +339,7 @@ impl Expander<'_> {
         let record = &task.record;
         let id = handler.unwrap_or_else(|| self.id(playbook, task));
         let hosts = self.narrow(&place.hosts, record.hosts.as_ref(), diagnostics);
-        let frame = self.frame(task, place, diagnostics);
+        let frame = Self::frame(task, place, diagnostics);
         let mut guards = place.guards.clone();
         guards.extend(self.guard(task, &frame, diagnostics));
         let items = self.items(task, &frame, diagnostics);
@@ -399,23 +398,22 @@ impl Expander<'_> {
         let run_once = match &record.run_once {
             None | Some(RunOnceFile::No) => None,
             Some(RunOnceFile::First) => Some(RunOnce::First),
-            Some(RunOnceFile::Host(name)) => match self.world.by_name.get(&name.value) {
-                Some(index) => Some(RunOnce::Host(*index)),
-                None => {
+            Some(RunOnceFile::Host(name)) => {
+                let index = self.world.by_name.get(&name.value);
+                if index.is_none() {
                     let known = self.world.by_name.keys().map(String::as_str);
                     crate::inventory::file::unknown("host", name, known, diagnostics);
-                    None
                 }
-            },
+                index.map(|index| RunOnce::Host(*index))
+            }
         };
         let mut notify = Vec::new();
         for word in record.notify.iter().flat_map(|words| &words.0) {
-            match place.handlers.iter().rev().find_map(|ids| ids.get(&word.value)) {
-                Some(id) => notify.push(id.clone()),
-                None => {
-                    let known = place.handlers.iter().flat_map(BTreeMap::keys).map(String::as_str);
-                    crate::inventory::file::unknown("handler", word, known, diagnostics);
-                }
+            if let Some(id) = place.handlers.iter().rev().find_map(|ids| ids.get(&word.value)) {
+                notify.push(id.clone());
+            } else {
+                let known = place.handlers.iter().flat_map(BTreeMap::keys).map(String::as_str);
+                crate::inventory::file::unknown("handler", word, known, diagnostics);
             }
         }
         if let Some(user) = &record.become_user {

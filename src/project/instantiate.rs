@@ -53,7 +53,7 @@ impl Project {
         let mut waiting = BTreeSet::new();
         if !by_item {
             match self.says(step, &env, &mut diagnostics) {
-                Says::No => return vec![skipped(step, None, self.title(step, &env))],
+                Says::No => return vec![skipped(step, None, Self::title(step, &env))],
                 Says::Yes => {}
                 Says::Waits(names) => waiting = names,
                 Says::Wrong => return vec![self.failed(step, None, &env, diagnostics)],
@@ -80,7 +80,7 @@ impl Project {
             return vec![self.failed(step, None, &env, diagnostics)];
         }
         match list {
-            None => vec![(self.instance(step, None, &env, InstanceState::Waiting(waiting)), diagnostics)],
+            None => vec![(Self::instance(step, None, &env, InstanceState::Waiting(waiting)), diagnostics)],
             Some(Json::Array(items)) => items
                 .iter()
                 .enumerate()
@@ -100,7 +100,7 @@ impl Project {
     fn one(&self, step: &Step, env: &Env<'_>, item: Option<usize>) -> (Instance, Diagnostics) {
         let mut diagnostics = Diagnostics::default();
         let (condition, mut waiting) = match self.says(step, env, &mut diagnostics) {
-            Says::No => return skipped(step, item, self.title(step, env)),
+            Says::No => return skipped(step, item, Self::title(step, env)),
             Says::Yes => (Some(true), BTreeSet::new()),
             Says::Waits(names) => (None, names),
             Says::Wrong => return self.failed(step, item, env, diagnostics),
@@ -122,15 +122,15 @@ impl Project {
         needed.extend(context.waiting.into_inner());
         if !needed.is_empty() {
             waiting.extend(needed);
-            return (self.instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default());
+            return (Self::instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default());
         }
         match resource {
             Some(resource) if !diagnostics.has_errors() => {
-                (self.instance(step, item, env, InstanceState::Ready { resource, condition }), diagnostics)
+                (Self::instance(step, item, env, InstanceState::Ready { resource, condition }), diagnostics)
             }
             // What the condition guards against may not be wrong at all.
             _ if condition.is_none() => {
-                (self.instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default())
+                (Self::instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default())
             }
             _ => self.failed(step, item, env, diagnostics),
         }
@@ -160,7 +160,6 @@ impl Project {
         let mut waiting = BTreeSet::new();
         for guard in &step.program.guards {
             match guard.condition.holds(&env_of(env, &guard.frame)) {
-                Ok(true) => {}
                 Ok(false) => return Says::No,
                 Err(Unresolved::Waiting(names)) => waiting.extend(names),
                 Err(Unresolved::Wrong(error)) if waiting.is_empty() => {
@@ -168,14 +167,14 @@ impl Project {
                     return Says::Wrong;
                 }
                 // What an earlier condition may rule out need not make sense.
-                Err(Unresolved::Wrong(_)) => {}
+                Ok(true) | Err(Unresolved::Wrong(_)) => {}
             }
         }
         if waiting.is_empty() { Says::Yes } else { Says::Waits(waiting) }
     }
 
     /// The name with everything filled in, as far as that is possible.
-    fn title(&self, step: &Step, env: &Env<'_>) -> String {
+    fn title(step: &Step, env: &Env<'_>) -> String {
         if step.program.raw || !is_template(&step.title) {
             return step.title.clone();
         }
@@ -186,8 +185,8 @@ impl Project {
         }
     }
 
-    fn instance(&self, step: &Step, item: Option<usize>, env: &Env<'_>, state: InstanceState) -> Instance {
-        Instance { step: step.index, item, name: self.title(step, env), state }
+    fn instance(step: &Step, item: Option<usize>, env: &Env<'_>, state: InstanceState) -> Instance {
+        Instance { step: step.index, item, name: Self::title(step, env), state }
     }
 
     fn failed(
@@ -203,7 +202,7 @@ impl Project {
             .map(|diagnostic| format!("{}: {}", self.sources.place(diagnostic.span), diagnostic.message))
             .collect::<Vec<_>>()
             .join("; ");
-        (self.instance(step, item, env, InstanceState::Failed(text)), diagnostics)
+        (Self::instance(step, item, env, InstanceState::Failed(text)), diagnostics)
     }
 }
 
@@ -269,7 +268,7 @@ fn fill_node(
             }
             Yaml::Map(filled.into_iter().collect::<Option<_>>()?)
         }
-        _ => return Some(node.clone()),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => return Some(node.clone()),
     };
     Some(Node { value, span: node.span })
 }

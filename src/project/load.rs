@@ -221,7 +221,9 @@ fn settings(
             Ok(node) => match node.value {
                 Yaml::Int(number) if number.to_string() != value => Json::from(value),
                 Yaml::Float(_) => Json::from(value),
-                _ => node.to_json(),
+                Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Str(_) | Yaml::List(_) | Yaml::Map(_) => {
+                    node.to_json()
+                }
             },
             Err(_) => Json::from(value),
         };

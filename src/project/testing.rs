@@ -1,6 +1,6 @@
 //! A small language for tests: a few resources that do nothing, and two specimens.
 
-#![expect(dead_code, unreachable_pub, reason = "records of tests: their fields are read by Debug alone")]
+#![expect(dead_code, unreachable_pub, clippy::unnecessary_wraps, reason = "records of tests: their fields are read by Debug alone")]
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -9,7 +9,7 @@ use camino::Utf8PathBuf;
 use serde_json::json;
 
 use super::{Language, LoadError, LoadOptions, Project, load_with};
-use crate::config::{Diagnostics, Entries, FromNode, Node, Record, Sp};
+use crate::config::{Diagnostics, Entries, FromNode as _, Node, Record, Sp};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::{Context, Kind, Planned, Resource};
 

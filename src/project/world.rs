@@ -23,10 +23,12 @@ const MAX_DEPTH: u32 = 16;
 
 /// Parsed texts by their source.
 #[derive(Debug, Default)]
-pub(super) struct Texts(Mutex<BTreeMap<Arc<str>, Result<Arc<Text>, TextError>>>);
+pub(super) struct Texts(Mutex<BTreeMap<Arc<str>, Parsed>>);
+
+type Parsed = Result<Arc<Text>, TextError>;
 
 impl Texts {
-    pub(super) fn get(&self, source: &str) -> Result<Arc<Text>, TextError> {
+    pub(super) fn get(&self, source: &str) -> Parsed {
         let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         if let Some(text) = known.get(source) {
             return text.clone();

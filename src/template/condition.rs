@@ -86,10 +86,11 @@ impl Condition {
     /// # Errors
     /// Everything that is wrong with names and types.
     pub fn check_boolean(&self, names: &Names) -> Result<(), Vec<TextError>> {
-        match self.check(names)? {
-            Shape::Bool | Shape::Any | Shape::Null => Ok(()),
-            other => Err(vec![self.not_boolean(other.name())]),
+        let shape = self.check(names)?;
+        if matches!(shape, Shape::Bool | Shape::Any | Shape::Null) {
+            return Ok(());
         }
+        Err(vec![self.not_boolean(shape.name())])
     }
 
     fn not_boolean(&self, found: &str) -> TextError {
@@ -110,10 +111,8 @@ impl Condition {
     /// # Errors
     /// When it waits or is wrong, or is neither true nor false.
     pub fn holds(&self, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
-        match self.value(lookup)? {
-            Json::Bool(holds) => Ok(holds),
-            other => Err(Unresolved::Wrong(self.not_boolean(Shape::of(&other).name()))),
-        }
+        let value = self.value(lookup)?;
+        value.as_bool().ok_or_else(|| Unresolved::Wrong(self.not_boolean(Shape::of(&value).name())))
     }
 }
 
@@ -171,15 +170,11 @@ fn different_types(expr: &Expr, op: &str, left: &Shape, right: &Shape, literal: 
 
 /// For `8 == "8"`: the literal without its quotes.
 fn literal_fix(left: &Expr, right: &Expr, other: &Shape) -> Option<String> {
-    let quoted = [left, right].into_iter().find_map(|expr| match &expr.kind {
-        ExprKind::Literal(Json::String(text)) => Some(text),
-        _ => None,
+    let quoted = [left, right].into_iter().find_map(|expr| {
+        if let ExprKind::Literal(Json::String(text)) = &expr.kind { Some(text) } else { None }
     })?;
-    let fits = match other {
-        Shape::Number => quoted.parse::<f64>().is_ok(),
-        Shape::Bool => matches!(quoted.as_str(), "true" | "false"),
-        _ => false,
-    };
+    let fits = (*other == Shape::Number && quoted.parse::<f64>().is_ok())
+        || (*other == Shape::Bool && matches!(quoted.as_str(), "true" | "false"));
     fits.then(|| format!("write `{quoted}` without quotes"))
 }
 
@@ -220,7 +215,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
                 let literal =
                     literal_fix(a, b, if left == Shape::Text { &right } else { &left });
                 errors.push(different_types(expr, op.as_str(), &left, &right, literal));
-            } else if !matches!(op, Op::Equal | Op::NotEqual) && !(ordered(&left) && ordered(&right)) {
+            } else if !(matches!(op, Op::Equal | Op::NotEqual) || ordered(&left) && ordered(&right)) {
                 let odd = if ordered(&left) { &right } else { &left };
                 errors.push(wrong(expr, format!("`{}` cannot order {}", op.as_str(), odd.name())));
             }
@@ -238,7 +233,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
                 Shape::Bool | Shape::Number | Shape::Null => {
                     errors.push(wrong(b, format!("nothing can be `in` {}", list.name())));
                 }
-                _ => {}
+                Shape::Any | Shape::Text | Shape::List(_) | Shape::Map(_) | Shape::Dict(_) => {}
             }
             Shape::Bool
         }
@@ -297,13 +292,11 @@ fn path(root: &str, steps: &[Step], expr: &Expr, lookup: &dyn Lookup) -> Result<
 }
 
 fn boolean(expr: &Expr, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
-    match value(expr, lookup)? {
-        Json::Bool(value) => Ok(value),
-        other => {
-            let found = Shape::of(&other).name();
-            Err(Unresolved::Wrong(wrong(expr, format!("expected true or false, this is {found}"))))
-        }
-    }
+    let value = value(expr, lookup)?;
+    value.as_bool().ok_or_else(|| {
+        let found = Shape::of(&value).name();
+        Unresolved::Wrong(wrong(expr, format!("expected true or false, this is {found}")))
+    })
 }
 
 /// `and` (`decisive` is false) and `or` (`decisive` is true), from left to right; a side that
@@ -362,7 +355,9 @@ fn value(expr: &Expr, lookup: &dyn Lookup) -> Value {
             Json::String(text) => Ok(Json::from(text.chars().count())),
             Json::Array(items) => Ok(Json::from(items.len())),
             Json::Object(map) => Ok(Json::from(map.len())),
-            other => fail(wrong(inner, format!("{} has no length", Shape::of(&other).name()))),
+            other @ (Json::Null | Json::Bool(_) | Json::Number(_)) => {
+                fail(wrong(inner, format!("{} has no length", Shape::of(&other).name())))
+            }
         },
     }
 }
@@ -418,6 +413,8 @@ fn compare(expr: &Expr, op: Op, left: &Json, right: &Json) -> Result<bool, TextE
 
 fn contains(expr: &Expr, item: &Json, list: &Json) -> Result<bool, TextError> {
     let shape = Shape::of(item);
+    let part = item.as_str();
+    let not_text = || different_types(expr, "in", &shape, &Shape::Text, None);
     match list {
         Json::Array(items) => {
             let element = items.iter().map(Shape::of).find(|element| !element.comparable(&shape));
@@ -426,15 +423,11 @@ fn contains(expr: &Expr, item: &Json, list: &Json) -> Result<bool, TextError> {
                 None => Ok(items.iter().any(|element| equal(element, item))),
             }
         }
-        Json::String(text) => match item {
-            Json::String(part) => Ok(text.contains(part.as_str())),
-            _ => Err(different_types(expr, "in", &shape, &Shape::Text, None)),
-        },
-        Json::Object(map) => match item {
-            Json::String(key) => Ok(map.contains_key(key)),
-            _ => Err(different_types(expr, "in", &shape, &Shape::Text, None)),
-        },
-        other => Err(wrong(expr, format!("nothing can be `in` {}", Shape::of(other).name()))),
+        Json::String(text) => part.map(|part| text.contains(part)).ok_or_else(not_text),
+        Json::Object(map) => part.map(|key| map.contains_key(key)).ok_or_else(not_text),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {
+            Err(wrong(expr, format!("nothing can be `in` {}", Shape::of(list).name())))
+        }
     }
 }
 
@@ -451,10 +444,8 @@ pub fn descend(root: &str, value: &Json, path: &[Segment]) -> Result<Json, Missi
             _ => None,
         };
         let Some(next) = next else {
-            let known: Vec<&str> = match here {
-                Json::Object(map) => map.keys().map(String::as_str).collect(),
-                _ => Vec::new(),
-            };
+            let known: Vec<&str> =
+                here.as_object().map(|map| map.keys().map(String::as_str).collect()).unwrap_or_default();
             let name = match segment {
                 Segment::Key(key) => key.as_str(),
                 Segment::Index(_) | Segment::Any => "",

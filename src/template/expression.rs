@@ -84,6 +84,9 @@ pub enum Op {
 }
 
 impl Op {
+    const ALL: [Self; 6] =
+        [Self::Equal, Self::NotEqual, Self::Less, Self::LessEqual, Self::Greater, Self::GreaterEqual];
+
     /// As written.
     pub fn as_str(self) -> &'static str {
         match self {
@@ -331,15 +334,7 @@ impl Parser {
     fn test(&mut self) -> Parsed {
         let start = self.start();
         let left = self.value()?;
-        let op = match self.peek() {
-            Token::Mark("==") => Some(Op::Equal),
-            Token::Mark("!=") => Some(Op::NotEqual),
-            Token::Mark("<") => Some(Op::Less),
-            Token::Mark("<=") => Some(Op::LessEqual),
-            Token::Mark(">") => Some(Op::Greater),
-            Token::Mark(">=") => Some(Op::GreaterEqual),
-            _ => None,
-        };
+        let op = Op::ALL.into_iter().find(|op| *self.peek() == Token::Mark(op.as_str()));
         let kind = if let Some(op) = op {
             self.at += 1;
             ExprKind::Compare(op, Box::new(left), Box::new(self.value()?))
@@ -431,17 +426,14 @@ impl Parser {
             } else if self.mark("[") {
                 let inner = self.or()?;
                 self.need("]", opened)?;
-                steps.push(match inner.kind {
-                    ExprKind::Literal(Json::String(key)) => Step::Key(key),
-                    ExprKind::Literal(Json::Number(number)) => {
-                        match number.as_u64().and_then(|n| usize::try_from(n).ok()) {
-                            Some(index) => Step::Index(index),
-                            None => {
-                                return Err(TextError::new(inner.start, inner.end, "not a place in a list"));
-                            }
-                        }
-                    }
-                    _ => Step::Dynamic(Box::new(inner)),
+                steps.push(if let ExprKind::Literal(literal) = &inner.kind {
+                    let index = || literal.as_u64().and_then(|n| usize::try_from(n).ok()).map(Step::Index);
+                    let step = literal.as_str().map(|key| Step::Key(key.to_owned())).or_else(index);
+                    step.ok_or_else(|| {
+                        TextError::new(inner.start, inner.end, "this is neither a key nor a place in a list")
+                    })?
+                } else {
+                    Step::Dynamic(Box::new(inner))
                 });
             } else {
                 return Ok(steps);

@@ -50,7 +50,6 @@ fn json(value: &Value, arguments: Kwargs, _: &State<'_>) -> TeraResult<String> {
 }
 
 /// Single quotes take every byte but themselves; NUL has no place in a shell word.
-#[expect(clippy::needless_pass_by_value, reason = "the signature of a filter")]
 fn sq(value: &str, _: Kwargs, _: &State<'_>) -> TeraResult<String> {
     shlex::try_quote(value).map(std::borrow::Cow::into_owned).map_err(Error::message)
 }
@@ -60,17 +59,14 @@ fn fold(names: Vec<String>, _: Kwargs, _: &State<'_>) -> String {
     hostlist::fold(names.iter().map(String::as_str))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of a filter")]
 fn expand(list: &str, _: Kwargs, _: &State<'_>) -> TeraResult<Vec<String>> {
     hostlist::expand(list).map_err(|error| Error::message(error.message))
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of a filter")]
 fn basename(path: &str, _: Kwargs, _: &State<'_>) -> String {
     path.trim_end_matches('/').rsplit('/').next().unwrap_or(path).to_owned()
 }
 
-#[expect(clippy::needless_pass_by_value, reason = "the signature of a filter")]
 fn dirname(path: &str, _: Kwargs, _: &State<'_>) -> String {
     match path.trim_end_matches('/').rsplit_once('/') {
         Some(("", _)) => "/".to_owned(),

@@ -250,10 +250,8 @@ impl Scan {
                 }
             }
             "component" => self.scopes.push(BTreeMap::from([("*".to_owned(), Binding::Unknown)])),
-            "endcomponent" => {
-                if self.scopes.len() > 1 {
-                    self.scopes.pop();
-                }
+            "endcomponent" if self.scopes.len() > 1 => {
+                self.scopes.pop();
             }
             "set" | "set_global" => {
                 let Some(name) = rest.first().filter(|token| token.kind == Kind::Name) else { return };
@@ -283,7 +281,7 @@ impl Scan {
                 segments.push(Segment::Any);
                 Binding::Path(root, segments)
             }
-            other => other,
+            other @ (Binding::From(_) | Binding::Unknown) => other,
         };
         let mut bound = BTreeMap::new();
         match names.as_slice() {

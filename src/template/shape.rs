@@ -85,8 +85,9 @@ impl Shape {
     /// Whether values of the two may be compared.
     pub fn comparable(&self, other: &Self) -> bool {
         match (self, other) {
-            (Self::Any | Self::Null, _) | (_, Self::Any | Self::Null) => true,
-            (Self::List(_), Self::List(_))
+            (Self::Any | Self::Null, _)
+            | (_, Self::Any | Self::Null)
+            | (Self::List(_), Self::List(_))
             | (Self::Map(_) | Self::Dict(_), Self::Map(_) | Self::Dict(_)) => true,
             (a, b) => a == b,
         }

@@ -89,10 +89,9 @@ impl Text {
     /// The type of its value, when it is exactly one path; text otherwise.
     pub fn shape(&self, names: &Names) -> Shape {
         match &self.body {
-            Body::Plain => Shape::Text,
+            Body::Plain | Body::Tera { sole: false, .. } => Shape::Text,
             Body::Path(condition) => condition.check(names).unwrap_or(Shape::Any),
             Body::Tera { sole: true, .. } => Shape::Any,
-            Body::Tera { sole: false, .. } => Shape::Text,
         }
     }
 
@@ -179,27 +178,22 @@ fn plain_path(source: &str, range: std::ops::Range<usize>) -> Option<Condition> 
 
 /// Tera's error with its place in our text, which begins `shift` bytes earlier.
 fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
-    match error.kind() {
-        ErrorKind::SyntaxError(report) | ErrorKind::RenderingError(report) => {
-            let range = &report.span().range;
-            let start = range.start.saturating_sub(shift).min(source.len());
-            let end = range.end.saturating_sub(shift).clamp(start, source.len());
-            TextError::new(start, end, sentence(report.message()))
-        }
-        other => {
-            let text = other.to_string();
-            let message = text.lines().next().unwrap_or(&text).trim_start_matches("error: ");
-            let (start, end) = named_place(message, source).unwrap_or((0, source.len()));
-            let unknown_filter = message.starts_with("Unknown filter");
-            let error = TextError::new(start, end, sentence(message));
-            if unknown_filter {
-                let known = filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
-                let name = source.get(start..end).unwrap_or("");
-                return TextError { help: crate::config::did_you_mean_text(name, known), ..error };
-            }
-            error
-        }
+    if let ErrorKind::SyntaxError(report) | ErrorKind::RenderingError(report) = error.kind() {
+        let range = &report.span().range;
+        let start = range.start.saturating_sub(shift).min(source.len());
+        let end = range.end.saturating_sub(shift).clamp(start, source.len());
+        return TextError::new(start, end, sentence(report.message()));
     }
+    let text = error.to_string();
+    let message = text.lines().next().unwrap_or(&text).trim_start_matches("error: ");
+    let (start, end) = named_place(message, source).unwrap_or((0, source.len()));
+    let error = TextError::new(start, end, sentence(message));
+    if !message.starts_with("Unknown filter") {
+        return error;
+    }
+    let known = filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
+    let name = source.get(start..end).unwrap_or("");
+    TextError { help: crate::config::did_you_mean_text(name, known), ..error }
 }
 
 /// Where the name in a message's backticks stands in the text.
