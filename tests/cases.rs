@@ -6,6 +6,7 @@
 //! of new or changed facts, then read the difference.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and start shellcheck")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::fs;
