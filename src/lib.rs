@@ -9,12 +9,23 @@
 //!
 //! Left of execution everything is synchronous and pure; right of it everything only reads events.
 
+pub mod cli;
 pub mod config;
+pub mod engine;
+pub mod events;
+pub mod exit;
 pub mod facts;
 pub mod inventory;
+pub mod journal;
+pub mod lab;
+pub mod plan;
 pub mod playbook;
 pub mod project;
+pub mod reference;
+pub mod report;
 pub mod resources;
+pub mod schema;
 pub mod secrets;
 pub mod shell;
+pub mod template;
 pub mod transport;

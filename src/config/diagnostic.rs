@@ -31,6 +31,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// What to do.
     pub help: Option<String>,
+    /// The help is to put the marked text in double quotes, which is then shown.
+    pub quote: bool,
 }
 
 impl Diagnostic {
@@ -44,6 +46,7 @@ impl Diagnostic {
             related: Vec::new(),
             notes: Vec::new(),
             help: None,
+            quote: false,
         }
     }
 
@@ -87,8 +90,16 @@ impl Diagnostic {
         self
     }
 
+    /// Says that double quotes around the marked text are the fix.
+    #[must_use]
+    pub fn quoted(mut self) -> Self {
+        self.quote = true;
+        self
+    }
+
     /// Renders like rustc does; `color` adds ANSI styles.
     pub fn render(&self, sources: &Sources, color: bool) -> String {
+        let quoted = format!("put it in double quotes: `\"{}\"`", sources.snippet(self.span));
         let level = match self.severity {
             Severity::Error => Level::ERROR,
             Severity::Warning => Level::WARNING,
@@ -125,6 +136,9 @@ impl Diagnostic {
             if let Some(help) = &self.help {
                 group = group.element(Level::HELP.message(help.as_str()));
             }
+            if self.quote {
+                group = group.element(Level::HELP.message(quoted.as_str()));
+            }
             report.push(group);
         }
         renderer.render(&report)
@@ -157,11 +171,18 @@ pub struct Diagnostics {
 }
 
 impl Diagnostics {
-    /// Adds one, unless the same was said already.
+    /// Adds one, unless the same was said already: the same words, or once more that a place
+    /// wants quotes.
     pub fn push(&mut self, diagnostic: Diagnostic) {
-        if !self.list.contains(&diagnostic) {
+        let quoted = |known: &Diagnostic| known.quote && diagnostic.quote && known.span == diagnostic.span;
+        if !self.list.iter().any(|known| *known == diagnostic || quoted(known)) {
             self.list.push(diagnostic);
         }
+    }
+
+    /// Whether the same is said of the same place already, whatever the notes.
+    pub fn says(&self, diagnostic: &Diagnostic) -> bool {
+        self.list.iter().any(|known| known.span == diagnostic.span && known.message == diagnostic.message)
     }
 
     /// Adds an error at a place.

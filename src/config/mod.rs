@@ -7,6 +7,7 @@
 //! once: its reader, its JSON Schema and its documentation come from that one place.
 
 pub mod diagnostic;
+pub mod locate;
 pub mod read;
 pub mod record;
 pub mod source;
@@ -15,5 +16,6 @@ pub mod yaml;
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
 pub use read::{Entries, FromNode, MapReader, did_you_mean, did_you_mean_text};
 pub use record::{FieldDoc, Need, Record};
+pub use locate::locate;
 pub use source::{SourceId, Sources, Sp, Span};
 pub use yaml::{Node, Yaml};

@@ -63,7 +63,7 @@ impl FromNode for String {
                 diagnostics.push(
                     Diagnostic::error(node.span, format!("expected a string, found {}", node.value.kind()))
                         .label("YAML reads this as a number or a boolean")
-                        .help("put it in double quotes, so that it is taken letter by letter"),
+                        .quoted(),
                 );
                 None
             }

@@ -9,7 +9,9 @@ use serde::Deserialize;
 use serde::de::{self, Deserializer, MapAccess, SeqAccess, Visitor};
 use serde_yaml::{DuplicateKeyPolicy, Spanned};
 
-use super::diagnostic::Diagnostic;
+use serde_json::Value as Json;
+
+use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{SourceId, Sources, Sp, Span};
 
 /// The largest file that is read, in bytes; a 10 000-host inventory has about 1 MiB.
@@ -78,6 +80,42 @@ impl Node {
             Yaml::Str(text) => Some(text),
             _ => None,
         }
+    }
+
+    /// The value as JSON, which is what variables are.
+    pub fn to_json(&self) -> Json {
+        match &self.value {
+            Yaml::Null => Json::Null,
+            Yaml::Bool(value) => Json::Bool(*value),
+            Yaml::Int(value) => Json::from(*value),
+            Yaml::Float(value) => Json::from(*value),
+            Yaml::Str(text) => Json::String(text.clone()),
+            Yaml::List(items) => Json::Array(items.iter().map(Self::to_json).collect()),
+            Yaml::Map(entries) => Json::Object(
+                entries.iter().map(|(key, value)| (key.value.clone(), value.to_json())).collect(),
+            ),
+        }
+    }
+
+    /// A node for a value that was filled in at a place.
+    pub fn from_json(value: &Json, span: Span) -> Self {
+        let value = match value {
+            Json::Null => Yaml::Null,
+            Json::Bool(value) => Yaml::Bool(*value),
+            Json::Number(number) => match (number.as_i64(), number.as_f64()) {
+                (Some(value), _) => Yaml::Int(value),
+                (None, Some(value)) => Yaml::Float(value),
+                (None, None) => Yaml::Str(number.to_string()),
+            },
+            Json::String(text) => Yaml::Str(text.clone()),
+            Json::Array(items) => Yaml::List(items.iter().map(|item| Self::from_json(item, span)).collect()),
+            Json::Object(map) => Yaml::Map(
+                map.iter()
+                    .map(|(key, value)| (Sp::new(key.clone(), span), Self::from_json(value, span)))
+                    .collect(),
+            ),
+        };
+        Self { value, span }
     }
 
     /// Whether nothing is written here.
@@ -158,6 +196,8 @@ fn options() -> serde_yaml::Options {
         duplicate_keys: DuplicateKeyPolicy::Error,
         with_snippet: false,
         emit_comments: false,
+        // Aliases that multiply; an honest file repeats a handful of lines.
+        alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 50_000 },
         budget: serde_yaml::budget! { max_depth: 64, max_nodes: 2_000_000, max_events: 6_000_000 },
     }
 }
@@ -179,6 +219,54 @@ pub fn parse(sources: &Sources, source: SourceId) -> Result<Node, Box<Diagnostic
     match raw {
         Ok(raw) => Ok(attach(raw, source, text)),
         Err(error) => Err(Box::new(syntax_error(&error, source, text))),
+    }
+}
+
+/// Reads one YAML document and reports everything that is treacherous in it. The root may not
+/// be empty.
+pub fn read(sources: &Sources, source: SourceId, diagnostics: &mut Diagnostics) -> Option<Node> {
+    match parse(sources, source) {
+        Ok(node) if node.is_null() => {
+            let span = Span { source, start: 0, end: 0 };
+            diagnostics.push(Diagnostic::error(span, "this file is empty"));
+            None
+        }
+        Ok(node) => {
+            check_numbers(&node, sources, diagnostics);
+            Some(node)
+        }
+        Err(diagnostic) => {
+            diagnostics.push(*diagnostic);
+            None
+        }
+    }
+}
+
+/// Reports numbers that lose something when they are read as numbers: `0644`, `550.10`, `1_000`.
+fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) {
+    let canonical = match &node.value {
+        Yaml::Int(value) => value.to_string(),
+        Yaml::Float(value) if sources.snippet(node.span) == format!("{value:?}") => return,
+        Yaml::Float(value) => value.to_string(),
+        Yaml::List(items) => {
+            items.iter().for_each(|item| check_numbers(item, sources, diagnostics));
+            return;
+        }
+        Yaml::Map(entries) => {
+            entries.iter().for_each(|(_, value)| check_numbers(value, sources, diagnostics));
+            return;
+        }
+        Yaml::Null | Yaml::Bool(_) | Yaml::Str(_) => return,
+    };
+    let written = sources.snippet(node.span);
+    // An alias stands here by its name; its anchor was looked at where it is.
+    let number = written.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
+    if number && written != canonical {
+        diagnostics.push(
+            Diagnostic::error(node.span, format!("`{written}` would be read as the number {canonical}"))
+                .label("versions and modes are strings")
+                .quoted(),
+        );
     }
 }
 
@@ -230,6 +318,22 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
         return Diagnostic::error(span, "a second document starts here")
             .help("one file holds one document: split the file at `---`");
     }
+    if let Some(key) = message.strip_prefix("duplicate mapping key: ") {
+        let key = key.split(", set ").next().unwrap_or(key);
+        let first = text.get(..span.start as usize).and_then(|before| first_key(before, key, source));
+        let diagnostic = Diagnostic::error(span, format!("the key `{key}` is there twice"));
+        return match first {
+            Some(first) => diagnostic.label("again here").related(first, "first here"),
+            None => diagnostic,
+        };
+    }
+    if full.contains("alias replay") || full.contains("budget") {
+        return Diagnostic::error(span, "the aliases of this file multiply to too much")
+            .help("write the values out, or make them variables");
+    }
+    if full.contains("recursion limit") || full.contains("depth") {
+        return Diagnostic::error(span, "this nests too deep");
+    }
     let diagnostic = Diagnostic::error(span, message.to_owned());
     let line_start =
         text.get(..span.start as usize).map_or(0, |before| before.rfind('\n').map_or(0, |i| i + 1));
@@ -238,6 +342,22 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
         return diagnostic.help("YAML indents with spaces; replace the tab");
     }
     diagnostic
+}
+
+/// The last line before a repeated key that begins with the same key.
+fn first_key(before: &str, key: &str, source: SourceId) -> Option<Span> {
+    let mut at = before.len();
+    loop {
+        at = before.get(..at)?.rfind(key)?;
+        let head = before.get(..at)?;
+        let line_start = head.rfind('\n').map_or(0, |i| i + 1);
+        let opens = before.get(line_start..at)?.trim_matches([' ', '"', '\'', '-']).is_empty();
+        let closes = before.get(at + key.len()..)?.trim_start_matches(['"', '\'']).starts_with(':');
+        if opens && closes {
+            let start = u32::try_from(at).ok()?;
+            return Some(Span { source, start, end: start + u32::try_from(key.len()).ok()? });
+        }
+    }
 }
 
 #[cfg(test)]

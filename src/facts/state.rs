@@ -1,13 +1,11 @@
-//! What the host's state directory says of earlier runs. The engine owns its format.
+//! What the host's state directory says of earlier runs. The engine owns its format
+//! (`engine::state`), and the frames that ask carry its shell functions.
 
 use super::{Answer, Answers, Query};
 use crate::transport::Script;
 
-/// Prints the state directory. The engine fills it in.
-const TEXT: &str = ":";
-
 pub(super) fn script() -> Script {
-    Script::new(TEXT)
+    Script::new(include_str!("../shell/state.sh"))
 }
 
 pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {

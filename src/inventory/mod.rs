@@ -1,4 +1,13 @@
-//! The hosts of a cluster.
-pub mod host;
+//! The hosts of a cluster: the inventory's file, host lists, host expressions, resolved hosts.
 
+pub mod file;
+mod groups;
+pub mod host;
+pub mod hostlist;
+pub mod load;
+pub mod select;
+
+pub use file::{Busy, MaxFailed, Policy, Reboot};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
+pub use load::{Bases, Inventory};
+pub use select::{Directory, select};

@@ -96,6 +96,8 @@ pub struct Step {
     pub fleet: bool,
     /// Where it is written.
     pub span: Span,
+    /// What fills it in.
+    pub(crate) program: Arc<crate::project::Program>,
 }
 
 /// A step on one host, one per item of its loop.

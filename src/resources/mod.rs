@@ -147,6 +147,12 @@ pub trait Resource: fmt::Debug + Send + Sync {
         true
     }
 
+    /// The answer that `register` makes known to later tasks; `None` until it was asked.
+    fn registered(&self, facts: &Facts) -> Option<serde_json::Value> {
+        let _ = facts;
+        None
+    }
+
     /// Whether ending it half-way breaks the host (package managers): left running at a deadline.
     fn leave(&self) -> bool {
         false

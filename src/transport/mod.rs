@@ -14,9 +14,29 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+mod bastion;
+mod bounded;
+mod classify;
+mod local;
+mod login;
+mod process;
+mod quote;
+mod rescue;
+mod run_dir;
 mod script;
+mod scripted;
+mod shell;
+mod ssh;
+mod ssh_config;
+mod sudo;
+#[cfg(test)]
+mod testing;
+mod wire;
 
+pub use local::Local;
 pub use script::{Arg, Script};
+pub use scripted::{Reply, Scripted, Sent};
+pub use ssh::{Settings as SshSettings, Ssh};
 
 /// One part of a frame: a script with its own deadline.
 #[derive(Debug, Clone)]
@@ -59,7 +79,7 @@ pub struct PartEnd {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectKind {
-    /// No known_hosts line for the host.
+    /// No `known_hosts` line for the host.
     HostKeyUnknown,
     /// The host shows another key than the known one.
     HostKeyChanged,
@@ -169,6 +189,23 @@ pub trait Transport: Send + Sync {
         host: &crate::inventory::Host,
         deadline: Duration,
     ) -> Result<Box<dyn Remote>, TransportError>;
+
+    /// Opens a host and runs its first frame; transports that can send it along with the greeting
+    /// save a round trip. The second result is that of the frame.
+    ///
+    /// # Errors
+    /// Those of [`Transport::open`].
+    async fn open_and_run(
+        &self,
+        host: &crate::inventory::Host,
+        deadline: Duration,
+        frame: &Frame,
+        on_part: OnPart<'_>,
+    ) -> Result<(Box<dyn Remote>, Result<(), TransportError>), TransportError> {
+        let mut remote = self.open(host, deadline).await?;
+        let result = remote.run(frame, on_part).await;
+        Ok((remote, result))
+    }
 
     /// Ends what hosts share (masters of jump hosts).
     async fn close(&self) {}

@@ -1,0 +1,39 @@
+# `make` alone lists the targets.
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+.PHONY: help setup build demo demo-down test lint bench docs
+
+PROVISION := target/release/provision
+LAB := inventories/lab.yaml
+# CARGO can be a wrapper, for machines that many builds share.
+CARGO ?= cargo
+
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+
+setup: ## install and start what the other targets need (as root; otherwise say what is missing)
+	@scripts/setup.sh
+
+build: setup ## build the release binary, target/release/provision
+	$(CARGO) build --release --locked
+
+demo: build ## four throw-away hosts, brought to a declared state, twice
+	@scripts/demo.sh $(PROVISION) $(LAB)
+
+demo-down: ## remove the hosts of the demo
+	$(PROVISION) lab down $(LAB)
+
+lint: setup ## formatting, clippy and shellcheck, warnings denied
+	$(CARGO) fmt --check
+	$(CARGO) clippy --all-targets --locked -- -D warnings
+	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run | xargs -0 shellcheck
+
+test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
+	$(CARGO) test --locked
+
+bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/benchmarks.md
+	scripts/bench.sh
+
+docs: setup ## Rust documentation of the library, into target/doc
+	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --locked

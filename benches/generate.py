@@ -1,0 +1,154 @@
+#!/usr/bin/env python3
+"""Writes the benchmark's tasks for every tool from one table, so that all do the same.
+
+    benches/generate.py FOLDER         tasks for all tools; provision's go to benches/
+    benches/generate.py --scale HOME   a playbook of provision for one user without root
+
+`forty` has files, directories and packages; `free` has no packages. Each is a playbook of
+provision, a playbook of Ansible, a deploy of pyinfra and a shell script.
+"""
+
+import json
+import pathlib
+import sys
+
+PACKAGES = ["tree", "rsync", "jq", "pv", "zstd"]
+EVERYWHERE = ["bash", "coreutils", "grep", "sed", "tar"]
+
+
+def directory(root, number):
+    return {"kind": "directory", "path": f"{root}/d{number:02}", "mode": "0750" if number % 3 else "0755"}
+
+
+def file(root, number):
+    lines = "".join(f"setting_{line} = value {number}.{line}\n" for line in range(8 + number))
+    return {
+        "kind": "file",
+        "path": f"{root}/d{number % 15:02}/f{number:02}.conf",
+        "mode": "0640" if number % 2 else "0644",
+        "content": f"# file {number} of the benchmark\n{lines}",
+    }
+
+
+def tasks(root, packages):
+    """Forty tasks."""
+    table = [{"kind": "package", "name": package} for package in packages]
+    directories = 15 if packages else 19
+    table.append({"kind": "directory", "path": root, "mode": "0755"})
+    table += [directory(root, number) for number in range(directories)]
+    table += [file(root, number) for number in range(40 - len(table))]
+    return table
+
+
+def title(task):
+    return f"{task['kind']} {task.get('name') or task['path']}"
+
+
+def quoted(text):
+    return json.dumps(text)
+
+
+def provision(name, table, owner="root"):
+    out = ["# Written by benches/generate.py.", f"name: benchmark {name}", "tasks:"]
+    for task in table:
+        out.append(f"  - name: {title(task)}")
+        if task["kind"] == "package":
+            out.append(f"    package: {{ names: [{task['name']}] }}")
+        else:
+            out.append(f"    {task['kind']}:")
+            out.append(f"      path: {task['path']}")
+            out.append(f"      mode: {quoted(task['mode'])}")
+            if owner:
+                out += [f"      owner: {owner}", f"      group: {owner}"]
+            if "content" in task:
+                out.append(f"      content: {quoted(task['content'])}")
+    return "\n".join(out) + "\n"
+
+
+def ansible(name, table):
+    # No facts are gathered: no task needs them, and it makes Ansible faster.
+    out = ["# Written by benches/generate.py.", "- hosts: all", "  become: true", "  gather_facts: false", "  tasks:"]
+    for task in table:
+        out.append(f"    - name: {title(task)}")
+        if task["kind"] == "package":
+            out.append(f"      ansible.builtin.apt: {{ name: {task['name']}, state: present }}")
+            continue
+        module = "file" if task["kind"] == "directory" else "copy"
+        out.append(f"      ansible.builtin.{module}:")
+        out.append(f"        {'path' if module == 'file' else 'dest'}: {task['path']}")
+        out.append(f"        mode: {quoted(task['mode'])}")
+        out.append("        owner: root")
+        out.append("        group: root")
+        out.append("        state: directory" if module == "file" else f"        content: {quoted(task['content'])}")
+    return "\n".join(out) + "\n"
+
+
+def pyinfra(name, table):
+    out = ["# Written by benches/generate.py.", "import io", "", "from pyinfra.operations import apt, files", ""]
+    for task in table:
+        label = quoted(title(task))
+        if task["kind"] == "package":
+            out.append(f"apt.packages(name={label}, packages=[{quoted(task['name'])}], _sudo=True)")
+            continue
+        common = f"mode={quoted(task['mode'])}, user=\"root\", group=\"root\", _sudo=True"
+        if task["kind"] == "directory":
+            out.append(f"files.directory(name={label}, path={quoted(task['path'])}, {common})")
+        else:
+            source = f"io.StringIO({quoted(task['content'])})"
+            out.append(f"files.put(name={label}, src={source}, dest={quoted(task['path'])}, {common})")
+    return "\n".join(out) + "\n"
+
+
+def script(name, table):
+    """What a careful person writes: one script, each task checked before it is done."""
+    out = [
+        "# Written by benches/generate.py.",
+        "set -eu",
+        "export LC_ALL=C DEBIAN_FRONTEND=noninteractive",
+        "changed=0",
+        "directory() {",
+        "    [ \"$(stat -c '%F %04a %U %G' \"$1\" 2>/dev/null)\" = \"directory $2 root root\" ] && return",
+        "    mkdir -p \"$1\"; chown root:root \"$1\"; chmod \"$2\" \"$1\"; changed=$((changed + 1))",
+        "}",
+        "package() {",
+        "    [ \"$(dpkg-query -W -f '${db:Status-Status}' \"$1\" 2>/dev/null)\" = installed ] && return",
+        "    apt-get -qq -y install --no-install-recommends \"$1\" >/dev/null 2>&1; changed=$((changed + 1))",
+        "}",
+        "file() {",
+        "    cat >\"$work\"",
+        "    if cmp -s \"$work\" \"$1\"; then",
+        "        [ \"$(stat -c '%04a %U %G' \"$1\")\" = \"$2 root root\" ] && return",
+        "    fi",
+        "    chmod \"$2\" \"$work\"; cp -p \"$work\" \"$1.new\"; mv \"$1.new\" \"$1\"; changed=$((changed + 1))",
+        "}",
+        "work=$(mktemp)",
+        "trap 'rm -f \"$work\"' EXIT",
+    ]
+    for task in table:
+        if task["kind"] == "package":
+            out.append(f"package {task['name']}")
+        elif task["kind"] == "directory":
+            out.append(f"directory {task['path']} {task['mode']}")
+        else:
+            out.append(f"file {task['path']} {task['mode']} <<'END'\n{task['content']}END")
+    out.append('echo "changed=$changed"')
+    return "\n".join(out) + "\n"
+
+
+def main():
+    if sys.argv[1] == "--scale":
+        print(provision("scale", tasks(f"{sys.argv[2]}/bench", EVERYWHERE), owner=None), end="")
+        return
+    folder = pathlib.Path(sys.argv[1])
+    folder.mkdir(parents=True, exist_ok=True)
+    here = pathlib.Path(__file__).parent
+    for name, packages in (("forty", PACKAGES), ("free", [])):
+        # Roots of their own, so that both can stand in one inventory.
+        table = tasks(f"/srv/{name}", packages)
+        (here / f"{name}.yaml").write_text(provision(name, table))
+        (folder / f"{name}.ansible.yaml").write_text(ansible(name, table))
+        (folder / f"{name}.pyinfra.py").write_text(pyinfra(name, table))
+        (folder / f"{name}.script.sh").write_text(script(name, table))
+
+
+main()

@@ -1,0 +1,117 @@
+#!/usr/bin/env bash
+# Many hosts on one machine: one sshd answers on all of 127.0.0.0/8. A converged apply to N of
+# them against N bare logins with the same options, as many at a time, and the controller's
+# memory. Sourced by scripts/bench.sh.
+# shellcheck disable=SC2154  # WORK PROVISION RESULTS ROUNDS are set by the caller
+
+SCALE_PARALLEL=${SCALE_PARALLEL:-64}
+SCALE_PORT=${SCALE_PORT:-19022}
+SCALE_KEX=curve25519-sha256
+
+scale_start() {
+    local dir=$1 name=$2 sshd
+    sshd=$(PATH=$PATH:/usr/sbin command -v sshd) || { say "sshd is missing: scripts/setup.sh"; return 1; }
+    rm -f "$dir"/key "$dir"/key.pub "$dir"/host "$dir"/host.pub
+    ssh-keygen -q -t ed25519 -N '' -f "$dir/key"
+    ssh-keygen -q -t ed25519 -N '' -f "$dir/host"
+    cat >"$dir/sshd_config" <<END
+Port $SCALE_PORT
+ListenAddress 0.0.0.0
+HostKey $dir/host
+PidFile $dir/sshd.pid
+AuthorizedKeysFile $dir/key.pub
+AllowUsers $name
+StrictModes no
+UsePAM no
+PasswordAuthentication no
+MaxStartups 10000
+MaxSessions 1000
+PrintMotd no
+END
+    # Privilege separation wants this folder, which only a service manager makes.
+    [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
+    "$sshd" -f "$dir/sshd_config" -E "$dir/sshd.log"
+    printf '[127.0.*]:%s %s\n' "$SCALE_PORT" "$(cut -d' ' -f1,2 "$dir/host.pub")" >"$dir/known_hosts"
+}
+
+scale_stop() {
+    [ ! -s "$1/sshd.pid" ] || kill "$(cat "$1/sshd.pid")" 2>/dev/null || true
+    [ "$2" = "$(id -un)" ] || userdel "$2" 2>/dev/null || true
+    rm -rf "${1:?}/home"
+}
+
+scale_address() { echo "127.0.$(($1 / 250)).$(($1 % 250 + 2))"; }
+
+# scale_inventory COUNT USER DIR
+scale_inventory() {
+    local index
+    cat <<END
+cluster: scale$1
+ssh:
+  user: $2
+  port: $SCALE_PORT
+  identity_file: $3/key
+  known_hosts: $3/known_hosts
+  kex: $SCALE_KEX
+playbooks: [./scale.playbook.yaml]
+rollout: { parallel: $SCALE_PARALLEL }
+hosts:
+END
+    for ((index = 0; index < $1; index++)); do
+        printf '  n%04d: { address: %s }\n' "$index" "$(scale_address "$index")"
+    done
+}
+
+scale_row() { printf 'scale%s\t%s\t%s\t%s\n' "$@" >>"$RESULTS"; }
+
+scale() {
+    local dir=/tmp/provision-scale.$$ user count round start end index
+    # World-readable, because another user logs in with keys from here.
+    mkdir -m 755 "$dir"
+    user=$(id -un)
+    if [ "$(id -u)" = 0 ]; then
+        # root's shell may read long profiles; every host's login shell is plain sh.
+        user=provision-bench
+        userdel "$user" 2>/dev/null || true
+        useradd --shell /bin/sh --home-dir "$dir/home" --create-home "$user"
+        usermod -p '*' "$user"
+    else
+        mkdir "$dir/home"
+    fi
+    # shellcheck disable=SC2064  # these values, now
+    trap "scale_stop '$dir' '$user'; rm -rf '$dir'" EXIT
+    scale_start "$dir" "$user"
+    benches/generate.py --scale "$dir/home" >"$dir/scale.playbook.yaml"
+    local options=(-o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$dir/known_hosts"
+        -o KexAlgorithms="$SCALE_KEX" -o IdentitiesOnly=yes -o ClearAllForwardings=yes
+        -i "$dir/key" -p "$SCALE_PORT" -l "$user")
+
+    # All "hosts" are this one: one of them is made converged, then all are.
+    scale_inventory 1 "$user" "$dir" >"$dir/one.yaml"
+    if has_leg provision; then
+        "$PROVISION" apply "$dir/one.yaml" --yes --no-progress >"$WORK/scale.log" 2>&1 || fail "$WORK/scale.log"
+    fi
+    for count in ${HOST_COUNTS:-10 100 300 1000}; do
+        scale_inventory "$count" "$user" "$dir" >"$dir/$count.yaml"
+        for ((index = 0; index < count; index++)); do scale_address "$index"; done >"$dir/$count.addresses"
+        for round in $(seq "${SCALE_ROUNDS:-3}"); do
+            start=$(now)
+            xargs -P "$SCALE_PARALLEL" -I{} ssh "${options[@]}" {} true <"$dir/$count.addresses"
+            end=$(now)
+            scale_row "$count" bare $((end - start)) 0
+            printf '  %5d hosts  bare       %8d ms\n' "$count" $(((end - start) / 1000)) >&2
+            has_leg provision || continue
+            start=$(now)
+            /usr/bin/time -f %M -o "$dir/memory" "$PROVISION" apply "$dir/$count.yaml" --yes --no-progress \
+                --parallel "$SCALE_PARALLEL" --json "$dir/result.json" >"$WORK/scale.log" 2>&1 || fail "$WORK/scale.log"
+            end=$(now)
+            [ "$(jq .summary.ok "$dir/result.json")/$(jq .summary.tasks.changed "$dir/result.json")" = "$count/0" ] || {
+                say "round $round: not all $count hosts are well and unchanged"
+                return 1
+            }
+            # The greatest resident set of it and of the ssh clients it waited for, whichever is more.
+            scale_row "$count" provision $((end - start)) "$(tail -n 1 "$dir/memory")"
+            printf '  %5d hosts  provision  %8d ms  %s KiB\n' "$count" $(((end - start) / 1000)) "$(tail -n 1 "$dir/memory")" >&2
+        done
+    done
+}

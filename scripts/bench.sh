@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# Compares provision with bare ssh, a hand-written script, Ansible (with and without Mitogen) and
+# pyinfra on four lab hosts, and with bare logins on up to 1000 hosts; writes docs/benchmarks.md.
+#
+#   scripts/bench.sh [converged] [first] [packages] [mixed] [scale]    default: all
+#   ROUNDS=5 LEGS="bare script provision ansible mitogen pyinfra" HOST_COUNTS="10 100 300 1000"
+#
+# Contestants take turns (A B C A B C); every run is cold; what is written are medians.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+ROUNDS=${ROUNDS:-5}
+read -ra LEGS <<<"${LEGS:-bare script provision ansible mitogen pyinfra}"
+PROVISION=${PROVISION:-$PWD/target/release/provision}
+INVENTORY=inventories/bench.yaml
+WORK=$PWD/target/bench
+TASKS=$WORK/tasks
+RESULTS=$WORK/results.tsv
+parts=("$@")
+[ ${#parts[@]} -gt 0 ] || parts=(converged first packages mixed scale)
+# Ansible refuses any other encoding.
+export LC_ALL=C.UTF-8
+
+# shellcheck source=benches/legs.sh
+. benches/legs.sh
+# shellcheck source=benches/scale.sh
+. benches/scale.sh
+
+say() { printf '%s\n' "$*" >&2; }
+state_folder() {
+    local hash
+    hash=$(printf %s "$(realpath "$1")" | sha256sum | cut -c1-12)
+    echo "${XDG_STATE_HOME:-$HOME/.local/state}/provision/lab/$hash"
+}
+everywhere() {
+    local host pids=()
+    for host in "${HOSTS[@]}"; do
+        ssh -F "$SSH_CONFIG" "$host" "$@" >/dev/null &
+        pids+=($!)
+    done
+    wait_all "${pids[@]}"
+}
+now() { echo "${EPOCHREALTIME/./}"; }
+
+# run SCENE LEG SET EXPECTED: one cold run; records its time and checks what it changed.
+run() {
+    local scene=$1 leg=$2 set=$3 expected=$4 start end changed
+    cold
+    start=$(now)
+    changed=$("leg_$leg" "$set")
+    end=$(now)
+    printf '%s\t%s\t%s\t%s\n' "$scene" "$leg" "$((end - start))" "$changed" >>"$RESULTS"
+    printf '  %-10s %-10s %8d ms  %3s changed\n' "$scene" "$leg" "$(((end - start) / 1000))" "$changed" >&2
+    [ "$leg" = bare ] || [ "$changed" = "$expected" ] || {
+        say "  $leg changed $changed tasks; $expected were expected"
+        return 1
+    }
+}
+has_leg() { [[ " ${LEGS[*]} " == *" $1 "* ]]; }
+
+# A converged cluster stays as it is.
+converged() {
+    local leg
+    for leg in "${LEGS[@]}"; do
+        [ "$leg" = bare ] || { cold && "leg_$leg" forty >/dev/null; }
+    done
+    for _ in $(seq "$ROUNDS"); do
+        for leg in "${LEGS[@]}"; do run converged "$leg" forty 0; done
+    done
+    # Being fast by not looking does not count: each must see and mend one changed file.
+    for leg in "${LEGS[@]}"; do
+        [ "$leg" != bare ] || continue
+        ssh -F "$SSH_CONFIG" "${HOSTS[1]}" 'echo junk | sudo tee -a /srv/forty/d03/f03.conf >/dev/null'
+        run drift "$leg" forty 1
+    done
+}
+
+# Hosts that have nothing yet; no packages.
+first() {
+    local leg
+    for _ in $(seq "$ROUNDS"); do
+        for leg in "${LEGS[@]}"; do
+            [ "$leg" != bare ] || continue
+            everywhere sudo rm -rf /srv/free
+            run first "$leg" free $((40 * ${#HOSTS[@]}))
+        done
+    done
+}
+
+# The same with packages to install. They lie in apt's cache already, so that nobody's time
+# depends on the mirror.
+packages() {
+    local leg names='tree rsync jq pv zstd libjq1 libonig5'
+    everywhere "sudo DEBIAN_FRONTEND=noninteractive apt-get -qq -y --download-only --reinstall --no-install-recommends install $names"
+    for _ in $(seq "$ROUNDS"); do
+        for leg in script provision; do
+            has_leg "$leg" || continue
+            everywhere "sudo rm -rf /srv/forty; sudo dpkg --purge $names 2>&1"
+            run packages "$leg" forty $((40 * ${#HOSTS[@]}))
+        done
+    done
+}
+
+# The lab's own inventory: services, users, templates and more, against bare logins.
+mixed() {
+    has_leg provision || return 0
+    local INVENTORY=inventories/lab.yaml SSH_CONFIG HOSTS
+    "$PROVISION" lab up "$INVENTORY" >"$WORK/lab.log" 2>&1 || fail "$WORK/lab.log"
+    SSH_CONFIG=$(state_folder "$INVENTORY")/ssh_config
+    mapfile -t HOSTS < <(jq -r '.hosts[].name' "$(state_folder "$INVENTORY")/state.json")
+    cold && leg_provision - >/dev/null
+    for _ in $(seq "$ROUNDS"); do
+        run mixed bare - 0
+        run mixed provision - 0
+    done
+}
+
+mkdir -p "$WORK" docs
+SSH_BEFORE=$(ssh_orphans)
+: >"$RESULTS"
+if has_leg ansible || has_leg mitogen || has_leg pyinfra; then
+    [ -x .venv-bench/bin/pyinfra ] || {
+        say "installing Ansible, Mitogen and pyinfra into .venv-bench"
+        python3 -m venv .venv-bench
+        .venv-bench/bin/pip install -q 'ansible-core>=2.18,<2.19' 'mitogen<0.4' 'pyinfra<4'
+    }
+fi
+benches/generate.py "$TASKS"
+
+if [[ " ${parts[*]} " =~ \ (converged|first|packages)\  ]]; then
+    say "starting the hosts of $INVENTORY"
+    # BENCH_LAB_READY=1: somebody else has started them.
+    [ -n "${BENCH_LAB_READY:-}" ] || "$PROVISION" lab up "$INVENTORY" >"$WORK/lab.log" 2>&1 || fail "$WORK/lab.log"
+    folder=$(state_folder "$INVENTORY")
+    SSH_CONFIG=$folder/ssh_config
+    mapfile -t HOSTS < <(jq -r '.hosts[].name' "$folder/state.json")
+    write_inventories "$folder/state.json"
+fi
+for part in "${parts[@]}"; do
+    say "$part"
+    "$part"
+done
+python3 benches/report.py "$RESULTS" "ROUNDS=$ROUNDS scripts/bench.sh $*" >docs/benchmarks.md
+say "written: docs/benchmarks.md"

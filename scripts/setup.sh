@@ -1,0 +1,114 @@
+#!/usr/bin/env bash
+# Puts a Debian or Ubuntu machine with Rust in a state in which `make demo`, `make test` and
+# `make bench` work. As root it installs what is missing and starts the Docker daemon when no
+# container engine answers; otherwise it says exactly what is missing and how to get it.
+# Run again it only looks, which takes a moment.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+
+say() { printf '%s\n' "$*" >&2; }
+# Commands of root's PATH are looked for as well when a user asks.
+have() { PATH=$PATH:/usr/sbin:/sbin command -v "$1" >/dev/null 2>&1; }
+answers() { timeout 15 docker info >/dev/null 2>&1 || { have podman && timeout 15 podman info >/dev/null 2>&1; }; }
+
+# What must be there, and the package that has it.
+wanted=(
+    cc:gcc
+    ssh:openssh-client
+    sshd:openssh-server
+    sudo:sudo
+    debootstrap:debootstrap
+    shellcheck:shellcheck
+    busybox:busybox-static
+    dash:dash
+    fish:fish
+    tcsh:tcsh
+    jq:jq
+    flock:util-linux
+    /usr/bin/time:time
+    pgrep:procps
+    iptables:iptables
+    make:make
+    git:git
+)
+have docker || have podman || wanted+=(docker:docker.io)
+
+missing=()
+for pair in "${wanted[@]}"; do
+    have "${pair%%:*}" || missing+=("${pair##*:}")
+done
+# Ansible and pyinfra of the benchmark go into a virtual environment. Having python3 is not
+# enough: Debian splits ensurepip off.
+python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
+[ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing+=(debian-archive-keyring)
+
+problems=0
+if [ ${#missing[@]} -gt 0 ]; then
+    if [ "$(id -u)" != 0 ]; then
+        say "missing: ${missing[*]}"
+        say "  sudo apt-get install -y ${missing[*]}     (or run this script as root)"
+        problems=1
+    elif ! have apt-get; then
+        say "missing: ${missing[*]}"
+        say "  this machine has no apt-get: install the equivalents with its package manager"
+        problems=1
+    else
+        say "installing ${missing[*]}"
+        export DEBIAN_FRONTEND=noninteractive
+        apt-get -qq update || say "apt-get update failed; going on with the package lists that are there"
+        apt-get -qq -y install --no-install-recommends "${missing[@]}" >/dev/null
+    fi
+fi
+
+start_docker() {
+    if [ -d /run/systemd/system ]; then
+        systemctl start docker && return
+    elif have service && service docker start >/dev/null 2>&1; then
+        # `service` is content when it has started something, whether or not that stays.
+        for _ in 1 2 3 4 5; do
+            answers && return
+            sleep 1
+        done
+    fi
+    local log=/var/log/dockerd.log
+    say "starting dockerd in the background; its log is $log"
+    PATH=$PATH:/usr/sbin:/sbin setsid dockerd </dev/null >>"$log" 2>&1 &
+    for _ in $(seq 30); do
+        answers && return
+        sleep 1
+    done
+    say "dockerd does not answer; the end of $log:"
+    tail -n 20 "$log" >&2 || true
+    return 1
+}
+
+if ! answers; then
+    if [ "$(id -u)" = 0 ] && have dockerd; then
+        start_docker || problems=1
+    elif have podman && [ "$(id -u)" != 0 ]; then
+        say "podman does not answer; see: podman info"
+        problems=1
+    else
+        say "no container engine answers. Start one and let this user use it:"
+        say "  sudo systemctl start docker && sudo usermod -aG docker $(id -un) && newgrp docker"
+        problems=1
+    fi
+fi
+
+if ! have cargo; then
+    say "missing: Rust (https://rustup.rs), edition 2024"
+    problems=1
+else
+    # rustup is asked only for what is not there: without a network it would fail for nothing.
+    for tool in clippy:cargo-clippy rustfmt:rustfmt; do
+        if ! "${tool##*:}" --version >/dev/null 2>&1; then
+            if have rustup; then
+                rustup component add "${tool%%:*}" || problems=1
+            else
+                say "missing: ${tool%%:*} (with rustup: rustup component add ${tool%%:*})"
+                problems=1
+            fi
+        fi
+    done
+fi
+exit "$problems"

@@ -1,0 +1,390 @@
+//! What can be typed.
+
+use camino::Utf8PathBuf;
+use clap::{Args, Parser, Subcommand};
+
+use crate::report::output::Color;
+
+/// Makes N Linux machines with GPUs and RDMA NICs a working training cluster, over SSH, from one
+/// inventory
+#[derive(Debug, Parser)]
+#[command(name = "provision", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(after_help = "Exit codes: 0 ok, 2 usage, 3 bad inventory, 4 unreachable, 5 failed, 6 drift, 7 pending, 8 locked.\n`provision explain exit-codes` tells more.")]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Say more: diffs, output, skipped tasks; twice for the developer's log
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Say failures only
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// Draw no bar
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+}
+
+/// An inventory and what of it is meant.
+#[derive(Debug, Clone, Args)]
+pub struct Target {
+    /// The inventory
+    pub inventory: Utf8PathBuf,
+    /// Only these hosts: `gpu[0-15] & !gpu7`, groups, labels `rack=r3`, `@failed` and `@unreachable` of the last run
+    #[arg(long, value_name = "EXPR", alias = "limit")]
+    pub hosts: Option<String>,
+    /// Only tasks with one of these tags
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// Set a variable; wins over everything else
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Use the running lab of this inventory instead of its real hosts
+    #[arg(long)]
+    pub lab: bool,
+}
+
+/// How hosts are connected to.
+#[derive(Debug, Clone, Args)]
+pub struct Connect {
+    /// Hosts at once
+    #[arg(long, value_name = "N", alias = "forks")]
+    pub parallel: Option<usize>,
+    /// Ask for the sudo password once
+    #[arg(long, short_alias = 'K')]
+    pub ask_become_pass: bool,
+    /// Exit as if these many unreachable hosts were none
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub allow_unreachable: u64,
+}
+
+/// Where reports go.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Reports {
+    /// Write the result as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the result as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<Utf8PathBuf>,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Connect to hosts, record their keys and write a commented inventory from what was found
+    Init(InitArgs),
+    /// Make every host what the inventory says
+    Apply(ApplyArgs),
+    /// Show what apply would do, with diffs; touch nothing
+    Plan(PlanArgs),
+    /// Prove that every host is what the inventory says; touch nothing
+    Verify(VerifyArgs),
+    /// Gather facts and print them
+    Facts(FactsArgs),
+    /// Run a command on the hosts; identical output is folded
+    Exec(ExecArgs),
+    /// Parse, type-check and render everything; connect to nothing
+    Validate(ValidateArgs),
+    /// Look at the inventory: resolved hosts and variables; record host keys
+    #[command(subcommand)]
+    Inventory(InventoryCommand),
+    /// Look at the built-in playbooks
+    #[command(subcommand)]
+    Playbook(PlaybookCommand),
+    /// Look at recorded runs
+    #[command(subcommand)]
+    Report(ReportCommand),
+    /// Throw-away hosts in containers for an inventory
+    #[command(subcommand)]
+    Lab(LabCommand),
+    /// Write schemas, completions or man pages
+    #[command(subcommand)]
+    Generate(GenerateCommand),
+    /// Explain a resource or an exit code
+    Explain(ExplainArgs),
+}
+
+/// `provision init`.
+#[derive(Debug, Args)]
+pub struct InitArgs {
+    /// Hosts: `gpu[0-7]`, `ubuntu@10.0.0.1`, `10.0.0.1:2222`
+    #[arg(required = true)]
+    pub hosts: Vec<String>,
+    /// Where the inventory is written
+    #[arg(long, short, default_value = "inventory.yaml")]
+    pub output: Utf8PathBuf,
+    /// Name of the cluster
+    #[arg(long, default_value = "cluster")]
+    pub cluster: String,
+    /// Login name
+    #[arg(long, short)]
+    pub user: Option<String>,
+    /// Port
+    #[arg(long, short)]
+    pub port: Option<u16>,
+    /// Private key
+    #[arg(long, short)]
+    pub identity_file: Option<Utf8PathBuf>,
+    /// Record the keys that the hosts show now without asking
+    #[arg(long)]
+    pub trust: bool,
+    /// Write over an existing inventory
+    #[arg(long)]
+    pub force: bool,
+}
+
+/// `provision apply`.
+#[derive(Debug, Args)]
+pub struct ApplyArgs {
+    #[command(flatten)]
+    /// Which hosts and tasks.
+    pub target: Target,
+    #[command(flatten)]
+    /// How to connect.
+    pub connect: Connect,
+    #[command(flatten)]
+    /// Where reports go.
+    pub reports: Reports,
+    /// Do it, whatever it interrupts
+    #[arg(long, short)]
+    pub yes: bool,
+    /// Plan anew and refuse where the plan is not the one in this file (`plan --out`)
+    #[arg(long, value_name = "FILE")]
+    pub plan: Option<Utf8PathBuf>,
+    /// Hidden alias for Ansible hands: plan instead
+    #[arg(long, hide = true)]
+    pub check: bool,
+    /// Hidden alias for Ansible hands: show diffs
+    #[arg(long, hide = true)]
+    pub diff: bool,
+}
+
+/// `provision plan`.
+#[derive(Debug, Args)]
+pub struct PlanArgs {
+    #[command(flatten)]
+    /// Which hosts and tasks.
+    pub target: Target,
+    #[command(flatten)]
+    /// How to connect.
+    pub connect: Connect,
+    #[command(flatten)]
+    /// Where reports go.
+    pub reports: Reports,
+    /// Exit with 7 when changes are pending
+    #[arg(long)]
+    pub exit_code: bool,
+    /// Write the plan with its digests, for `apply --plan`
+    #[arg(long, value_name = "FILE")]
+    pub out: Option<Utf8PathBuf>,
+}
+
+/// `provision verify`.
+#[derive(Debug, Args)]
+pub struct VerifyArgs {
+    #[command(flatten)]
+    /// Which hosts and tasks.
+    pub target: Target,
+    #[command(flatten)]
+    /// How to connect.
+    pub connect: Connect,
+    #[command(flatten)]
+    /// Where reports go.
+    pub reports: Reports,
+}
+
+/// `provision facts`.
+#[derive(Debug, Args)]
+pub struct FactsArgs {
+    #[command(flatten)]
+    /// Which hosts.
+    pub target: Target,
+    #[command(flatten)]
+    /// How to connect.
+    pub connect: Connect,
+    #[command(flatten)]
+    /// Where reports go.
+    pub reports: Reports,
+    /// Only these facts: `os`, `kernel`, `pci` ...
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub only: Vec<String>,
+}
+
+/// `provision exec`.
+#[derive(Debug, Args)]
+pub struct ExecArgs {
+    #[command(flatten)]
+    /// Which hosts.
+    pub target: Target,
+    #[command(flatten)]
+    /// How to connect.
+    pub connect: Connect,
+    #[command(flatten)]
+    /// Where reports go.
+    pub reports: Reports,
+    /// Seconds that the command may take on a host
+    #[arg(long, value_name = "SECONDS", default_value_t = 600)]
+    pub timeout: u64,
+    /// The command and its arguments
+    #[arg(last = true, required = true)]
+    pub argv: Vec<String>,
+}
+
+/// `provision validate`.
+#[derive(Debug, Args)]
+pub struct ValidateArgs {
+    #[command(flatten)]
+    /// Which hosts and tasks.
+    pub target: Target,
+    #[command(flatten)]
+    /// Where reports go.
+    pub reports: Reports,
+}
+
+/// `provision inventory`.
+#[derive(Debug, Subcommand)]
+pub enum InventoryCommand {
+    /// List the selected hosts with their groups and addresses
+    List {
+        #[command(flatten)]
+        /// Which hosts.
+        target: Target,
+        #[command(flatten)]
+        /// Where reports go.
+        reports: Reports,
+    },
+    /// Show one host or more with every variable and where it was set
+    Show {
+        #[command(flatten)]
+        /// Which hosts.
+        target: Target,
+        #[command(flatten)]
+        /// Where reports go.
+        reports: Reports,
+    },
+    /// Show the keys of the hosts and record them in the inventory's `known_hosts`
+    Trust {
+        #[command(flatten)]
+        /// Which hosts.
+        target: Target,
+        /// Record without asking
+        #[arg(long, short)]
+        yes: bool,
+        /// Record new keys in place of known ones
+        #[arg(long)]
+        replace: bool,
+    },
+}
+
+/// `provision playbook`.
+#[derive(Debug, Subcommand)]
+pub enum PlaybookCommand {
+    /// List the built-in playbooks
+    List,
+    /// Show a playbook's parameters and tasks
+    Show {
+        /// A built-in name or a path
+        name: String,
+    },
+}
+
+/// `provision report`.
+#[derive(Debug, Subcommand)]
+pub enum ReportCommand {
+    /// List recorded runs
+    List {
+        /// The inventory
+        inventory: Utf8PathBuf,
+    },
+    /// Show a recorded run
+    Show {
+        /// The inventory
+        inventory: Utf8PathBuf,
+        /// The run; the last one when left out
+        run: Option<String>,
+        /// Only this host
+        #[arg(long)]
+        host: Option<String>,
+        /// Whole outputs too
+        #[arg(long)]
+        output: bool,
+        #[command(flatten)]
+        /// Where reports go.
+        reports: Reports,
+    },
+    /// Show a recorded run as it was seen
+    Replay {
+        /// The inventory
+        inventory: Utf8PathBuf,
+        /// The run; the last one when left out
+        run: Option<String>,
+    },
+}
+
+/// `provision lab`.
+#[derive(Debug, Subcommand)]
+pub enum LabCommand {
+    /// Start one container with sshd and systemd for each host
+    Up {
+        /// The inventory
+        inventory: Utf8PathBuf,
+    },
+    /// Remove them
+    Down {
+        /// The inventory
+        inventory: Utf8PathBuf,
+    },
+    /// Show them
+    Status {
+        /// The inventory
+        inventory: Utf8PathBuf,
+        #[command(flatten)]
+        /// Where reports go.
+        reports: Reports,
+    },
+}
+
+/// `provision generate`.
+#[derive(Debug, Subcommand)]
+pub enum GenerateCommand {
+    /// JSON Schema of `inventory` or `playbook`
+    Schema {
+        /// Which file
+        #[arg(value_parser = ["inventory", "playbook"])]
+        file: String,
+    },
+    /// Completions for a shell
+    Completions {
+        /// Which shell
+        shell: clap_complete::Shell,
+    },
+    /// Man pages, one per command, into a directory
+    Man {
+        /// The directory
+        directory: Utf8PathBuf,
+    },
+    /// Reference pages of resources, facts and exit codes, into a directory
+    Docs {
+        /// The directory
+        directory: Utf8PathBuf,
+    },
+}
+
+/// `provision explain`.
+#[derive(Debug, Args)]
+pub struct ExplainArgs {
+    /// A resource (`package`), an exit code (`4`, `unreachable`), `exit-codes` or `resources`
+    pub name: Option<String>,
+}

@@ -1,0 +1,47 @@
+//! `provision apply`: make it so.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Context as _;
+
+use super::load::load_to_run;
+use super::plan::PlanFile;
+use crate::cli::args::{ApplyArgs, PlanArgs};
+use crate::cli::launch::{self, Launch};
+use crate::cli::settings::Settings;
+use crate::engine::Mode;
+use crate::exit;
+use crate::report::terminal::Verbosity;
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// What keeps the run from starting.
+pub async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<u8> {
+    if args.check {
+        let plan = PlanArgs { target: args.target, connect: args.connect, reports: args.reports, exit_code: false, out: None };
+        return super::plan::run(settings, plan).await;
+    }
+    let mut settings = settings.clone();
+    if args.diff && settings.verbosity == Verbosity::Normal {
+        settings.verbosity = Verbosity::Verbose;
+    }
+    let project = load_to_run(&settings, &args.target)?;
+    let expected = match &args.plan {
+        Some(file) => Some(expected(file, &project)?),
+        None => None,
+    };
+    let launch = Launch { command: "apply", mode: Mode::Apply, queries: BTreeSet::new(), expected, recorded: true, yes: args.yes };
+    let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report| {
+        if report.stats.tasks.blocked > 0 { vec![exit::PENDING] } else { Vec::new() }
+    })
+    .await?;
+    Ok(code)
+}
+
+fn expected(file: &camino::Utf8Path, project: &crate::project::Project) -> anyhow::Result<BTreeMap<String, String>> {
+    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
+    let plan: PlanFile = serde_json::from_str(&text).with_context(|| format!("{file} is not a plan file"))?;
+    plan.check_sources(project, file)?;
+    Ok(plan.hosts.into_iter().map(|(host, plan)| (host, plan.digest)).collect())
+}

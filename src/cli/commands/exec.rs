@@ -1,0 +1,139 @@
+//! `provision exec`: a command on many hosts, identical output folded as `clush -b` does.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use serde_json::json;
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::load::{load, reachable};
+use crate::cli::args::ExecArgs;
+use crate::cli::launch;
+use crate::cli::settings::Settings;
+use crate::exit;
+use crate::inventory::Host;
+use crate::report::fold::by_value;
+use crate::report::output;
+use crate::report::style::{BAD, GOOD, paint, safe};
+use crate::transport::{Frame, Part, Script, Transport, TransportError};
+
+/// Bytes of output that are kept of a host.
+const LIMIT: usize = 4 << 20;
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+enum Said {
+    Ended(i32, String),
+    Unreached(String),
+    Stuck(String),
+}
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// What keeps the run from starting.
+pub async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
+    let mut project = reachable(settings, &args.target, load(settings, &args.target)?)?;
+    let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
+    let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, settings).await?;
+    let hosts: Vec<Host> = project
+        .selected
+        .iter()
+        .filter_map(|index| project.hosts.get(*index))
+        .filter(|host| host.offline.is_none())
+        .cloned()
+        .collect();
+    let transport = launch::open_transport(settings, None, &hosts, &secrets, parallel).await?;
+    let frame = Arc::new(Frame {
+        prelude: String::new(),
+        parts: vec![Part {
+            name: "exec".to_owned(),
+            script: Script::new("\"$@\" 2>&1").args(args.argv.iter().map(String::as_str)),
+            deadline: Duration::from_secs(args.timeout),
+            limit: LIMIT,
+        }],
+        secrets,
+    });
+    let permits = Arc::new(Semaphore::new(parallel));
+    let mut tasks = JoinSet::new();
+    for host in hosts {
+        let (transport, frame, permits) = (transport.clone(), frame.clone(), permits.clone());
+        tasks.spawn(async move {
+            let permit = permits.acquire().await;
+            let said = on_host(transport.as_ref(), &host, &frame).await;
+            drop(permit);
+            (host.index, host.name, said)
+        });
+    }
+    let mut results = Vec::new();
+    while let Some(joined) = tasks.join_next().await {
+        results.push(joined.context("a host's task was lost")?);
+    }
+    transport.close().await;
+    results.sort_by_key(|(index, _, _)| *index);
+    let mut codes = Vec::new();
+    for (_, _, said) in &results {
+        match said {
+            Said::Ended(0, _) => {}
+            Said::Ended(..) => codes.push(exit::FAILED),
+            Said::Unreached(_) | Said::Stuck(_) => codes.push(exit::UNREACHABLE),
+        }
+    }
+    let code = exit::choose(&codes);
+    if let Some(file) = &args.reports.json {
+        let hosts: serde_json::Map<_, _> = results.iter().map(|(_, host, said)| (host.clone(), object(said))).collect();
+        launch::write_json(file, &json!({ "version": 1, "command": "exec", "exit_code": code, "hosts": hosts }))?;
+        return Ok(code);
+    }
+    let mut text = String::new();
+    for (hosts, said) in by_value(results.into_iter().map(|(_, host, said)| (host, said))) {
+        let (style, head, body) = match &said {
+            Said::Ended(0, body) => (GOOD, hosts, body.as_str()),
+            Said::Ended(status, body) => (BAD, format!("{hosts}  (status {status})"), body.as_str()),
+            Said::Unreached(why) => (BAD, format!("{hosts}  (unreached)"), why.as_str()),
+            Said::Stuck(why) => (BAD, format!("{hosts}  (no end)"), why.as_str()),
+        };
+        text.push_str(&format!("{}\n{}", paint(style, &format!("--- {head} ---")), safe(body)));
+        if !body.is_empty() && !body.ends_with('\n') {
+            text.push('\n');
+        }
+    }
+    output::data(&text).context("cannot write to stdout")?;
+    Ok(code)
+}
+
+async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said {
+    let mut remote = match transport.open(host, Duration::from_secs(15)).await {
+        Ok(remote) => remote,
+        Err(error) => return Said::Unreached(error.to_string()),
+    };
+    let mut said = Said::Stuck("no result".to_owned());
+    let result = remote
+        .run(frame, &mut |end| {
+            let mut text = String::from_utf8_lossy(&end.output).into_owned();
+            if end.dropped > 0 {
+                text.push_str(&format!("\n[{} bytes left out of the middle]\n", end.dropped));
+            }
+            said = Said::Ended(end.status, text);
+        })
+        .await;
+    if let Err(error) = result {
+        said = Said::Stuck(error.to_string());
+        if matches!(error, TransportError::PartTimedOut { .. })
+            && let Err(error) = remote.revive().await
+        {
+            tracing::debug!(host = %host.name, %error, "end the command");
+        }
+    }
+    remote.close().await;
+    said
+}
+
+fn object(said: &Said) -> serde_json::Value {
+    match said {
+        Said::Ended(status, output) => json!({ "status": "ok", "rc": status, "output": output }),
+        Said::Unreached(reason) => json!({ "status": "unreachable", "reason": reason }),
+        Said::Stuck(reason) => json!({ "status": "quarantined", "reason": reason }),
+    }
+}

@@ -1,0 +1,40 @@
+//! `provision explain`: what a resource or an exit code means and how to mend it.
+
+use anyhow::Context as _;
+
+use crate::cli::args::ExplainArgs;
+use crate::cli::dispatch::Exit;
+use crate::config::did_you_mean_text;
+use crate::exit;
+use crate::reference;
+use crate::report::output;
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// When nothing is called that.
+pub fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
+    let text = match args.name.as_deref() {
+        None | Some("resources") => reference::resource_index(),
+        Some("exit-codes") => reference::exit_codes(),
+        Some(name) => page(name)?,
+    };
+    output::data(&text).context("cannot write to stdout")?;
+    Ok(exit::OK)
+}
+
+fn page(name: &str) -> anyhow::Result<String> {
+    if let Some(page) = reference::resource(name) {
+        return Ok(page);
+    }
+    if let Some(row) = exit::TABLE.iter().find(|row| row.name == name || row.code.to_string() == name) {
+        return Ok(reference::exit_code(row));
+    }
+    let names = crate::resources::kinds().iter().map(|kind| kind.name).chain(exit::TABLE.iter().map(|row| row.name));
+    let error = Exit::new(exit::USAGE, format!("nothing is called `{name}`"));
+    Err(match did_you_mean_text(name, names) {
+        Some(hint) => error.hint(hint),
+        None => error.hint("`provision explain` lists what can be explained"),
+    }
+    .into())
+}

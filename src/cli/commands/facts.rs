@@ -1,0 +1,63 @@
+//! `provision facts`: gather and print.
+
+use std::collections::BTreeSet;
+
+use anyhow::Context as _;
+use serde_json::{Map, Value as Json};
+
+use super::load::{load, reachable};
+use crate::cli::args::FactsArgs;
+use crate::cli::dispatch::Exit;
+use crate::cli::launch::{self, Launch};
+use crate::cli::settings::Settings;
+use crate::config::did_you_mean_text;
+use crate::engine::Mode;
+use crate::exit;
+use crate::facts;
+use crate::report::fold::by_value;
+use crate::report::output;
+use crate::report::style::{GOOD, paint, safe};
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// An unknown fact, or what keeps the run from starting.
+pub async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<u8> {
+    let names: Vec<&str> = facts::base::TABLE.iter().map(|fact| fact.name).collect();
+    let wanted: Vec<&str> =
+        if args.only.is_empty() { names.clone() } else { args.only.iter().map(String::as_str).collect() };
+    let mut queries = BTreeSet::new();
+    for name in &wanted {
+        let Some(query) = facts::base(name) else {
+            let error = Exit::new(exit::USAGE, format!("there is no fact `{name}`"));
+            return Err(match did_you_mean_text(name, names.iter().copied()) {
+                Some(hint) => error.hint(hint),
+                None => error,
+            }
+            .into());
+        };
+        queries.insert(query);
+    }
+    let project = reachable(settings, &args.target, load(settings, &args.target)?)?;
+    let launch =
+        Launch { command: "facts", mode: Mode::Gather, queries, expected: None, recorded: false, yes: false };
+    let reports = crate::cli::args::Reports::default();
+    let (finished, code) = launch::run(settings, project, &args.connect, &reports, launch, |_| Vec::new()).await?;
+    let hosts: Vec<(String, Json)> =
+        finished.report.sessions.iter().map(|session| (session.name().to_owned(), session.facts().view())).collect();
+    if let Some(file) = &args.reports.json {
+        let object: Map<String, Json> = hosts.into_iter().collect();
+        launch::write_json(file, &Json::Object(object))?;
+        return Ok(code);
+    }
+    let mut text = String::new();
+    let texts = hosts.into_iter().filter(|(_, facts)| !facts.is_null()).map(|(host, facts)| {
+        let yaml = crate::config::yaml::to_string(&facts).unwrap_or_else(|_| facts.to_string());
+        (host, yaml)
+    });
+    for (hosts, facts) in by_value(texts) {
+        text.push_str(&format!("{}\n{}\n", paint(GOOD, &hosts), safe(&facts)));
+    }
+    output::data(&text).context("cannot write to stdout")?;
+    Ok(code)
+}

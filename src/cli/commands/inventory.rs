@@ -1,0 +1,121 @@
+//! `provision inventory`: resolved hosts, variables with their origin, host keys.
+
+use anyhow::Context as _;
+use serde_json::{Map, Value as Json, json};
+
+use super::load::{load, reachable};
+use crate::cli::args::{InventoryCommand, Reports, Target};
+use crate::cli::launch;
+use crate::cli::settings::Settings;
+use crate::exit;
+use crate::inventory::{Host, TransportKind};
+use crate::project::Project;
+use crate::report::output;
+use crate::report::style::{DIM, GOOD, paint, safe};
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// What is wrong with the inventory, or a host key that is not recorded.
+pub async fn run(settings: &Settings, command: InventoryCommand) -> anyhow::Result<u8> {
+    match command {
+        InventoryCommand::List { target, reports } => list(settings, &target, &reports),
+        InventoryCommand::Show { target, reports } => show(settings, &target, &reports),
+        InventoryCommand::Trust { target, yes, replace } => {
+            let project = reachable(settings, &target, load(settings, &target)?)?;
+            let hosts: Vec<Host> = selected(&project).into_iter().cloned().collect();
+            super::trust::record(settings, &hosts, &project.path, yes, replace).await
+        }
+    }
+}
+
+fn selected(project: &Project) -> Vec<&Host> {
+    project.selected.iter().filter_map(|index| project.hosts.get(*index)).collect()
+}
+
+fn login(host: &Host) -> String {
+    if host.transport == TransportKind::Local {
+        return "(this machine)".to_owned();
+    }
+    let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
+    let port = host.ssh.port.filter(|port| *port != 22).map(|port| format!(":{port}")).unwrap_or_default();
+    format!("{user}{}{port}", host.address)
+}
+
+fn list(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Result<u8> {
+    let project = load(settings, target)?;
+    let hosts = selected(&project);
+    if let Some(file) = &reports.json {
+        let hosts: Map<String, Json> = hosts.iter().map(|host| (host.name.clone(), host_json(host, false))).collect();
+        launch::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
+        return Ok(exit::OK);
+    }
+    let mut table = comfy_table::Table::new();
+    table.load_style(comfy_table::presets::NOTHING).set_header(["HOST", "LOGIN", "GROUPS", "LABELS", ""]);
+    for host in hosts {
+        let groups: Vec<&str> = host.groups.iter().map(String::as_str).collect();
+        let labels: Vec<String> = host.labels.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let offline = host.offline.as_ref().map(|reason| format!("offline: {reason}")).unwrap_or_default();
+        table.add_row([host.name.clone(), login(host), groups.join(" "), labels.join(" "), offline]);
+    }
+    let text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    output::data(&text).context("cannot write to stdout")?;
+    Ok(exit::OK)
+}
+
+fn show(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Result<u8> {
+    let project = load(settings, target)?;
+    let hosts = selected(&project);
+    if let Some(file) = &reports.json {
+        let hosts: Map<String, Json> = hosts.iter().map(|host| (host.name.clone(), host_json(host, true))).collect();
+        launch::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
+        return Ok(exit::OK);
+    }
+    let mut text = String::new();
+    for host in hosts {
+        text.push_str(&format!("{}  {}\n", paint(GOOD, &host.name), login(host)));
+        if let Some(reason) = &host.offline {
+            text.push_str(&format!("  offline: {}\n", safe(reason)));
+        }
+        let groups: Vec<&str> = host.groups.iter().map(String::as_str).collect();
+        if !groups.is_empty() {
+            text.push_str(&format!("  groups: {}\n", groups.join(", ")));
+        }
+        for (key, value) in &host.labels {
+            text.push_str(&format!("  label {key}={value}\n"));
+        }
+        if !host.ssh.jump.is_empty() {
+            text.push_str(&format!("  jump: {}\n", host.ssh.jump.join(", ")));
+        }
+        for (name, variable) in &host.vars {
+            let place = project.sources.place(variable.span);
+            let from = paint(DIM, &format!("{} {place}", variable.origin));
+            text.push_str(&format!("  {name} = {}  {from}\n", safe(&variable.value.to_string())));
+        }
+        text.push('\n');
+    }
+    output::data(&text).context("cannot write to stdout")?;
+    Ok(exit::OK)
+}
+
+fn host_json(host: &Host, vars: bool) -> Json {
+    let mut object = json!({
+        "address": host.address,
+        "transport": host.transport,
+        "user": host.ssh.user,
+        "port": host.ssh.port,
+        "jump": host.ssh.jump,
+        "groups": host.groups,
+        "labels": host.labels,
+        "offline": host.offline,
+    });
+    if vars && let Some(fields) = object.as_object_mut() {
+        let vars: Map<String, Json> = host
+            .vars
+            .iter()
+            .map(|(name, variable)| (name.clone(), json!({ "value": variable.value, "origin": variable.origin })))
+            .collect();
+        fields.insert("vars".to_owned(), Json::Object(vars));
+    }
+    object
+}

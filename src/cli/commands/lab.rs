@@ -1,0 +1,74 @@
+//! `provision lab`: throw-away hosts for an inventory.
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use serde_json::json;
+
+use super::load::lab_spec;
+use crate::cli::args::LabCommand;
+use crate::cli::dispatch::Exit;
+use crate::cli::launch;
+use crate::cli::settings::Settings;
+use crate::exit;
+use crate::lab::{self, LabState};
+use crate::report::output;
+use crate::report::style::{CALM, VERB, paint};
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// When the container engine does not do it.
+pub async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8> {
+    let settings = settings.clone();
+    // The container engine's commands block.
+    tokio::task::spawn_blocking(move || match command {
+        LabCommand::Up { inventory } => up(&settings, &inventory),
+        LabCommand::Down { inventory } => {
+            let number = lab::down(&settings.state, &inventory, &mut say)?;
+            output::say(&format!("{number} hosts removed"));
+            Ok(exit::OK)
+        }
+        LabCommand::Status { inventory, reports } => {
+            let Some(state) = lab::status(&settings.state, &inventory)? else {
+                return Err(down(&inventory));
+            };
+            if let Some(file) = &reports.json {
+                launch::write_json(file, &json!(state))?;
+            } else {
+                output::data(&table(&state)).context("cannot write to stdout")?;
+            }
+            let all = state.hosts.iter().all(|host| host.running);
+            Ok(if all { exit::OK } else { exit::UNREACHABLE })
+        }
+    })
+    .await
+    .context("the lab command was lost")?
+}
+
+/// The error when a lab is asked for that is not up.
+pub fn down(inventory: &Utf8Path) -> anyhow::Error {
+    Exit::new(exit::USAGE, format!("the lab of {inventory} is not up"))
+        .hint(format!("provision lab up {inventory}"))
+        .into()
+}
+
+fn say(text: &str) {
+    output::say(&format!("{}{}  {text}", " ".repeat(VERB - 3), paint(CALM, "Lab")));
+}
+
+fn up(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
+    let spec = lab_spec(settings, inventory)?;
+    let state = lab::up(&spec, &mut say)?;
+    output::data(&table(&state)).context("cannot write to stdout")?;
+    output::say(&format!("look around: ssh -F {} {}", state.ssh_config, spec.hosts.first().map_or("HOST", |host| host.name.as_str())));
+    Ok(exit::OK)
+}
+
+fn table(state: &LabState) -> String {
+    let mut text = String::new();
+    for host in &state.hosts {
+        let running = if host.running { "running" } else { "down" };
+        text.push_str(&format!("{:12} {}@{}:{}  {running}\n", host.name, state.user, host.address, host.port));
+    }
+    text
+}

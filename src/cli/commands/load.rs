@@ -1,0 +1,181 @@
+//! From an inventory's path to a project, with its mistakes shown as they should be.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::cli::args::Target;
+use crate::cli::dispatch::Exit;
+use crate::cli::launch::cluster_dir;
+use crate::cli::settings::Settings;
+use crate::config::{Diagnostics, FromNode as _, Sources, yaml};
+use crate::exit;
+use crate::inventory::TransportKind;
+use crate::journal;
+use crate::lab::{self, LabHost, LabSettings, LabSpec, LabState};
+use crate::project::{self, LoadError, LoadOptions, Project};
+use crate::report::output;
+use crate::report::record::Record;
+use crate::secrets::SecretSource;
+
+/// Loads a project; its hosts as the inventory says them.
+///
+/// # Errors
+/// With exit code 2 or 3; what is wrong was shown already.
+pub fn load(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+    let options = LoadOptions {
+        set: target.set.clone(),
+        hosts: target.hosts.clone(),
+        tags: target.tags.clone(),
+        home: settings.home.clone(),
+        recorded: recorded(settings, target),
+    };
+    match project::load(&target.inventory, &options) {
+        Ok(project) => {
+            show(&project.warnings, &project.sources);
+            Ok(project)
+        }
+        Err(error) => Err(shown(&error)),
+    }
+}
+
+/// The same with every template rendered and every type checked.
+///
+/// # Errors
+/// With exit code 2 or 3; what is wrong was shown already.
+pub fn load_checked(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+    let project = load(settings, target)?;
+    let found = project.validate();
+    show(&found, &project.sources);
+    if found.has_errors() {
+        return Err(count(&found));
+    }
+    Ok(project)
+}
+
+/// A checked project whose hosts can be reached: those of the lab, when it is meant.
+///
+/// # Errors
+/// Also when the lab is meant and not up.
+pub fn load_to_run(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+    reachable(settings, target, load_checked(settings, target)?)
+}
+
+/// Puts the running lab's addresses and keys in place of the inventory's.
+///
+/// # Errors
+/// When the lab is meant and not up.
+pub fn reachable(settings: &Settings, target: &Target, mut project: Project) -> anyhow::Result<Project> {
+    if !target.lab && project.lab.is_none() {
+        return Ok(project);
+    }
+    let Some(state) = lab::overlay(&settings.state, &target.inventory)? else {
+        return Err(super::lab::down(&target.inventory));
+    };
+    for host in &mut project.hosts {
+        let Some(in_lab) = state.host(&host.name) else {
+            return Err(Exit::new(exit::USAGE, format!("host `{}` is not in the running lab", host.name))
+                .hint(format!("bring it up to date: provision lab up {}", target.inventory))
+                .into());
+        };
+        host.transport = TransportKind::Ssh;
+        host.address.clone_from(&in_lab.address);
+        host.ssh = state.ssh(in_lab);
+    }
+    if let Some(file) = &state.sudo_password {
+        project.secrets.insert(LabState::SUDO_SECRET.to_owned(), SecretSource::File(file.clone()));
+    }
+    Ok(project)
+}
+
+fn show(found: &Diagnostics, sources: &Sources) {
+    if !found.is_empty() {
+        output::say(&found.render(sources, output::stderr_color()));
+        output::say("");
+    }
+}
+
+fn shown(error: &LoadError) -> anyhow::Error {
+    show(&error.diagnostics, &error.sources);
+    if error.usage {
+        return Exit::new(exit::USAGE, "").into();
+    }
+    count(&error.diagnostics)
+}
+
+fn count(found: &Diagnostics) -> anyhow::Error {
+    let errors = crate::report::style::count(found.errors() as u64, "mistake");
+    Exit::new(exit::CONFIG, format!("{errors} found; nothing was touched")).into()
+}
+
+/// Name of the cluster, for finding its recorded runs without loading everything.
+///
+/// # Errors
+/// When the file cannot be read as an inventory.
+pub fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
+    let mut sources = Sources::default();
+    let text = std::fs::read_to_string(inventory)
+        .map_err(|error| Exit::new(exit::CONFIG, format!("cannot read the inventory `{inventory}`: {error}")))?;
+    let id = sources.add(inventory, text);
+    let mut diagnostics = Diagnostics::default();
+    let cluster = yaml::read(&sources, id, &mut diagnostics)
+        .and_then(|node| node.get("cluster").and_then(|node| String::from_node(node, &mut diagnostics)));
+    match cluster {
+        Some(cluster) if !cluster.contains('/') => Ok(cluster),
+        _ => {
+            show(&diagnostics, &sources);
+            Err(Exit::new(exit::CONFIG, format!("{inventory} has no `cluster:`")).into())
+        }
+    }
+}
+
+/// What `@failed` and `@unreachable` stand for: the hosts of the last recorded run.
+fn recorded(settings: &Settings, target: &Target) -> BTreeMap<String, BTreeSet<String>> {
+    let mut recorded = BTreeMap::new();
+    if !target.hosts.as_ref().is_some_and(|hosts| hosts.contains('@')) {
+        return recorded;
+    }
+    let Ok(cluster) = cluster_of(&target.inventory) else { return recorded };
+    let directory = cluster_dir(settings, &cluster);
+    let Some(run) = journal::last_run(&directory) else { return recorded };
+    let Ok(events) = journal::read(&directory, &run) else { return recorded };
+    let record = Record::of(&events);
+    recorded.insert("failed".to_owned(), record.hosts_with(&["failed"]).into_iter().collect());
+    let away = record.hosts_with(&["unreachable", "quarantined", "not_started"]);
+    recorded.insert("unreachable".to_owned(), away.into_iter().collect());
+    recorded
+}
+
+/// The lab of an inventory.
+///
+/// # Errors
+/// What is wrong with the inventory.
+pub fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<LabSpec> {
+    let target = Target { inventory: inventory.to_owned(), hosts: None, tags: Vec::new(), set: Vec::new(), lab: false };
+    let project = load(settings, &target)?;
+    let mut diagnostics = Diagnostics::default();
+    let defaults = match &project.lab {
+        Some(node) => LabSettings::from_node(node, &mut diagnostics),
+        None => Some(LabSettings::default()),
+    };
+    let Some(defaults) = defaults else {
+        show(&diagnostics, &project.sources);
+        return Err(count(&diagnostics));
+    };
+    Ok(LabSpec {
+        state_root: Utf8PathBuf::from(settings.state.clone()),
+        inventory: inventory.to_owned(),
+        cluster: project.cluster.clone(),
+        settings: defaults,
+        hosts: project
+            .hosts
+            .iter()
+            .filter(|host| host.offline.is_none())
+            .map(|host| LabHost {
+                name: host.name.clone(),
+                groups: host.groups.iter().cloned().collect(),
+                settings: LabSettings::default(),
+            })
+            .collect(),
+    })
+}

@@ -1,0 +1,131 @@
+//! `provision report`: recorded runs.
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+
+use super::load::cluster_of;
+use crate::cli::args::{Reports, ReportCommand};
+use crate::cli::dispatch::Exit;
+use crate::cli::launch::{cluster_dir, write_reports};
+use crate::cli::settings::Settings;
+use crate::events::{Event, EventKind, Outcome};
+use crate::exit;
+use crate::journal;
+use crate::report::Reporter as _;
+use crate::report::record::Record;
+use crate::report::style::{BAD, CHANGE, GOOD, paint, safe, seconds};
+use crate::report::terminal::{Terminal, style_diff, summary};
+use crate::report::{json, output};
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// When there is no such run.
+pub fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result<u8> {
+    match command {
+        ReportCommand::List { inventory } => list(settings, &inventory),
+        ReportCommand::Show { inventory, run, host, output, reports } => {
+            let mut record = Record::of(&events(settings, &inventory, run)?);
+            if let Some(host) = &host {
+                record.hosts.retain(|name, _| name == host);
+                if record.hosts.is_empty() {
+                    return Err(Exit::new(exit::USAGE, format!("host `{host}` was not part of that run")).into());
+                }
+            }
+            show(&record, output, &reports)
+        }
+        ReportCommand::Replay { inventory, run } => {
+            let mut terminal = Terminal::new(crate::report::terminal::Settings { progress: false, ..settings.terminal() });
+            for event in events(settings, &inventory, run)? {
+                terminal.event(&event);
+            }
+            Ok(exit::OK)
+        }
+    }
+}
+
+fn events(settings: &Settings, inventory: &Utf8Path, run: Option<String>) -> anyhow::Result<Vec<Event>> {
+    let cluster = cluster_dir(settings, &cluster_of(inventory)?);
+    let Some(run) = run.or_else(|| journal::last_run(&cluster)) else {
+        return Err(Exit::new(exit::USAGE, "no run of this cluster was recorded yet")
+            .hint(format!("provision apply {inventory}"))
+            .into());
+    };
+    journal::read(&cluster, &run).map_err(|error| {
+        Exit::new(exit::USAGE, format!("{error:#}")).hint(format!("provision report list {inventory}")).into()
+    })
+}
+
+fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
+    let cluster = cluster_dir(settings, &cluster_of(inventory)?);
+    let mut text = String::new();
+    for info in journal::list(&cluster) {
+        let command = match info.first.map(|event| event.kind) {
+            Some(EventKind::RunStarted { command, hosts, .. }) => format!("{command:8} {:4} hosts", hosts.len()),
+            _ => "?".to_owned(),
+        };
+        let end = match info.last.map(|event| event.kind) {
+            Some(EventKind::RunFinished { stats, exit_code, seconds: time }) => format!(
+                "exit {exit_code}  {} changed, {} failed  {}",
+                stats.tasks.changed,
+                stats.tasks.failed,
+                seconds(time)
+            ),
+            _ if journal::is_alive(&cluster, &info.run) => "running".to_owned(),
+            _ => "did not end: killed, or the machine went down".to_owned(),
+        };
+        text.push_str(&format!("{}  {command}  {end}\n", info.run));
+    }
+    output::data(&text).context("cannot write to stdout")?;
+    Ok(exit::OK)
+}
+
+fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8> {
+    if reports.json.is_some() || reports.junit.is_some() {
+        write_reports(reports, record)?;
+        return Ok(exit::OK);
+    }
+    let at = record.at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default();
+    let mut text = format!("run {}  {} {}  {at}\n", record.run, record.command, record.cluster);
+    if record.exit_code.is_none() {
+        text.push_str("it did not end: killed, or the machine went down\n");
+    }
+    for (name, host) in &record.hosts {
+        let status = host.status.as_ref().map_or("unknown", |status| status.word());
+        text.push_str(&format!("\n{name}  {status}  {}\n", seconds(host.seconds)));
+        for task in &host.tasks {
+            let (style, line, printed) = match &task.outcome {
+                Outcome::Unchanged | Outcome::Skipped(_) => continue,
+                Outcome::Changed { changes, output } => (GOOD, summary(changes), output.as_str()),
+                Outcome::Ran { changes, output } => (CHANGE, summary(changes), output.as_str()),
+                Outcome::Blocked(reason) => (CHANGE, reason.clone(), ""),
+                Outcome::Failed(failure) => (BAD, failure.message.clone(), failure.output.as_str()),
+            };
+            let word = task.outcome.word();
+            let attached = if task.attached { " (started by an earlier run)" } else { "" };
+            text.push_str(&format!(
+                "  {}  {}{attached}  {}  {}\n",
+                paint(style, word),
+                safe(&task.task.name),
+                safe(&line),
+                seconds(task.seconds)
+            ));
+            if let Outcome::Changed { changes, .. } = &task.outcome {
+                for line in changes.iter().flat_map(|change| change.diff.lines()) {
+                    text.push_str(&format!("      {}\n", style_diff(&safe(line))));
+                }
+            }
+            if outputs || matches!(task.outcome, Outcome::Failed(_)) {
+                for line in safe(printed).lines() {
+                    text.push_str(&format!("    | {line}\n"));
+                }
+            }
+        }
+        for warning in &host.warnings {
+            text.push_str(&format!("  {}  {}\n", paint(CHANGE, "warning"), safe(warning)));
+        }
+    }
+    output::data(&text).context("cannot write to stdout")?;
+    let _ = json::object;
+    Ok(exit::OK)
+}

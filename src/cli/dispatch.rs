@@ -1,0 +1,110 @@
+//! From `main` to a command and back to an exit code.
+
+use std::process::ExitCode;
+
+use clap::Parser as _;
+
+use super::args::{Cli, Command, Global};
+use super::commands;
+use super::settings::Settings;
+use crate::exit;
+use crate::report::output;
+use crate::report::style::{BAD, HINT, paint, safe};
+
+/// An error with an exit code of its own.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct Exit {
+    /// The exit code.
+    pub code: u8,
+    /// What is wrong; may be empty when it was said already.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+impl Exit {
+    /// An error with this code.
+    pub fn new(code: u8, message: impl Into<String>) -> Self {
+        Self { code, message: message.into(), hint: None }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+        self.hint = Some(hint.into());
+        self
+    }
+}
+
+/// The whole program.
+pub fn main_impl() -> ExitCode {
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(error) => {
+            let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
+            // A closed pipe while help is printed is no failure.
+            let _printed = error.print();
+            return ExitCode::from(code);
+        }
+    };
+    cli.global.color.set();
+    trace(&cli.global);
+    let settings = Settings::new(&cli.global);
+    let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
+        Ok(runtime) => runtime,
+        Err(error) => {
+            output::say(&format!("error: cannot start: {error}"));
+            return ExitCode::from(exit::BUG);
+        }
+    };
+    let result = runtime.block_on(command(&settings, cli.command));
+    // A file that is read or a name that is looked up must not keep the program.
+    runtime.shutdown_background();
+    match result {
+        Ok(code) => ExitCode::from(code),
+        Err(error) => ExitCode::from(explain(&error)),
+    }
+}
+
+async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
+    match command {
+        Command::Init(args) => commands::init::run(settings, args).await,
+        Command::Apply(args) => commands::apply::run(settings, args).await,
+        Command::Plan(args) => commands::plan::run(settings, args).await,
+        Command::Verify(args) => commands::verify::run(settings, args).await,
+        Command::Facts(args) => commands::facts::run(settings, args).await,
+        Command::Exec(args) => commands::exec::run(settings, args).await,
+        Command::Validate(args) => commands::validate::run(settings, args),
+        Command::Inventory(args) => commands::inventory::run(settings, args).await,
+        Command::Playbook(args) => commands::playbook::run(args),
+        Command::Report(args) => commands::report::run(settings, args),
+        Command::Lab(args) => commands::lab::run(settings, args).await,
+        Command::Generate(args) => commands::generate::run(args),
+        Command::Explain(args) => commands::explain::run(&args),
+    }
+}
+
+/// Says what went wrong; its exit code.
+fn explain(error: &anyhow::Error) -> u8 {
+    let exit = error.downcast_ref::<Exit>();
+    let message = safe(&error.to_string());
+    if !message.is_empty() {
+        output::say(&format!("{}: {message}", paint(BAD, "error")));
+        for cause in error.chain().skip(1) {
+            output::say(&format!("  caused by: {}", safe(&cause.to_string())));
+        }
+    }
+    if let Some(hint) = exit.and_then(|exit| exit.hint.as_ref()) {
+        output::say(&paint(HINT, &format!("hint: {hint}")));
+    }
+    exit.map_or(exit::BUG, |exit| exit.code)
+}
+
+/// The developer's log on stderr: `-vv` or `RUST_LOG`.
+fn trace(global: &Global) {
+    let level = if global.verbose >= 2 { "provision=debug" } else { "off" };
+    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
+        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
+    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
+}

@@ -1,0 +1,344 @@
+//! From a loaded project to a finished run: transport, journal, lock, signals, reporters.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use anyhow::Context as _;
+use async_trait::async_trait;
+use camino::{Utf8Path, Utf8PathBuf};
+use secrecy::SecretString;
+
+use super::args::{Connect, Reports};
+use super::settings::Settings;
+use crate::engine::{self, Context, Deadlines, Mode, Stop, Stopper};
+use crate::events::{Emitter, Event, EventKind, Sink};
+use crate::exit;
+use crate::facts::Query;
+use crate::inventory::{Become, Host, TransportKind};
+use crate::journal::{self, Journal, LockError, RunLock};
+use crate::project::Project;
+use crate::report::record::Record;
+use crate::report::terminal::Terminal;
+use crate::report::{Reporter as _, json, junit, output};
+use crate::secrets::Secrets;
+use crate::transport::{self, Remote, Transport, TransportError};
+
+/// Name of the secret that `--ask-become-pass` fills.
+const ASKED: &str = "become";
+
+/// What is run.
+#[derive(Debug)]
+pub struct Launch<'a> {
+    /// The subcommand, for the record.
+    pub command: &'a str,
+    /// How far it goes.
+    pub mode: Mode,
+    /// Queries beyond those of the tasks.
+    pub queries: BTreeSet<Query>,
+    /// Digests that plans must have.
+    pub expected: Option<BTreeMap<String, String>>,
+    /// Whether the run is kept for `report`.
+    pub recorded: bool,
+    /// Whether changes that interrupt something are agreed to.
+    pub yes: bool,
+}
+
+/// A finished run.
+#[derive(Debug)]
+pub struct Finished {
+    /// What the engine says.
+    pub report: engine::Report,
+    /// Everything as one value.
+    pub record: Record,
+}
+
+/// The directory of a cluster's runs and locks.
+pub fn cluster_dir(settings: &Settings, cluster: &str) -> Utf8PathBuf {
+    settings.state.join(cluster)
+}
+
+/// Runs a project. `codes` turns the result into the exit codes of the command.
+///
+/// # Errors
+/// What keeps the run from starting, as an [`Exit`](super::dispatch::Exit) where it has a code.
+pub async fn run(
+    settings: &Settings,
+    mut project: Project,
+    connect: &Connect,
+    reports: &Reports,
+    launch: Launch<'_>,
+    codes: impl FnOnce(&engine::Report) -> Vec<u8>,
+) -> anyhow::Result<(Finished, u8)> {
+    let started = std::time::Instant::now();
+    if let Some(parallel) = connect.parallel {
+        project.rollout.parallel = parallel.max(1);
+    }
+    let secrets = secrets(&mut project, connect.ask_become_pass, settings).await?;
+    let run = journal::new_run_id(jiff::Timestamp::now());
+    let cluster = cluster_dir(settings, &project.cluster);
+    let lock = match launch.mode {
+        Mode::Apply => Some(take_lock(&cluster, &run, &project)?),
+        Mode::Plan | Mode::Gather => None,
+    };
+    let (sink, config_dir): (Option<Box<dyn Sink>>, _) = if launch.recorded {
+        let journal = Journal::create(&cluster, &run)?;
+        let directory = journal.path().parent().map(Utf8Path::to_owned);
+        (Some(Box::new(journal)), directory)
+    } else {
+        (None, None)
+    };
+    let (emitter, mut events) = Emitter::new(run, sink);
+    let emitter = Arc::new(emitter);
+    let hosts: Vec<Host> = project
+        .selected
+        .iter()
+        .filter_map(|index| project.hosts.get(*index))
+        .filter(|host| host.offline.is_none())
+        .cloned()
+        .collect();
+    let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
+    let (stopper, cancel) = engine::channel();
+    let lock_dir = cluster.clone();
+    let context = Arc::new(Context {
+        project: Arc::new(project),
+        transport,
+        emitter: emitter.clone(),
+        mode: launch.mode,
+        deadlines: Deadlines::default(),
+        cancel,
+        stopper: stopper.clone(),
+        secrets,
+        controller: controller(),
+        alive: Box::new(move |run| journal::is_alive(&lock_dir, run)),
+        queries: launch.queries,
+        expected: launch.expected,
+        fleet: engine::SharedFacts::default(),
+    });
+
+    let signals = tokio::spawn(watch_signals(stopper, emitter.clone()));
+    let display = settings.terminal();
+    let reporter = tokio::spawn(async move {
+        let mut terminal = Terminal::new(display);
+        let mut record = Record::default();
+        let mut tick = tokio::time::interval(Duration::from_millis(250));
+        loop {
+            tokio::select! {
+                biased;
+                event = events.recv() => match event {
+                    Some(event) => {
+                        take(&mut terminal, &mut record, &event);
+                        if matches!(event.kind, EventKind::RunFinished { .. }) {
+                            return record;
+                        }
+                    }
+                    None => return record,
+                },
+                _ = tick.tick() => terminal.tick(),
+            }
+        }
+    });
+
+    let report = engine::run(context, launch.command).await;
+    let mut all = codes(&report);
+    all.extend(engine::exit_code(&report.stats, connect.allow_unreachable, report.locked));
+    signals.abort();
+    if let Ok(code) = signals.await {
+        all.push(code);
+    } else if let Some(code) = SIGNALLED.get() {
+        all.push(*code);
+    }
+    let exit_code = exit::choose(&all);
+    emitter.emit(EventKind::RunFinished {
+        stats: report.stats.clone(),
+        exit_code,
+        seconds: started.elapsed().as_secs_f64(),
+    });
+    let record = reporter.await.context("the reporter ended early")?;
+    drop(lock);
+    if connect.allow_unreachable > 0 && report.stats.unreachable > 0 && report.stats.unreachable <= connect.allow_unreachable {
+        output::say(&format!(
+            "            {} unreachable, allowed by --allow-unreachable {}",
+            report.stats.unreachable, connect.allow_unreachable
+        ));
+    }
+    write_reports(reports, &record)?;
+    Ok((Finished { report, record }, exit_code))
+}
+
+fn take(terminal: &mut Terminal, record: &mut Record, event: &Event) {
+    terminal.event(event);
+    record.add(event);
+}
+
+/// Writes what `--json` and `--junit` ask for.
+///
+/// # Errors
+/// When a file cannot be written.
+pub fn write_reports(reports: &Reports, record: &Record) -> anyhow::Result<()> {
+    if let Some(file) = &reports.json {
+        write_json(file, &json::object(record))?;
+    }
+    if let Some(file) = &reports.junit {
+        std::fs::write(file, junit::xml(record)?).with_context(|| format!("cannot write {file}"))?;
+    }
+    Ok(())
+}
+
+/// Writes a JSON value to a file, or to stdout for `-`.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn write_json(file: &str, value: &serde_json::Value) -> anyhow::Result<()> {
+    let text = serde_json::to_string_pretty(value)? + "\n";
+    if file == "-" {
+        return output::data(&text).context("cannot write to stdout");
+    }
+    std::fs::write(file, text).with_context(|| format!("cannot write {file}"))
+}
+
+fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result<RunLock> {
+    let hosts = project
+        .selected
+        .iter()
+        .filter_map(|index| project.hosts.get(*index))
+        .map(|host| host.name.clone())
+        .collect();
+    RunLock::take(cluster, run, &hosts).map_err(|error| match error {
+        LockError::Held { .. } => {
+            super::dispatch::Exit::new(exit::LOCKED, error.to_string())
+                .hint("wait for it; `provision report list INVENTORY` shows when it started")
+                .into()
+        }
+        LockError::Unusable { .. } => anyhow::Error::from(error),
+    })
+}
+
+/// Values of the secrets that the inventory names, and the password that was asked for.
+pub async fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> anyhow::Result<Secrets> {
+    let mut values = BTreeMap::new();
+    for (name, source) in &project.secrets {
+        if let crate::secrets::SecretSource::File(path) = source {
+            let text = std::fs::read_to_string(path).with_context(|| format!("secret {name}: {path}"))?;
+            values.insert(name.clone(), SecretString::from(text.trim_end_matches('\n').to_owned()));
+        }
+    }
+    if ask {
+        let password = if settings.interactive {
+            let term = console::Term::stderr();
+            term.write_str("sudo password: ").context("cannot ask for the password")?;
+            term.read_secure_line().context("cannot read the password")?
+        } else {
+            let mut line = String::new();
+            std::io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
+            line.trim_end_matches(['\n', '\r']).to_owned()
+        };
+        values.insert(ASKED.to_owned(), SecretString::from(password));
+        for host in &mut project.hosts {
+            if let Become::Sudo { password } = &mut host.ssh.become_method {
+                *password = Some(ASKED.to_owned());
+            }
+        }
+    }
+    Ok(Secrets::new(values))
+}
+
+/// This controller as it is called in the locks of hosts.
+#[expect(clippy::disallowed_methods, reason = "nothing but a name for messages")]
+fn controller() -> String {
+    let machine = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
+    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default();
+    let text = format!("{}@{}/{}", user.trim(), host.trim(), machine.trim().get(..8).unwrap_or(""));
+    text.chars().filter(|c| c.is_ascii_alphanumeric() || "@/._-".contains(*c)).collect()
+}
+
+static SIGNALLED: std::sync::OnceLock<u8> = std::sync::OnceLock::new();
+
+/// First signal: start nothing new. Second: end the tasks. Third: leave at once.
+async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
+    use tokio::signal::unix::{SignalKind, signal};
+    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+        return std::future::pending().await;
+    };
+    let mut number = 0;
+    loop {
+        let (code, name) = tokio::select! {
+            _ = interrupt.recv() => (exit::INTERRUPTED, "Ctrl-C"),
+            _ = terminate.recv() => (exit::TERMINATED, "SIGTERM"),
+        };
+        let code = *SIGNALLED.get_or_init(|| code);
+        number += 1;
+        match number {
+            1 => {
+                emitter.emit(EventKind::Stopping {
+                    reason: format!("{name}: nothing new is started, running tasks may end; once more ends them"),
+                });
+                stopper.ask(Stop::Finish);
+            }
+            2 => {
+                emitter.emit(EventKind::Stopping { reason: format!("{name}: tasks are being ended; once more leaves at once") });
+                stopper.ask(Stop::End);
+            }
+            _ => leave(code),
+        }
+    }
+}
+
+/// Leaves without waiting for anything: what runs on hosts goes on in their spools.
+#[expect(clippy::exit, clippy::disallowed_methods, reason = "the third signal asks for exactly this")]
+fn leave(code: u8) -> ! {
+    std::process::exit(i32::from(code))
+}
+
+/// Hosts over SSH and this machine in one run.
+struct Both {
+    ssh: Option<transport::Ssh>,
+    local: transport::Local,
+}
+
+#[async_trait]
+impl Transport for Both {
+    async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
+        match (host.transport, &self.ssh) {
+            (TransportKind::Local, _) => self.local.open(host, deadline).await,
+            (TransportKind::Ssh, Some(ssh)) => ssh.open(host, deadline).await,
+            (TransportKind::Ssh, None) => {
+                Err(TransportError::Protocol { message: "no ssh host was announced".to_owned() })
+            }
+        }
+    }
+
+    async fn close(&self) {
+        if let Some(ssh) = &self.ssh {
+            ssh.close().await;
+        }
+    }
+}
+
+/// The transport for some hosts.
+///
+/// # Errors
+/// When `ssh` or its configuration cannot be used.
+pub async fn open_transport(
+    settings: &Settings,
+    config_dir: Option<Utf8PathBuf>,
+    hosts: &[Host],
+    secrets: &Secrets,
+    parallel: usize,
+) -> anyhow::Result<Arc<dyn Transport>> {
+    let over_ssh: Vec<Host> = hosts.iter().filter(|host| host.transport == TransportKind::Ssh).cloned().collect();
+    let ssh = if over_ssh.is_empty() {
+        None
+    } else {
+        let ssh_settings = transport::SshSettings {
+            runtime_dir: settings.runtime_dir.clone(),
+            config_dir,
+            logins: parallel.min(64),
+            terminal: settings.interactive,
+            ..transport::SshSettings::default()
+        };
+        Some(transport::Ssh::start(ssh_settings, &over_ssh, secrets.clone()).await?)
+    };
+    Ok(Arc::new(Both { ssh, local: transport::Local::new(secrets.clone()) }))
+}

@@ -1,0 +1,69 @@
+//! What the environment and the terminal say; the only place that reads them.
+
+use std::io::IsTerminal as _;
+
+use camino::Utf8PathBuf;
+
+use super::args::Global;
+use crate::journal::state_home;
+use crate::report::terminal::{self, Verbosity};
+
+/// What holds for the whole program.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// Where the state of this user stands.
+    pub state: Utf8PathBuf,
+    /// `$HOME`.
+    pub home: Option<Utf8PathBuf>,
+    /// `$XDG_RUNTIME_DIR`.
+    pub runtime_dir: Option<Utf8PathBuf>,
+    /// How much is said.
+    pub verbosity: Verbosity,
+    /// Columns of stderr, when it is a terminal.
+    pub width: Option<usize>,
+    /// Whether a bar may be drawn.
+    pub progress: bool,
+    /// Whether somebody can be asked: stdin and stderr are terminals.
+    pub interactive: bool,
+}
+
+impl Settings {
+    /// Reads environment and terminal.
+    #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+    pub fn new(global: &Global) -> Self {
+        let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        let stderr = std::io::stderr().is_terminal();
+        let verbosity = match (global.quiet, global.verbose) {
+            (true, _) => Verbosity::Quiet,
+            (false, 0) => Verbosity::Normal,
+            (false, _) => Verbosity::Verbose,
+        };
+        let width = stderr.then(|| {
+            let columns = console_width().or_else(|| variable("COLUMNS").and_then(|columns| columns.parse().ok()));
+            columns.unwrap_or(80).max(40)
+        });
+        Self {
+            state: state_home(variable("HOME").as_deref(), variable("XDG_STATE_HOME").as_deref()),
+            home: variable("HOME").map(Utf8PathBuf::from),
+            runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
+            verbosity,
+            width,
+            progress: stderr
+                && !global.no_progress
+                && verbosity != Verbosity::Verbose
+                && variable("CI").is_none()
+                && variable("TERM").is_none_or(|term| term != "dumb"),
+            interactive: stderr && std::io::stdin().is_terminal(),
+        }
+    }
+
+    /// What the display may use.
+    pub fn terminal(&self) -> terminal::Settings {
+        terminal::Settings { verbosity: self.verbosity, width: self.width, progress: self.progress }
+    }
+}
+
+/// Columns of stderr as the terminal says.
+fn console_width() -> Option<usize> {
+    console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns)).filter(|width| *width > 0)
+}

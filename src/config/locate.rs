@@ -1,0 +1,85 @@
+//! From a place in a YAML scalar's text to the place in its file.
+
+use super::source::{Sources, Span};
+
+/// Where bytes `start..end` of a scalar's text are written. `scalar` is the scalar's own place.
+///
+/// Text and file differ by quotes, escapes and the indentation of block scalars; they are walked
+/// side by side. Where they cannot be matched, the whole scalar is the answer.
+pub fn locate(sources: &Sources, scalar: Span, text: &str, start: usize, end: usize) -> Span {
+    let raw = sources.snippet(scalar);
+    let Some(from) = offset(raw, text, start) else { return scalar };
+    // The end is found from the last byte of the range, so that a line's end is not skipped.
+    let to = if end > start {
+        offset(raw, text, end - 1).map_or(from, |last| last + 1)
+    } else {
+        from
+    };
+    let base = scalar.start;
+    let place = |byte: usize| u32::try_from(byte).map_or(u32::MAX, |byte| base.saturating_add(byte));
+    Span { source: scalar.source, start: place(from), end: place(to.max(from)) }
+}
+
+/// The byte of `raw` that stands for byte `wanted` of `text`.
+fn offset(raw: &str, text: &str, wanted: usize) -> Option<usize> {
+    if raw == text {
+        return Some(wanted.min(raw.len()));
+    }
+    let quote = raw.chars().next().filter(|c| matches!(c, '"' | '\''));
+    let block = raw.starts_with(['|', '>']);
+    let mut at = if quote.is_some() {
+        1
+    } else if block {
+        raw.find('\n')? + 1
+    } else {
+        0
+    };
+    let bytes = raw.as_bytes();
+    for (i, byte) in text.bytes().enumerate() {
+        let folded = byte == b' ' || byte == b'\n';
+        loop {
+            let here = *bytes.get(at)?;
+            if quote == Some('"') && here == b'\\' {
+                break;
+            }
+            // A folded line's end is a space in the text.
+            if here == byte || (folded && here == b'\n') {
+                break;
+            }
+            at += 1;
+        }
+        if i == wanted {
+            return Some(at);
+        }
+        let escape = quote == Some('"') && bytes.get(at) == Some(&b'\\');
+        let doubled = quote == Some('\'') && byte == b'\'' && bytes.get(at + 1) == Some(&b'\'');
+        at += if escape || doubled { 2 } else { 1 };
+    }
+    (wanted >= text.len()).then(|| at.min(raw.len()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::yaml;
+    use super::*;
+
+    #[test]
+    fn scalars_of_all_styles() {
+        for yaml_text in [
+            "k: a {{ mtuu }} b\n",
+            "k: \"a\\n\\t{{ mtuu }} b\"\n",
+            "k: 'it''s {{ mtuu }} b'\n",
+            "k: |\n  first line\n    deeper\n  {{ mtuu }}\n",
+            "k: >-\n  first line\n  {{ mtuu }}\n",
+        ] {
+            let mut sources = Sources::default();
+            let id = sources.add("t.yaml", yaml_text);
+            let node = yaml::parse(&sources, id).unwrap();
+            let node = node.get("k").unwrap();
+            let text = node.as_str().unwrap();
+            let start = text.find("mtuu").unwrap();
+            let span = locate(&sources, node.span, text, start, start + 4);
+            assert_eq!(sources.snippet(span), "mtuu", "{yaml_text}");
+        }
+    }
+}

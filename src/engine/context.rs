@@ -1,0 +1,105 @@
+//! What all hosts of a run share.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use super::cancel::{Cancel, Stopper};
+use crate::events::Emitter;
+use crate::facts::Query;
+use crate::project::{Fleet, Project};
+use crate::secrets::Secrets;
+use crate::transport::Transport;
+
+/// Facts of the hosts gathered so far, by host index.
+#[derive(Debug, Default)]
+pub struct SharedFacts(Mutex<(BTreeMap<usize, Json>, Option<Arc<Fleet>>)>);
+
+impl SharedFacts {
+    /// Makes a host's facts known to the others.
+    pub fn publish(&self, host: usize, facts: Json) {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.0.insert(host, facts);
+        shared.1 = None;
+    }
+
+    /// What is known by now.
+    pub fn fleet(&self) -> Arc<Fleet> {
+        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (facts, fleet) = &mut *shared;
+        fleet.get_or_insert_with(|| Arc::new(Fleet::new(facts.clone()))).clone()
+    }
+}
+
+/// How far a run goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Mode {
+    /// Gathers what [`Context::queries`] names, and nothing else.
+    Gather,
+    /// Plans and touches nothing.
+    Plan,
+    /// Makes it so.
+    Apply,
+}
+
+/// Deadlines of design section 3. Nothing is waited for without one.
+#[derive(Debug, Clone, Copy)]
+pub struct Deadlines {
+    /// TCP, login, become and host shell.
+    pub connect: Duration,
+    /// One kind of queries.
+    pub query: Duration,
+    /// All queries of one exec.
+    pub gather: Duration,
+    /// Getting a lost host back.
+    pub reconnect: Duration,
+}
+
+impl Default for Deadlines {
+    fn default() -> Self {
+        Self {
+            connect: Duration::from_secs(15),
+            query: Duration::from_secs(20),
+            gather: Duration::from_secs(60),
+            reconnect: Duration::from_secs(120),
+        }
+    }
+}
+
+/// What all hosts of a run share.
+pub struct Context {
+    /// What is to be done.
+    pub project: Arc<Project>,
+    /// How hosts are opened.
+    pub transport: Arc<dyn Transport>,
+    /// Where it is said what happens.
+    pub emitter: Arc<Emitter>,
+    /// How far the run goes.
+    pub mode: Mode,
+    /// How long things may take.
+    pub deadlines: Deadlines,
+    /// Whether the run is to stop.
+    pub cancel: Cancel,
+    /// For stopping it from within: a spent budget of failures.
+    pub stopper: Stopper,
+    /// Values behind the placeholders of secrets.
+    pub secrets: Secrets,
+    /// Name of this controller for lock owners; no white space.
+    pub controller: String,
+    /// Whether a run of this controller is still alive.
+    pub alive: Box<dyn Fn(&str) -> bool + Send + Sync>,
+    /// Queries beyond those of the tasks.
+    pub queries: BTreeSet<Query>,
+    /// Digests that the plans must have (`apply --plan FILE`), by host.
+    pub expected: Option<BTreeMap<String, String>>,
+    /// What is known of the hosts, for templates of others.
+    pub fleet: SharedFacts,
+}
+
+impl std::fmt::Debug for Context {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Context").field("mode", &self.mode).finish_non_exhaustive()
+    }
+}

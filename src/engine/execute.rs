@@ -1,0 +1,334 @@
+//! The tasks of one stage on one host, one after another.
+
+use std::collections::BTreeSet;
+
+use tokio::time::Instant;
+
+use super::cancel::Stop;
+use super::hints;
+use super::session::{Gone, Session};
+use super::stage::{Leaders, Work, queries, task_id, task_ref};
+use super::state::SpoolReport;
+use crate::events::{ChangeView, EventKind, Failure, Outcome};
+use crate::facts::{self, Query, Touches};
+use crate::plan::{Planner, Verdict, change_view, diff};
+use crate::playbook::{Instance, InstanceState, OnFailure, Step};
+use crate::resources::Change;
+
+/// How one task went.
+pub(super) struct Ended {
+    pub outcome: Outcome,
+    pub attached: bool,
+}
+
+impl From<Outcome> for Ended {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, attached: false }
+    }
+}
+
+impl Session {
+    /// Carries out a stage: tasks in order, then the handlers that were notified.
+    pub(super) async fn execute(&mut self, work: Vec<Work>, leaders: &Leaders) -> Result<(), Gone> {
+        let mut planner = Planner::default();
+        let mut unchanged = Vec::new();
+        let mut changed_anything = false;
+        let mut stopped: Option<String> = None;
+        for (position, item) in work.iter().enumerate() {
+            let later: BTreeSet<Query> =
+                work.get(position + 1..).unwrap_or_default().iter().flat_map(needs).collect();
+            let mut fresh = None;
+            if changed_anything && depends(&item.step) && stopped.is_none() {
+                let registers = self.registers(item.step.index);
+                fresh = Some(Work { instances: self.instantiate(&item.step, &registers), ..item.clone() });
+            }
+            let item = fresh.as_ref().unwrap_or(item);
+            if stopped.is_none() {
+                self.know(std::slice::from_ref(item)).await?;
+            }
+            for instance in &item.instances {
+                let task = task_ref(&item.step, instance);
+                let reason =
+                    stopped.clone().or_else(|| self.led_elsewhere(&item.step, leaders)).or_else(|| {
+                        (self.context.cancel.now() > Stop::No)
+                            .then(|| "not started: the run was stopped".to_owned())
+                    });
+                if let Some(reason) = reason {
+                    self.finish_task(task, Outcome::Skipped(reason), 0.0, false);
+                    continue;
+                }
+                let began = Instant::now();
+                let ended = self.bounded_task(item, instance, &later, &mut planner).await?;
+                match &ended.outcome {
+                    Outcome::Unchanged => {
+                        self.counts.unchanged += 1;
+                        unchanged.push(task);
+                        continue;
+                    }
+                    Outcome::Changed { .. } | Outcome::Ran { .. } => {
+                        changed_anything = true;
+                        self.notified.extend(item.step.conduct.notify.iter().cloned());
+                    }
+                    Outcome::Failed(_) => {
+                        changed_anything = true;
+                        self.failed = true;
+                        if item.step.conduct.on_failure == OnFailure::Stop {
+                            stopped = Some(format!("not reached: `{}` failed", task.name));
+                        }
+                    }
+                    Outcome::Skipped(_) | Outcome::Blocked(_) => {}
+                }
+                self.finish_task(task, ended.outcome, began.elapsed().as_secs_f64(), ended.attached);
+            }
+        }
+        if !unchanged.is_empty() {
+            self.emit(EventKind::TasksUnchanged { host: self.host.name.clone(), tasks: unchanged });
+        }
+        if stopped.is_none() && self.context.cancel.now() == Stop::No {
+            self.run_handlers(&mut planner).await?;
+        }
+        Ok(())
+    }
+
+    /// Runs the notified handlers; a notification is cleared when its handler succeeded.
+    async fn run_handlers(&mut self, planner: &mut Planner) -> Result<(), Gone> {
+        let ids = self.notified.clone();
+        let known: BTreeSet<_> =
+            self.context.project.handlers.iter().map(|handler| handler.id.clone()).collect();
+        for forgotten in ids.difference(&known) {
+            self.warn(format!(
+                "an earlier run notified `{forgotten}`, which no playbook has any more; it is forgotten"
+            ));
+        }
+        let mut cleared: Vec<String> = ids.difference(&known).cloned().collect();
+        let handlers = self.handlers(&ids);
+        self.know(&handlers).await?;
+        for item in self.handlers(&ids) {
+            let mut good = true;
+            for instance in &item.instances {
+                let task = task_ref(&item.step, instance);
+                let began = Instant::now();
+                let ended = self.bounded_task(&item, instance, &BTreeSet::new(), planner).await?;
+                if matches!(ended.outcome, Outcome::Failed(_)) {
+                    self.failed = true;
+                    good = false;
+                }
+                good &= !matches!(ended.outcome, Outcome::Blocked(_));
+                self.finish_task(task, ended.outcome, began.elapsed().as_secs_f64(), ended.attached);
+            }
+            if good {
+                cleared.push(item.step.id.clone());
+            }
+        }
+        if !cleared.is_empty() {
+            self.clear_notifications(&cleared).await?;
+        }
+        Ok(())
+    }
+
+    /// A task that was started ends, even when its host does not come back.
+    async fn bounded_task(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        later: &BTreeSet<Query>,
+        planner: &mut Planner,
+    ) -> Result<Ended, Gone> {
+        let began = Instant::now();
+        let result = self.task(item, instance, later, planner).await;
+        if result.is_err() {
+            let message = "its host was lost; what runs there goes on, and the next run attaches to it".to_owned();
+            let outcome = self.failure(&item.step, message, None, "");
+            self.finish_task(task_ref(&item.step, instance), outcome, began.elapsed().as_secs_f64(), false);
+        }
+        result
+    }
+
+    /// Plans one task with the facts of this moment and carries the plan out.
+    async fn task(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        later: &BTreeSet<Query>,
+        planner: &mut Planner,
+    ) -> Result<Ended, Gone> {
+        let plan = planner.plan(instance, &self.facts);
+        let id = task_id(&item.step, instance);
+        let (changes, provable) = match plan.verdict {
+            Verdict::Unchanged => {
+                return Ok(match self.inherited.remove(&id) {
+                    Some(SpoolReport::Ended(0, output)) => {
+                        Ended { outcome: Outcome::Changed { changes: Vec::new(), output }, attached: true }
+                    }
+                    _ => Outcome::Unchanged.into(),
+                });
+            }
+            Verdict::Skipped(reason) => return Ok(Outcome::Skipped(reason).into()),
+            Verdict::Blocked(reason) => return Ok(Outcome::Blocked(reason).into()),
+            Verdict::Failed(message) => return Ok(self.failure(&item.step, message, None, "").into()),
+            Verdict::KnownAfter(name) => {
+                let message = format!("what it needs is still not there after `{name}`");
+                return Ok(self.failure(&item.step, message, None, "").into());
+            }
+            Verdict::Changes(changes) => (changes, true),
+            Verdict::Runs(changes) => (changes, false),
+        };
+        let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
+        match self.inherited.remove(&id) {
+            Some(SpoolReport::Ended(0, output)) if !provable && !item.handler => {
+                planner.done(&instance.name);
+                return Ok(Ended { outcome: Outcome::Ran { changes: views, output }, attached: true });
+            }
+            Some(SpoolReport::Ended(status, output)) if status != 0 => {
+                let last = hints::last_line(&output);
+                self.warn(format!(
+                    "an earlier attempt of `{}` ended with status {status}: {last}",
+                    instance.name
+                ));
+            }
+            _ => {}
+        }
+        let task = task_ref(&item.step, instance);
+        self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
+        let touches = plan.touches.unwrap_or(Touches::Everything);
+        let outcome = self.attempts(item, instance, changes, provable, &touches, later).await?;
+        if !matches!(outcome, Outcome::Failed(_)) {
+            planner.done(&instance.name);
+        }
+        Ok(outcome.into())
+    }
+
+    async fn attempts(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        mut changes: Vec<Change>,
+        provable: bool,
+        touches: &Touches,
+        later: &BTreeSet<Query>,
+    ) -> Result<Outcome, Gone> {
+        let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
+        let own = queries(std::slice::from_ref(instance));
+        let mut attempt = 1;
+        loop {
+            let outcome = match self.change(item, instance, &changes, touches, later).await? {
+                Ok(output) if !provable => Outcome::Ran { changes: views.clone(), output },
+                Ok(output) => match self.prove(instance, &own).await? {
+                    Ok(()) => Outcome::Changed { changes: views.clone(), output },
+                    Err(rest) => self.failure(&item.step, rest, command(&changes), &output),
+                },
+                Err((message, output)) => self.failure(&item.step, message, command(&changes), &output),
+            };
+            let Outcome::Failed(failure) = &outcome else { return Ok(outcome) };
+            let (allowed, delay) = hints::tries(&item.step, failure, attempt);
+            if attempt >= allowed || self.context.cancel.now() > Stop::No {
+                return Ok(outcome);
+            }
+            self.warn(format!(
+                "`{}` failed ({}); trying again, {} of {allowed}",
+                instance.name,
+                failure.message,
+                attempt + 1
+            ));
+            attempt += 1;
+            tokio::time::sleep(delay).await;
+            // What the failed try left may need another plan.
+            self.ask(&own).await?;
+            if let InstanceState::Ready { resource, .. } = &instance.state {
+                match resource.plan(&self.facts) {
+                    Ok(rest) if rest.is_empty() && provable => {
+                        return Ok(Outcome::Changed { changes: views, output: String::new() });
+                    }
+                    Ok(rest) if !rest.is_empty() => changes = rest,
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Plans again: an empty plan proves the change. What takes time to show is asked again.
+    async fn prove(
+        &mut self,
+        instance: &Instance,
+        own: &BTreeSet<Query>,
+    ) -> Result<Result<(), String>, Gone> {
+        let InstanceState::Ready { resource, .. } = &instance.state else { return Ok(Ok(())) };
+        let began = Instant::now();
+        let mut pause = std::time::Duration::from_millis(200);
+        loop {
+            let rest = match resource.plan(&self.facts) {
+                Ok(rest) if rest.is_empty() => return Ok(Ok(())),
+                Ok(rest) => {
+                    let lines: Vec<_> = rest
+                        .iter()
+                        .map(|change| {
+                            format!(
+                                "{}\n{}",
+                                change.summary,
+                                diff::render(&change.object.to_string(), &change.detail)
+                            )
+                        })
+                        .collect();
+                    format!(
+                        "did not converge: after the change the plan is still\n{}",
+                        lines.join("\n").trim_end()
+                    )
+                }
+                Err(error) => {
+                    format!("did not converge: after the change it cannot be planned: {}", unplannable(error))
+                }
+            };
+            match resource.settle() {
+                Some(limit) if began.elapsed() < limit => {
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(std::time::Duration::from_secs(2));
+                    self.ask(own).await?;
+                }
+                _ => return Ok(Err(rest)),
+            }
+        }
+    }
+
+    pub(super) fn failure(
+        &self,
+        step: &Step,
+        message: String,
+        command: Option<String>,
+        output: &str,
+    ) -> Outcome {
+        let output = self.context.secrets.redact(&hints::tail(output));
+        let hint = hints::task(step.kind, &message, &output);
+        Outcome::Failed(Failure { message, command, output, hint })
+    }
+}
+
+fn unplannable(error: crate::resources::Unplannable) -> String {
+    use crate::resources::Unplannable;
+    match error {
+        Unplannable::Unknown(object, text) | Unplannable::Missing(object, text) => {
+            format!("{object}: {text}")
+        }
+        Unplannable::Blocked(text) | Unplannable::Failed(text) => text,
+    }
+}
+
+fn needs(work: &Work) -> BTreeSet<Query> {
+    let mut needs = queries(&work.instances);
+    needs.extend(work.step.facts.iter().filter_map(|name| facts::base(name)));
+    needs
+}
+
+/// Whether a change of an earlier task can change what this step is.
+fn depends(step: &Step) -> bool {
+    !step.facts.is_empty() || !step.registers.is_empty() || step.fleet
+}
+
+/// What is run, for people: a short script as it stands, else what the change says of itself.
+fn command(changes: &[Change]) -> Option<String> {
+    use crate::resources::Detail;
+    let change = changes.first()?;
+    match &change.detail {
+        Detail::Command(text) => Some(text.clone()),
+        Detail::Text { .. } | Detail::Attributes(_) => Some(change.summary.clone()),
+    }
+}

@@ -1,0 +1,132 @@
+//! After a failure: the likely cause and the one command that mends it.
+//!
+//! Sources: `ssh` client messages (OpenSSH 9.2), `modprobe`, `apt-get` and `dnf` outputs.
+
+use std::time::Duration;
+
+use crate::events::Failure;
+use crate::inventory::Host;
+use crate::playbook::Step;
+use crate::project::Project;
+use crate::transport::ConnectKind;
+
+/// Lines of output that a failure shows.
+const TAIL_LINES: usize = 20;
+
+/// The last lines of an output, safe for a terminal.
+pub(super) fn tail(output: &str) -> String {
+    let lines: Vec<&str> = output.lines().collect();
+    lines.get(lines.len().saturating_sub(TAIL_LINES)..).unwrap_or_default().join("\n")
+}
+
+/// The last line that says something.
+pub(super) fn last_line(output: &str) -> String {
+    output
+        .lines()
+        .rev()
+        .map(str::trim)
+        .find(|line| !line.is_empty())
+        .unwrap_or("")
+        .chars()
+        .take(300)
+        .collect()
+}
+
+/// What mends a host that cannot be reached.
+pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
+    let inventory = &project.path;
+    let name = &host.name;
+    let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
+    let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
+    Some(match kind {
+        ConnectKind::HostKeyUnknown => {
+            format!("look at its key and record it: provision inventory trust {inventory} --hosts {name}")
+        }
+        ConnectKind::HostKeyChanged => format!(
+            "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, somebody may be in between"
+        ),
+        ConnectKind::KeyRefused => {
+            format!("put your key on the host: ssh-copy-id {port}{user}{}", host.address)
+        }
+        ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
+        ConnectKind::NameUnknown => {
+            format!("give the host an address: hosts: {{ {name}: {{ address: 10.0.0.1 }} }} in {inventory}")
+        }
+        ConnectKind::SudoPassword => format!(
+            "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"
+        ),
+        ConnectKind::SudoRefused => format!("try it by hand: ssh {port}{user}{} sudo true", host.address),
+        ConnectKind::NoShell => format!(
+            "give the login a shell: on {name}, usermod -s /bin/sh {}",
+            host.ssh.user.as_deref().unwrap_or("USER")
+        ),
+        ConnectKind::Refused => {
+            format!("no sshd on that port: start it, or set ssh.port for {name} in {inventory}")
+        }
+        ConnectKind::NoRoute | ConnectKind::TimedOut | ConnectKind::Closed => {
+            format!(
+                "try it by hand: ssh -v {port}{user}{}; `offline: REASON` in {inventory} leaves the host out",
+                host.address
+            )
+        }
+        ConnectKind::Jump => "try the jump host by hand: ssh -v JUMP true".to_owned(),
+        ConnectKind::Other => return None,
+    })
+}
+
+/// What an output usually means.
+pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String> {
+    let text = format!("{message}\n{output}");
+    let has = |needle: &str| text.contains(needle);
+    let cause = if has("Module ") && has("not found in directory") {
+        "the module is not installed for the running kernel: install its package and the headers of this kernel, or reboot into the kernel it was built for"
+    } else if has("Could not get lock") || has("Waiting for cache lock") {
+        "another package manager runs on the host (unattended-upgrades?)"
+    } else if has("Unable to locate package")
+        || has("No match for argument")
+        || has("has no installation candidate")
+    {
+        "the package is not in the repositories of this host: check its name and the repositories"
+    } else if has("Temporary failure resolving") || has("Could not resolve host") {
+        "the host cannot resolve names: check /etc/resolv.conf"
+    } else if has("Could not connect to") || has("Connection timed out") {
+        "the host does not reach its package mirror: a proxy or a local mirror may be needed"
+    } else if has("No space left on device") {
+        "a file system of the host is full: see `df -h` there"
+    } else if has("Read-only file system") {
+        "a file system of the host is mounted read-only: see `dmesg` there for the reason"
+    } else if has("Permission denied") || has("Operation not permitted") || has("are you root") {
+        "the login may not do this: set `ssh.become: sudo` in the inventory (in a container, the kernel may refuse it)"
+    } else if has("command not found") || has(": not found") {
+        "a tool is missing on the host: add its package in an earlier task"
+    } else if has("did not converge") {
+        "something puts the old state back, or the task wants what the host cannot hold"
+    } else {
+        return Some(format!("`provision explain {resource}` has the details"))
+            .filter(|_| resource != "command");
+    };
+    Some(cause.to_owned())
+}
+
+/// How often a task is tried in all and the pause before the next try: as the task says, else
+/// three times for what mirrors and networks do for a moment.
+pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Duration) {
+    let retries = step.conduct.retries;
+    if retries.attempts > 1 {
+        return (retries.attempts, retries.delay);
+    }
+    let text = format!("{}\n{}", failure.message, failure.output);
+    let transient = [
+        "Connection reset by peer",
+        "Connection timed out",
+        "Temporary failure resolving",
+        "Hash Sum mismatch",
+        "Failed to fetch",
+    ]
+    .iter()
+    .any(|needle| text.contains(needle));
+    if step.kind == "package" && transient {
+        return (3, Duration::from_secs(2 << attempt.min(4)));
+    }
+    (1, Duration::ZERO)
+}

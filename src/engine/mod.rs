@@ -1,0 +1,25 @@
+//! Runs a project on its hosts.
+//!
+//! ```text
+//!   run ── stages ── batches ──> Session (one per host)
+//!                                  open ─> gather ─> plan ─> execute ─> handlers ─> close
+//!   every step of that is said to the Emitter and bounded by a deadline
+//! ```
+//!
+//! A host never waits for another one inside a stage. Only this module spawns tasks.
+
+mod cancel;
+mod change;
+mod context;
+mod execute;
+mod hints;
+mod run;
+mod session;
+mod stage;
+pub mod state;
+
+pub use cancel::{Cancel, Stop, Stopper, channel};
+pub use context::{Context, Deadlines, Mode, SharedFacts};
+pub use run::{Report, exit_code, run};
+pub use session::Session;
+pub use stage::Leaders;

@@ -1,0 +1,221 @@
+//! A whole run: stages, batches, the budget of failures, the sums.
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+use tokio::sync::Semaphore;
+use tokio::task::JoinSet;
+
+use super::cancel::Stop;
+use super::context::{Context, Mode};
+use super::session::Session;
+use super::stage::Leaders;
+use crate::events::{EventKind, HostStatus, RunStats};
+use crate::exit;
+use crate::playbook::RunOnce;
+
+/// How a run ended.
+#[derive(Debug)]
+pub struct Report {
+    /// The sums.
+    pub stats: RunStats,
+    /// The hosts with what is known of them, in the order of the inventory.
+    pub sessions: Vec<Session>,
+    /// Whether a host's lock was held by another run.
+    pub locked: bool,
+    /// Why the run was stopped before its end, if it was.
+    pub stopped: bool,
+}
+
+/// Runs the project on its selected hosts. Ends with every host finished; the caller decides the
+/// exit code and says `RunFinished`.
+pub async fn run(context: Arc<Context>, command: &str) -> Report {
+    let project = context.project.clone();
+    let mut sessions = Vec::new();
+    let mut offline = BTreeMap::new();
+    for index in &project.selected {
+        let Some(host) = project.hosts.get(*index) else { continue };
+        match &host.offline {
+            Some(reason) => {
+                offline.insert(host.name.clone(), reason.clone());
+            }
+            None => sessions.push(Session::new(context.clone(), host.clone())),
+        }
+    }
+    let stages = match context.mode {
+        Mode::Gather => vec![0..0],
+        Mode::Plan | Mode::Apply => project.stages(),
+    };
+    let selected: Vec<usize> = sessions.iter().map(Session::index).collect();
+    context.emitter.emit(EventKind::RunStarted {
+        command: command.to_owned(),
+        inventory: project.path.to_string(),
+        cluster: project.cluster.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        hosts: sessions.iter().map(|session| session.name().to_owned()).collect(),
+        offline: offline.clone(),
+        playbooks: project.playbooks.len() as u64,
+        tasks: project.steps.len() as u64,
+        steps: project
+            .steps
+            .iter()
+            .map(|step| {
+                (step.id.clone(), selected.iter().filter(|host| step.hosts.contains(host)).count() as u64)
+            })
+            .collect(),
+        stages: stages.len() as u64,
+    });
+    let last = stages.len().saturating_sub(1);
+    for (number, range) in stages.iter().enumerate() {
+        let leaders = leaders(&context, &sessions, range.clone());
+        sessions = stage(&context, sessions, range.clone(), &leaders, number == last).await;
+    }
+    sessions.sort_by_key(Session::index);
+    context.transport.close().await;
+    let mut stats = RunStats { offline: offline.len() as u64, ..RunStats::default() };
+    let mut locked = false;
+    for session in &sessions {
+        let (status, tasks, pending) = session.result();
+        stats.hosts += 1;
+        stats.pending += pending;
+        match status {
+            HostStatus::Ok => stats.ok += 1,
+            HostStatus::Failed => stats.failed += 1,
+            HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. } => stats.unreachable += 1,
+            HostStatus::Offline(_) => stats.offline += 1,
+            HostStatus::NotStarted(_) => stats.not_started += 1,
+        }
+        stats.tasks.unchanged += tasks.unchanged;
+        stats.tasks.changed += tasks.changed;
+        stats.tasks.ran += tasks.ran;
+        stats.tasks.skipped += tasks.skipped;
+        stats.tasks.blocked += tasks.blocked;
+        stats.tasks.failed += tasks.failed;
+        locked |= session.locked();
+    }
+    let stopped = context.cancel.now() > Stop::No;
+    Report { stats, sessions, locked, stopped }
+}
+
+/// The exit code that the sums alone give; the command adds its own (drift, pending).
+pub fn exit_code(stats: &RunStats, allow_unreachable: u64, locked: bool) -> Vec<u8> {
+    let mut codes = Vec::new();
+    if stats.failed > 0 {
+        codes.push(exit::FAILED);
+    }
+    if stats.unreachable > allow_unreachable || stats.not_started > 0 {
+        codes.push(exit::UNREACHABLE);
+    }
+    if locked {
+        codes.push(exit::LOCKED);
+    }
+    codes
+}
+
+fn leaders(context: &Context, sessions: &[Session], range: std::ops::Range<usize>) -> Leaders {
+    let mut leaders = Leaders::new();
+    for step in context.project.steps.get(range).unwrap_or_default() {
+        let healthy = || sessions.iter().filter(|s| !s.is_over() && !s.has_failed()).map(Session::index);
+        let leader = match step.conduct.run_once {
+            None => None,
+            Some(RunOnce::First) => healthy().find(|host| step.hosts.contains(host)),
+            Some(RunOnce::Host(host)) => healthy().find(|index| *index == host),
+        };
+        if let Some(leader) = leader {
+            leaders.insert(step.index, leader);
+        }
+    }
+    leaders
+}
+
+/// One stage on all hosts: canary first, then batches; only an apply is rolled out.
+async fn stage(
+    context: &Arc<Context>,
+    sessions: Vec<Session>,
+    range: std::ops::Range<usize>,
+    leaders: &Leaders,
+    last: bool,
+) -> Vec<Session> {
+    let rollout = &context.project.rollout;
+    let total = sessions.len();
+    let mut waiting = sessions.into_iter().peekable();
+    let mut done: Vec<Session> = Vec::new();
+    let mut number = 0;
+    while waiting.peek().is_some() {
+        let (name, size) = if context.mode != Mode::Apply {
+            (None, total)
+        } else if let Some(canary) = rollout.canary.filter(|canary| number == 0 && (1..total).contains(canary)) {
+            (Some("canary".to_owned()), canary)
+        } else {
+            match rollout.batch {
+                Some(size) if size > 0 && size < total => (Some(format!("batch {number}")), size),
+                _ => (None, total),
+            }
+        };
+        let batch: Vec<Session> = waiting.by_ref().take(size).collect();
+        if let Some(name) = name {
+            let hosts = batch.iter().map(|session| session.name().to_owned()).collect();
+            context.emitter.emit(EventKind::BatchStarted { name, hosts });
+        }
+        done.extend(together(context, batch, range.clone(), leaders, last).await);
+        number += 1;
+        stop_when_spent(context, &done, total);
+    }
+    done
+}
+
+/// Stops the run when more hosts failed than the rollout allows.
+fn stop_when_spent(context: &Context, done: &[Session], total: usize) {
+    let Some(allowed) = context.project.rollout.may_fail(total) else { return };
+    let failed = done.iter().filter(|session| session.has_failed() || session.is_gone()).count();
+    if failed > allowed
+        && context.cancel.now() == Stop::No
+        && context.mode == Mode::Apply
+        && done.len() < total
+    {
+        let reason = format!("{failed} hosts failed, more than rollout.max_failed allows ({allowed})");
+        context.emitter.emit(EventKind::Stopping { reason });
+        context.stopper.ask(Stop::Finish);
+    }
+}
+
+/// Some hosts at once, each on its own.
+async fn together(
+    context: &Arc<Context>,
+    batch: Vec<Session>,
+    range: std::ops::Range<usize>,
+    leaders: &Leaders,
+    last: bool,
+) -> Vec<Session> {
+    let permits = Arc::new(Semaphore::new(context.project.rollout.parallel.max(1)));
+    let mut tasks = JoinSet::new();
+    for mut session in batch {
+        let permits = permits.clone();
+        let range = range.clone();
+        let leaders = leaders.clone();
+        let cancel = context.cancel.clone();
+        tasks.spawn(async move {
+            let permit = permits.acquire().await;
+            if cancel.now() > Stop::No && !session.was_started() {
+                session.not_started("the run was stopped before it");
+            } else {
+                session.stage(range, &leaders).await;
+            }
+            if last || session.is_over() {
+                session.finish().await;
+            }
+            drop(permit);
+            session
+        });
+    }
+    let mut done = Vec::new();
+    while let Some(joined) = tasks.join_next().await {
+        match joined {
+            Ok(session) => done.push(session),
+            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+            Err(_) => {}
+        }
+    }
+    done.sort_by_key(Session::index);
+    done
+}

@@ -1,0 +1,394 @@
+//! One host of a run: its connection, its facts, and how it stands.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::context::{Context, Mode};
+use super::hints;
+use super::state::{self, HostState, SpoolReport};
+use crate::events::{EventKind, HostStatus, TaskCounts};
+use crate::facts::{self, Answer, BatchPart, Facts, Query};
+use crate::inventory::Host;
+use crate::transport::{Frame, Part, PartEnd, Remote, TransportError};
+
+/// Why nothing more can be done on a host.
+#[derive(Debug)]
+pub(super) struct Gone(pub HostStatus);
+
+/// The host's kernel lock, as this session holds it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) enum Lock {
+    /// Not asked for: nothing was changed yet.
+    Free,
+    /// Held; large files go below this directory.
+    Held { uploads: String },
+}
+
+/// One host of a run.
+pub struct Session {
+    pub(super) context: Arc<Context>,
+    pub(super) host: Host,
+    pub(super) remote: Option<Box<dyn Remote>>,
+    pub(super) facts: Facts,
+    pub(super) state: HostState,
+    pub(super) gathered: bool,
+    pub(super) lock: Lock,
+    /// Handlers that this run notified or an earlier one left.
+    pub(super) notified: BTreeSet<String>,
+    /// Spool entries whose end this run saw: forgotten with the next frame.
+    pub(super) seen: Vec<String>,
+    /// Ends of spool entries that an earlier connection or run started, by key.
+    pub(super) inherited: BTreeMap<String, SpoolReport>,
+    pub(super) counts: TaskCounts,
+    pub(super) status: Option<HostStatus>,
+    pub(super) failed: bool,
+    pub(super) pending: u64,
+    pub(super) drift: bool,
+    pub(super) locked: bool,
+    pub(super) digests: Vec<String>,
+    started: Instant,
+    execs: u64,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Session").field("host", &self.host.name).finish_non_exhaustive()
+    }
+}
+
+impl Session {
+    /// A host that was not touched yet.
+    pub fn new(context: Arc<Context>, host: Host) -> Self {
+        Self {
+            context,
+            host,
+            remote: None,
+            facts: Facts::default(),
+            state: HostState::default(),
+            gathered: false,
+            lock: Lock::Free,
+            notified: BTreeSet::new(),
+            seen: Vec::new(),
+            inherited: BTreeMap::new(),
+            counts: TaskCounts::default(),
+            status: None,
+            failed: false,
+            pending: 0,
+            drift: false,
+            locked: false,
+            digests: Vec::new(),
+            started: Instant::now(),
+            execs: 0,
+        }
+    }
+
+    /// Name of the host.
+    pub fn name(&self) -> &str {
+        &self.host.name
+    }
+
+    /// Index of the host in the inventory.
+    pub fn index(&self) -> usize {
+        self.host.index
+    }
+
+    /// Whether the run is over for this host.
+    pub fn is_over(&self) -> bool {
+        self.status.is_some()
+    }
+
+    /// What is known of the host.
+    pub fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// How the host ended, with its tasks by outcome and the changes its plan still holds.
+    pub fn result(&self) -> (HostStatus, TaskCounts, u64) {
+        (self.status.clone().unwrap_or(HostStatus::Ok), self.counts, self.pending)
+    }
+
+    /// Whether a task failed on it.
+    pub fn has_failed(&self) -> bool {
+        self.failed
+    }
+
+    /// Whether it could not be reached or was lost.
+    pub fn is_gone(&self) -> bool {
+        matches!(self.status, Some(HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. }))
+    }
+
+    /// Whether another run held its lock.
+    pub fn locked(&self) -> bool {
+        self.locked
+    }
+
+    /// Whether anything was done on it.
+    pub fn was_started(&self) -> bool {
+        self.gathered || self.remote.is_some()
+    }
+
+    /// Ends it before it was touched.
+    pub fn not_started(&mut self, reason: &str) {
+        if self.status.is_none() {
+            self.status = Some(HostStatus::NotStarted(reason.to_owned()));
+        }
+    }
+
+    /// Digest of its plan over all stages; `None` when it was not planned to the end.
+    pub fn plan_digest(&self) -> Option<String> {
+        if self.is_gone() || self.digests.is_empty() { None } else { Some(self.digests.join("-")) }
+    }
+
+    /// Whether its plan holds changes.
+    pub fn has_drift(&self) -> bool {
+        self.drift
+    }
+
+    pub(super) fn emit(&self, kind: EventKind) {
+        self.context.emitter.emit(kind);
+    }
+
+    pub(super) fn warn(&self, message: impl Into<String>) {
+        self.emit(EventKind::Warning { host: Some(self.host.name.clone()), message: message.into() });
+    }
+
+    /// Opens the connection when there is none.
+    pub(super) async fn open(&mut self) -> Result<(), Gone> {
+        if self.remote.is_some() {
+            return Ok(());
+        }
+        let host = self.host.name.clone();
+        self.emit(EventKind::HostConnecting { host: host.clone() });
+        let began = Instant::now();
+        match self.context.transport.open(&self.host, self.context.deadlines.connect).await {
+            Ok(remote) => {
+                self.remote = Some(remote);
+                self.emit(EventKind::HostConnected { host, seconds: began.elapsed().as_secs_f64() });
+                Ok(())
+            }
+            Err(error) => Err(self.unreachable(&error)),
+        }
+    }
+
+    fn unreachable(&self, error: &TransportError) -> Gone {
+        match error {
+            TransportError::Connect { kind, message } => Gone(HostStatus::Unreachable {
+                kind: *kind,
+                reason: message.clone(),
+                hint: hints::connect(*kind, &self.host, &self.context.project),
+            }),
+            TransportError::Lost { .. }
+            | TransportError::PartTimedOut { .. }
+            | TransportError::Protocol { .. } => Gone(HostStatus::Quarantined { reason: error.to_string() }),
+        }
+    }
+
+    /// Gets a lost host back within the budget.
+    pub(super) async fn reconnect(&mut self, reason: &str) -> Result<(), Gone> {
+        self.emit(EventKind::HostLost { host: self.host.name.clone(), reason: reason.to_owned() });
+        self.drop_remote().await;
+        let budget = self.context.deadlines.reconnect;
+        let end = Instant::now() + budget;
+        let mut pause = Duration::from_millis(500);
+        loop {
+            match self.context.transport.open(&self.host, self.context.deadlines.connect).await {
+                Ok(remote) => {
+                    self.remote = Some(remote);
+                    return Ok(());
+                }
+                Err(error) if Instant::now() + pause < end => {
+                    tracing::debug!(host = %self.host.name, %error, "reconnect");
+                    tokio::time::sleep(pause).await;
+                    pause = (pause * 2).min(Duration::from_secs(8));
+                }
+                Err(error) => {
+                    let reason = format!("{reason}; not back within {}: {error}", human(budget));
+                    return Err(Gone(HostStatus::Quarantined { reason }));
+                }
+            }
+        }
+    }
+
+    async fn drop_remote(&mut self) {
+        if let Some(mut remote) = self.remote.take() {
+            remote.close().await;
+        }
+        self.lock = Lock::Free;
+    }
+
+    /// Asks queries in one exec; a hung kind costs a second one, and its answers are unknown.
+    pub(super) async fn ask(&mut self, queries: &BTreeSet<Query>) -> Result<(), Gone> {
+        if queries.is_empty() {
+            return Ok(());
+        }
+        let budget = self.context.deadlines.gather;
+        let parts = facts::batch(queries, self.context.deadlines.query);
+        match tokio::time::timeout(budget, self.ask_parts(parts)).await {
+            Ok(result) => result,
+            Err(_) => {
+                let reason = format!("its facts were not gathered within {}", human(budget));
+                Err(Gone(HostStatus::Quarantined { reason }))
+            }
+        }
+    }
+
+    async fn ask_parts(&mut self, mut parts: Vec<BatchPart>) -> Result<(), Gone> {
+        let mut lost = 0;
+        while !parts.is_empty() {
+            let frame = Frame {
+                prelude: state::FUNCTIONS.to_owned(),
+                parts: parts.iter().map(|part| part.part.clone()).collect(),
+                secrets: self.context.secrets.clone(),
+            };
+            let (result, ends) = self.run_frame(&frame).await;
+            for end in &ends {
+                if let Some(part) = parts.get(end.index) {
+                    self.facts.absorb(part, end);
+                }
+            }
+            let answered = ends.len();
+            match result {
+                Ok(()) => return Ok(()),
+                Err(TransportError::PartTimedOut { index, part, deadline }) => {
+                    let reason = format!("`{part}` gave no answer within {}", human(deadline));
+                    self.warn(reason.clone());
+                    if let Some(hung) = parts.get(index) {
+                        self.facts.unknown(hung, &reason);
+                    }
+                    parts.drain(..parts.len().min(index + 1));
+                    if let Some(remote) = self.remote.as_mut() {
+                        if let Err(error) = remote.revive().await {
+                            let reason =
+                                format!("{reason}, and the host does not take a second session: {error}");
+                            return Err(Gone(HostStatus::Quarantined { reason }));
+                        }
+                        // The shell that held the lock is gone.
+                        self.lock = Lock::Free;
+                    }
+                }
+                Err(TransportError::Lost { message }) => {
+                    lost += 1;
+                    if lost > 3 {
+                        return Err(Gone(HostStatus::Quarantined {
+                            reason: format!("lost again and again: {message}"),
+                        }));
+                    }
+                    parts.drain(..parts.len().min(answered));
+                    self.reconnect(&message).await?;
+                }
+                Err(error) => return Err(self.unreachable(&error)),
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a frame and collects its parts.
+    pub(super) async fn run_frame(&mut self, frame: &Frame) -> (Result<(), TransportError>, Vec<PartEnd>) {
+        self.execs += 1;
+        let mut ends = Vec::new();
+        let Some(remote) = self.remote.as_mut() else {
+            let message = "there is no connection".to_owned();
+            return (Err(TransportError::Protocol { message }), ends);
+        };
+        let result = remote.run(frame, &mut |end| ends.push(end)).await;
+        (result, ends)
+    }
+
+    /// Runs one script as a frame of its own; its output.
+    pub(super) async fn run_part(&mut self, part: Part, prelude: String) -> Result<PartEnd, TransportError> {
+        let frame = Frame { prelude, parts: vec![part], secrets: self.context.secrets.clone() };
+        let (result, ends) = self.run_frame(&frame).await;
+        result?;
+        ends.into_iter()
+            .next()
+            .ok_or_else(|| TransportError::Protocol { message: "a part gave no end".to_owned() })
+    }
+
+    /// Asks what all tasks of the run need, in one exec, and attaches to work that is going on.
+    pub(super) async fn gather(&mut self, wanted: &BTreeSet<Query>) -> Result<(), Gone> {
+        let began = Instant::now();
+        let execs = self.execs;
+        self.ask(wanted).await?;
+        self.gathered = true;
+        self.read_state()?;
+        if self.context.mode == Mode::Apply && !self.state.spool.is_empty() {
+            self.attach().await?;
+            // What ended meanwhile may have changed anything.
+            self.ask(wanted).await?;
+        }
+        let unknown =
+            wanted.iter().filter(|q| matches!(self.facts.get(q), Some(Answer::Unknown(_)) | None)).count();
+        self.emit(EventKind::HostGathered {
+            host: self.host.name.clone(),
+            queries: wanted.len() as u64,
+            execs: self.execs - execs,
+            unknown: unknown as u64,
+            seconds: began.elapsed().as_secs_f64(),
+        });
+        self.context.fleet.publish(self.host.index, self.facts.view());
+        Ok(())
+    }
+
+    fn read_state(&mut self) -> Result<(), Gone> {
+        if let Some(Answer::State(text)) = self.facts.get(&Query::State) {
+            match HostState::parse(text) {
+                Ok(state) => {
+                    self.notified.extend(state.notified.iter().cloned());
+                    self.state = state;
+                }
+                Err(reason) => return Err(Gone(HostStatus::Quarantined { reason })),
+            }
+        }
+        Ok(())
+    }
+
+    /// Ends the connection and says how the host ended.
+    pub async fn finish(&mut self) {
+        if self.remote.is_some()
+            && !self.seen.is_empty()
+            && !matches!(self.status, Some(HostStatus::Quarantined { .. }))
+        {
+            let seen = std::mem::take(&mut self.seen);
+            let part = Part {
+                name: "tidy".to_owned(),
+                script: state::tidy(&[], &seen),
+                deadline: self.context.deadlines.query,
+                limit: 4096,
+            };
+            if let Err(error) = self.run_part(part, state::FUNCTIONS.to_owned()).await {
+                tracing::debug!(host = %self.host.name, %error, "tidy");
+            }
+        }
+        self.drop_remote().await;
+        let status = match self.status.take() {
+            Some(status) => status,
+            None if self.failed => HostStatus::Failed,
+            None => HostStatus::Ok,
+        };
+        self.emit(EventKind::HostFinished {
+            host: self.host.name.clone(),
+            status: status.clone(),
+            tasks: self.counts,
+            seconds: self.started.elapsed().as_secs_f64(),
+        });
+        self.status = Some(status);
+    }
+}
+
+/// A duration as people write it: `15s`, `10m`, `2h`.
+pub(super) fn human(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if seconds == 0 {
+        return format!("{}ms", duration.as_millis());
+    }
+    if seconds.is_multiple_of(3600) {
+        return format!("{}h", seconds / 3600);
+    }
+    if seconds.is_multiple_of(60) && seconds >= 120 {
+        return format!("{}m", seconds / 60);
+    }
+    format!("{seconds}s")
+}

@@ -1,0 +1,254 @@
+//! The state directory of a host: what outlives a connection and a controller.
+//!
+//! `/run/provision` for root, `~/.cache/provision` otherwise:
+//!
+//! ```text
+//!   version, identity       format; machine id, boot id and product uuid it belongs to
+//!   lock, owner             flock of the host shell; run, controller, pid and start time for messages
+//!   notify/KEY              a notified handler whose run was not seen; holds its id
+//!   spool/KEY/              one change: pid, out, tail, status, name, run
+//!   upload/KEY              large files on their way
+//! ```
+//!
+//! The shell side is in `src/shell/`; this file has its constants, scripts and the parser.
+
+use std::collections::BTreeSet;
+
+use sha2::{Digest as _, Sha256};
+
+use crate::plan::hex;
+use crate::transport::{Arg, Script};
+
+/// Functions that frames of the engine share.
+pub const FUNCTIONS: &str = include_str!("../shell/state_functions.sh");
+
+/// The newest format of the state directory that this program knows.
+pub const VERSION: u32 = 1;
+
+/// How a spool entry stands.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum SpoolState {
+    /// Its process lives.
+    Running,
+    /// It ended with this status, and nobody took note of it yet.
+    Ended(i32),
+    /// Its process is gone without a status: killed, or the machine went down.
+    Lost,
+}
+
+/// A change that an earlier connection or run started.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct SpoolEntry {
+    /// Its key, see [`spool_key`](crate::plan::spool_key).
+    pub key: String,
+    /// How it stands.
+    pub state: SpoolState,
+    /// The run that started it.
+    pub run: String,
+    /// Name of its task.
+    pub name: String,
+}
+
+/// What the state directory says.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct HostState {
+    /// Format; `None` when there is no directory yet.
+    pub version: Option<u32>,
+    /// Ids of handlers that were notified and not seen to run.
+    pub notified: BTreeSet<String>,
+    /// Changes that nobody saw end.
+    pub spool: Vec<SpoolEntry>,
+}
+
+impl HostState {
+    /// Reads the lines of `src/shell/state.sh`.
+    ///
+    /// # Errors
+    /// When the directory is of a newer format than this program knows.
+    pub fn parse(text: &str) -> Result<Self, String> {
+        let mut state = Self::default();
+        for line in text.lines() {
+            let mut fields = line.split('\t');
+            match fields.next() {
+                Some("version") => {
+                    let version = fields.next().and_then(|v| v.parse().ok()).unwrap_or(0);
+                    if version > VERSION {
+                        return Err(format!(
+                            "the state directory of this host has format {version}, newer than this program knows ({VERSION}); use the provision that wrote it"
+                        ));
+                    }
+                    state.version = Some(version);
+                }
+                Some("notify") => state.notified.extend(fields.next().map(str::to_owned)),
+                Some("spool") => state.spool.extend(spool_entry(fields)),
+                _ => {}
+            }
+        }
+        Ok(state)
+    }
+}
+
+fn spool_entry<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<SpoolEntry> {
+    let key = fields.next()?.to_owned();
+    let word = fields.next()?;
+    let status = fields.next()?;
+    let run = fields.next()?.to_owned();
+    let name = fields.next().unwrap_or("").to_owned();
+    let state = match word {
+        "running" => SpoolState::Running,
+        "ended" => SpoolState::Ended(status.parse().ok()?),
+        _ => SpoolState::Lost,
+    };
+    Some(SpoolEntry { key, state, run, name })
+}
+
+/// The file name of a handler's notification.
+pub fn notify_key(handler: &str) -> String {
+    hex(&Sha256::digest(handler.as_bytes())).chars().take(16).collect()
+}
+
+/// What a spool or follow script reported.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum SpoolReport {
+    /// The command ended with this status; its output.
+    Ended(i32, String),
+    /// The process is gone without a status; its output so far.
+    Lost(String),
+    /// The host's lock is not held: what is in the way.
+    Refused(String),
+    /// The change could not be put into the spool.
+    Failed(String),
+}
+
+impl SpoolReport {
+    /// Reads the first line and the output behind it.
+    pub fn parse(output: &[u8]) -> Self {
+        let text = String::from_utf8_lossy(output);
+        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        let (word, argument) = first.split_once(' ').unwrap_or((first, ""));
+        match word {
+            "ended" => match argument.trim().parse() {
+                Ok(status) => Self::Ended(status, rest.to_owned()),
+                Err(_) => Self::Failed(format!("no status in {first:?}")),
+            },
+            "lost" => Self::Lost(rest.to_owned()),
+            "refused" => Self::Refused(argument.to_owned()),
+            _ => Self::Failed(text.trim().to_owned()),
+        }
+    }
+}
+
+/// Who holds a host's lock, from the line that `provision_lock` reports after `busy`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LockOwner {
+    /// The run.
+    pub run: String,
+    /// Its controller, as [`Context::controller`](super::Context::controller).
+    pub controller: String,
+    /// Process of its host shell.
+    pub pid: String,
+    /// Start time of that process.
+    pub start: String,
+}
+
+impl LockOwner {
+    /// Reads the owner line.
+    pub fn parse(line: &str) -> Option<Self> {
+        let mut words = line.split_whitespace().map(str::to_owned);
+        Some(Self { run: words.next()?, controller: words.next()?, pid: words.next()?, start: words.next()? })
+    }
+}
+
+/// Everything that starts a change on a host.
+#[derive(Debug, Clone)]
+pub struct SpoolRequest<'a> {
+    /// Key of the entry.
+    pub key: &'a str,
+    /// Name of the task.
+    pub name: &'a str,
+    /// The run.
+    pub run: &'a str,
+    /// Whether it becomes a unit of its own.
+    pub detach: bool,
+    /// User that it runs as, instead of the login or root.
+    pub user: Option<&'a str>,
+    /// What runs.
+    pub script: Script,
+    /// Handlers that it notifies.
+    pub notify: &'a [String],
+}
+
+/// The script that runs a change in the spool.
+pub fn spool(request: SpoolRequest<'_>) -> Script {
+    let mut script = Script::new(include_str!("../shell/spool.sh"))
+        .arg(request.key)
+        .arg(one_line(request.name))
+        .arg(request.run)
+        .arg(if request.detach { "detach" } else { "here" })
+        .arg(request.user.unwrap_or(""))
+        .arg(Arg::Script(Box::new(request.script)));
+    for handler in request.notify {
+        script = script.arg(notify_key(handler)).arg(one_line(handler));
+    }
+    script
+}
+
+/// The script that waits for a spool entry.
+pub fn follow(key: &str) -> Script {
+    Script::new(include_str!("../shell/follow.sh")).arg(key)
+}
+
+/// The script that ends a spool entry's processes.
+pub fn end_task(key: &str) -> Script {
+    Script::new(include_str!("../shell/end_task.sh")).arg(key)
+}
+
+/// The script that forgets notifications of handlers and spool entries.
+pub fn tidy(handlers: &[String], spool: &[String]) -> Script {
+    Script::new(include_str!("../shell/tidy.sh"))
+        .args(handlers.iter().map(|id| notify_key(id)))
+        .arg("--")
+        .args(spool.iter().cloned())
+}
+
+/// The script that frees the lock of a dead controller's host shell.
+pub fn take_over(owner: &LockOwner) -> Script {
+    Script::new(include_str!("../shell/take_over.sh")).arg(owner.pid.as_str()).arg(owner.start.as_str())
+}
+
+/// The script that takes the lock and says how that went, then where uploads go.
+pub fn report_lock() -> Script {
+    Script::new("provision_dir; printf '%s\\n%s\\n' \"${provision_locked-}\" \"$d\"")
+}
+
+fn one_line(text: &str) -> String {
+    text.replace(['\n', '\t'], " ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn state_lines() {
+        let text = "version\t1\nnotify\tbase/reload sshd\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\n";
+        let state = HostState::parse(text).unwrap();
+        assert_eq!(state.version, Some(1));
+        assert!(state.notified.contains("base/reload sshd"));
+        let states: Vec<_> = state.spool.iter().map(|entry| entry.state).collect();
+        assert_eq!(states, [SpoolState::Running, SpoolState::Ended(3), SpoolState::Lost]);
+        assert_eq!(HostState::parse("").unwrap(), HostState::default());
+        assert!(HostState::parse("version\t9\n").is_err());
+    }
+
+    #[test]
+    fn spool_reports() {
+        assert_eq!(SpoolReport::parse(b"ended 0\nhello\n"), SpoolReport::Ended(0, "hello\n".to_owned()));
+        assert_eq!(SpoolReport::parse(b"lost 0\npart"), SpoolReport::Lost("part".to_owned()));
+        assert_eq!(
+            SpoolReport::parse(b"refused busy r c 1 2\n"),
+            SpoolReport::Refused("busy r c 1 2".to_owned())
+        );
+        assert!(matches!(SpoolReport::parse(b""), SpoolReport::Failed(_)));
+    }
+}

@@ -1,0 +1,19 @@
+//! The contract between the engine and everything that tells of it.
+//!
+//! ```text
+//!   engine ── Emitter ──> journal (written before `emit` returns)
+//!                    └──> channel ──> terminal, JSON, JUnit, HTML
+//! ```
+//!
+//! Guarantees: `seq` counts up without gaps; for every `TaskStarted` there is exactly one
+//! `TaskFinished` of the same host and task; every host of `RunStarted` has exactly one
+//! `HostFinished`; `RunFinished` is last. Events are plain data and can be read back.
+
+mod emitter;
+mod kind;
+
+pub use emitter::{Emitter, Sink};
+pub use kind::{
+    ChangeView, Event, EventKind, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
+    TaskCounts, TaskRef,
+};

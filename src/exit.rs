@@ -1,0 +1,136 @@
+//! The exit codes of `provision`: one table for `main`, `explain` and the reference.
+
+/// Every selected host that is not offline converged or was verified.
+pub const OK: u8 = 0;
+/// A bug in provision.
+pub const BUG: u8 = 1;
+/// The command line is wrong, or it selects no host.
+pub const USAGE: u8 = 2;
+/// Inventory, playbook, template or secret is wrong; nothing was touched.
+pub const CONFIG: u8 = 3;
+/// A host was unreachable or quarantined.
+pub const UNREACHABLE: u8 = 4;
+/// A task failed on a host.
+pub const FAILED: u8 = 5;
+/// Verification failed, or there is drift.
+pub const DRIFT: u8 = 6;
+/// Changes are pending (`plan --exit-code`), or tasks were blocked.
+pub const PENDING: u8 = 7;
+/// Another run holds the lock.
+pub const LOCKED: u8 = 8;
+/// Stopped by Ctrl-C after an orderly end.
+pub const INTERRUPTED: u8 = 130;
+/// Stopped by SIGTERM after an orderly end.
+pub const TERMINATED: u8 = 143;
+
+/// One row of the table.
+#[derive(Debug, Clone, Copy)]
+pub struct ExitCode {
+    /// The number.
+    pub code: u8,
+    /// Its name for `explain`.
+    pub name: &'static str,
+    /// What it means.
+    pub meaning: &'static str,
+    /// What to do.
+    pub cure: &'static str,
+}
+
+/// All exit codes, in the order of their numbers.
+pub const TABLE: &[ExitCode] = &[
+    ExitCode {
+        code: OK,
+        name: "ok",
+        meaning: "every selected host that is not marked offline converged, or was verified",
+        cure: "nothing to do",
+    },
+    ExitCode {
+        code: BUG,
+        name: "bug",
+        meaning: "something happened in provision that must not happen",
+        cure: "run again with -v and report what it says",
+    },
+    ExitCode {
+        code: USAGE,
+        name: "usage",
+        meaning: "the command line is wrong, or it selects no host",
+        cure: "see `provision help`; `provision inventory list INVENTORY` shows the hosts and groups that can be named",
+    },
+    ExitCode {
+        code: CONFIG,
+        name: "config",
+        meaning: "the inventory, a playbook, a template or a secret is wrong; nothing was touched",
+        cure: "mend the places shown, then run `provision validate INVENTORY`",
+    },
+    ExitCode {
+        code: UNREACHABLE,
+        name: "unreachable",
+        meaning: "a host could not be reached, or missed a deadline and was quarantined; the others were finished",
+        cure: "each such host is listed with the command that mends it; then run the same command with `--hosts @unreachable`",
+    },
+    ExitCode {
+        code: FAILED,
+        name: "failed",
+        meaning: "a task failed on at least one host",
+        cure: "the failure shows the command, what it printed and the likely cause; then run the same command with `--hosts @failed`",
+    },
+    ExitCode {
+        code: DRIFT,
+        name: "drift",
+        meaning: "`verify` found that a host is not what the inventory says",
+        cure: "`provision plan INVENTORY` shows the differences, `provision apply INVENTORY` mends them",
+    },
+    ExitCode {
+        code: PENDING,
+        name: "pending",
+        meaning: "changes are pending (`plan --exit-code`), or a task was blocked: it could not be done now though nothing failed",
+        cure: "run `provision apply INVENTORY`, or see the reason that is shown with each blocked task",
+    },
+    ExitCode {
+        code: LOCKED,
+        name: "locked",
+        meaning: "another run works on the same hosts",
+        cure: "wait for it; the message names the run. A lock is free the moment its run ends, however it ended",
+    },
+    ExitCode {
+        code: INTERRUPTED,
+        name: "interrupted",
+        meaning: "stopped by Ctrl-C after an orderly end",
+        cure: "run the same command again: what is done stays done",
+    },
+    ExitCode {
+        code: TERMINATED,
+        name: "terminated",
+        meaning: "stopped by SIGTERM after an orderly end",
+        cure: "run the same command again: what is done stays done",
+    },
+];
+
+/// Where several codes apply, the one that is given: the order of design section 3.
+pub const PRECEDENCE: &[u8] =
+    &[BUG, INTERRUPTED, TERMINATED, LOCKED, CONFIG, FAILED, UNREACHABLE, DRIFT, PENDING];
+
+/// The code that wins.
+pub fn choose(codes: &[u8]) -> u8 {
+    PRECEDENCE.iter().copied().find(|code| codes.contains(code)).unwrap_or(OK)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn precedence() {
+        assert_eq!(choose(&[]), OK);
+        assert_eq!(choose(&[UNREACHABLE, FAILED]), FAILED);
+        assert_eq!(choose(&[PENDING, DRIFT]), DRIFT);
+        assert_eq!(choose(&[FAILED, INTERRUPTED]), INTERRUPTED);
+    }
+
+    #[test]
+    fn every_code_is_explained_once() {
+        for code in PRECEDENCE {
+            assert_eq!(TABLE.iter().filter(|row| row.code == *code).count(), 1, "{code}");
+        }
+    }
+}

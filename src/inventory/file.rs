@@ -1,0 +1,388 @@
+//! The inventory as it is written: one record per mapping.
+
+use serde_json::{Value as Json, json};
+
+use super::host::TransportKind;
+use crate::config::{Diagnostics, Entries, FromNode, Node, Sp, Span, Yaml, did_you_mean_text};
+use crate::config::{Diagnostic, read::wrong_type};
+use crate::secrets::SecretSource;
+
+crate::record! {
+    /// An inventory: the hosts of one cluster and what is to be done on them.
+    InventoryFile("an inventory") {
+        /// Name of the cluster: `[a-z0-9][a-z0-9._-]*`.
+        req cluster: Sp<String>,
+        /// How hosts are reached over SSH, for all of them.
+        opt ssh: SshFile,
+        /// How hosts are reached.
+        opt transport: TransportKind,
+        /// The playbooks to carry out, in order.
+        def playbooks: Vec<Use> = Vec::new(),
+        /// Variables of all hosts.
+        def vars: Entries<Node> = Entries::default(),
+        /// Where secrets come from.
+        def secrets: Entries<SecretSource> = Entries::default(),
+        /// Groups of hosts.
+        opt groups: Sp<Entries<Nullable<GroupFile>>>,
+        /// What differs from host to host; a key is a name or a host list.
+        opt hosts: Sp<Entries<Nullable<HostFile>>>,
+        /// What a run may interrupt.
+        opt policy: Policy,
+        /// How many hosts at once, and when to stop.
+        opt rollout: RolloutFile,
+        /// What `verify` expects of all hosts.
+        def expect: Entries<Node> = Entries::default(),
+        /// Makes the inventory a lab's: it exists only there.
+        opt lab: Node,
+    }
+}
+
+crate::record! {
+    /// A group of hosts.
+    GroupFile("a group") {
+        /// Host lists of its members.
+        opt hosts: Words,
+        /// Groups whose hosts are also members.
+        def children: Vec<Sp<String>> = Vec::new(),
+        /// Variables of its hosts.
+        def vars: Entries<Node> = Entries::default(),
+        /// What `verify` expects of its hosts.
+        def expect: Entries<Node> = Entries::default(),
+        /// Network cards of its hosts.
+        opt nics: Sp<Nics>,
+        /// How its hosts are reached over SSH.
+        opt ssh: SshFile,
+        /// How its hosts are reached.
+        opt transport: TransportKind,
+        /// Labels of its hosts.
+        def labels: Entries<String> = Entries::default(),
+        /// Which of two unrelated groups wins: the higher one.
+        def priority: i64 = 0,
+    }
+}
+
+crate::record! {
+    /// A host, or several that a host list names.
+    HostFile("a host") {
+        /// Name or address to connect to; a template over `host`. Default: the name.
+        opt address: Sp<String>,
+        /// Labels for host expressions.
+        def labels: Entries<String> = Entries::default(),
+        /// Variables.
+        def vars: Entries<Node> = Entries::default(),
+        /// Why it is neither reached nor counted.
+        opt offline: Sp<String>,
+        /// How it is reached over SSH.
+        opt ssh: SshFile,
+        /// How it is reached.
+        opt transport: Sp<TransportKind>,
+        /// Its network cards.
+        opt nics: Sp<Nics>,
+        /// What `verify` expects of it.
+        def expect: Entries<Node> = Entries::default(),
+    }
+}
+
+crate::record! {
+    /// How a host is reached over SSH. What is left out is left to the user's `ssh_config`.
+    SshFile("`ssh`") {
+        /// Login name.
+        opt user: Sp<String>,
+        /// TCP port.
+        opt port: Sp<u16>,
+        /// Private key; relative to the inventory's file.
+        opt identity_file: Sp<String>,
+        /// Host keys to accept; relative to the inventory's file.
+        opt known_hosts: Sp<String>,
+        /// Jump hosts, the first one reached directly: `[user@]host[:port]`.
+        opt jump: Sp<Vec<Sp<String>>>,
+        /// How to become root: `none`, `sudo`, or `{ method: sudo, password: { secret: NAME } }`.
+        opt become_method("become"): Sp<BecomeFile>,
+        /// Passed as `KexAlgorithms`.
+        opt kex: Sp<String>,
+    }
+}
+
+crate::choice! {
+    /// Whether a host may be rebooted.
+    Reboot {
+        /// Never; what needs one waits.
+        Never = "never",
+        /// When a change needs it.
+        Allow = "allow",
+    }
+}
+
+crate::choice! {
+    /// What happens to a host that is in use when a change would interrupt it.
+    Busy {
+        /// The change is refused.
+        Refuse = "refuse",
+        /// The host is drained first.
+        Drain = "drain",
+    }
+}
+
+crate::record! {
+    /// What a run may interrupt.
+    #[derive(PartialEq, Eq)]
+    Policy("`policy`") {
+        /// Whether hosts may be rebooted.
+        def reboot: Reboot = Reboot::Never,
+        /// What happens to hosts in use.
+        def busy: Busy = Busy::Refuse,
+    }
+}
+
+impl Default for Policy {
+    fn default() -> Self {
+        Self { reboot: Reboot::Never, busy: Busy::Refuse }
+    }
+}
+
+crate::record! {
+    /// How many hosts at once, and when to stop.
+    RolloutFile("`rollout`") {
+        /// The most hosts worked on at once.
+        opt parallel: Sp<u32>,
+        /// Hosts that go first, alone.
+        opt canary: Sp<u32>,
+        /// Hosts per batch after that.
+        opt batch: Sp<u32>,
+        /// How many hosts may fail before no more are started: a number or `"5%"`.
+        opt max_failed: MaxFailed,
+    }
+}
+
+crate::choice! {
+    /// What a network card is for.
+    NicRole {
+        /// RDMA traffic of jobs.
+        Compute = "compute",
+        /// Storage traffic.
+        Storage = "storage",
+        /// Logins and management.
+        Management = "management",
+    }
+}
+
+crate::record! {
+    /// How a network card is recognised; all that is written must hold.
+    NicMatch("`match`") {
+        /// PCI address, such as `0000:18:00.0`.
+        opt pci: String,
+        /// Name of the network device.
+        opt netdev: String,
+        /// GUID of the port.
+        opt guid: String,
+        /// Kernel driver, such as `mlx5_core`.
+        opt driver: String,
+    }
+}
+
+crate::record! {
+    /// A network card.
+    Nic("a network card") {
+        /// How it is recognised.
+        req matching("match"): NicMatch,
+        /// What it is for.
+        opt role: NicRole,
+        /// Its rail, from 0.
+        opt rail: u32,
+        /// MTU in bytes.
+        opt mtu: u32,
+        /// Link rate in Gb/s.
+        opt rate_gbps: u32,
+    }
+}
+
+/// Checked network cards, kept as they are written.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Nics(pub Json);
+
+impl FromNode for Nics {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        Vec::<Nic>::from_node(node, diagnostics).map(|_| Self(node.to_json()))
+    }
+
+    fn schema() -> Json {
+        Vec::<Nic>::schema()
+    }
+}
+
+/// A mapping that may be left empty.
+#[derive(Debug, Clone)]
+pub struct Nullable<T>(pub Option<T>);
+
+impl<T: FromNode> FromNode for Nullable<T> {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if node.is_null() { Some(Self(None)) } else { T::from_node(node, diagnostics).map(|it| Self(Some(it))) }
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [T::schema(), { "type": "null" }] })
+    }
+}
+
+/// One text or a list of them.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Words(pub Vec<Sp<String>>);
+
+impl FromNode for Words {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if matches!(node.value, Yaml::List(_)) {
+            Vec::from_node(node, diagnostics).map(Self)
+        } else {
+            Sp::from_node(node, diagnostics).map(|word| Self(vec![word]))
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+    }
+}
+
+/// `become`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum BecomeFile {
+    /// `none`
+    None,
+    /// `sudo`, with the name of the secret that holds the password.
+    Sudo(Option<Sp<String>>),
+}
+
+crate::choice! {
+    /// How root is become.
+    BecomeMethod {
+        /// Not at all.
+        None = "none",
+        /// By `sudo`.
+        Sudo = "sudo",
+    }
+}
+
+crate::record! {
+    /// How root is become, with a password.
+    BecomeRecord("`become`") {
+        /// How.
+        req method: BecomeMethod,
+        /// The password.
+        opt password: SecretName,
+    }
+}
+
+crate::record! {
+    /// A reference to a secret.
+    SecretName("`password`") {
+        /// Its name in `secrets:`.
+        req secret: Sp<String>,
+    }
+}
+
+impl FromNode for BecomeFile {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let (method, password) = if matches!(node.value, Yaml::Map(_)) {
+            let record = BecomeRecord::from_node(node, diagnostics)?;
+            (record.method, record.password.map(|name| name.secret))
+        } else {
+            (BecomeMethod::from_node(node, diagnostics)?, None)
+        };
+        Some(match method {
+            BecomeMethod::None => Self::None,
+            BecomeMethod::Sudo => Self::Sudo(password),
+        })
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [BecomeMethod::schema(), BecomeRecord::schema()] })
+    }
+}
+
+/// `rollout.max_failed`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MaxFailed {
+    /// So many hosts.
+    Hosts(u32),
+    /// So many of a hundred hosts.
+    Percent(u32),
+}
+
+impl FromNode for MaxFailed {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if let Some(text) = node.as_str() {
+            let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<u32>().ok());
+            if let Some(percent) = percent.filter(|percent| *percent <= 100) {
+                return Some(Self::Percent(percent));
+            }
+            diagnostics.push(
+                Diagnostic::error(node.span, format!("`{text}` is not a number of hosts"))
+                    .help("write `3` or `\"5%\"`"),
+            );
+            return None;
+        }
+        if !matches!(node.value, Yaml::Int(_)) {
+            wrong_type(node, "a number or a percentage", diagnostics);
+            return None;
+        }
+        u32::from_node(node, diagnostics).map(Self::Hosts)
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "type": "string", "pattern": "^[0-9]{1,3}%$" }] })
+    }
+}
+
+/// One entry of `playbooks:`.
+#[derive(Debug, Clone)]
+pub struct Use {
+    /// What is written.
+    pub entry: UseRecord,
+    /// Where.
+    pub span: Span,
+}
+
+crate::record! {
+    /// A playbook and how it is used.
+    UseRecord("a playbook entry") {
+        /// Built-in name, or path relative to the inventory's file.
+        req playbook("use"): Sp<String>,
+        /// Host expression. Default: every host.
+        opt hosts: Words,
+        /// Values for its parameters.
+        def with: Entries<Node> = Entries::default(),
+        /// Tags of all its tasks.
+        def tags: Vec<Sp<String>> = Vec::new(),
+    }
+}
+
+impl FromNode for Use {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let entry = match &node.value {
+            Yaml::Str(name) => UseRecord {
+                playbook: Sp::new(name.clone(), node.span),
+                hosts: None,
+                with: Entries::default(),
+                tags: Vec::new(),
+            },
+            _ => UseRecord::from_node(node, diagnostics)?,
+        };
+        Some(Self { entry, span: node.span })
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "string" }, UseRecord::schema()] })
+    }
+}
+
+/// Reports a name that is not known.
+pub(crate) fn unknown<'a>(
+    what: &str,
+    name: &Sp<String>,
+    known: impl IntoIterator<Item = &'a str>,
+    diagnostics: &mut Diagnostics,
+) {
+    diagnostics.push(
+        Diagnostic::error(name.span, format!("there is no {what} `{}`", name.value))
+            .maybe_help(did_you_mean_text(&name.value, known)),
+    );
+}

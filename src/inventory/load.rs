@@ -1,0 +1,616 @@
+//! The inventory's file to resolved hosts.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::{Map, Value as Json};
+
+use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
+use super::groups::{self, Group};
+use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
+use super::hostlist;
+use super::select::Directory;
+use crate::config::{
+    Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, locate, yaml,
+};
+use crate::secrets::SecretSource;
+use crate::template::condition::{Lookup, Missing, descend};
+use crate::template::shape::PathError;
+use crate::template::text::Values;
+use crate::template::{PathUse, Segment, Text, Unresolved};
+
+/// An inventory with every layer resolved.
+#[derive(Debug)]
+pub struct Inventory {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// Hosts in order of their index.
+    pub hosts: Vec<Host>,
+    /// What host expressions are about.
+    pub directory: Directory,
+    /// Entries of `playbooks:`.
+    pub uses: Vec<Use>,
+    /// `secrets:`.
+    pub secrets: BTreeMap<String, SecretSource>,
+    /// `policy:`.
+    pub policy: Policy,
+    /// `rollout:`.
+    pub rollout: Option<RolloutFile>,
+    /// `expect:` of the cluster.
+    pub expect: Json,
+    /// `lab:`.
+    pub lab: Option<Node>,
+    /// Every variable that the inventory sets: all values with their place.
+    pub set_vars: BTreeMap<String, Vec<(Node, Span)>>,
+}
+
+/// What paths in an inventory are relative to.
+#[derive(Debug, Clone, Copy)]
+pub struct Bases<'a> {
+    /// Directory of the inventory's file.
+    pub directory: &'a Utf8Path,
+    /// Home directory of the user, for `~`.
+    pub home: Option<&'a Utf8Path>,
+}
+
+impl Bases<'_> {
+    /// An absolute path, as far as the directory is.
+    pub fn resolve(&self, path: &str) -> Utf8PathBuf {
+        match (path.strip_prefix("~/"), self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => self.directory.join(path.strip_prefix("./").unwrap_or(path)),
+        }
+    }
+}
+
+/// Everything that one set of groups gives to its hosts.
+#[derive(Debug, Default)]
+struct Given {
+    vars: Vars,
+    labels: BTreeMap<String, String>,
+    ssh: Ssh,
+    transport: Option<TransportKind>,
+    nics: Json,
+    expect: Map<String, Json>,
+}
+
+/// Reads an inventory that is already among the sources.
+pub fn load(
+    sources: &Sources,
+    source: SourceId,
+    bases: Bases<'_>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Inventory> {
+    let node = yaml::read(sources, source, diagnostics)?;
+    let file = InventoryFile::from_node(&node, diagnostics)?;
+    let mut loader = Loader { sources, bases, diagnostics, names: BTreeMap::new(), hosts: Vec::new() };
+    loader.inventory(file)
+}
+
+struct Loader<'a> {
+    sources: &'a Sources,
+    bases: Bases<'a>,
+    diagnostics: &'a mut Diagnostics,
+    names: BTreeMap<String, usize>,
+    /// Where each host is named first, and what `hosts:` says of it.
+    hosts: Vec<(Sp<String>, Vec<usize>)>,
+}
+
+impl Loader<'_> {
+    fn inventory(&mut self, file: InventoryFile) -> Option<Inventory> {
+        self.cluster_name(&file.cluster);
+        let mut host_files: Vec<(Sp<String>, HostFile)> = Vec::new();
+        let hosts_first = match (&file.hosts, &file.groups) {
+            (Some(hosts), Some(groups)) => hosts.span < groups.span,
+            _ => true,
+        };
+        let host_entries = file.hosts.as_ref().map(|hosts| &hosts.value.0);
+        if hosts_first {
+            self.host_entries(host_entries, &mut host_files);
+        }
+        let mut group_files = Vec::new();
+        for (name, group) in file.groups.as_ref().map(|groups| &groups.value.0).into_iter().flatten() {
+            if !hostlist::is_name(&name.value) || name.value == "all" {
+                self.diagnostics.error(name.span, format!("`{}` cannot be the name of a group", name.value));
+            }
+            let group = group.0.clone().unwrap_or_else(empty_group);
+            let mut members = BTreeSet::new();
+            for word in group.hosts.iter().flat_map(|words| &words.0) {
+                members.extend(self.expand(word).into_iter().map(|host| self.host(host, word.span)));
+            }
+            group_files.push((name.clone(), group, members));
+        }
+        if !hosts_first {
+            self.host_entries(host_entries, &mut host_files);
+        }
+        if self.hosts.is_empty() && !self.diagnostics.has_errors() {
+            self.diagnostics.push(
+                Diagnostic::error(file.cluster.span, "this inventory has no host")
+                    .help("name them under `hosts:` or in the `hosts:` of a group"),
+            );
+        }
+        let groups = groups::relate(group_files, self.diagnostics);
+        for group in &groups {
+            if let Some(host) = self.names.get(&group.name.value).and_then(|index| self.hosts.get(*index)) {
+                self.diagnostics.push(
+                    Diagnostic::error(
+                        group.name.span,
+                        format!("`{}` is a group and a host", group.name.value),
+                    )
+                    .related(host.0.span, "the host"),
+                );
+            }
+        }
+        let secrets: BTreeMap<String, SecretSource> =
+            file.secrets.0.iter().map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases))).collect();
+        let hosts = self.resolve(&file, &host_files, &groups, &secrets);
+        let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
+        groups::fill(&mut directory, &groups);
+        for host in &hosts {
+            for (label, value) in &host.labels {
+                let values = directory.labels.entry(label.clone()).or_default();
+                values.entry(value.clone()).or_default().insert(host.index);
+            }
+        }
+        let mut set_vars: BTreeMap<String, Vec<(Node, Span)>> = BTreeMap::new();
+        let group_vars = groups.iter().map(|group| &group.file.vars);
+        let host_vars = host_files.iter().map(|(_, host)| &host.vars);
+        for (name, value) in std::iter::once(&file.vars).chain(group_vars).chain(host_vars).flat_map(|vars| &vars.0) {
+            set_vars.entry(name.value.clone()).or_default().push((value.clone(), name.span));
+        }
+        Some(Inventory {
+            cluster: file.cluster.value.clone(),
+            hosts,
+            directory,
+            uses: file.playbooks,
+            secrets,
+            policy: file.policy.unwrap_or_default(),
+            rollout: file.rollout,
+            expect: Json::Object(object(&file.expect)),
+            lab: file.lab,
+            set_vars,
+        })
+    }
+
+    fn cluster_name(&mut self, name: &Sp<String>) {
+        let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+        let valid = name.value.starts_with(good)
+            && name.value.len() <= 64
+            && name.value.chars().all(|c| good(c) || matches!(c, '.' | '_' | '-'));
+        if !valid {
+            self.diagnostics.push(
+                Diagnostic::error(name.span, format!("`{}` is not the name of a cluster", name.value))
+                    .help("it begins with a small letter or a digit and holds those, `.`, `_` and `-`"),
+            );
+        }
+    }
+
+    /// Remembers a host and returns its index.
+    fn host(&mut self, name: String, span: Span) -> usize {
+        let next = self.hosts.len();
+        let index = *self.names.entry(name.clone()).or_insert(next);
+        if index == next {
+            self.hosts.push((Sp::new(name, span), Vec::new()));
+        }
+        index
+    }
+
+    fn expand(&mut self, word: &Sp<String>) -> Vec<String> {
+        hostlist::expand(&word.value).unwrap_or_else(|error| {
+            let span = locate(self.sources, word.span, &word.value, error.start, error.end);
+            self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+            Vec::new()
+        })
+    }
+
+    fn host_entries(
+        &mut self,
+        entries: Option<&Vec<(Sp<String>, super::file::Nullable<HostFile>)>>,
+        files: &mut Vec<(Sp<String>, HostFile)>,
+    ) {
+        for (key, host) in entries.into_iter().flatten() {
+            let place = files.len();
+            for name in self.expand(key) {
+                let index = self.host(name, key.span);
+                if let Some((_, said)) = self.hosts.get_mut(index) {
+                    said.push(place);
+                }
+            }
+            files.push((key.clone(), host.0.clone().unwrap_or_else(empty_host)));
+        }
+    }
+
+    fn resolve(
+        &mut self,
+        file: &InventoryFile,
+        host_files: &[(Sp<String>, HostFile)],
+        groups: &[Group],
+        secrets: &BTreeMap<String, SecretSource>,
+    ) -> Vec<Host> {
+        let cluster = Given {
+            vars: vars(&file.vars, Layer::Cluster, "cluster"),
+            ssh: self.ssh(&Ssh::default(), [file.ssh.as_ref()].into_iter().flatten(), secrets),
+            transport: file.transport,
+            expect: object(&file.expect),
+            nics: Json::Array(Vec::new()),
+            ..Given::default()
+        };
+        let mut membership: Vec<BTreeSet<usize>> = vec![BTreeSet::new(); self.hosts.len()];
+        for (index, group) in groups.iter().enumerate() {
+            for host in &group.members {
+                if let Some(set) = membership.get_mut(*host) {
+                    set.insert(index);
+                }
+            }
+        }
+        let mut cache: BTreeMap<BTreeSet<usize>, Given> = BTreeMap::new();
+        let mut texts: BTreeMap<String, Option<Text>> = BTreeMap::new();
+        let named = std::mem::take(&mut self.hosts);
+        let mut hosts = Vec::with_capacity(named.len());
+        for (index, ((name, said), set)) in named.iter().zip(membership).enumerate() {
+            if !cache.contains_key(&set) {
+                let given = self.given(&cluster, groups, &set, secrets);
+                cache.insert(set.clone(), given);
+            }
+            let given = cache.get(&set).unwrap_or(&cluster);
+            let said: Vec<&(Sp<String>, HostFile)> =
+                said.iter().filter_map(|place| host_files.get(*place)).collect();
+            let group_names = set.iter().filter_map(|index| groups.get(*index));
+            let mut host = Host {
+                name: name.value.clone(),
+                index,
+                number: hostlist::number_of(&name.value),
+                groups: group_names.map(|group| group.name.value.clone()).collect(),
+                labels: given.labels.clone(),
+                offline: None,
+                address: name.value.clone(),
+                transport: given.transport.unwrap_or(TransportKind::Ssh),
+                ssh: given.ssh.clone(),
+                vars: given.vars.clone(),
+                nics: given.nics.clone(),
+                expect: Json::Null,
+                span: name.span,
+            };
+            let mut expect = given.expect.clone();
+            self.refine(&mut host, &mut expect, &said, secrets);
+            host.expect = Json::Object(expect);
+            self.address(&mut host, &said, &mut texts);
+            hosts.push(host);
+        }
+        self.hosts = named;
+        hosts
+    }
+
+    fn given(
+        &mut self,
+        cluster: &Given,
+        groups: &[Group],
+        set: &BTreeSet<usize>,
+        secrets: &BTreeMap<String, SecretSource>,
+    ) -> Given {
+        let files = || set.iter().filter_map(|index| groups.get(*index)).map(|group| &group.file);
+        let mut given = Given {
+            vars: cluster.vars.clone(),
+            ssh: cluster.ssh.clone(),
+            transport: cluster.transport,
+            nics: cluster.nics.clone(),
+            expect: cluster.expect.clone(),
+            labels: BTreeMap::new(),
+        };
+        let group_name = |index: usize| groups.get(index).map_or("", |group| group.name.value.as_str());
+        let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.vars)).collect();
+        for name in names {
+            let say = |file: &GroupFile| entry(&file.vars, name).map(|(key, node)| (node.to_json(), key.span));
+            let what = format!("the variable `{name}`");
+            if let Some((index, value, span)) = groups::decide(groups, set, &what, say, self.diagnostics) {
+                let origin = format!("group {}", group_name(index));
+                given.vars.insert(name.to_owned(), Var { value, layer: Layer::Group, origin, span });
+            }
+        }
+        let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.labels)).collect();
+        for name in names {
+            let say = |file: &GroupFile| entry(&file.labels, name).map(|(key, text)| (text.clone(), key.span));
+            let what = format!("the label `{name}`");
+            if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
+                given.labels.insert(name.to_owned(), value);
+            }
+        }
+        let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.expect)).collect();
+        for name in names {
+            let say = |file: &GroupFile| entry(&file.expect, name).map(|(key, node)| (node.to_json(), key.span));
+            let what = format!("`expect.{name}`");
+            if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
+                given.expect.insert(name.to_owned(), value);
+            }
+        }
+        let say = |file: &GroupFile| file.nics.as_ref().map(|nics| (nics.value.0.clone(), nics.span));
+        if let Some((_, nics, _)) = groups::decide(groups, set, "`nics`", say, self.diagnostics) {
+            given.nics = nics;
+        }
+        let say = |file: &GroupFile| file.transport.map(|transport| (transport, file_span(file)));
+        if let Some((_, transport, _)) = groups::decide(groups, set, "`transport`", say, self.diagnostics) {
+            given.transport = Some(transport);
+        }
+        let merged = self.group_ssh(groups, set);
+        given.ssh = self.ssh(&given.ssh, std::iter::once(&merged), secrets);
+        given
+    }
+
+    /// One `ssh` mapping of all groups in a set.
+    fn group_ssh(&mut self, groups: &[Group], set: &BTreeSet<usize>) -> SshFile {
+        macro_rules! field {
+            ($field:ident, $what:literal) => {{
+                let say = |file: &GroupFile| {
+                    file.ssh.as_ref().and_then(|ssh| ssh.$field.clone()).map(|value| (value.clone(), value.span))
+                };
+                groups::decide(groups, set, $what, say, self.diagnostics).map(|(_, value, _)| value)
+            }};
+        }
+        SshFile {
+            user: field!(user, "`ssh.user`"),
+            port: field!(port, "`ssh.port`"),
+            identity_file: field!(identity_file, "`ssh.identity_file`"),
+            known_hosts: field!(known_hosts, "`ssh.known_hosts`"),
+            jump: field!(jump, "`ssh.jump`"),
+            become_method: field!(become_method, "`ssh.become`"),
+            kex: field!(kex, "`ssh.kex`"),
+        }
+    }
+
+    /// Lays `ssh` mappings over each other, the last one strongest.
+    fn ssh<'s>(
+        &mut self,
+        base: &Ssh,
+        files: impl Iterator<Item = &'s SshFile>,
+        secrets: &BTreeMap<String, SecretSource>,
+    ) -> Ssh {
+        let mut ssh = base.clone();
+        for file in files {
+            if let Some(user) = &file.user {
+                self.plain_word("a user name", user);
+                ssh.user = Some(user.value.clone());
+            }
+            if let Some(port) = &file.port {
+                if port.value == 0 {
+                    self.diagnostics.error(port.span, "a port is at least 1");
+                }
+                ssh.port = Some(port.value);
+            }
+            if let Some(path) = &file.identity_file {
+                ssh.identity_file = Some(self.bases.resolve(&path.value));
+            }
+            if let Some(path) = &file.known_hosts {
+                ssh.known_hosts = Some(self.bases.resolve(&path.value));
+            }
+            if let Some(jump) = &file.jump {
+                for hop in &jump.value {
+                    self.plain_word("a jump host", hop);
+                }
+                ssh.jump = jump.value.iter().map(|hop| hop.value.clone()).collect();
+            }
+            if let Some(method) = &file.become_method {
+                ssh.become_method = match &method.value {
+                    BecomeFile::None => Become::None,
+                    BecomeFile::Sudo(password) => {
+                        if let Some(name) = password.as_ref().filter(|name| !secrets.contains_key(&name.value)) {
+                            let known = secrets.keys().map(String::as_str);
+                            super::file::unknown("secret", name, known, self.diagnostics);
+                        }
+                        Become::Sudo { password: password.as_ref().map(|name| name.value.clone()) }
+                    }
+                };
+            }
+            if let Some(kex) = &file.kex {
+                self.plain_word("a list of key exchanges", kex);
+                ssh.kex = Some(kex.value.clone());
+            }
+        }
+        ssh
+    }
+
+    /// A word that ssh cannot take for an option.
+    fn plain_word(&mut self, what: &str, word: &Sp<String>) {
+        if let Err(message) = plain(what, &word.value) {
+            self.diagnostics.error(word.span, message);
+        }
+    }
+
+    /// Lays what `hosts:` says of a host over what its groups say. Each field is said once.
+    fn refine(
+        &mut self,
+        host: &mut Host,
+        expect: &mut Map<String, Json>,
+        said: &[&(Sp<String>, HostFile)],
+        secrets: &BTreeMap<String, SecretSource>,
+    ) {
+        let mut seen: BTreeMap<String, Span> = BTreeMap::new();
+        for (key, file) in said {
+            let mut once = |what: String, span: Span, diagnostics: &mut Diagnostics| match seen.get(&what) {
+                Some(first) => diagnostics.push(
+                    Diagnostic::error(span, format!("{what} of host `{}` is set twice", host.name))
+                        .label("set again here")
+                        .related(*first, "set here first"),
+                ),
+                None => {
+                    seen.insert(what, span);
+                }
+            };
+            if let Some(address) = &file.address {
+                once("`address`".to_owned(), address.span, self.diagnostics);
+            }
+            if let Some(offline) = &file.offline {
+                once("`offline`".to_owned(), offline.span, self.diagnostics);
+                host.offline = Some(offline.value.clone());
+            }
+            if let Some(transport) = &file.transport {
+                once("`transport`".to_owned(), transport.span, self.diagnostics);
+                host.transport = transport.value;
+            }
+            if let Some(nics) = &file.nics {
+                once("`nics`".to_owned(), nics.span, self.diagnostics);
+                host.nics = nics.value.0.clone();
+            }
+            for (name, value) in &file.labels.0 {
+                once(format!("the label `{}`", name.value), name.span, self.diagnostics);
+                host.labels.insert(name.value.clone(), value.clone());
+            }
+            for (name, value) in &file.expect.0 {
+                once(format!("`expect.{}`", name.value), name.span, self.diagnostics);
+                expect.insert(name.value.clone(), value.to_json());
+            }
+            for (name, value) in &file.vars.0 {
+                once(format!("the variable `{}`", name.value), name.span, self.diagnostics);
+                let origin = format!("host {}", key.value);
+                let var = Var { value: value.to_json(), layer: Layer::Host, origin, span: name.span };
+                host.vars.insert(name.value.clone(), var);
+            }
+            if let Some(ssh) = &file.ssh {
+                let fields = [
+                    ("user", ssh.user.as_ref().map(|field| field.span)),
+                    ("port", ssh.port.as_ref().map(|field| field.span)),
+                    ("identity_file", ssh.identity_file.as_ref().map(|field| field.span)),
+                    ("known_hosts", ssh.known_hosts.as_ref().map(|field| field.span)),
+                    ("jump", ssh.jump.as_ref().map(|field| field.span)),
+                    ("become", ssh.become_method.as_ref().map(|field| field.span)),
+                    ("kex", ssh.kex.as_ref().map(|field| field.span)),
+                ];
+                for (name, span) in fields {
+                    if let Some(span) = span {
+                        once(format!("`ssh.{name}`"), span, self.diagnostics);
+                    }
+                }
+                host.ssh = self.ssh(&host.ssh, std::iter::once(ssh), secrets);
+            }
+        }
+    }
+
+    fn address(
+        &mut self,
+        host: &mut Host,
+        said: &[&(Sp<String>, HostFile)],
+        texts: &mut BTreeMap<String, Option<Text>>,
+    ) {
+        let Some(address) = said.iter().find_map(|(_, file)| file.address.as_ref()) else { return };
+        if !crate::template::paths::is_template(&address.value) {
+            host.address.clone_from(&address.value);
+        } else {
+            if !texts.contains_key(&address.value) {
+                let text = Text::parse(&address.value);
+                let text = text.map_err(|error| self.text_error(address, error)).ok();
+                texts.insert(address.value.clone(), text);
+            }
+            let Some(Some(text)) = texts.get(&address.value) else { return };
+            match text.render(&AddressValues(host.view())) {
+                Ok(Json::String(text)) => host.address = text,
+                Ok(other) => host.address = other.to_string(),
+                Err(Unresolved::Waiting(_)) => {}
+                Err(Unresolved::Wrong(error)) => {
+                    self.text_error(address, error);
+                    return;
+                }
+            }
+        }
+        if let Err(message) = plain("an address", &host.address) {
+            self.diagnostics.error(address.span, message);
+        }
+    }
+
+    fn text_error(&mut self, text: &Sp<String>, error: hostlist::TextError) {
+        let span = locate(self.sources, text.span, &text.value, error.start, error.end);
+        self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+    }
+}
+
+/// What an address may read: the host's own name and numbers.
+struct AddressValues(Json);
+
+impl Lookup for AddressValues {
+    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+        if root == "host" {
+            return descend("host", &self.0, path);
+        }
+        Err(Missing::Undefined(PathError {
+            message: format!("`{root}` is not known in an address"),
+            help: Some("an address may read `host.name`, `host.number` and `host.index`".to_owned()),
+        }))
+    }
+}
+
+impl Values for AddressValues {
+    fn variable(&self, root: &str, uses: &[&PathUse]) -> Result<tera::Value, Missing> {
+        for path in uses {
+            self.resolve(root, &path.segments).map_err(|missing| match missing {
+                Missing::Undefined(error) => Missing::Failed(error.message),
+                other => other,
+            })?;
+        }
+        self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value))
+    }
+}
+
+fn plain(what: &str, word: &str) -> Result<(), String> {
+    if word.is_empty() {
+        return Err(format!("{what} cannot be empty"));
+    }
+    if word.starts_with('-') {
+        return Err(format!("`{word}` cannot be {what}: it begins with `-`"));
+    }
+    if word.contains(|c: char| c.is_whitespace() || c.is_control()) {
+        return Err(format!("`{}` cannot be {what}: it holds white space", word.escape_default()));
+    }
+    Ok(())
+}
+
+fn empty_group() -> GroupFile {
+    GroupFile {
+        hosts: None,
+        children: Vec::new(),
+        vars: Entries::default(),
+        expect: Entries::default(),
+        nics: None,
+        ssh: None,
+        transport: None,
+        labels: Entries::default(),
+        priority: 0,
+    }
+}
+
+fn empty_host() -> HostFile {
+    HostFile {
+        address: None,
+        labels: Entries::default(),
+        vars: Entries::default(),
+        offline: None,
+        ssh: None,
+        transport: None,
+        nics: None,
+        expect: Entries::default(),
+    }
+}
+
+fn file_span(file: &GroupFile) -> Span {
+    file.hosts.as_ref().and_then(|words| words.0.first()).map_or(Span::NONE, |word| word.span)
+}
+
+fn keys<T>(entries: &Entries<T>) -> impl Iterator<Item = &str> {
+    entries.0.iter().map(|(name, _)| name.value.as_str())
+}
+
+fn entry<'a, T>(entries: &'a Entries<T>, name: &str) -> Option<&'a (Sp<String>, T)> {
+    entries.0.iter().find(|(key, _)| key.value == name)
+}
+
+fn object(entries: &Entries<Node>) -> Map<String, Json> {
+    entries.0.iter().map(|(name, value)| (name.value.clone(), value.to_json())).collect()
+}
+
+fn vars(entries: &Entries<Node>, layer: Layer, origin: &str) -> Vars {
+    entries
+        .0
+        .iter()
+        .map(|(name, value)| {
+            let var = Var { value: value.to_json(), layer, origin: origin.to_owned(), span: name.span };
+            (name.value.clone(), var)
+        })
+        .collect()
+}

@@ -1,0 +1,8 @@
+//! Runs on disk: `$XDG_STATE_HOME/provision/<cluster>/<run>/events.jsonl`, one event a line, and the
+//! locks that keep two runs off the same hosts.
+
+mod lock;
+mod store;
+
+pub use lock::{LockError, RunLock, is_alive};
+pub use store::{Journal, RunInfo, last_run, list, new_run_id, read, state_home};

@@ -1,0 +1,161 @@
+//! Writing and reading recorded runs.
+
+use std::fs::{self, File};
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::time::{Duration, Instant};
+
+use anyhow::Context as _;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::events::{Event, EventKind, Outcome, Sink};
+
+/// Recorded runs that are kept for a cluster.
+const KEPT: usize = 100;
+
+/// `fsync` at most this often; the last one is at the end of the run.
+const SYNC_EVERY: Duration = Duration::from_millis(200);
+
+/// Directory below which all state of this user stands.
+pub fn state_home(home: Option<&str>, xdg_state_home: Option<&str>) -> Utf8PathBuf {
+    let base = match (xdg_state_home.filter(|path| path.starts_with('/')), home) {
+        (Some(path), _) => Utf8PathBuf::from(path),
+        (None, Some(home)) => Utf8PathBuf::from(home).join(".local/state"),
+        (None, None) => Utf8PathBuf::from("/var/tmp"),
+    };
+    base.join("provision")
+}
+
+/// A new run's id: its start in UTC and four hex digits against two in one second.
+pub fn new_run_id(now: jiff::Timestamp) -> String {
+    let random = uuid::Uuid::now_v7().simple().to_string();
+    let tail = random.get(random.len() - 4..).unwrap_or("0000").to_owned();
+    format!("{}-{tail}", now.strftime("%Y%m%d-%H%M%S"))
+}
+
+/// The journal of one run.
+#[derive(Debug)]
+pub struct Journal {
+    file: File,
+    path: Utf8PathBuf,
+    synced: Instant,
+    failed: bool,
+}
+
+impl Journal {
+    /// Starts the journal of a run and forgets the oldest runs of its cluster.
+    ///
+    /// # Errors
+    /// When the state directory cannot be written.
+    pub fn create(cluster: &Utf8Path, run: &str) -> anyhow::Result<Self> {
+        let directory = cluster.join(run);
+        fs::create_dir_all(&directory).with_context(|| format!("cannot create {directory}"))?;
+        let path = directory.join("events.jsonl");
+        let file = File::options()
+            .create_new(true)
+            .append(true)
+            .open(&path)
+            .with_context(|| format!("cannot create {path}"))?;
+        let runs = run_names(cluster);
+        for old in runs.iter().take(runs.len().saturating_sub(KEPT)) {
+            if let Err(error) = fs::remove_dir_all(cluster.join(old)) {
+                tracing::debug!(%error, old, "forget run");
+            }
+        }
+        Ok(Self { file, path, synced: Instant::now(), failed: false })
+    }
+
+    /// Where it stands.
+    pub fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+}
+
+impl Sink for Journal {
+    fn write(&mut self, event: &Event) {
+        let mut line = match serde_json::to_vec(event) {
+            Ok(line) => line,
+            Err(error) => {
+                tracing::error!(%error, "an event cannot be written as JSON");
+                return;
+            }
+        };
+        line.push(b'\n');
+        if let Err(error) = self.file.write_all(&line)
+            && !self.failed
+        {
+            self.failed = true;
+            tracing::error!(path = %self.path, %error, "the journal cannot be written any more");
+        }
+        let end = matches!(event.kind, EventKind::RunFinished { .. });
+        let act = matches!(
+            event.kind,
+            EventKind::TaskFinished {
+                outcome: Outcome::Changed { .. } | Outcome::Ran { .. } | Outcome::Failed(_),
+                ..
+            }
+        );
+        if end || (act && self.synced.elapsed() >= SYNC_EVERY) {
+            self.synced = Instant::now();
+            if let Err(error) = self.file.sync_data() {
+                tracing::debug!(%error, "fsync");
+            }
+        }
+    }
+}
+
+/// A recorded run in a list.
+#[derive(Debug, Clone)]
+pub struct RunInfo {
+    /// Its id.
+    pub run: String,
+    /// Its first event.
+    pub first: Option<Event>,
+    /// Its last event; anything but `RunFinished` says that it was killed.
+    pub last: Option<Event>,
+}
+
+/// The recorded runs of a cluster, oldest first.
+pub fn list(cluster: &Utf8Path) -> Vec<RunInfo> {
+    run_names(cluster)
+        .into_iter()
+        .map(|run| {
+            let events = read(cluster, &run).unwrap_or_default();
+            RunInfo { first: events.first().cloned(), last: events.last().cloned(), run }
+        })
+        .collect()
+}
+
+/// The newest recorded run of a cluster.
+pub fn last_run(cluster: &Utf8Path) -> Option<String> {
+    run_names(cluster).pop()
+}
+
+/// The events of a run. A line that cannot be read ends the reading: a killed run may have left
+/// half a line.
+///
+/// # Errors
+/// When there is no such run.
+pub fn read(cluster: &Utf8Path, run: &str) -> anyhow::Result<Vec<Event>> {
+    let path = cluster.join(run).join("events.jsonl");
+    let file = File::open(&path).with_context(|| format!("cannot open {path}"))?;
+    let mut events = Vec::new();
+    for line in BufReader::new(file).lines() {
+        let line = line.with_context(|| format!("cannot read {path}"))?;
+        match serde_json::from_str(&line) {
+            Ok(event) => events.push(event),
+            Err(_) => break,
+        }
+    }
+    Ok(events)
+}
+
+fn run_names(cluster: &Utf8Path) -> Vec<String> {
+    let Ok(entries) = cluster.read_dir_utf8() else { return Vec::new() };
+    let mut names: Vec<String> = entries
+        .filter_map(Result::ok)
+        .filter(|entry| entry.path().join("events.jsonl").exists())
+        .map(|entry| entry.file_name().to_owned())
+        .collect();
+    names.sort();
+    names
+}

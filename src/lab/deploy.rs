@@ -1,0 +1,271 @@
+//! Bringing a lab up, taking it down, and what it is now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::os::unix::fs::MetadataExt as _;
+use std::sync::{Mutex, mpsc};
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use camino::Utf8Path;
+
+use super::engine::Engine;
+use super::node::{self, Container, Lab, Node};
+use super::spec::{LabSpec, SudoKind};
+use super::state::{Folder, LabHostState, LabState};
+use super::{files, image};
+
+/// How many containers are started at once.
+const PARALLEL: usize = 16;
+
+/// Makes the lab be what its inventory says: starts what is missing, starts anew what differs,
+/// removes what is no longer named. Called again it changes nothing.
+pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
+    if spec.hosts.is_empty() {
+        bail!("{} names no hosts", spec.inventory);
+    }
+    let engine = Engine::find()?;
+    let folder = Folder::new(&spec.state_root, &spec.inventory)?;
+    files::private_folder(&folder.path)?;
+    let _lock = lock(&folder.file("lock"), "another `provision lab` works on this inventory", progress)?;
+
+    let nodes = nodes(spec, &engine, progress)?;
+    let key_file = folder.file("id_ed25519");
+    let password_file = folder.file("sudo-password");
+    let wants_password = nodes.iter().any(|node| node.sudo == SudoKind::Password);
+    let lab = Lab {
+        network: format!("provision-{}", folder.hash),
+        public_key: files::client_key(&key_file, &format!("provision-lab-{}", folder.hash))?,
+        password: if wants_password { files::password(&password_file)? } else { String::new() },
+        hash: folder.hash.clone(),
+    };
+    if !engine.answers(["network", "inspect", lab.network.as_str()]) {
+        let label = format!("--label=provision.lab={}", lab.hash);
+        engine.run(["network", "create", label.as_str(), lab.network.as_str()])?;
+    }
+
+    let mut there = keep(&engine, &nodes, Container::list(&engine, &lab.hash)?, progress)?;
+    let ports = ports(&lab.hash, &nodes, &there);
+    let started = start(&engine, &lab, &nodes, &ports, &mut there, progress)?;
+
+    let mut known_hosts = String::new();
+    let mut hosts = Vec::new();
+    for (node, (container, keys)) in nodes.iter().zip(started) {
+        let port = ports.get(&node.name).copied().unwrap_or_default();
+        known_hosts.push_str(&files::known_hosts(port, &keys));
+        hosts.push(LabHostState {
+            name: node.name.clone(),
+            address: "127.0.0.1".to_owned(),
+            port,
+            wants_password: node.sudo == SudoKind::Password,
+            container,
+            running: true,
+        });
+    }
+    let state = LabState {
+        version: LabState::VERSION,
+        inventory: folder.inventory.clone(),
+        cluster: spec.cluster.clone(),
+        engine: engine.program.to_owned(),
+        network: lab.network,
+        user: node::USER.to_owned(),
+        identity_file: key_file,
+        known_hosts: folder.file("known_hosts"),
+        ssh_config: folder.file("ssh_config"),
+        sudo_password: wants_password.then_some(password_file),
+        hosts,
+    };
+    files::write(&state.known_hosts, &known_hosts, 0o600)?;
+    files::write(&state.ssh_config, &files::ssh_config(&state), 0o600)?;
+    files::write(&folder.file("state.json"), &serde_json::to_string_pretty(&state)?, 0o600)?;
+    Ok(state)
+}
+
+/// Removes a lab's containers, network and folder. Gives the number of containers that were
+/// there; a lab that is not up is no error.
+pub fn down(state_root: &Utf8Path, inventory: &Utf8Path, progress: &mut dyn FnMut(&str)) -> Result<usize> {
+    let engine = Engine::find()?;
+    let folder = Folder::new(state_root, inventory)?;
+    let _lock = if folder.path.exists() {
+        Some(lock(&folder.file("lock"), "another `provision lab` works on this inventory", progress)?)
+    } else {
+        None
+    };
+    let containers = Container::list(&engine, &folder.hash)?;
+    if !containers.is_empty() {
+        progress(&format!("removing {} containers", containers.len()));
+        let ids = containers.iter().map(|container| container.id.as_str());
+        engine.run(["rm", "-f", "-v"].into_iter().chain(ids))?;
+    }
+    let network = format!("provision-{}", folder.hash);
+    if engine.answers(["network", "inspect", network.as_str()]) {
+        engine.run(["network", "rm", network.as_str()])?;
+    }
+    if folder.path.exists() {
+        std::fs::remove_dir_all(&folder.path).with_context(|| format!("cannot remove {}", folder.path))?;
+    }
+    Ok(containers.len())
+}
+
+/// The lab with what the engine says of each host now; `None` when there is none.
+pub fn status(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Option<LabState>> {
+    let folder = Folder::new(state_root, inventory)?;
+    let Some(mut state) = folder.load()? else { return Ok(None) };
+    let engine = Engine::find()?;
+    let containers = Container::list(&engine, &folder.hash)?;
+    for host in &mut state.hosts {
+        host.running =
+            containers.iter().any(|container| container.id == host.container && container.running());
+    }
+    Ok(Some(state))
+}
+
+/// The lab of an inventory, for commands that work in it; `None` when there is none. Asks the
+/// ports, not the engine, because every run begins here: a paused host counts as running.
+pub fn overlay(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Option<LabState>> {
+    let Some(mut state) = Folder::new(state_root, inventory)?.load()? else { return Ok(None) };
+    for host in &mut state.hosts {
+        host.running = node::listens(host.port);
+    }
+    Ok(Some(state))
+}
+
+/// Hosts with everything resolved and their images built.
+fn nodes(spec: &LabSpec, engine: &Engine, progress: &mut dyn FnMut(&str)) -> Result<Vec<Node>> {
+    // One image at a time, whatever the state directory: labs of a user share what they build.
+    let user = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());
+    let temp = std::env::temp_dir();
+    let temp = Utf8Path::from_path(&temp).context("the temporary directory is not UTF-8")?;
+    let _lock =
+        lock(&temp.join(format!("provision-lab-{user}.lock")), "another lab builds its image", progress)?;
+    let mut images = BTreeMap::new();
+    let mut names = BTreeSet::new();
+    let mut nodes = Vec::new();
+    for host in &spec.hosts {
+        if !names.insert(host.name.as_str()) {
+            bail!("{} is named twice", host.name);
+        }
+        let settings = spec.settings_of(host);
+        image::check(&settings)?;
+        let wanted = (settings.image.clone(), settings.packages.clone());
+        let image = if let Some(image) = images.get(&wanted) {
+            String::clone(image)
+        } else {
+            let built = image::ensure(engine, &settings, progress)?;
+            images.insert(wanted, built.clone());
+            built
+        };
+        nodes.push(Node {
+            name: host.name.clone(),
+            groups: host.groups.clone(),
+            image,
+            sudo: settings.sudo.unwrap_or(SudoKind::Nopasswd),
+            shell: settings.shell.unwrap_or_else(|| "/bin/bash".to_owned()),
+        });
+    }
+    Ok(nodes)
+}
+
+/// Of the containers that are there, those that are still wanted as they are; removes the others.
+fn keep(
+    engine: &Engine,
+    nodes: &[Node],
+    there: Vec<Container>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<BTreeMap<String, Container>> {
+    let recipes: BTreeMap<_, _> =
+        nodes.iter().map(|node| (node.name.as_str(), node.recipe(engine))).collect();
+    let mut kept = BTreeMap::new();
+    for container in there {
+        // A container that is being removed or died half-way is not repaired but replaced.
+        let usable = matches!(container.status.as_str(), "running" | "paused" | "exited");
+        if usable && recipes.get(container.host.as_str()) == Some(&container.recipe) {
+            kept.insert(container.host.clone(), container);
+        } else {
+            progress(&format!("removing {}, which is not as the inventory wants it", container.host));
+            engine.run(["rm", "-f", "-v", container.id.as_str()])?;
+        }
+    }
+    Ok(kept)
+}
+
+/// The port of each host: the one it has, else a free one.
+fn ports(hash: &str, nodes: &[Node], there: &BTreeMap<String, Container>) -> BTreeMap<String, u16> {
+    let taken: BTreeSet<u16> = there.values().map(|container| container.port).collect();
+    let mut free = node::ports(hash).filter(|port| !taken.contains(port));
+    nodes
+        .iter()
+        .filter_map(|node| {
+            let port = there.get(&node.name).map(|container| container.port).or_else(|| free.next())?;
+            Some((node.name.clone(), port))
+        })
+        .collect()
+}
+
+/// Starts all hosts, several at once. Gives container id and host keys in the order of `nodes`.
+fn start(
+    engine: &Engine,
+    lab: &Lab,
+    nodes: &[Node],
+    ports: &BTreeMap<String, u16>,
+    there: &mut BTreeMap<String, Container>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<(String, String)>> {
+    let todo = Mutex::new(nodes.iter().enumerate());
+    let (sender, answers) = mpsc::channel();
+    let mut started: Vec<Option<(String, String)>> = vec![None; nodes.len()];
+    let mut errors = Vec::new();
+    std::thread::scope(|scope| {
+        for _ in 0..PARALLEL.min(nodes.len()) {
+            let (sender, todo, there) = (sender.clone(), &todo, &*there);
+            scope.spawn(move || {
+                loop {
+                    let next = todo.lock().ok().and_then(|mut nodes| nodes.next());
+                    let Some((index, node)) = next else { return };
+                    let answer = ports
+                        .get(&node.name)
+                        .ok_or_else(|| anyhow!("no free port for {}", node.name))
+                        .and_then(|port| node.ensure(engine, lab, *port, there.get(&node.name)));
+                    if sender.send((index, answer)).is_err() {
+                        return;
+                    }
+                }
+            });
+        }
+        drop(sender);
+        for (index, answer) in answers {
+            let name = nodes.get(index).map_or("", |node| node.name.as_str());
+            match answer {
+                Ok(ready) => {
+                    progress(&format!("{name} is ready"));
+                    if let Some(place) = started.get_mut(index) {
+                        *place = Some(ready);
+                    }
+                }
+                Err(error) => errors.push(error.context(format!("cannot start {name}"))),
+            }
+        }
+    });
+    let mut errors = errors.into_iter();
+    if let Some(first) = errors.next() {
+        let rest = errors.len();
+        return Err(if rest == 0 {
+            first
+        } else {
+            first.context(format!("{} hosts did not start", rest + 1))
+        });
+    }
+    started.into_iter().collect::<Option<Vec<_>>>().context("a host told nothing")
+}
+
+/// Takes a lock of the kernel: free the moment its holder ends, however that happens.
+fn lock(path: &Utf8Path, waiting_for: &str, progress: &mut dyn FnMut(&str)) -> Result<std::fs::File> {
+    let file = std::fs::OpenOptions::new()
+        .create(true)
+        .append(true)
+        .open(path)
+        .with_context(|| format!("cannot open {path}"))?;
+    if file.try_lock().is_err() {
+        progress(&format!("waiting: {waiting_for}"));
+        file.lock().with_context(|| format!("cannot lock {path}"))?;
+    }
+    Ok(file)
+}

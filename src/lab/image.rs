@@ -1,0 +1,224 @@
+//! The image of a lab host: built once, found again by the digest of its recipe.
+
+use std::fmt::Write as _;
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use camino::Utf8Path;
+use sha2::{Digest as _, Sha256};
+
+use super::apt::Apt;
+use super::engine::{self, Engine};
+use super::spec::LabSettings;
+
+/// Makes a base image from a mirror.
+const BASE: &str = include_str!("base.sh");
+/// Makes a lab host of a base image.
+const CONFIGURE: &str = include_str!("image.sh");
+/// What every lab host has.
+const PACKAGES: [&str; 12] = [
+    "systemd-sysv",
+    "dbus",
+    "openssh-server",
+    "sudo",
+    "iproute2",
+    "kmod",
+    "procps",
+    "ca-certificates",
+    "netbase",
+    "iputils-ping",
+    "less",
+    "bash",
+];
+/// Longest that a build may take.
+const BUILD: Duration = Duration::from_mins(20);
+
+/// Everything that decides what is in an image.
+#[derive(Debug)]
+struct Recipe {
+    /// A registry's image; `None` is the mirror.
+    from: Option<String>,
+    apt: Apt,
+    packages: Vec<String>,
+}
+
+/// Gives the name of the image for these settings and builds it when it is not there.
+pub(crate) fn ensure(
+    engine: &Engine,
+    settings: &LabSettings,
+    progress: &mut dyn FnMut(&str),
+) -> Result<String> {
+    let recipe = Recipe::new(engine, settings);
+    let name = format!("provision-lab:{}", recipe.digest());
+    if !engine.answers(["image", "inspect", name.as_str()]) {
+        build(engine, &recipe, &name, progress)
+            .with_context(|| format!("cannot build the lab image {name}"))?;
+    }
+    Ok(name)
+}
+
+impl Recipe {
+    fn new(engine: &Engine, settings: &LabSettings) -> Self {
+        let from = settings
+            .image
+            .clone()
+            .or_else(|| (!can_debootstrap(engine)).then(|| "debian:bookworm".to_owned()));
+        let suite = from.as_deref().and_then(|image| image.strip_prefix("debian:")).filter(|tag| {
+            // Tags such as `12-slim` or `bookworm-20250520` are no suite.
+            tag.chars().all(|letter| letter.is_ascii_lowercase())
+        });
+        let dump = engine::output(engine::program("apt-config").arg("dump"), b"", engine::USUAL)
+            .map(|done| String::from_utf8_lossy(&done.stdout).into_owned())
+            .unwrap_or_default();
+        let mut packages: Vec<String> = PACKAGES.map(str::to_owned).to_vec();
+        packages.extend(settings.packages.iter().flatten().cloned());
+        Self { apt: Apt::read(Utf8Path::new("/"), suite, &dump), from, packages }
+    }
+
+    fn digest(&self) -> String {
+        let mut hash = Sha256::new();
+        let base = self.from.as_deref().unwrap_or(BASE);
+        let certificates: Vec<_> =
+            self.apt.certificates.iter().map(|path| std::fs::read(path).unwrap_or_default()).collect();
+        let texts = [base, CONFIGURE, &self.apt.suite, &self.apt.sources, &self.apt.conf];
+        for text in texts.iter().map(|text| text.as_bytes()).chain(certificates.iter().map(Vec::as_slice)) {
+            hash.update(text.len().to_le_bytes());
+            hash.update(text);
+        }
+        hash.update(self.packages.join(" "));
+        short_hex(&hash.finalize())
+    }
+
+    /// Shell text that puts apt's configuration into the image and then runs [`CONFIGURE`].
+    fn script(&self) -> Result<String> {
+        let mut files = vec![
+            ("/etc/apt/sources.list".to_owned(), self.apt.sources.clone()),
+            ("/etc/apt/apt.conf.d/90lab".to_owned(), self.apt.conf.clone()),
+            ("/tmp/configure".to_owned(), CONFIGURE.to_owned()),
+        ];
+        for path in &self.apt.certificates {
+            let text = std::fs::read_to_string(path).with_context(|| format!("cannot read {path}"))?;
+            let name = path.file_name().unwrap_or("certificate.crt");
+            files.push((format!("/usr/local/share/ca-certificates/{name}"), text));
+        }
+        let mut script =
+            "set -eu\nrm -f /etc/apt/sources.list.d/*\nmkdir -p /usr/local/share/ca-certificates\n"
+                .to_owned();
+        for (path, text) in files {
+            let path = shlex::try_quote(&path).context("a path with a NUL")?.into_owned();
+            let newline = if text.is_empty() || text.ends_with('\n') { "" } else { "\n" };
+            // Infallible for a String.
+            let _ = writeln!(script, "cat >{path} <<'LAB-FILE-END'\n{text}{newline}LAB-FILE-END");
+        }
+        let packages = self.packages.join(" ");
+        let packages = shlex::try_quote(&packages).context("a package with a NUL")?;
+        let _ = writeln!(
+            script,
+            "sh /tmp/configure {packages} </dev/null && rm -f /tmp/configure && exit 0\nexit 1"
+        );
+        Ok(script)
+    }
+}
+
+fn build(engine: &Engine, recipe: &Recipe, name: &str, progress: &mut dyn FnMut(&str)) -> Result<()> {
+    let base = base(engine, recipe, progress)?;
+    progress("configuring the lab image (once; cached by its recipe)");
+    let container = name.replace(':', "-build-");
+    // A build that was killed leaves its container behind.
+    drop(engine.run(["rm", "-f", container.as_str()]));
+    // This machine's own network reaches the mirror for sure; the hosts use theirs.
+    let run = ["run", "-i", "--name", &container, "--network", "host", &base, "sh", "-s"];
+    let built = engine::text(&mut engine.command(run), recipe.script()?.as_bytes(), BUILD).and_then(|_| {
+        let change = r#"CMD ["/usr/local/sbin/lab-init"]"#;
+        let commit = ["commit", "-c", change, &container, name];
+        engine::text(&mut engine.command(commit), b"", BUILD)
+    });
+    drop(engine.run(["rm", "-f", container.as_str()]));
+    built.map(drop)
+}
+
+/// The image that [`CONFIGURE`] starts from.
+fn base(engine: &Engine, recipe: &Recipe, progress: &mut dyn FnMut(&str)) -> Result<String> {
+    if let Some(from) = &recipe.from {
+        if !engine.answers(["image", "inspect", from.as_str()]) {
+            progress(&format!("pulling {from}"));
+            engine::text(&mut engine.command(["pull", "-q", from.as_str()]), b"", BUILD).with_context(|| {
+                format!("no registry gives {from}; without `image:` the lab builds one from a Debian mirror, as root and with debootstrap")
+            })?;
+        }
+        return Ok(from.clone());
+    }
+    let packages = PACKAGES.join(",");
+    let Apt { suite, mirror, keyring, .. } = &recipe.apt;
+    let mut hash = Sha256::new();
+    for text in [BASE, suite, mirror, &packages] {
+        hash.update(text.len().to_le_bytes());
+        hash.update(text);
+    }
+    let name = format!("provision-lab-base:{}", short_hex(&hash.finalize()));
+    if !engine.answers(["image", "inspect", name.as_str()]) {
+        progress(&format!("building the base image from {mirror} ({suite}); about a minute, once"));
+        let keyring = keyring.as_deref().unwrap_or_default();
+        let mut sh = engine::program("sh");
+        sh.args(["-s", engine.program, &name, suite, mirror, keyring, &packages]);
+        if let Some(proxy) = http_proxy(&recipe.apt.conf) {
+            sh.env("http_proxy", proxy);
+        }
+        // sh reads its script from the pipe; debootstrap must not.
+        let script = format!("main() {{\n{BASE}\n}}\nmain \"$@\" </dev/null\n");
+        engine::text(&mut sh, script.as_bytes(), BUILD)?;
+    }
+    Ok(name)
+}
+
+/// Whether this user of this machine can make a root filesystem.
+fn can_debootstrap(engine: &Engine) -> bool {
+    let probe = "PATH=$PATH:/usr/sbin:/sbin; [ \"$(id -u)\" = 0 ] && command -v debootstrap";
+    !engine.rootless
+        && engine::output(engine::program("sh").args(["-c", probe]), b"", engine::USUAL)
+            .is_ok_and(|done| done.status.success())
+}
+
+fn http_proxy(conf: &str) -> Option<&str> {
+    let line = conf.lines().find_map(|line| line.strip_prefix("Acquire::http::Proxy "))?;
+    Some(line.trim_end_matches(';').trim_matches('"'))
+}
+
+/// The first twelve hexadecimal digits of a digest.
+pub(crate) fn short_hex(digest: &[u8]) -> String {
+    digest.iter().take(6).fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    })
+}
+
+/// Refuses settings that no image can have.
+pub(crate) fn check(settings: &LabSettings) -> Result<()> {
+    for package in settings.packages.iter().flatten() {
+        let good = |letter: char| letter.is_ascii_alphanumeric() || "+-.:~=".contains(letter);
+        if package.is_empty() || package.starts_with('-') || !package.chars().all(good) {
+            bail!("`{package}` is no package name");
+        }
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_proxy_of_apt_is_used_for_the_base_too() {
+        assert_eq!(http_proxy("Acquire::http::Proxy \"http://p.example:1\";\n"), Some("http://p.example:1"));
+        assert_eq!(http_proxy("Acquire::http::Proxy::x \"DIRECT\";\n"), None);
+    }
+
+    #[test]
+    fn packages_are_names_and_nothing_else() {
+        let settings =
+            |name: &str| LabSettings { packages: Some(vec![name.to_owned()]), ..LabSettings::default() };
+        assert!(check(&settings("python3-apt")).is_ok());
+        assert!(check(&settings("a; reboot")).is_err());
+        assert!(check(&settings("--force-yes")).is_err());
+    }
+}

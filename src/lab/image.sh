@@ -1,0 +1,77 @@
+#!/bin/sh
+# Turns a Debian root filesystem into a lab host. Runs as root inside a container of the base
+# image with this machine's network; the result is committed as the image.
+#   PACKAGES (separated by spaces)
+# apt's configuration is already there.
+set -eu
+packages=$1
+export DEBIAN_FRONTEND=noninteractive LC_ALL=C
+
+# The mirror's own certificates, when this machine has any.
+update-ca-certificates >/dev/null 2>&1 || true
+
+# No service starts while the image is made.
+printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
+chmod 755 /usr/sbin/policy-rc.d
+# The lists stay in the image: an install on a host needs no update first.
+apt-get -qq update
+# shellcheck disable=SC2086  # a list of words
+apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends $packages >/dev/null
+apt-get -qq clean
+rm -f /usr/sbin/policy-rc.d
+
+# What has no meaning in a container only makes its start slower.
+systemctl -q mask \
+    systemd-udevd.service systemd-udev-trigger.service systemd-udev-settle.service \
+    systemd-udevd-control.socket systemd-udevd-kernel.socket \
+    getty.target getty@tty1.service console-getty.service getty-static.service \
+    apt-daily.timer apt-daily-upgrade.timer apt-daily.service apt-daily-upgrade.service \
+    dpkg-db-backup.timer e2scrub_all.timer e2scrub_reap.service fstrim.timer \
+    systemd-tmpfiles-clean.timer systemd-remount-fs.service systemd-firstboot.service \
+    systemd-ask-password-wall.path systemd-ask-password-console.path \
+    dev-hugepages.mount dev-mqueue.mount sys-fs-fuse-connections.mount \
+    sys-kernel-config.mount sys-kernel-debug.mount sys-kernel-tracing.mount \
+    modprobe@.service
+
+# Every host makes its own keys when it starts first: containers of one image must not share
+# them. RSA is left out because it alone would take longer than the rest of the start.
+rm -f /etc/ssh/ssh_host_*
+mkdir -p /etc/systemd/system/ssh.service.d
+cat >/etc/systemd/system/ssh.service.d/10-lab.conf <<'END'
+[Service]
+ExecStartPre=
+ExecStartPre=/bin/sh -c 'for t in ed25519 ecdsa; do f=/etc/ssh/ssh_host_$${t}_key; [ -s $$f ] || ssh-keygen -q -t $$t -N "" -f $$f; done'
+ExecStartPre=/usr/sbin/sshd -t
+END
+cat >/etc/ssh/sshd_config.d/10-lab.conf <<'END'
+HostKey /etc/ssh/ssh_host_ed25519_key
+HostKey /etc/ssh/ssh_host_ecdsa_key
+PasswordAuthentication no
+END
+systemctl -q enable ssh.service
+
+# Without CAP_SYS_RESOURCE (rootless engines) pam_limits cannot raise a limit, and a login must
+# not fail for that.
+sed -i 's/^\(session[[:space:]]*\)required\([[:space:]]*pam_limits\.so\)/\1optional\2/' \
+    /etc/pam.d/sshd /etc/pam.d/sudo /etc/pam.d/sudo-i /etc/pam.d/su 2>/dev/null || true
+
+# The login. Its key, password and shell are set per host.
+id provision >/dev/null 2>&1 || useradd --create-home --shell /bin/bash provision
+usermod -p '*' provision
+
+# First process of a host.
+cat >/usr/local/sbin/lab-init <<'END'
+#!/bin/sh
+# cgroup v2: the engine mounts the host's own subtree read-only; systemd wants to write there.
+[ ! -e /sys/fs/cgroup/cgroup.controllers ] || [ -w /sys/fs/cgroup/cgroup.procs ] ||
+    mount -o remount,rw /sys/fs/cgroup 2>/dev/null
+# Sysctls of the network namespace are this host's own, all others belong to the kernel that it
+# shares: only the former become writable.
+mkdir -p /run/lab/proc && mount -t proc proc /run/lab/proc 2>/dev/null &&
+    mount --bind /run/lab/proc/sys/net /proc/sys/net 2>/dev/null
+umount -l /run/lab/proc 2>/dev/null
+exec /sbin/init
+END
+chmod 755 /usr/local/sbin/lab-init
+: >/etc/machine-id
+rm -f /var/lib/dbus/machine-id

@@ -1,0 +1,25 @@
+//! Throw-away hosts: one container with systemd and sshd per host of an inventory.
+//!
+//! ```text
+//!   LabSpec ── up ──> image (base.sh, image.sh; cached by the digest of its recipe)
+//!                     network, client key
+//!                     one container per host (node.sh) ── host keys ──> known_hosts
+//!                     state.json, ssh_config  ── overlay ──> addresses, keys, become
+//! ```
+//!
+//! Everything that a lab owns carries a hash of its inventory's canonical path: containers,
+//! network and ports, so that two clones live side by side, and its folder under the state
+//! directory. What runs is asked of the engine, never remembered.
+
+mod apt;
+mod deploy;
+mod engine;
+mod files;
+mod image;
+mod node;
+mod spec;
+mod state;
+
+pub use deploy::{down, overlay, status, up};
+pub use spec::{LabHost, LabSettings, LabSpec, SudoKind};
+pub use state::{LabHostState, LabState};

@@ -1,0 +1,266 @@
+//! One host of a lab: its container.
+
+use std::io::Read as _;
+use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::time::{Duration, Instant};
+
+use anyhow::{Context as _, Result, bail};
+use sha2::{Digest as _, Sha256};
+
+use super::engine::{self, Engine};
+use super::image::short_hex;
+use super::spec::SudoKind;
+
+/// Makes a started container ready and tells its host keys.
+const READY: &str = include_str!("node.sh");
+/// Login name on every lab host.
+pub(crate) const USER: &str = "provision";
+/// Longest that a host may take until its sshd is up.
+const START_SECONDS: u64 = 60;
+/// Ports of labs: below what the kernel gives to outgoing connections.
+const PORTS: std::ops::Range<u16> = 20_000..32_000;
+
+/// A host to be started.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) groups: Vec<String>,
+    pub(crate) image: String,
+    pub(crate) sudo: SudoKind,
+    pub(crate) shell: String,
+}
+
+/// What all hosts of a lab share.
+#[derive(Debug, Clone)]
+pub(crate) struct Lab {
+    pub(crate) hash: String,
+    pub(crate) network: String,
+    pub(crate) public_key: String,
+    pub(crate) password: String,
+}
+
+/// A container of a lab, as the engine tells it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Container {
+    pub(crate) id: String,
+    pub(crate) host: String,
+    pub(crate) recipe: String,
+    pub(crate) port: u16,
+    pub(crate) status: String,
+}
+
+impl Container {
+    /// All containers of a lab, running or not.
+    pub(crate) fn list(engine: &Engine, hash: &str) -> Result<Vec<Self>> {
+        let label = format!("label=provision.lab={hash}");
+        let ids = engine.run(["ps", "-aq", "--no-trunc", "--filter", label.as_str()])?;
+        if ids.is_empty() {
+            return Ok(Vec::new());
+        }
+        let format = "{{.Id}}|{{index .Config.Labels \"provision.host\"}}|\
+                      {{index .Config.Labels \"provision.recipe\"}}|\
+                      {{index .Config.Labels \"provision.port\"}}|{{.State.Status}}";
+        let told = engine.run(["inspect", "--format", format].into_iter().chain(ids.lines()))?;
+        Ok(told.lines().filter_map(Self::parse).collect())
+    }
+
+    fn parse(line: &str) -> Option<Self> {
+        let mut fields = line.split('|').map(str::to_owned);
+        Some(Self {
+            id: fields.next()?,
+            host: fields.next()?,
+            recipe: fields.next()?,
+            port: fields.next()?.parse().ok()?,
+            status: fields.next()?,
+        })
+    }
+
+    pub(crate) fn running(&self) -> bool {
+        self.status == "running"
+    }
+}
+
+impl Node {
+    /// Digest of all that a container cannot change while it exists.
+    pub(crate) fn recipe(&self, engine: &Engine) -> String {
+        short_hex(&Sha256::digest(self.arguments(engine, "", 0).join("\n")))
+    }
+
+    /// Makes it run, its login work and its sshd answer. Gives container id and host keys.
+    pub(crate) fn ensure(
+        &self,
+        engine: &Engine,
+        lab: &Lab,
+        port: u16,
+        there: Option<&Container>,
+    ) -> Result<(String, String)> {
+        let id = match there {
+            Some(container) => {
+                match container.status.as_str() {
+                    "running" => {}
+                    "paused" => drop(engine.run(["unpause", container.id.as_str()])?),
+                    _ => drop(engine.run(["start", container.id.as_str()])?),
+                }
+                container.id.clone()
+            }
+            None => self.start(engine, lab, port)?,
+        };
+        let keys = self.ready(engine, lab, &id)?;
+        wait_for_sshd(port)?;
+        Ok((id, keys))
+    }
+
+    fn start(&self, engine: &Engine, lab: &Lab, port: u16) -> Result<String> {
+        let recipe = self.recipe(engine);
+        let mut arguments = vec![
+            "run".to_owned(),
+            "-d".to_owned(),
+            format!("--name=provision-{}-{}", lab.hash, self.name),
+            format!("--label=provision.lab={}", lab.hash),
+            format!("--label=provision.host={}", self.name),
+            format!("--label=provision.groups={}", self.groups.join(",")),
+            format!("--label=provision.recipe={recipe}"),
+            format!("--label=provision.port={port}"),
+        ];
+        arguments.extend(self.arguments(engine, &lab.network, port));
+        engine.run(arguments)
+    }
+
+    /// systemd as the first process, without `--privileged`: design, section 11.
+    fn arguments(&self, engine: &Engine, network: &str, port: u16) -> Vec<String> {
+        let mut arguments: Vec<String> = [
+            "--cap-add=SYS_ADMIN",
+            "--cap-add=NET_ADMIN",
+            "--security-opt=seccomp=unconfined",
+            "--stop-signal=SIGRTMIN+3",
+        ]
+        .map(str::to_owned)
+        .to_vec();
+        if engine.may_raise_limits {
+            arguments.push("--cap-add=SYS_RESOURCE".to_owned());
+        }
+        if engine.program == "podman" {
+            // Podman prepares mounts and cgroups for systemd itself.
+            arguments.push("--systemd=always".to_owned());
+        } else {
+            arguments.extend(
+                [
+                    "--security-opt=apparmor=unconfined",
+                    "--tmpfs=/run:exec,mode=755",
+                    "--tmpfs=/run/lock",
+                    "-econtainer=docker",
+                ]
+                .map(str::to_owned),
+            );
+            if engine.cgroup2 {
+                // Its own subtree is the root that it sees; `lab-init` makes it writable.
+                arguments.push("--cgroupns=private".to_owned());
+            } else {
+                arguments.push("-v/sys/fs/cgroup:/sys/fs/cgroup:rw".to_owned());
+            }
+        }
+        arguments.extend([
+            format!("--hostname={}", self.name),
+            format!("--network={network}"),
+            format!("--network-alias={}", self.name),
+            format!("-p127.0.0.1:{port}:22"),
+            self.image.clone(),
+        ]);
+        arguments
+    }
+
+    fn ready(&self, engine: &Engine, lab: &Lab, id: &str) -> Result<String> {
+        let wait = START_SECONDS.to_string();
+        let sudo = self.sudo.as_str();
+        let arguments = ["exec", "-i", id, "sh", "-c", READY, "node.sh", USER, sudo, &self.shell, &wait];
+        let input = format!("{}\n{}\n", lab.public_key, lab.password);
+        let limit = Duration::from_secs(START_SECONDS + 10);
+        let keys = engine::text(&mut engine.command(arguments), input.as_bytes(), limit)
+            .with_context(|| format!("{} did not become ready", self.name))?;
+        if keys.is_empty() {
+            bail!("{} told no host keys", self.name);
+        }
+        Ok(keys)
+    }
+}
+
+/// Waits until the published port says that an ssh server is behind it.
+fn wait_for_sshd(port: u16) -> Result<()> {
+    let address = SocketAddr::from(([127, 0, 0, 1], port));
+    let start = Instant::now();
+    loop {
+        let mut greeting = [0_u8; 4];
+        let greeted = TcpStream::connect_timeout(&address, Duration::from_secs(2)).and_then(|mut stream| {
+            stream.set_read_timeout(Some(Duration::from_secs(2)))?;
+            stream.read_exact(&mut greeting)
+        });
+        if greeted.is_ok() && &greeting == b"SSH-" {
+            return Ok(());
+        }
+        if start.elapsed() > Duration::from_secs(START_SECONDS) {
+            bail!("no ssh server answers on {address}");
+        }
+        std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether something listens on a port of this machine. Asked by taking it, so that no
+/// connection is made: a login less for the sshd behind it.
+pub(crate) fn listens(port: u16) -> bool {
+    TcpListener::bind(("127.0.0.1", port)).is_err()
+        || TcpStream::connect_timeout(&SocketAddr::from(([127, 0, 0, 1], port)), Duration::from_millis(200))
+            .is_ok()
+}
+
+/// Free ports for a lab, starting at a place that depends on its hash.
+pub(crate) fn ports(hash: &str) -> impl Iterator<Item = u16> + use<> {
+    let seed = u64::from_str_radix(hash.get(..8).unwrap_or("0"), 16).unwrap_or(0);
+    let count = PORTS.end - PORTS.start;
+    let first = u16::try_from(seed % u64::from(count / 16)).unwrap_or(0) * 16;
+    (0..count).map(move |step| PORTS.start + (first + step) % count).filter(|port| !listens(*port))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn node() -> Node {
+        Node {
+            name: "gpu0".into(),
+            groups: vec!["gpu".into()],
+            image: "provision-lab:0".into(),
+            sudo: SudoKind::Nopasswd,
+            shell: "/bin/bash".into(),
+        }
+    }
+
+    #[test]
+    fn each_engine_gets_what_systemd_needs_there() {
+        let docker = Engine { program: "docker", cgroup2: false, rootless: false, may_raise_limits: true };
+        let on_v1 = node().arguments(&docker, "net", 20_000);
+        assert!(on_v1.contains(&"-v/sys/fs/cgroup:/sys/fs/cgroup:rw".to_owned()));
+        assert!(on_v1.contains(&"-p127.0.0.1:20000:22".to_owned()));
+        let on_v2 = node().arguments(&Engine { cgroup2: true, ..docker }, "net", 20_000);
+        assert!(on_v2.contains(&"--cgroupns=private".to_owned()));
+        let podman = Engine { program: "podman", cgroup2: true, rootless: true, may_raise_limits: false };
+        let rootless = node().arguments(&podman, "net", 20_000);
+        assert!(rootless.contains(&"--systemd=always".to_owned()));
+        assert!(!rootless.iter().any(|word| word.contains("apparmor")));
+    }
+
+    #[test]
+    fn ports_are_in_range_and_differ_between_labs() {
+        let one: Vec<u16> = ports("00000001aaaa").take(3).collect();
+        let two: Vec<u16> = ports("00000002aaaa").take(3).collect();
+        assert!(one.iter().chain(&two).all(|port| PORTS.contains(port)));
+        assert_ne!(one, two);
+    }
+
+    #[test]
+    fn what_the_engine_lists() {
+        let container = Container::parse("abc|gpu0|r1|20001|paused").expect("container");
+        assert_eq!((container.host.as_str(), container.port), ("gpu0", 20_001));
+        assert!(!container.running());
+        assert_eq!(Container::parse("abc|gpu0"), None);
+    }
+}

@@ -1,0 +1,93 @@
+//! What a lab is asked to be.
+
+use camino::Utf8PathBuf;
+
+crate::choice! {
+    /// What the login of a lab host must do to become root.
+    SudoKind {
+        /// Nothing.
+        Nopasswd = "nopasswd",
+        /// Give the lab's password, which lies in the lab's folder.
+        Password = "password",
+    }
+}
+
+crate::record! {
+    /// `lab:` of an inventory: it exists only in the lab, with these defaults for its hosts.
+    #[derive(PartialEq, Eq, Default)]
+    LabSettings ("lab settings") {
+        /// Base image, such as `debian:bookworm`. Left out: built from this machine's Debian mirror.
+        opt image: String,
+        /// `nopasswd` (default) or `password`.
+        opt sudo: SudoKind,
+        /// Login shell, such as `/bin/sh`.
+        opt shell: String,
+        /// Debian packages that the image has besides its own.
+        opt packages: Vec<String>,
+    }
+}
+
+impl LabSettings {
+    /// These settings, and what they leave open from `weaker`.
+    #[must_use]
+    pub fn or(self, weaker: &Self) -> Self {
+        Self {
+            image: self.image.or_else(|| weaker.image.clone()),
+            sudo: self.sudo.or(weaker.sudo),
+            shell: self.shell.or_else(|| weaker.shell.clone()),
+            packages: self.packages.or_else(|| weaker.packages.clone()),
+        }
+    }
+}
+
+/// One host of a lab.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabHost {
+    /// Its name in the inventory, which the other hosts resolve.
+    pub name: String,
+    /// Its groups; they become labels of the container.
+    pub groups: Vec<String>,
+    /// What differs from [`LabSpec::settings`].
+    pub settings: LabSettings,
+}
+
+/// A lab as its inventory wants it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LabSpec {
+    /// Root of all state, `$XDG_STATE_HOME/provision`.
+    pub state_root: Utf8PathBuf,
+    /// The inventory. Its canonical path is the lab's identity.
+    pub inventory: Utf8PathBuf,
+    /// Name of the cluster.
+    pub cluster: String,
+    /// Defaults for all hosts.
+    pub settings: LabSettings,
+    /// Its hosts.
+    pub hosts: Vec<LabHost>,
+}
+
+impl LabSpec {
+    /// A host's settings with the defaults filled in.
+    pub(crate) fn settings_of(&self, host: &LabHost) -> LabSettings {
+        host.settings.clone().or(&self.settings)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_is_stronger_than_the_lab() {
+        let lab = LabSettings {
+            image: Some("debian:bookworm".into()),
+            shell: Some("/bin/sh".into()),
+            ..LabSettings::default()
+        };
+        let host = LabSettings { shell: Some("/bin/bash".into()), ..LabSettings::default() };
+        let both = host.or(&lab);
+        assert_eq!(both.shell.as_deref(), Some("/bin/bash"));
+        assert_eq!(both.image.as_deref(), Some("debian:bookworm"));
+        assert_eq!(both.sudo, None);
+    }
+}

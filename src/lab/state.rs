@@ -1,0 +1,140 @@
+//! What a lab is, as its folder tells it.
+
+use anyhow::{Context as _, Result};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::image::short_hex;
+use crate::inventory::{Become, Ssh};
+
+/// One host of a lab.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabHostState {
+    /// Its name in the inventory.
+    pub name: String,
+    /// Where its sshd is reached from this machine: always 127.0.0.1.
+    pub address: String,
+    /// The published port of its sshd.
+    pub port: u16,
+    /// Whether sudo wants [`LabState::sudo_password`].
+    pub wants_password: bool,
+    /// The container's id.
+    pub container: String,
+    /// Whether it runs.
+    pub running: bool,
+}
+
+/// A lab that was brought up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct LabState {
+    /// Of this file's format.
+    pub version: u32,
+    /// Canonical path of the inventory.
+    pub inventory: Utf8PathBuf,
+    /// Name of the cluster.
+    pub cluster: String,
+    /// `docker` or `podman`.
+    pub engine: String,
+    /// Name of the hosts' own network.
+    pub network: String,
+    /// Login name on all hosts.
+    pub user: String,
+    /// Private key of that login.
+    pub identity_file: Utf8PathBuf,
+    /// Host keys, taken from inside the containers.
+    pub known_hosts: Utf8PathBuf,
+    /// An `ssh_config` that names all hosts.
+    pub ssh_config: Utf8PathBuf,
+    /// File with the password that sudo wants, where a host wants one.
+    pub sudo_password: Option<Utf8PathBuf>,
+    /// The hosts in the order of the inventory.
+    pub hosts: Vec<LabHostState>,
+}
+
+impl LabState {
+    /// Format of the file that this program writes.
+    pub const VERSION: u32 = 1;
+    /// Name of the secret that holds the sudo password: `{ file: <sudo_password> }`.
+    pub const SUDO_SECRET: &str = "lab-sudo";
+
+    /// A host by name.
+    pub fn host(&self, name: &str) -> Option<&LabHostState> {
+        self.hosts.iter().find(|host| host.name == name)
+    }
+
+    /// How a host is reached and root is become there, instead of what its inventory says.
+    pub fn ssh(&self, host: &LabHostState) -> Ssh {
+        let password = host.wants_password.then(|| Self::SUDO_SECRET.to_owned());
+        Ssh {
+            user: Some(self.user.clone()),
+            port: Some(host.port),
+            identity_file: Some(self.identity_file.clone()),
+            known_hosts: Some(self.known_hosts.clone()),
+            jump: Vec::new(),
+            become_method: Become::Sudo { password },
+            kex: None,
+            config: None,
+        }
+    }
+
+    /// The command that gives a shell on a host.
+    pub fn login(&self, host: &str) -> String {
+        format!("ssh -F {} {host}", self.ssh_config)
+    }
+}
+
+/// The folder of one lab and what lies in it.
+#[derive(Debug, Clone)]
+pub(crate) struct Folder {
+    /// Canonical path of the inventory.
+    pub(crate) inventory: Utf8PathBuf,
+    /// Twelve digits that tell labs apart.
+    pub(crate) hash: String,
+    /// The folder.
+    pub(crate) path: Utf8PathBuf,
+}
+
+impl Folder {
+    pub(crate) fn new(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Self> {
+        // An inventory that was deleted must still find its lab, to take it down.
+        let inventory = match inventory.canonicalize_utf8() {
+            Ok(path) => path,
+            Err(_) => camino::absolute_utf8(inventory).with_context(|| format!("no path: {inventory}"))?,
+        };
+        let hash = short_hex(&Sha256::digest(inventory.as_str()));
+        let path = state_root.join("lab").join(&hash);
+        Ok(Self { inventory, hash, path })
+    }
+
+    pub(crate) fn file(&self, name: &str) -> Utf8PathBuf {
+        self.path.join(name)
+    }
+
+    /// What is recorded, without asking the engine.
+    pub(crate) fn load(&self) -> Result<Option<LabState>> {
+        let path = self.file("state.json");
+        let text = match std::fs::read_to_string(&path) {
+            Ok(text) => text,
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(None),
+            Err(error) => return Err(error).with_context(|| format!("cannot read {path}")),
+        };
+        let state: LabState = serde_json::from_str(&text)
+            .with_context(|| format!("{path} is damaged: `provision lab up` writes it anew"))?;
+        Ok((state.version == LabState::VERSION).then_some(state))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn two_clones_are_two_labs() {
+        let root = Utf8Path::new("/state");
+        let one = Folder::new(root, Utf8Path::new("/nonexistent/a/lab.yaml")).expect("folder");
+        let two = Folder::new(root, Utf8Path::new("/nonexistent/b/lab.yaml")).expect("folder");
+        assert_ne!(one.path, two.path);
+        assert_eq!(one.hash.len(), 12);
+    }
+}

@@ -1,0 +1,416 @@
+//! A playbook as it is written.
+
+use std::time::Duration;
+
+use serde_json::{Value as Json, json};
+
+use super::step::{OnDeadline, OnFailure};
+use crate::config::{
+    Diagnostic, Diagnostics, Entries, FromNode, Node, Record as _, Sp, Span, Yaml, did_you_mean, did_you_mean_text,
+    read::{map_entries, wrong_type},
+};
+use crate::inventory::file::Words;
+use crate::resources::Kind;
+
+crate::choice! {
+    /// Type of a parameter.
+    ParamType {
+        /// Text.
+        String = "string",
+        /// A whole number.
+        Int = "int",
+        /// `true` or `false`.
+        Bool = "bool",
+        /// A list.
+        List = "list",
+        /// A map.
+        Map = "map",
+    }
+}
+
+impl ParamType {
+    /// Whether a value is of this type; `none` is of every type.
+    pub fn takes(self, value: &Json) -> bool {
+        match self {
+            _ if value.is_null() => true,
+            Self::String => value.is_string(),
+            Self::Int => value.is_i64() || value.is_u64(),
+            Self::Bool => value.is_boolean(),
+            Self::List => value.is_array(),
+            Self::Map => value.is_object(),
+        }
+    }
+
+    /// With its article, for messages.
+    pub fn article(self) -> &'static str {
+        match self {
+            Self::String => "a string",
+            Self::Int => "an integer",
+            Self::Bool => "a boolean",
+            Self::List => "a list",
+            Self::Map => "a map",
+        }
+    }
+}
+
+crate::record! {
+    /// A parameter of a playbook.
+    ParamRecord("a parameter") {
+        /// Type of its value.
+        req kind("type"): ParamType,
+        /// Value when nobody sets it. Without a default it must be set; `null` makes it optional.
+        opt default: Node,
+        /// What it means.
+        opt doc: String,
+    }
+}
+
+/// A parameter of a playbook.
+#[derive(Debug, Clone)]
+pub struct Param {
+    /// Type of its value.
+    pub kind: ParamType,
+    /// Value when nobody sets it.
+    pub default: Option<Node>,
+    /// What it means.
+    pub doc: String,
+}
+
+impl FromNode for Param {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let record = ParamRecord::from_node(node, diagnostics)?;
+        // `default: null` is a default, and not a missing one.
+        let default = node.get("default").cloned();
+        Some(Self { kind: record.kind, default, doc: record.doc.unwrap_or_default() })
+    }
+
+    fn schema() -> Json {
+        ParamRecord::schema()
+    }
+}
+
+crate::record! {
+    /// A playbook: tasks that make a host what it should be.
+    PlaybookRecord("a playbook") {
+        /// Title, for people.
+        req name: Sp<String>,
+        /// What it is for and what to know about it.
+        opt doc: String,
+        /// What may be set.
+        def params: Entries<Param> = Entries::default(),
+        /// What is done, in order.
+        def tasks: Vec<Node> = Vec::new(),
+        /// Tasks that run once after all others when a task that changed something notified them.
+        def handlers: Vec<Node> = Vec::new(),
+    }
+}
+
+/// A length of time: `90s`, `10m`, `2h`, `1h30m`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Period(pub Duration);
+
+impl FromNode for Period {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if let Some(period) = node.as_str().and_then(period) {
+            return Some(Self(period));
+        }
+        let diagnostic = Diagnostic::error(node.span, "this is not a length of time");
+        diagnostics.push(match node.value {
+            Yaml::Int(number) => diagnostic.help(format!("say the unit, as in `{number}s` or `{number}m`")),
+            _ => diagnostic.help("write for example `90s`, `10m` or `2h`; it is longer than nothing and at most 7d"),
+        });
+        None
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^([0-9]+[smhd])+$" })
+    }
+}
+
+fn period(text: &str) -> Option<Duration> {
+    let mut seconds = 0_u64;
+    let mut digits = String::new();
+    for c in text.chars() {
+        let unit = match c {
+            '0'..='9' if digits.len() < 9 => {
+                digits.push(c);
+                continue;
+            }
+            's' => 1,
+            'm' => 60,
+            'h' => 3600,
+            'd' => 86400,
+            _ => return None,
+        };
+        seconds = seconds.checked_add(digits.parse::<u64>().ok()?.checked_mul(unit)?)?;
+        digits.clear();
+    }
+    let whole = digits.is_empty() && (1..=7 * 86400).contains(&seconds);
+    whole.then(|| Duration::from_secs(seconds))
+}
+
+crate::record! {
+    /// How often a task is tried.
+    RetriesFile("`retries`") {
+        /// Tries in all.
+        req attempts: Sp<u32>,
+        /// Between two tries.
+        def delay: Period = Period(Duration::from_secs(5)),
+    }
+}
+
+/// `run_once`.
+#[derive(Debug, Clone)]
+pub enum RunOnceFile {
+    /// `false`
+    No,
+    /// `true`: on the first healthy host.
+    First,
+    /// `{ host: NAME }`
+    Host(Sp<String>),
+}
+
+crate::record! {
+    /// Which host a task runs on.
+    RunOnceRecord("`run_once`") {
+        /// Name of the host.
+        req host: Sp<String>,
+    }
+}
+
+impl FromNode for RunOnceFile {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Yaml::Bool(true) => Some(Self::First),
+            Yaml::Bool(false) => Some(Self::No),
+            Yaml::Map(_) => RunOnceRecord::from_node(node, diagnostics).map(|record| Self::Host(record.host)),
+            _ => {
+                wrong_type(node, "`true` or `{ host: NAME }`", diagnostics);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "boolean" }, RunOnceRecord::schema()] })
+    }
+}
+
+crate::record! {
+    /// How a task is carried out, whatever it does.
+    TaskRecord("a task") {
+        /// What it does, for people. Required, except for an include.
+        opt name: Sp<String>,
+        /// Host expression that narrows the playbook's hosts.
+        opt hosts: Words,
+        /// Condition: the task is for hosts where it holds.
+        opt when: Node,
+        /// A list: the task is done for each element, bound to `item`.
+        opt looped("loop"): Node,
+        /// Variables of this task.
+        def vars: Entries<Node> = Entries::default(),
+        /// Tags, for `--tags`.
+        def tags: Vec<Sp<String>> = Vec::new(),
+        /// How long one try may take.
+        opt timeout: Period,
+        /// What happens to its processes when the time is up.
+        opt on_deadline: OnDeadline,
+        /// How often it is tried.
+        opt retries: RetriesFile,
+        /// Run as this user instead of root.
+        opt become_user: Sp<String>,
+        /// Only on one host.
+        opt run_once: RunOnceFile,
+        /// Handlers that run at the end when it changed something.
+        opt notify: Words,
+        /// What its failure means for the rest of its host.
+        opt on_failure: OnFailure,
+        /// Name under which later tasks know its answer; only for `command` with `changes: false`.
+        opt register: Sp<String>,
+        /// No templates in this task.
+        def raw: bool = false,
+        /// Runs in a unit of its own on the host.
+        def detach: bool = false,
+        /// Carries out the tasks of another playbook here.
+        opt include: Sp<String>,
+        /// Values for the included playbook's parameters.
+        opt with: Sp<Entries<Node>>,
+    }
+}
+
+/// What a task does.
+#[derive(Debug, Clone)]
+pub enum Action {
+    /// The tasks of another playbook.
+    Include(Sp<String>),
+    /// One resource.
+    Resource {
+        /// The resource key.
+        kind: Kind,
+        /// Where it is written.
+        span: Span,
+        /// Its fields.
+        body: Node,
+    },
+}
+
+/// A task.
+#[derive(Debug, Clone)]
+pub struct Task {
+    /// How it is carried out.
+    pub record: TaskRecord,
+    /// What it does.
+    pub action: Action,
+    /// Where it is written: its name, else its first key.
+    pub span: Span,
+}
+
+impl Task {
+    /// Its name, for people.
+    pub fn title(&self) -> &str {
+        match (&self.record.name, &self.action) {
+            (Some(name), _) => &name.value,
+            (None, Action::Include(playbook)) => &playbook.value,
+            (None, Action::Resource { .. }) => "",
+        }
+    }
+}
+
+/// Reads a task or, with `handler`, a handler.
+pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagnostics) -> Option<Task> {
+    let entries = map_entries(node, diagnostics)?;
+    let fields: Vec<&'static str> = TaskRecord::fields().iter().map(|field| field.name).collect();
+    let (common, others): (Vec<_>, Vec<_>) =
+        entries.iter().cloned().partition(|(key, _)| fields.contains(&key.value.as_str()));
+    let common = Node { value: Yaml::Map(common), span: node.span };
+    let record = TaskRecord::from_node(&common, diagnostics);
+    let mut found: Vec<(Kind, Span, Node)> = Vec::new();
+    let mut unknown = false;
+    for (key, body) in others {
+        if let Some(kind) = kinds.iter().find(|kind| kind.name == key.value) {
+            found.push((*kind, key.span, body));
+            continue;
+        }
+        unknown = true;
+        let is_field = did_you_mean(&key.value, fields.iter().copied()).is_some();
+        let what = if is_field { "key" } else { "resource" };
+        let all = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));
+        let help = match did_you_mean(&key.value, all) {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None => did_you_mean_text(&key.value, kinds.iter().map(|kind| kind.name)),
+        };
+        diagnostics.push(
+            Diagnostic::error(key.span, format!("there is no {what} `{}` for a task", key.value)).maybe_help(help),
+        );
+    }
+    let record = record?;
+    let span = record.name.as_ref().map_or_else(
+        || entries.first().map_or(node.span, |(key, _)| key.span),
+        |name| name.span,
+    );
+    if let [(_, first, _), (kind, second, _), ..] = found.as_slice() {
+        diagnostics.push(
+            Diagnostic::error(*second, format!("this task has a second resource: `{}`", kind.name))
+                .related(*first, "the first one")
+                .help("a task does one thing: make it two tasks"),
+        );
+        return None;
+    }
+    let action = match (found.pop(), &record.include) {
+        (Some((kind, span, body)), None) => Action::Resource { kind, span, body },
+        (None, Some(playbook)) => Action::Include(playbook.clone()),
+        (Some(_), Some(include)) => {
+            diagnostics.error(include.span, "a task has either a resource or `include`");
+            return None;
+        }
+        (None, None) => {
+            if !unknown {
+                diagnostics.push(
+                    Diagnostic::error(span, "this task has no resource").help(
+                        "say what it does with one resource key, such as `package` or `file`, or with `include`",
+                    ),
+                );
+            }
+            return None;
+        }
+    };
+    if unknown {
+        return None;
+    }
+    misplaced(&record, &action, handler, span, diagnostics).then_some(Task { record, action, span })
+}
+
+/// Reports keys that mean nothing where they are.
+fn misplaced(
+    record: &TaskRecord,
+    action: &Action,
+    handler: bool,
+    span: Span,
+    diagnostics: &mut Diagnostics,
+) -> bool {
+    let before = diagnostics.errors();
+    match action {
+        Action::Include(include) => {
+            let foreign: [(&str, Option<Span>); 5] = [
+                ("loop", record.looped.as_ref().map(|node| node.span)),
+                ("register", record.register.as_ref().map(|name| name.span)),
+                ("notify", record.notify.as_ref().and_then(|words| words.0.first()).map(|word| word.span)),
+                ("become_user", record.become_user.as_ref().map(|user| user.span)),
+                ("retries", record.retries.as_ref().map(|retries| retries.attempts.span)),
+            ];
+            for (name, place) in foreign {
+                if let Some(place) = place {
+                    diagnostics.error(place, format!("`{name}` means nothing for an include"));
+                }
+            }
+            if handler {
+                diagnostics.error(include.span, "a handler cannot include a playbook");
+            }
+        }
+        Action::Resource { kind, span: key, body } => {
+            if record.name.is_none() {
+                diagnostics.push(
+                    Diagnostic::error(span, "this task has no `name`").help("say in a few words what it is for"),
+                );
+            }
+            if let Some(with) = &record.with {
+                diagnostics.error(with.span, "`with` belongs to `include`");
+            }
+            if let Some(register) = &record.register {
+                let changes = body.get("changes").map(|node| &node.value);
+                if kind.name != "command" {
+                    diagnostics.push(
+                        Diagnostic::error(register.span, "only a `command` has an answer to register")
+                            .related(*key, "this resource has none"),
+                    );
+                } else if changes != Some(&Yaml::Bool(false)) {
+                    diagnostics.push(
+                        Diagnostic::error(register.span, "a command that changes something cannot be registered")
+                            .label("on the second run there would be nothing to register")
+                            .related(*key, "this command")
+                            .help("if it only asks, say `changes: false`"),
+                    );
+                }
+            }
+            if let Some(retries) = record.retries.as_ref().filter(|retries| retries.attempts.value == 0) {
+                diagnostics.error(retries.attempts.span, "a task is tried at least once");
+            }
+        }
+    }
+    diagnostics.errors() == before
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn periods() {
+        for (text, seconds) in [("90s", 90), ("10m", 600), ("1h30m", 5400), ("7d", 604_800)] {
+            assert_eq!(period(text), Some(Duration::from_secs(seconds)), "{text}");
+        }
+        for text in ["", "10", "m", "8d", "0s", "1x", "99999999999999999999s", "-1s"] {
+            assert_eq!(period(text), None, "{text}");
+        }
+    }
+}

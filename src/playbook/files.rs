@@ -1,0 +1,161 @@
+//! Files of this machine and compiled-in files that tasks name as `src`.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::io::Read as _;
+use std::sync::{Arc, Mutex, PoisonError};
+
+use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
+use sha2::{Digest as _, Sha256};
+
+use super::builtin;
+use super::library::Origin;
+use crate::config::yaml::MAX_FILE;
+use crate::resources::Local;
+
+/// The largest file that travels inside a frame.
+const SMALL: u64 = 1 << 20;
+/// The most entries of a directory.
+const MAX_TREE: usize = 10_000;
+
+/// A path without `.` and `..` where they can be taken away.
+pub fn normal(path: &Utf8Path) -> String {
+    let mut parts: Vec<&str> = Vec::new();
+    for component in path.components() {
+        match component {
+            Utf8Component::Normal(part) => parts.push(part),
+            Utf8Component::ParentDir => {
+                parts.pop();
+            }
+            Utf8Component::CurDir | Utf8Component::RootDir | Utf8Component::Prefix(_) => {}
+        }
+    }
+    parts.join("/")
+}
+
+/// A text file of a user.
+///
+/// # Errors
+/// What is wrong with it, for the user.
+pub fn read_text(path: &Utf8Path) -> Result<String, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| short(&error))?;
+    if metadata.is_dir() {
+        return Err("it is a directory".to_owned());
+    }
+    if metadata.len() > MAX_FILE {
+        return Err(format!("it has {} MiB; at most {} MiB are read", metadata.len() >> 20, MAX_FILE >> 20));
+    }
+    let bytes = std::fs::read(path).map_err(|error| short(&error))?;
+    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+}
+
+/// An error of the system without its number.
+pub fn short(error: &std::io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
+}
+
+/// Files that were read; a file is read once per run.
+#[derive(Debug, Default)]
+pub struct Files {
+    known: Mutex<BTreeMap<Origin, Result<Local, String>>>,
+}
+
+impl Files {
+    /// What `src` names, seen from a playbook's file.
+    ///
+    /// # Errors
+    /// A text for the user.
+    pub fn get(&self, src: &str, from: &Origin) -> Result<Local, String> {
+        let origin = match from {
+            Origin::BuiltIn(file) => {
+                let base = Utf8Path::new(file).parent().unwrap_or(Utf8Path::new(""));
+                Origin::BuiltIn(normal(&base.join(src)))
+            }
+            Origin::Disk(file) => Origin::Disk(file.parent().unwrap_or(Utf8Path::new("")).join(src)),
+        };
+        let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        known.entry(origin).or_insert_with_key(read).clone()
+    }
+}
+
+fn read(origin: &Origin) -> Result<Local, String> {
+    match origin {
+        Origin::BuiltIn(path) => built_in(path),
+        Origin::Disk(path) => disk(path).map_err(|error| format!("cannot read `{path}`: {error}")),
+    }
+}
+
+fn built_in(path: &str) -> Result<Local, String> {
+    if let Some(bytes) = builtin::file(path) {
+        return Ok(Local::Bytes(bytes.into()));
+    }
+    let mut tree: BTreeMap<String, Option<Local>> = BTreeMap::new();
+    for (name, bytes) in builtin::below(path) {
+        for (slash, _) in name.match_indices('/') {
+            tree.insert(name.get(..slash).unwrap_or("").to_owned(), None);
+        }
+        tree.insert(name.to_owned(), Some(Local::Bytes(bytes.into())));
+    }
+    if tree.is_empty() {
+        return Err(format!("there is no built-in file `playbooks/{path}`"));
+    }
+    Ok(Local::Tree(tree.into_iter().collect()))
+}
+
+fn disk(path: &Utf8Path) -> Result<Local, String> {
+    let metadata = std::fs::metadata(path).map_err(|error| short(&error))?;
+    if metadata.is_dir() {
+        let mut tree = Vec::new();
+        walk(path, path, &mut tree)?;
+        tree.sort_by(|(a, _), (b, _)| a.cmp(b));
+        return Ok(Local::Tree(tree));
+    }
+    if metadata.len() <= SMALL {
+        return Ok(Local::Bytes(std::fs::read(path).map_err(|error| short(&error))?.into()));
+    }
+    let mut file = std::fs::File::open(path).map_err(|error| short(&error))?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0_u8; 1 << 16];
+    let mut size = 0_u64;
+    loop {
+        let read = file.read(&mut buffer).map_err(|error| short(&error))?;
+        if read == 0 {
+            break;
+        }
+        hash.update(buffer.get(..read).unwrap_or(&[]));
+        size += read as u64;
+    }
+    let sha256 = hash.finalize().iter().fold(String::new(), |mut text, byte| {
+        let _ = write!(text, "{byte:02x}");
+        text
+    });
+    Ok(Local::Large { path: path.to_owned(), size, sha256 })
+}
+
+fn walk(root: &Utf8Path, directory: &Utf8Path, tree: &mut Vec<(String, Option<Local>)>) -> Result<(), String> {
+    for entry in directory.read_dir_utf8().map_err(|error| short(&error))? {
+        let path: Utf8PathBuf = entry.map_err(|error| short(&error))?.into_path();
+        let name = path.strip_prefix(root).map_or_else(|_| path.to_string(), ToString::to_string);
+        if tree.len() >= MAX_TREE {
+            return Err(format!("it has more than {MAX_TREE} entries"));
+        }
+        if path.is_dir() {
+            tree.push((name, None));
+            walk(root, &path, tree)?;
+        } else {
+            tree.push((name, Some(disk(&path)?)));
+        }
+    }
+    Ok(())
+}
+
+/// The text of a small file.
+pub fn text(local: &Local) -> Option<Arc<str>> {
+    match local {
+        Local::Bytes(bytes) => std::str::from_utf8(bytes).ok().map(Arc::from),
+        Local::Large { .. } | Local::Tree(_) => None,
+    }
+}

@@ -1,1 +1,0 @@
-//! Everything loaded and checked: where every command starts.

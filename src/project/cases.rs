@@ -1,0 +1,59 @@
+//! Bad files and what is said about them: `tests/cases/config/NAME.case` holds the files,
+//! `NAME.stderr` the diagnostics. `BLESS=1` writes the latter anew.
+
+use super::LoadOptions;
+use super::testing::Case;
+
+/// Files that are too large or too repetitive to be kept.
+fn generated() -> Vec<(&'static str, String)> {
+    let inventory = |text: &str| format!("--- inventory.yaml\n{text}");
+    let bomb = {
+        let mut text = String::from("cluster: c\na0: &a0 [x, x, x, x, x, x, x, x, x, x]\n");
+        for i in 1..9 {
+            let alias = format!("*a{}", i - 1);
+            let list = vec![alias; 10].join(", ");
+            text.push_str(&format!("a{i}: &a{i} [{list}]\n"));
+        }
+        text
+    };
+    let junk = "{]&*%@`junk: é ".repeat((10 << 20) / 16);
+    vec![
+        ("anchor_bomb", inventory(&bomb)),
+        ("junk_10_mib", inventory(&junk)),
+        ("junk_1_mib", inventory(&"{]&*%@`junk: \n".repeat((1 << 20) / 14))),
+        ("deep_nesting", inventory(&format!("cluster: {}", "[".repeat(5000)))),
+    ]
+}
+
+#[test]
+fn bad_files() {
+    let directory = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/config"));
+    let bless = std::env::var_os("BLESS").is_some();
+    let mut cases = generated().into_iter().map(|(name, text)| (name.to_owned(), text)).collect::<Vec<_>>();
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "case") {
+            let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+            cases.push((name, std::fs::read_to_string(&path).unwrap()));
+        }
+    }
+    assert!(cases.len() > 30, "{}", cases.len());
+    let mut wrong = Vec::new();
+    for (name, text) in cases {
+        let case = Case::new(&text);
+        let started = std::time::Instant::now();
+        let found = match case.load(&LoadOptions::default()) {
+            Err(error) => error.render(false),
+            Ok(project) => project.validate().render(&project.sources, false),
+        };
+        assert!(started.elapsed().as_secs() < 5, "{name} took {:?}", started.elapsed());
+        let found = format!("{}\n", case.relative(&found));
+        let expected = directory.join(format!("{name}.stderr"));
+        if bless {
+            std::fs::write(&expected, &found).unwrap();
+        } else if std::fs::read_to_string(&expected).unwrap_or_default() != found {
+            wrong.push(format!("{name}:\n{found}"));
+        }
+    }
+    assert!(wrong.is_empty(), "run with BLESS=1 if these are right:\n\n{}", wrong.join("\n"));
+}

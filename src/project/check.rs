@@ -1,0 +1,238 @@
+//! Checks of every text and condition before anything is filled in.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use super::reads::Reader;
+use super::world::{Frame, World, inventory_frame};
+use crate::config::{Diagnostic, Diagnostics, Node, Sources, Yaml, locate};
+use crate::inventory::hostlist::TextError;
+use crate::playbook::file::ParamType;
+use crate::template::paths::is_template;
+use crate::template::{Condition, Names, PathUse, Shape};
+
+/// Checks texts against the names that they see.
+pub(super) struct Checker<'a> {
+    pub(super) world: &'a World,
+    /// All values that the inventory gives a variable.
+    pub(super) inventory: &'a BTreeMap<String, Vec<Json>>,
+    /// What every text sees: `host`, `hosts`, `groups`, `facts`, `secrets`.
+    pub(super) common: &'a BTreeMap<String, Shape>,
+    /// Answers registered by earlier tasks.
+    pub(super) registers: &'a BTreeMap<String, Shape>,
+    pub(super) sources: &'a Sources,
+}
+
+impl Checker<'_> {
+    /// The names of a frame.
+    pub(super) fn names(&self, frame: &Frame) -> Names {
+        let mut names = self.common.clone();
+        match &frame.playbook {
+            None => {
+                for (name, values) in self.inventory {
+                    let shape = values.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any);
+                    names.insert(name.clone(), shape);
+                }
+                names.extend(self.world.set.iter().map(|(name, (_, value))| (name.clone(), value_shape(value))));
+            }
+            Some(playbook) => {
+                names.extend(self.registers.clone());
+                for (name, (_, param)) in &playbook.params {
+                    let shape = match param.kind {
+                        ParamType::String => Shape::Text,
+                        ParamType::Int => Shape::Number,
+                        ParamType::Bool => Shape::Bool,
+                        ParamType::List => Shape::List(Box::new(Shape::Any)),
+                        ParamType::Map => Shape::Dict(Box::new(Shape::Any)),
+                    };
+                    names.insert(name.clone(), shape);
+                }
+            }
+        }
+        names.extend(frame.vars.iter().map(|(name, value)| (name.clone(), value_shape(value))));
+        if frame.looped {
+            names.insert("item".to_owned(), Shape::Any);
+        }
+        Names(names)
+    }
+
+    /// Checks every text in a node.
+    pub(super) fn node(&self, node: &Node, frame: &Frame, names: &Names, diagnostics: &mut Diagnostics) {
+        match &node.value {
+            Yaml::Str(text) if is_template(text) => self.text(node, text, frame, names, diagnostics),
+            Yaml::List(items) => items.iter().for_each(|item| self.node(item, frame, names, diagnostics)),
+            Yaml::Map(entries) => {
+                entries.iter().for_each(|(_, value)| self.node(value, frame, names, diagnostics));
+            }
+            Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {}
+        }
+    }
+
+    /// Checks one text; `node` says where it stands.
+    pub(super) fn text(
+        &self,
+        node: &Node,
+        source: &str,
+        frame: &Frame,
+        names: &Names,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let text = match self.world.texts.get(source) {
+            Ok(text) => text,
+            Err(error) => return self.report(node, source, error, diagnostics),
+        };
+        for error in text.check(names) {
+            self.report(node, source, error, diagnostics);
+        }
+        for path in text.paths().iter().filter(|path| !path.bare) {
+            if path.root != "facts" && self.holds_secret(path, frame) {
+                let error = TextError::new(path.start, path.end, "a secret cannot be changed by a template").help(
+                    "write it alone between braces: a filter or an operator would only see its placeholder",
+                );
+                self.report(node, source, error, diagnostics);
+            }
+        }
+        for path in text.paths() {
+            self.whole_facts(node, source, path, diagnostics);
+        }
+    }
+
+    fn whole_facts(&self, node: &Node, source: &str, path: &PathUse, diagnostics: &mut Diagnostics) {
+        if path.root == "facts" && !matches!(path.segments.first(), Some(crate::template::Segment::Key(_))) {
+            let error = TextError::new(path.start, path.end, "`facts` as a whole cannot be read")
+                .help("name the fact, as in `facts.os`");
+            self.report(node, source, error, diagnostics);
+        }
+    }
+
+    fn holds_secret(&self, path: &PathUse, frame: &Frame) -> bool {
+        let mut reader = Reader::new(self.world, self.inventory);
+        reader.path(path, frame);
+        reader.reads.secret
+    }
+
+    /// Reads and checks an expression; a condition must be true or false.
+    pub(super) fn expression(
+        &self,
+        node: &Node,
+        frame: &Frame,
+        names: &Names,
+        boolean: bool,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Condition> {
+        let text = node.as_str()?;
+        let condition = match Condition::parse(text) {
+            Ok(condition) => condition,
+            Err(error) => {
+                self.report(node, text, error, diagnostics);
+                return None;
+            }
+        };
+        let checked = if boolean { condition.check_boolean(names).map(|()| Shape::Bool) } else { condition.check(names) };
+        match checked {
+            Ok(Shape::List(_) | Shape::Any) if !boolean => {}
+            Ok(shape) if !boolean => {
+                let message = format!("a loop goes over a list, this is {}", shape.name());
+                self.report(node, text, TextError::new(0, text.len(), message), diagnostics);
+            }
+            Ok(_) => {}
+            Err(errors) => errors.into_iter().for_each(|error| self.report(node, text, error, diagnostics)),
+        }
+        for path in condition.paths() {
+            if path.root == "secrets" || (path.root != "facts" && self.holds_secret(&path, frame)) {
+                let error = TextError::new(path.start, path.end, "a secret cannot be asked for in a condition");
+                self.report(node, text, error, diagnostics);
+            }
+            self.whole_facts(node, text, &path, diagnostics);
+        }
+        Some(condition)
+    }
+
+    pub(super) fn report(&self, node: &Node, text: &str, error: TextError, diagnostics: &mut Diagnostics) {
+        let span = if node.as_str() == Some(text) {
+            locate(self.sources, node.span, text, error.start, error.end)
+        } else {
+            // The text is a file of its own: it stands there letter by letter.
+            let place = |byte: usize| node.span.start.saturating_add(u32::try_from(byte).unwrap_or(u32::MAX));
+            crate::config::Span { source: node.span.source, start: place(error.start), end: place(error.end) }
+        };
+        diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+    }
+}
+
+/// Templates may become anything.
+fn value_shape(value: &Json) -> Shape {
+    match value {
+        Json::String(text) if is_template(text) => Shape::Any,
+        Json::Array(items) => Shape::List(Box::new(
+            items.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any),
+        )),
+        Json::Object(_) => Shape::Dict(Box::new(Shape::Any)),
+        other => Shape::of(other),
+    }
+}
+
+/// What every text sees.
+pub(super) fn common(
+    world: &World,
+    specimens: &[(&'static str, Json)],
+    groups: impl Iterator<Item = String>,
+) -> BTreeMap<String, Shape> {
+    let facts = specimens.iter().map(|(_, facts)| Shape::of(facts)).reduce(Shape::merge).unwrap_or(Shape::Any);
+    let text = || Shape::Text;
+    let list = || Shape::List(Box::new(Shape::Text));
+    let host: BTreeMap<String, Shape> = BTreeMap::from([
+        ("name".to_owned(), text()),
+        ("index".to_owned(), Shape::Number),
+        ("number".to_owned(), Shape::Number),
+        ("address".to_owned(), text()),
+        ("groups".to_owned(), list()),
+        ("labels".to_owned(), Shape::Dict(Box::new(text()))),
+    ]);
+    let mut other = host.clone();
+    other.insert("vars".to_owned(), Shape::Dict(Box::new(Shape::Any)));
+    other.insert("facts".to_owned(), facts.clone());
+    let secrets: BTreeMap<String, Shape> = world.secrets.iter().map(|name| (name.clone(), text())).collect();
+    BTreeMap::from([
+        ("host".to_owned(), Shape::Map(host)),
+        ("hosts".to_owned(), Shape::Dict(Box::new(Shape::Map(other)))),
+        ("groups".to_owned(), Shape::Map(groups.map(|name| (name, list())).collect())),
+        ("facts".to_owned(), facts),
+        ("secrets".to_owned(), Shape::Map(secrets)),
+    ])
+}
+
+/// Names of inventory variables that texts of the inventory itself refer to.
+pub(super) fn referred(world: &World, nodes: &[&Node]) -> BTreeSet<String> {
+    let mut names = BTreeSet::new();
+    for node in nodes {
+        collect(world, node, &mut names);
+    }
+    names
+}
+
+fn collect(world: &World, node: &Node, names: &mut BTreeSet<String>) {
+    match &node.value {
+        Yaml::Str(text) if is_template(text) => {
+            if let Ok(text) = world.texts.get(text) {
+                names.extend(text.paths().iter().map(|path| path.root.clone()));
+            }
+        }
+        Yaml::List(items) => items.iter().for_each(|item| collect(world, item, names)),
+        Yaml::Map(entries) => entries.iter().for_each(|(_, value)| collect(world, value, names)),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {}
+    }
+}
+
+/// Checks the values that the inventory gives its variables.
+pub(super) fn inventory_values<'n>(
+    checker: &Checker<'_>,
+    values: impl Iterator<Item = &'n Node>,
+    diagnostics: &mut Diagnostics,
+) {
+    let names = checker.names(inventory_frame());
+    for node in values {
+        checker.node(node, inventory_frame(), &names, diagnostics);
+    }
+}

@@ -1,0 +1,540 @@
+//! Entries of the inventory and includes to a flat list of steps.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use serde_json::Value as Json;
+
+use super::check::Checker;
+use super::program::{Body, Guard, Items, Program};
+use super::reads::Reader;
+use super::world::{Env, Frame, Inputs, World};
+use super::{Language, reads::Reads};
+use crate::config::{
+    Diagnostic, Diagnostics, Entries, Node, Sources, Sp, Span, Yaml, did_you_mean_text, locate,
+};
+use crate::inventory::file::{Use, Words};
+use crate::inventory::{Directory, select};
+use crate::playbook::file::{Action, RunOnceFile, Task};
+use crate::playbook::library::{RESERVED, origin};
+use crate::playbook::{Conduct, Library, OnFailure, Origin, Playbook, Retries, RunOnce, Step, files};
+use crate::template::paths::{is_template, sole_expression};
+use crate::template::{Condition, Shape};
+
+/// How long a task may take unless it says so.
+const TIMEOUT: Duration = Duration::from_mins(10);
+/// Resources whose `src` is a template.
+const RENDERED: [&str; 1] = ["template"];
+
+/// What holds for the tasks of one use of a playbook.
+#[derive(Clone)]
+struct Place {
+    frame: Arc<Frame>,
+    hosts: BTreeSet<usize>,
+    tags: BTreeSet<String>,
+    guards: Vec<Guard>,
+    /// Playbooks around it, for cycles.
+    chain: Vec<(Origin, String)>,
+    /// Ids of handlers by name, of this playbook and those around it.
+    handlers: Vec<BTreeMap<String, String>>,
+}
+
+/// Turns entries and includes into steps.
+pub(super) struct Expander<'a> {
+    pub(super) language: &'a Language,
+    pub(super) sources: Sources,
+    pub(super) library: Library,
+    pub(super) world: World,
+    pub(super) directory: Directory,
+    /// Directory of the inventory's file as the user named it.
+    pub(super) base: camino::Utf8PathBuf,
+    pub(super) inventory: BTreeMap<String, Vec<Json>>,
+    pub(super) common: BTreeMap<String, Shape>,
+    pub(super) registers: BTreeMap<String, Shape>,
+    pub(super) steps: Vec<Step>,
+    pub(super) handlers: Vec<Step>,
+    pub(super) ids: BTreeMap<String, usize>,
+    /// Whether every playbook could be read.
+    pub(super) complete: bool,
+}
+
+impl Expander<'_> {
+    pub(super) fn checker(&self) -> Checker<'_> {
+        Checker {
+            world: &self.world,
+            inventory: &self.inventory,
+            common: &self.common,
+            registers: &self.registers,
+            sources: &self.sources,
+        }
+    }
+
+    pub(super) fn uses(&mut self, uses: &[Use], diagnostics: &mut Diagnostics) {
+        let outer = Arc::new(Frame::default());
+        for entry in uses {
+            let record = &entry.entry;
+            let all = (0..self.world.hosts.len()).collect();
+            let hosts = self.narrow(&all, record.hosts.as_ref(), diagnostics);
+            let origin = origin(&record.playbook.value, None, &self.base);
+            let Some(playbook) = self.playbook(&record.playbook, origin.clone(), diagnostics) else { continue };
+            let place = Place {
+                frame: Arc::clone(&outer),
+                hosts,
+                tags: record.tags.iter().map(|tag| tag.value.clone()).collect(),
+                guards: Vec::new(),
+                chain: vec![(origin, record.playbook.value.clone())],
+                handlers: Vec::new(),
+            };
+            self.enter(&playbook, &record.with, record.playbook.span, place, diagnostics);
+        }
+    }
+
+    fn playbook(
+        &mut self,
+        name: &Sp<String>,
+        origin: Origin,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Arc<Playbook>> {
+        let kinds = &self.language.kinds;
+        let playbook = self.library.get(name, origin, kinds, &mut self.sources, diagnostics);
+        self.complete &= playbook.is_some();
+        playbook
+    }
+
+    /// The hosts of a set that an expression names.
+    fn narrow(
+        &self,
+        hosts: &BTreeSet<usize>,
+        words: Option<&Words>,
+        diagnostics: &mut Diagnostics,
+    ) -> BTreeSet<usize> {
+        let Some(words) = words else { return hosts.clone() };
+        let mut named = BTreeSet::new();
+        for word in &words.0 {
+            match select(&word.value, &self.directory) {
+                Ok(found) => named.extend(found),
+                Err(error) => {
+                    let span = locate(&self.sources, word.span, &word.value, error.start, error.end);
+                    diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+                }
+            }
+        }
+        hosts.intersection(&named).copied().collect()
+    }
+
+    /// Expands one use of a playbook. `place.frame` is where the values of `with` are evaluated.
+    fn enter(
+        &mut self,
+        playbook: &Arc<Playbook>,
+        with: &Entries<Node>,
+        span: Span,
+        mut place: Place,
+        diagnostics: &mut Diagnostics,
+    ) {
+        self.check_with(playbook, with, span, &place, diagnostics);
+        let values = with.0.iter().map(|(name, value)| (name.value.clone(), value.to_json())).collect();
+        place.frame = Arc::new(Frame {
+            playbook: Some(Arc::clone(playbook)),
+            with: Arc::new(values),
+            outer: Some(place.frame),
+            vars: BTreeMap::new(),
+            looped: false,
+        });
+        let names = self.checker().names(&place.frame);
+        for (_, param) in playbook.params.values() {
+            if let Some(default) = &param.default {
+                self.checker().node(default, &place.frame, &names, diagnostics);
+            }
+        }
+        let mut ids = BTreeMap::new();
+        for handler in &playbook.handlers {
+            let id = self.id(playbook, handler);
+            if ids.insert(handler.title().to_owned(), id).is_some() {
+                diagnostics.error(handler.span, format!("there are two handlers `{}`", handler.title()));
+            }
+        }
+        place.handlers.push(ids);
+        for task in &playbook.tasks {
+            match &task.action {
+                Action::Include(name) => self.include(name, task, playbook, &place, diagnostics),
+                Action::Resource { .. } => {
+                    if let Some(step) = self.step(task, playbook, &place, None, diagnostics) {
+                        self.steps.push(Step { index: self.steps.len(), ..step });
+                    }
+                }
+            }
+        }
+        for handler in &playbook.handlers {
+            let id = place.handlers.last().and_then(|ids| ids.get(handler.title())).cloned();
+            if let Some(step) = self.step(handler, playbook, &place, id, diagnostics) {
+                self.handlers.push(Step { index: self.handlers.len(), ..step });
+            }
+        }
+    }
+
+    fn check_with(
+        &self,
+        playbook: &Playbook,
+        with: &Entries<Node>,
+        span: Span,
+        place: &Place,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let names = self.checker().names(&place.frame);
+        for (name, value) in &with.0 {
+            let Some((_, param)) = playbook.params.get(&name.value) else {
+                let known = playbook.params.keys().map(String::as_str);
+                diagnostics.push(
+                    Diagnostic::error(
+                        name.span,
+                        format!("`{}` has no parameter `{}`", playbook.name, name.value),
+                    )
+                    .maybe_help(did_you_mean_text(&name.value, known)),
+                );
+                continue;
+            };
+            if value.as_str().is_some_and(is_template) {
+                self.checker().node(value, &place.frame, &names, diagnostics);
+            } else if param.kind.takes(&value.to_json()) {
+                self.checker().node(value, &place.frame, &names, diagnostics);
+            } else {
+                diagnostics.push(crate::playbook::library::wrong_value(&name.value, param, value));
+            }
+        }
+        for name in &playbook.order {
+            let given = with.0.iter().any(|(key, _)| key.value == *name) || self.world.set.contains_key(name);
+            let default = playbook.params.get(name).is_some_and(|(_, param)| param.default.is_some());
+            if given || default {
+                continue;
+            }
+            let lacking = place
+                .hosts
+                .iter()
+                .filter_map(|index| self.world.hosts.get(*index))
+                .find(|host| !host.vars.contains_key(name));
+            if let Some(host) = lacking {
+                diagnostics.push(
+                    Diagnostic::error(span, format!("`{}` needs `{name}`, which `{}` does not have", playbook.name, host.name))
+                        .help("set it in `with:` here, or in `vars:` of the inventory"),
+                );
+            }
+        }
+    }
+
+    fn include(
+        &mut self,
+        name: &Sp<String>,
+        task: &Task,
+        playbook: &Arc<Playbook>,
+        place: &Place,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let origin = origin(&name.value, Some(&playbook.origin), &self.base);
+        if let Some(from) = place.chain.iter().position(|(seen, _)| *seen == origin) {
+            let mut walk: Vec<&str> = place.chain.iter().skip(from).map(|(_, name)| name.as_str()).collect();
+            walk.push(&name.value);
+            diagnostics.push(
+                Diagnostic::error(name.span, format!("these playbooks include each other: {}", walk.join(" -> ")))
+                    .label("closes the circle"),
+            );
+            return;
+        }
+        let Some(included) = self.playbook(name, origin.clone(), diagnostics) else { return };
+        let frame = self.frame(task, place, diagnostics);
+        let mut inner = place.clone();
+        inner.hosts = self.narrow(&place.hosts, task.record.hosts.as_ref(), diagnostics);
+        inner.tags.extend(task.record.tags.iter().map(|tag| tag.value.clone()));
+        inner.guards.extend(self.guard(task, &frame, diagnostics));
+        inner.chain.push((origin, name.value.clone()));
+        inner.frame = frame;
+        let empty = Entries::default();
+        let with = task.record.with.as_ref().map_or(&empty, |with| &with.value);
+        self.enter(&included, with, name.span, inner, diagnostics);
+    }
+
+    /// A stable name across runs.
+    fn id(&mut self, playbook: &Playbook, task: &Task) -> String {
+        let id = format!("{}/{}", playbook.name, task.title());
+        let count = self.ids.entry(id.clone()).or_default();
+        *count += 1;
+        if *count == 1 { id } else { format!("{id}~{count}") }
+    }
+
+    /// The frame of a task: that of its playbook, with its own variables.
+    fn frame(&self, task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Arc<Frame> {
+        let looped = task.record.looped.is_some();
+        let vars = &task.record.vars.0;
+        if vars.is_empty() && !looped {
+            return Arc::clone(&place.frame);
+        }
+        for (name, _) in vars {
+            if RESERVED.contains(&name.value.as_str()) {
+                diagnostics.error(name.span, format!("`{}` means something else in every task", name.value));
+            }
+        }
+        Arc::new(Frame {
+            playbook: place.frame.playbook.clone(),
+            with: Arc::clone(&place.frame.with),
+            outer: place.frame.outer.clone(),
+            vars: vars.iter().map(|(name, value)| (name.value.clone(), value.to_json())).collect(),
+            looped,
+        })
+    }
+
+    fn guard(&self, task: &Task, frame: &Arc<Frame>, diagnostics: &mut Diagnostics) -> Option<Guard> {
+        let when = task.record.when.as_ref()?;
+        let checker = self.checker();
+        let condition = match &when.value {
+            Yaml::Str(_) => checker.expression(when, frame, &checker.names(frame), true, diagnostics)?,
+            Yaml::Bool(holds) => Condition::parse(if *holds { "true" } else { "false" }).ok()?,
+            _ => {
+                crate::config::read::wrong_type(when, "a condition (a string)", diagnostics);
+                return None;
+            }
+        };
+        Some(Guard { condition: Arc::new(condition), frame: Arc::clone(frame), node: when.clone() })
+    }
+
+    fn items(&self, task: &Task, frame: &Arc<Frame>, diagnostics: &mut Diagnostics) -> Option<Items> {
+        let node = task.record.looped.as_ref()?;
+        let checker = self.checker();
+        // The list itself does not see its items.
+        let outside = Frame {
+            playbook: frame.playbook.clone(),
+            with: Arc::clone(&frame.with),
+            outer: frame.outer.clone(),
+            vars: frame.vars.clone(),
+            looped: false,
+        };
+        let names = checker.names(&outside);
+        match &node.value {
+            Yaml::List(_) => {
+                checker.node(node, &outside, &names, diagnostics);
+                Some(Items::List(node.clone()))
+            }
+            Yaml::Str(text) => {
+                let range = sole_expression(text).unwrap_or(0..text.len());
+                let span = locate(&self.sources, node.span, text, range.start, range.end);
+                let inner = text.get(range).unwrap_or("").to_owned();
+                let inner = Node { value: Yaml::Str(inner), span };
+                let condition = checker.expression(&inner, &outside, &names, false, diagnostics)?;
+                Some(Items::Expression(Arc::new(condition), inner))
+            }
+            _ => {
+                crate::config::read::wrong_type(node, "a list", diagnostics);
+                None
+            }
+        }
+    }
+
+    fn step(
+        &mut self,
+        task: &Task,
+        playbook: &Arc<Playbook>,
+        place: &Place,
+        handler: Option<String>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Step> {
+        let Action::Resource { kind, body, .. } = &task.action else { return None };
+        let record = &task.record;
+        let id = handler.unwrap_or_else(|| self.id(playbook, task));
+        let hosts = self.narrow(&place.hosts, record.hosts.as_ref(), diagnostics);
+        let frame = self.frame(task, place, diagnostics);
+        let mut guards = place.guards.clone();
+        guards.extend(self.guard(task, &frame, diagnostics));
+        let items = self.items(task, &frame, diagnostics);
+        if !record.raw {
+            let checker = self.checker();
+            let names = checker.names(&frame);
+            for (_, value) in &record.vars.0 {
+                checker.node(value, &frame, &names, diagnostics);
+            }
+            if let Some(name) = &record.name {
+                let node = Node { value: Yaml::Str(name.value.clone()), span: name.span };
+                checker.node(&node, &frame, &names, diagnostics);
+            }
+            checker.node(body, &frame, &names, diagnostics);
+        }
+        let source = self.template_source(task, playbook, &frame, &hosts, diagnostics);
+        let reads = self.reads(task, &frame, &guards, items.as_ref(), source.as_deref());
+        let conduct = self.conduct(task, place, diagnostics);
+        if let Some(register) = &record.register {
+            self.register(register, body, playbook, diagnostics);
+        }
+        let fields = (kind.fields)().into_iter().map(|field| (field.name, field.schema)).collect();
+        let mut tags = place.tags.clone();
+        tags.extend(record.tags.iter().map(|tag| tag.value.clone()));
+        Some(Step {
+            index: 0,
+            id,
+            title: task.title().to_owned(),
+            playbook: playbook.name.clone(),
+            kind: kind.name,
+            hosts,
+            tags,
+            conduct,
+            facts: reads.facts.clone(),
+            registers: reads.registers.clone(),
+            fleet: reads.fleet,
+            span: task.span,
+            program: Arc::new(Program {
+                frame,
+                guards,
+                items,
+                body: Some(Body {
+                    kind: *kind,
+                    node: body.clone(),
+                    fields: Arc::new(fields),
+                    origin: playbook.origin.clone(),
+                }),
+                raw: record.raw,
+                reads,
+            }),
+        })
+    }
+
+    fn conduct(&self, task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Conduct {
+        let record = &task.record;
+        let run_once = match &record.run_once {
+            None | Some(RunOnceFile::No) => None,
+            Some(RunOnceFile::First) => Some(RunOnce::First),
+            Some(RunOnceFile::Host(name)) => match self.world.by_name.get(&name.value) {
+                Some(index) => Some(RunOnce::Host(*index)),
+                None => {
+                    let known = self.world.by_name.keys().map(String::as_str);
+                    crate::inventory::file::unknown("host", name, known, diagnostics);
+                    None
+                }
+            },
+        };
+        let mut notify = Vec::new();
+        for word in record.notify.iter().flat_map(|words| &words.0) {
+            match place.handlers.iter().rev().find_map(|ids| ids.get(&word.value)) {
+                Some(id) => notify.push(id.clone()),
+                None => {
+                    let known = place.handlers.iter().flat_map(BTreeMap::keys).map(String::as_str);
+                    crate::inventory::file::unknown("handler", word, known, diagnostics);
+                }
+            }
+        }
+        if let Some(user) = &record.become_user {
+            let bad = user.value.starts_with('-') || user.value.contains(char::is_whitespace) || user.value.is_empty();
+            if bad {
+                diagnostics.error(user.span, format!("`{}` is not a user name", user.value));
+            }
+        }
+        Conduct {
+            timeout: record.timeout.map_or(TIMEOUT, |period| period.0),
+            on_deadline: record.on_deadline,
+            retries: record.retries.as_ref().map_or(
+                Retries { attempts: 1, delay: Duration::ZERO },
+                |retries| Retries { attempts: retries.attempts.value, delay: retries.delay.0 },
+            ),
+            become_user: record.become_user.as_ref().map(|user| user.value.clone()),
+            run_once,
+            notify,
+            on_failure: record.on_failure.unwrap_or(OnFailure::Stop),
+            detach: record.detach,
+            register: record.register.as_ref().map(|name| name.value.clone()),
+        }
+    }
+
+    fn register(
+        &mut self,
+        name: &Sp<String>,
+        body: &Node,
+        playbook: &Playbook,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let word = name.value.starts_with(|c: char| c.is_ascii_alphabetic())
+            && name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
+        if !word || RESERVED.contains(&name.value.as_str()) {
+            diagnostics.error(name.span, format!("`{}` cannot be the name of an answer", name.value));
+            return;
+        }
+        if let Some((span, _)) = playbook.params.get(&name.value) {
+            diagnostics.push(
+                Diagnostic::error(name.span, format!("`{}` is a parameter already", name.value))
+                    .related(*span, "the parameter"),
+            );
+        }
+        let shape = match body.get("parse").and_then(Node::as_str) {
+            Some("lines") => Shape::List(Box::new(Shape::Text)),
+            Some("json") => Shape::Any,
+            _ => Shape::Text,
+        };
+        self.world.registers.insert(name.value.clone());
+        self.registers.insert(name.value.clone(), shape);
+    }
+
+    /// The text of a template's `src`, checked like any other text.
+    fn template_source(
+        &mut self,
+        task: &Task,
+        playbook: &Playbook,
+        frame: &Arc<Frame>,
+        hosts: &BTreeSet<usize>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Arc<str>> {
+        let Action::Resource { kind, body, .. } = &task.action else { return None };
+        if !RENDERED.contains(&kind.name) || task.record.raw {
+            return None;
+        }
+        let src = body.get("src")?.as_str()?.to_owned();
+        let src = if is_template(&src) {
+            // One that depends on facts is only known later; what it reads is then waited for.
+            let host = hosts.iter().find_map(|index| self.world.hosts.get(*index))?;
+            let env = Env { world: &self.world, host, frame, inputs: Inputs::none(), item: None, depth: 0 };
+            env.fill(&Json::String(src)).ok()?.as_str()?.to_owned()
+        } else {
+            src
+        };
+        let local = self.world.files.get(&src, &playbook.origin).ok()?;
+        let text = files::text(&local)?;
+        let path = match &playbook.origin {
+            Origin::BuiltIn(file) => camino::Utf8Path::new("playbooks").join(file).with_file_name(&src),
+            Origin::Disk(file) => file.with_file_name(&src),
+        };
+        let source = self.sources.add(path, text.as_ref());
+        let start = Node { value: Yaml::Null, span: Span { source, start: 0, end: 0 } };
+        let checker = self.checker();
+        checker.text(&start, &text, frame, &checker.names(frame), diagnostics);
+        Some(text)
+    }
+
+    fn reads(
+        &self,
+        task: &Task,
+        frame: &Frame,
+        guards: &[Guard],
+        items: Option<&Items>,
+        source: Option<&str>,
+    ) -> Reads {
+        let mut reader = Reader::new(&self.world, &self.inventory);
+        for guard in guards {
+            for path in guard.condition.paths() {
+                reader.path(&path, &guard.frame);
+            }
+        }
+        match items {
+            Some(Items::List(node)) => reader.node(node, frame),
+            Some(Items::Expression(condition, _)) => {
+                for path in condition.paths() {
+                    reader.path(&path, frame);
+                }
+            }
+            None => {}
+        }
+        if !task.record.raw {
+            reader.text(task.title(), frame);
+            if let Action::Resource { body, .. } = &task.action {
+                reader.node(body, frame);
+            }
+            if let Some(text) = source {
+                reader.text(text, frame);
+            }
+        }
+        reader.reads
+    }
+}

@@ -1,0 +1,320 @@
+//! A step and a host to instances.
+
+use std::cell::RefCell;
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::model::Project;
+use super::program::{Body, Items};
+use super::world::{Env, Inputs};
+use crate::config::{Diagnostic, Diagnostics, Node, Sources, Yaml, locate};
+use crate::inventory::Host;
+use crate::inventory::hostlist::TextError;
+use crate::playbook::{Instance, InstanceState, Origin, Step};
+use crate::resources::{Context, Local};
+use crate::template::paths::is_template;
+use crate::template::{Missing, Unresolved};
+
+/// What `when` says so far.
+enum Says {
+    Yes,
+    No,
+    Waits(BTreeSet<String>),
+    Wrong,
+}
+
+impl Project {
+    /// Fills a step in for a host with what is known: one instance, or one per item of its loop.
+    ///
+    /// A loop whose list is not known yet, and a step that `when` rules out as a whole, is one
+    /// instance without an item.
+    pub fn instantiate(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Vec<Instance> {
+        let filled = self.fill(step, host, inputs);
+        filled.into_iter().map(|(instance, _)| instance).collect()
+    }
+
+    /// The same with the mistakes of each instance at their places.
+    pub(super) fn fill(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Vec<(Instance, Diagnostics)> {
+        let program = &step.program;
+        let env = Env {
+            world: &self.world,
+            host,
+            frame: &program.frame,
+            inputs: *inputs,
+            item: None,
+            depth: 0,
+        };
+        let Some(items) = &program.items else {
+            return vec![self.one(step, &env, None)];
+        };
+        let mut diagnostics = Diagnostics::default();
+        let by_item = program.guards.iter().flat_map(|guard| guard.condition.paths()).any(|path| path.root == "item");
+        let mut waiting = BTreeSet::new();
+        if !by_item {
+            match self.says(step, &env, &mut diagnostics) {
+                Says::No => return vec![skipped(step, None, self.title(step, &env))],
+                Says::Yes => {}
+                Says::Waits(names) => waiting = names,
+                Says::Wrong => return vec![self.failed(step, None, &env, diagnostics)],
+            }
+        }
+        let list = match items {
+            Items::List(node) => {
+                let list = fill_node(&env, node, None, &self.sources, &mut waiting, &mut diagnostics);
+                list.map(|node| node.to_json())
+            }
+            Items::Expression(condition, node) => match condition.value(&env) {
+                Ok(list) => Some(list),
+                Err(Unresolved::Waiting(names)) => {
+                    waiting.extend(names);
+                    None
+                }
+                Err(Unresolved::Wrong(error)) => {
+                    push_text_error(&self.sources, node, error, &mut diagnostics);
+                    None
+                }
+            },
+        };
+        if diagnostics.has_errors() {
+            return vec![self.failed(step, None, &env, diagnostics)];
+        }
+        match list {
+            None => vec![(self.instance(step, None, &env, InstanceState::Waiting(waiting)), diagnostics)],
+            Some(Json::Array(items)) => items
+                .iter()
+                .enumerate()
+                .map(|(place, item)| self.one(step, &Env { item: Some(item), ..env }, Some(place)))
+                .collect(),
+            Some(other) => {
+                let span = match items {
+                    Items::List(node) | Items::Expression(_, node) => node.span,
+                };
+                let found = crate::template::Shape::of(&other).name();
+                diagnostics.error(span, format!("a loop goes over a list, this is {found}"));
+                vec![self.failed(step, None, &env, diagnostics)]
+            }
+        }
+    }
+
+    fn one(&self, step: &Step, env: &Env<'_>, item: Option<usize>) -> (Instance, Diagnostics) {
+        let mut diagnostics = Diagnostics::default();
+        let (condition, mut waiting) = match self.says(step, env, &mut diagnostics) {
+            Says::No => return skipped(step, item, self.title(step, env)),
+            Says::Yes => (Some(true), BTreeSet::new()),
+            Says::Waits(names) => (None, names),
+            Says::Wrong => return self.failed(step, item, env, diagnostics),
+        };
+        let Some(body) = &step.program.body else {
+            return self.failed(step, item, env, diagnostics);
+        };
+        let mut needed = BTreeSet::new();
+        let node = if step.program.raw {
+            Some(body.node.clone())
+        } else {
+            self.fill_body(env, body, &mut needed, &mut diagnostics)
+        };
+        let context = TaskContext { env, origin: &body.origin, waiting: RefCell::new(BTreeSet::new()) };
+        let resource = match node {
+            Some(node) if needed.is_empty() => (body.kind.read)(&node, &context, &mut diagnostics),
+            _ => None,
+        };
+        needed.extend(context.waiting.into_inner());
+        if !needed.is_empty() {
+            waiting.extend(needed);
+            return (self.instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default());
+        }
+        match resource {
+            Some(resource) if !diagnostics.has_errors() => {
+                (self.instance(step, item, env, InstanceState::Ready { resource, condition }), diagnostics)
+            }
+            // What the condition guards against may not be wrong at all.
+            _ if condition.is_none() => {
+                (self.instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default())
+            }
+            _ => self.failed(step, item, env, diagnostics),
+        }
+    }
+
+    fn fill_body(
+        &self,
+        env: &Env<'_>,
+        body: &Body,
+        waiting: &mut BTreeSet<String>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Node> {
+        let Yaml::Map(entries) = &body.node.value else {
+            return fill_node(env, &body.node, None, &self.sources, waiting, diagnostics);
+        };
+        let mut filled = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            let schema = body.fields.get(key.value.as_str());
+            let value = fill_node(env, value, schema, &self.sources, waiting, diagnostics);
+            filled.push(value.map(|value| (key.clone(), value)));
+        }
+        let entries = filled.into_iter().collect::<Option<Vec<_>>>()?;
+        Some(Node { value: Yaml::Map(entries), span: body.node.span })
+    }
+
+    fn says(&self, step: &Step, env: &Env<'_>, diagnostics: &mut Diagnostics) -> Says {
+        let mut waiting = BTreeSet::new();
+        for guard in &step.program.guards {
+            match guard.condition.holds(&env_of(env, &guard.frame)) {
+                Ok(true) => {}
+                Ok(false) => return Says::No,
+                Err(Unresolved::Waiting(names)) => waiting.extend(names),
+                Err(Unresolved::Wrong(error)) if waiting.is_empty() => {
+                    push_text_error(&self.sources, &guard.node, error, diagnostics);
+                    return Says::Wrong;
+                }
+                // What an earlier condition may rule out need not make sense.
+                Err(Unresolved::Wrong(_)) => {}
+            }
+        }
+        if waiting.is_empty() { Says::Yes } else { Says::Waits(waiting) }
+    }
+
+    /// The name with everything filled in, as far as that is possible.
+    fn title(&self, step: &Step, env: &Env<'_>) -> String {
+        if step.program.raw || !is_template(&step.title) {
+            return step.title.clone();
+        }
+        match env.fill(&Json::String(step.title.clone())) {
+            Ok(Json::String(title)) => title,
+            Ok(other) => other.to_string(),
+            Err(_) => step.title.clone(),
+        }
+    }
+
+    fn instance(&self, step: &Step, item: Option<usize>, env: &Env<'_>, state: InstanceState) -> Instance {
+        Instance { step: step.index, item, name: self.title(step, env), state }
+    }
+
+    fn failed(
+        &self,
+        step: &Step,
+        item: Option<usize>,
+        env: &Env<'_>,
+        diagnostics: Diagnostics,
+    ) -> (Instance, Diagnostics) {
+        let list = diagnostics.sorted();
+        let text = list
+            .iter()
+            .map(|diagnostic| format!("{}: {}", self.sources.place(diagnostic.span), diagnostic.message))
+            .collect::<Vec<_>>()
+            .join("; ");
+        (self.instance(step, item, env, InstanceState::Failed(text)), diagnostics)
+    }
+}
+
+fn env_of<'a>(env: &Env<'a>, frame: &'a super::world::Frame) -> Env<'a> {
+    Env { frame, ..*env }
+}
+
+fn skipped(step: &Step, item: Option<usize>, name: String) -> (Instance, Diagnostics) {
+    let state = InstanceState::Skipped("`when` does not hold".to_owned());
+    (Instance { step: step.index, item, name, state }, Diagnostics::default())
+}
+
+fn push_text_error(sources: &Sources, node: &Node, error: TextError, diagnostics: &mut Diagnostics) {
+    let span = match node.as_str() {
+        Some(text) => locate(sources, node.span, text, error.start, error.end),
+        None => node.span,
+    };
+    diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+}
+
+/// A node with its templates filled in; each becomes the type that the schema at its place wants.
+fn fill_node(
+    env: &Env<'_>,
+    node: &Node,
+    schema: Option<&Json>,
+    sources: &Sources,
+    waiting: &mut BTreeSet<String>,
+    diagnostics: &mut Diagnostics,
+) -> Option<Node> {
+    let value = match &node.value {
+        Yaml::Str(source) if is_template(source) => {
+            let rendered = match env.world.texts.get(source) {
+                Ok(text) => text.render(env),
+                Err(error) => Err(Unresolved::Wrong(error)),
+            };
+            return match rendered {
+                Ok(value) => Some(Node::from_json(&wanted(value, schema), node.span)),
+                Err(Unresolved::Waiting(names)) => {
+                    waiting.extend(names);
+                    None
+                }
+                Err(Unresolved::Wrong(error)) => {
+                    push_text_error(sources, node, error, diagnostics);
+                    None
+                }
+            };
+        }
+        Yaml::List(items) => {
+            let schema = schema.and_then(|schema| schema.get("items"));
+            let filled: Vec<Option<Node>> =
+                items.iter().map(|item| fill_node(env, item, schema, sources, waiting, diagnostics)).collect();
+            Yaml::List(filled.into_iter().collect::<Option<_>>()?)
+        }
+        Yaml::Map(entries) => {
+            let mut filled = Vec::with_capacity(entries.len());
+            for (key, value) in entries {
+                let schema = schema.and_then(|schema| {
+                    let named = schema.get("properties").and_then(|properties| properties.get(&key.value));
+                    named.or_else(|| schema.get("additionalProperties"))
+                });
+                let value = fill_node(env, value, schema, sources, waiting, diagnostics);
+                filled.push(value.map(|value| (key.clone(), value)));
+            }
+            Yaml::Map(filled.into_iter().collect::<Option<_>>()?)
+        }
+        _ => return Some(node.clone()),
+    };
+    Some(Node { value, span: node.span })
+}
+
+/// A template's value as the type that its field wants, where that loses nothing.
+fn wanted(value: Json, schema: Option<&Json>) -> Json {
+    let kind = schema.and_then(|schema| schema.get("type")).and_then(Json::as_str);
+    match (kind, &value) {
+        (Some("string"), Json::Number(_) | Json::Bool(_)) => Json::String(value.to_string()),
+        (Some("integer"), Json::String(text)) => text.trim().parse::<i64>().map_or(value, Json::from),
+        (Some("boolean"), Json::String(text)) => match text.trim() {
+            "true" => Json::Bool(true),
+            "false" => Json::Bool(false),
+            _ => value,
+        },
+        (Some("array"), Json::Array(items)) => {
+            let schema = schema.and_then(|schema| schema.get("items"));
+            Json::Array(items.iter().map(|item| wanted(item.clone(), schema)).collect())
+        }
+        _ => value,
+    }
+}
+
+/// What a resource asks while it is read.
+struct TaskContext<'a> {
+    env: &'a Env<'a>,
+    origin: &'a Origin,
+    waiting: RefCell<BTreeSet<String>>,
+}
+
+impl Context for TaskContext<'_> {
+    fn local(&self, src: &str) -> Result<Local, String> {
+        self.env.world.files.get(src, self.origin)
+    }
+
+    fn render(&self, name: &str, text: &str) -> Result<String, String> {
+        match self.env.fill(&Json::String(text.to_owned())) {
+            Ok(Json::String(text)) => Ok(text),
+            Ok(other) => Ok(other.to_string()),
+            Err(Missing::Waiting(names)) => {
+                self.waiting.borrow_mut().extend(names);
+                Err(format!("{name} waits for answers"))
+            }
+            Err(Missing::Undefined(error)) => Err(format!("{name}: {}", error.message)),
+            Err(Missing::Failed(message)) => Err(format!("{name}: {message}")),
+        }
+    }
+}

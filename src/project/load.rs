@@ -1,0 +1,347 @@
+//! Files to a [`Project`].
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use serde_json::Value as Json;
+
+use super::check::{self, Checker};
+use super::expand::Expander;
+use super::model::{Project, Rollout};
+use super::world::World;
+use crate::config::{Diagnostic, Diagnostics, Node, Sources, Span, Yaml, did_you_mean_text, yaml};
+use crate::inventory::file::RolloutFile;
+use crate::inventory::{Bases, Inventory, load as inventory, select};
+use crate::playbook::{Library, Step, files, library};
+use crate::resources::Kind;
+use crate::template::paths::is_template;
+
+/// The words of the language that other parts of the program define.
+#[derive(Debug, Clone)]
+pub struct Language {
+    /// Resource keys.
+    pub kinds: Vec<Kind>,
+    /// Facts per OS family, by a name for messages. Without any, facts are not checked.
+    pub specimens: Vec<(&'static str, Json)>,
+}
+
+impl Default for Language {
+    fn default() -> Self {
+        Self { kinds: crate::resources::kinds().to_vec(), specimens: crate::facts::specimens() }
+    }
+}
+
+/// What the command line says of a load.
+#[derive(Debug, Clone, Default)]
+pub struct LoadOptions {
+    /// `--set`: `key=value`.
+    pub set: Vec<String>,
+    /// `--hosts`.
+    pub hosts: Option<String>,
+    /// `--tags`: steps with one of these; empty: all.
+    pub tags: Vec<String>,
+    /// Home directory of the user, for `~` in paths.
+    pub home: Option<Utf8PathBuf>,
+    /// Names of the hosts that `@failed` and `@unreachable` stand for, under `failed` and
+    /// `unreachable`. Missing when there was no earlier run.
+    pub recorded: BTreeMap<String, BTreeSet<String>>,
+}
+
+/// Why nothing was loaded.
+#[derive(Debug, Default)]
+pub struct LoadError {
+    /// All files read.
+    pub sources: Sources,
+    /// What is wrong.
+    pub diagnostics: Diagnostics,
+    /// Whether it is the command line that is wrong (exit 2), and not a file (exit 3).
+    pub usage: bool,
+}
+
+impl LoadError {
+    /// Renders everything that is wrong.
+    pub fn render(&self, color: bool) -> String {
+        self.diagnostics.render(&self.sources, color)
+    }
+}
+
+impl std::fmt::Display for LoadError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.render(false))
+    }
+}
+
+impl std::error::Error for LoadError {}
+
+/// Loads an inventory and everything that it uses.
+///
+/// # Errors
+/// All mistakes found.
+pub fn load(path: &Utf8Path, options: &LoadOptions) -> Result<Project, Box<LoadError>> {
+    load_with(path, options, Language::default())
+}
+
+/// The same with other words.
+///
+/// # Errors
+/// All mistakes found.
+pub fn load_with(path: &Utf8Path, options: &LoadOptions, language: Language) -> Result<Project, Box<LoadError>> {
+    let mut sources = Sources::default();
+    let mut diagnostics = Diagnostics::default();
+    let fail = |sources, diagnostics, usage| Err(Box::new(LoadError { sources, diagnostics, usage }));
+    let text = match files::read_text(path) {
+        Ok(text) => text,
+        Err(error) => {
+            diagnostics.error(Span::NONE, format!("cannot read the inventory `{path}`: {error}"));
+            return fail(sources, diagnostics, false);
+        }
+    };
+    let source = sources.add(path, text);
+    let base = path.parent().unwrap_or(Utf8Path::new("")).to_owned();
+    let absolute = std::path::absolute(if base.as_str().is_empty() { Utf8Path::new(".") } else { &base })
+        .ok()
+        .and_then(|path| Utf8PathBuf::from_path_buf(path).ok())
+        .unwrap_or_else(|| base.clone());
+    let bases = Bases { directory: &absolute, home: options.home.as_deref() };
+    let Some(mut inventory) = inventory::load(&sources, source, bases, &mut diagnostics) else {
+        return fail(sources, diagnostics, false);
+    };
+    inventory.directory.recorded.clone_from(&options.recorded);
+
+    let mut usage = Diagnostics::default();
+    let set = settings(&options.set, &mut sources, &mut usage);
+    let selected = selection(options.hosts.as_deref(), &inventory, &mut sources, &mut usage);
+    let world = World {
+        hosts: std::mem::take(&mut inventory.hosts),
+        by_name: inventory.directory.hosts.clone(),
+        groups: inventory.directory.groups.clone(),
+        set,
+        secrets: inventory.secrets.keys().cloned().collect(),
+        ..World::default()
+    };
+    let common = check::common(&world, &language.specimens, inventory.directory.groups.keys().cloned());
+    let values = |nodes: &Vec<(Node, Span)>| nodes.iter().map(|(node, _)| node.to_json()).collect();
+    let mut expander = Expander {
+        language: &language,
+        sources,
+        library: Library::default(),
+        world,
+        directory: inventory.directory.clone(),
+        base,
+        inventory: inventory.set_vars.iter().map(|(name, nodes)| (name.clone(), values(nodes))).collect(),
+        common,
+        registers: BTreeMap::new(),
+        steps: Vec::new(),
+        handlers: Vec::new(),
+        ids: BTreeMap::new(),
+        complete: true,
+    };
+    expander.uses(&inventory.uses, &mut diagnostics);
+    check_variables(&expander.checker(), &inventory, &expander.library, expander.complete, &mut diagnostics);
+    check_set(&expander.world, &inventory, &expander.library, expander.complete, &mut usage);
+    let tags = tags(&options.tags, &expander.steps, expander.complete, &mut expander.sources, &mut usage);
+    let Expander { sources, library, world, steps, handlers, .. } = expander;
+    if usage.has_errors() {
+        return fail(sources, usage, true);
+    }
+    let here = |index: &usize| {
+        selected.contains(index) && world.hosts.get(*index).is_some_and(|host| host.offline.is_none())
+    };
+    let cut = |mut step: Step| {
+        step.hosts.retain(here);
+        step
+    };
+    let steps: Vec<Step> = steps
+        .into_iter()
+        .map(cut)
+        .filter(|step| !step.hosts.is_empty() && (tags.is_empty() || !tags.is_disjoint(&step.tags)))
+        .enumerate()
+        .map(|(index, step)| Step { index, ..step })
+        .collect();
+    let handlers = handlers.into_iter().map(cut).collect();
+    let failed = diagnostics.has_errors();
+    let mut project = Project {
+        cluster: inventory.cluster,
+        path: path.to_owned(),
+        sources,
+        hosts: world.hosts.clone(),
+        selected,
+        directory: inventory.directory,
+        steps,
+        handlers,
+        policy: inventory.policy,
+        rollout: rollout(inventory.rollout.as_ref()),
+        expect: inventory.expect,
+        secrets: inventory.secrets,
+        lab: inventory.lab,
+        playbooks: library.iter().cloned().collect(),
+        warnings: Diagnostics::default(),
+        world,
+        language,
+    };
+    if failed {
+        project.validate_constant(&mut diagnostics);
+        return fail(project.sources, diagnostics, false);
+    }
+    project.warnings = diagnostics;
+    Ok(project)
+}
+
+fn rollout(file: Option<&RolloutFile>) -> Rollout {
+    let default = Rollout::default();
+    let Some(file) = file else { return default };
+    let number = |field: &Option<crate::config::Sp<u32>>| {
+        field.as_ref().and_then(|number| usize::try_from(number.value).ok())
+    };
+    Rollout {
+        parallel: number(&file.parallel).map_or(default.parallel, |parallel| parallel.max(1)),
+        canary: number(&file.canary),
+        batch: number(&file.batch),
+        max_failed: file.max_failed,
+    }
+}
+
+/// `--set key=value`, each a source of its own so that mistakes can be shown.
+fn settings(
+    set: &[String],
+    sources: &mut Sources,
+    usage: &mut Diagnostics,
+) -> BTreeMap<String, (String, Json)> {
+    let mut settings = BTreeMap::new();
+    for text in set {
+        let source = sources.add("--set", text.as_str());
+        let span = Span { source, start: 0, end: u32::try_from(text.len()).unwrap_or(u32::MAX) };
+        let Some((key, value)) = text.split_once('=') else {
+            usage.push(Diagnostic::error(span, "`--set` wants `name=value`"));
+            continue;
+        };
+        let scratch = sources.add("--set", value);
+        let parsed = match yaml::parse(sources, scratch) {
+            // What YAML would change is meant letter by letter.
+            Ok(node) => match node.value {
+                Yaml::Int(number) if number.to_string() != value => Json::from(value),
+                Yaml::Float(_) => Json::from(value),
+                _ => node.to_json(),
+            },
+            Err(_) => Json::from(value),
+        };
+        settings.insert(key.to_owned(), (value.to_owned(), parsed));
+    }
+    settings
+}
+
+fn selection(
+    hosts: Option<&str>,
+    inventory: &Inventory,
+    sources: &mut Sources,
+    usage: &mut Diagnostics,
+) -> BTreeSet<usize> {
+    let Some(text) = hosts else { return (0..inventory.hosts.len()).collect() };
+    let source = sources.add("--hosts", text);
+    let place = |byte: usize| u32::try_from(byte).unwrap_or(u32::MAX);
+    match select(text, &inventory.directory) {
+        Ok(selected) => {
+            if selected.is_empty() {
+                let span = Span { source, start: 0, end: place(text.len()) };
+                usage.push(Diagnostic::error(span, "this names no host"));
+            }
+            selected
+        }
+        Err(error) => {
+            let span = Span { source, start: place(error.start), end: place(error.end) };
+            usage.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+            BTreeSet::new()
+        }
+    }
+}
+
+fn tags(
+    tags: &[String],
+    steps: &[Step],
+    complete: bool,
+    sources: &mut Sources,
+    usage: &mut Diagnostics,
+) -> BTreeSet<String> {
+    let known: BTreeSet<&str> = steps.iter().flat_map(|step| step.tags.iter().map(String::as_str)).collect();
+    for tag in tags {
+        if complete && !known.contains(tag.as_str()) {
+            let source = sources.add("--tags", tag.as_str());
+            let span = Span { source, start: 0, end: u32::try_from(tag.len()).unwrap_or(u32::MAX) };
+            usage.push(
+                Diagnostic::error(span, format!("no task has the tag `{tag}`"))
+                    .maybe_help(did_you_mean_text(tag, known.iter().copied())),
+            );
+        }
+    }
+    tags.iter().cloned().collect()
+}
+
+/// Every variable of the inventory must be known to a playbook or to the inventory itself, and
+/// be of the type that the playbook declares.
+fn check_variables(
+    checker: &Checker<'_>,
+    inventory: &Inventory,
+    library: &Library,
+    complete: bool,
+    diagnostics: &mut Diagnostics,
+) {
+    let nodes = || inventory.set_vars.values().flatten().map(|(node, _)| node);
+    check::inventory_values(checker, nodes(), diagnostics);
+    let with = inventory.uses.iter().flat_map(|entry| entry.entry.with.0.iter().map(|(_, node)| node));
+    let referred = check::referred(checker.world, &nodes().chain(with).collect::<Vec<_>>());
+    for (name, values) in &inventory.set_vars {
+        let declared: Vec<_> =
+            library.iter().filter_map(|playbook| Some((playbook, playbook.params.get(name)?))).collect();
+        for (node, span) in values {
+            if library::RESERVED.contains(&name.as_str()) {
+                diagnostics.error(*span, format!("`{name}` means something else in every task"));
+            } else if declared.is_empty() && !referred.contains(name) && complete && !inventory.uses.is_empty()
+            {
+                let known = library.iter().flat_map(|playbook| playbook.params.keys()).map(String::as_str);
+                diagnostics.push(
+                    Diagnostic::error(*span, format!("no playbook in use has a parameter `{name}`"))
+                        .label("nothing reads this variable")
+                        .maybe_help(did_you_mean_text(name, known)),
+                );
+            }
+            for (playbook, (place, param)) in &declared {
+                let template = node.as_str().is_some_and(is_template);
+                if !template && !param.kind.takes(&node.to_json()) {
+                    diagnostics.push(
+                        library::wrong_value(name, param, node)
+                            .related(*place, format!("declared by `{}`", playbook.name)),
+                    );
+                }
+            }
+        }
+    }
+}
+
+fn check_set(
+    world: &World,
+    inventory: &Inventory,
+    library: &Library,
+    complete: bool,
+    usage: &mut Diagnostics,
+) {
+    for (name, (text, value)) in &world.set {
+        let declared: Vec<_> = library.iter().filter_map(|playbook| playbook.params.get(name)).collect();
+        if declared.is_empty() && !inventory.set_vars.contains_key(name) && complete {
+            let params = library.iter().flat_map(|playbook| playbook.params.keys());
+            let known = params.chain(inventory.set_vars.keys()).map(String::as_str);
+            usage.push(
+                Diagnostic::error(Span::NONE, format!("`--set {name}=...`: nothing reads `{name}`"))
+                    .maybe_help(did_you_mean_text(name, known)),
+            );
+        }
+        for (_, param) in declared {
+            let text = Json::from(text.as_str());
+            if !param.kind.takes(value) && !param.kind.takes(&text) {
+                usage.push(Diagnostic::error(
+                    Span::NONE,
+                    format!("`--set {name}=...`: `{name}` is {}", param.kind.article()),
+                ));
+            }
+        }
+    }
+}

@@ -1,0 +1,27 @@
+//! An inventory and its playbooks as one checked whole: what every command starts from.
+//!
+//! [`load`] reads the files, resolves hosts and variables and flattens entries and includes into
+//! [`Step`](crate::playbook::Step)s. [`Project::instantiate`] fills a step in for one host with
+//! what is known by then.
+
+#[cfg(test)]
+mod cases;
+mod check;
+mod expand;
+mod instantiate;
+mod load;
+mod model;
+mod program;
+mod reads;
+#[cfg(test)]
+pub(crate) mod testing;
+#[cfg(test)]
+mod tests;
+mod validate;
+mod world;
+
+pub use load::{Language, LoadError, LoadOptions, load, load_with};
+pub use model::{Project, Rollout};
+pub use world::{Fleet, Inputs};
+
+pub(crate) use program::Program;

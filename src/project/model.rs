@@ -1,0 +1,122 @@
+//! A loaded project.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+use serde_json::Value as Json;
+
+use super::world::{Fleet, World};
+use crate::config::{Diagnostics, Node, Sources};
+use crate::inventory::{Directory, Host, MaxFailed, Policy};
+use crate::playbook::{Playbook, Step};
+use crate::secrets::SecretSource;
+
+/// How many hosts at once, and when to stop.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Rollout {
+    /// The most hosts worked on at once.
+    pub parallel: usize,
+    /// Hosts that go first, alone.
+    pub canary: Option<usize>,
+    /// Hosts per batch after that.
+    pub batch: Option<usize>,
+    /// How many hosts may fail before no more are started; `None`: any number.
+    pub max_failed: Option<MaxFailed>,
+}
+
+impl Default for Rollout {
+    fn default() -> Self {
+        Self { parallel: 128, canary: None, batch: None, max_failed: None }
+    }
+}
+
+impl Rollout {
+    /// How many of `hosts` may fail; `None`: any number.
+    pub fn may_fail(&self, hosts: usize) -> Option<usize> {
+        self.max_failed.map(|limit| match limit {
+            MaxFailed::Hosts(number) => usize::try_from(number).unwrap_or(usize::MAX),
+            MaxFailed::Percent(percent) => hosts.saturating_mul(usize::try_from(percent).unwrap_or(100)) / 100,
+        })
+    }
+}
+
+/// Everything that an inventory and its playbooks say, resolved and checked.
+#[derive(Debug)]
+pub struct Project {
+    /// Name of the cluster.
+    pub cluster: String,
+    /// The inventory's file as the user named it.
+    pub path: Utf8PathBuf,
+    /// All files read.
+    pub sources: Sources,
+    /// All hosts of the inventory in order of their index.
+    pub hosts: Vec<Host>,
+    /// Hosts of `--hosts`, offline ones included.
+    pub selected: BTreeSet<usize>,
+    /// What host expressions are about.
+    pub directory: Directory,
+    /// Steps for the selected hosts and tags, in order.
+    pub steps: Vec<Step>,
+    /// Handlers that steps may notify, in order.
+    pub handlers: Vec<Step>,
+    /// `policy:`.
+    pub policy: Policy,
+    /// `rollout:`.
+    pub rollout: Rollout,
+    /// `expect:` of the cluster; those of hosts are in [`Host::expect`].
+    pub expect: Json,
+    /// Where secrets come from, by name.
+    pub secrets: BTreeMap<String, SecretSource>,
+    /// `lab:`, as written.
+    pub lab: Option<Node>,
+    /// Playbooks in use, includes too.
+    pub playbooks: Vec<Arc<Playbook>>,
+    /// What was found and does not keep anybody from going on.
+    pub warnings: Diagnostics,
+    pub(super) world: World,
+    pub(super) language: super::Language,
+}
+
+impl Project {
+    /// Ranges of step indexes between barriers. A barrier stands before a step that reads other
+    /// hosts' facts, and on both sides of one that runs once.
+    pub fn stages(&self) -> Vec<Range<usize>> {
+        let mut cuts = BTreeSet::new();
+        for (index, step) in self.steps.iter().enumerate() {
+            if step.fleet || step.conduct.run_once.is_some() {
+                cuts.insert(index);
+            }
+            if step.conduct.run_once.is_some() {
+                cuts.insert(index + 1);
+            }
+        }
+        cuts.remove(&0);
+        cuts.insert(self.steps.len());
+        let mut start = 0;
+        let mut stages = Vec::new();
+        for end in cuts {
+            if end > start {
+                stages.push(start..end);
+            }
+            start = end;
+        }
+        stages
+    }
+
+    /// The facts of all hosts, by host index, for [`Inputs::fleet`](super::Inputs::fleet).
+    pub fn fleet(&self, facts: BTreeMap<usize, Json>) -> Fleet {
+        Fleet::new(facts)
+    }
+
+    /// A host by its name.
+    pub fn host(&self, name: &str) -> Option<&Host> {
+        self.directory.hosts.get(name).and_then(|index| self.hosts.get(*index))
+    }
+
+    /// A handler by its id.
+    pub fn handler(&self, id: &str) -> Option<&Step> {
+        self.handlers.iter().find(|handler| handler.id == id)
+    }
+}

@@ -1,0 +1,117 @@
+//! What a step reads, through any number of variables: known before anything is evaluated.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use super::world::{Frame, World, inventory_frame};
+use crate::config::Node;
+use crate::template::paths::is_template;
+use crate::template::{PathUse, Segment};
+
+/// Everything that the texts of a step read.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(crate) struct Reads {
+    /// Fields of `host`.
+    pub(crate) host: BTreeSet<String>,
+    /// Names of base facts.
+    pub(crate) facts: BTreeSet<String>,
+    /// Registered names.
+    pub(crate) registers: BTreeSet<String>,
+    /// Variables that come from the inventory.
+    pub(crate) vars: BTreeSet<String>,
+    /// Whether `hosts` is read.
+    pub(crate) hosts: bool,
+    /// Whether other hosts' facts are read.
+    pub(crate) fleet: bool,
+    /// Whether a secret is read.
+    pub(crate) secret: bool,
+}
+
+/// Collects what paths read.
+pub(super) struct Reader<'a> {
+    pub(super) world: &'a World,
+    /// All values that the inventory gives a variable.
+    pub(super) inventory: &'a BTreeMap<String, Vec<Json>>,
+    pub(super) reads: Reads,
+    seen: BTreeSet<(usize, String)>,
+}
+
+impl<'a> Reader<'a> {
+    pub(super) fn new(world: &'a World, inventory: &'a BTreeMap<String, Vec<Json>>) -> Self {
+        Self { world, inventory, reads: Reads::default(), seen: BTreeSet::new() }
+    }
+
+    /// Takes a path that is read in a frame.
+    pub(super) fn path(&mut self, path: &PathUse, frame: &Frame) {
+        let first = match path.segments.first() {
+            Some(Segment::Key(key)) => Some(key.clone()),
+            _ => None,
+        };
+        match path.root.as_str() {
+            "host" => {
+                self.reads.host.insert(first.unwrap_or_default());
+            }
+            "facts" => self.reads.facts.extend(first),
+            "hosts" => {
+                self.reads.hosts = true;
+                self.reads.fleet |= path.segments.get(1) == Some(&Segment::Key("facts".to_owned()));
+            }
+            "secrets" => self.reads.secret = true,
+            "groups" | "item" => {}
+            name => self.variable(name, frame),
+        }
+    }
+
+    fn variable(&mut self, name: &str, frame: &Frame) {
+        let place = std::ptr::from_ref(frame).addr();
+        if !self.seen.insert((place, name.to_owned())) {
+            return;
+        }
+        let declared = frame.declares(name);
+        if declared && self.world.set.contains_key(name) {
+            return;
+        }
+        if let Some(value) = frame.vars.get(name) {
+            self.value(value, frame);
+        } else if let (Some(value), Some(outer)) = (frame.with.get(name), &frame.outer) {
+            self.value(value, outer);
+        } else {
+            if declared && let Some(values) = self.inventory.get(name) {
+                self.reads.vars.insert(name.to_owned());
+                for value in values {
+                    self.value(value, inventory_frame());
+                }
+            }
+            if let Some(default) = frame.default_of(name) {
+                self.value(&default, frame);
+            } else if self.world.registers.contains(name) && !self.inventory.contains_key(name) {
+                self.reads.registers.insert(name.to_owned());
+            }
+        }
+    }
+
+    /// Takes every text in a value.
+    pub(super) fn value(&mut self, value: &Json, frame: &Frame) {
+        match value {
+            Json::String(text) => self.text(text, frame),
+            Json::Array(items) => items.iter().for_each(|item| self.value(item, frame)),
+            Json::Object(map) => map.values().for_each(|item| self.value(item, frame)),
+            Json::Null | Json::Bool(_) | Json::Number(_) => {}
+        }
+    }
+
+    /// Takes a text.
+    pub(super) fn text(&mut self, text: &str, frame: &Frame) {
+        if is_template(text) && let Ok(text) = self.world.texts.get(text) {
+            for path in text.paths() {
+                self.path(path, frame);
+            }
+        }
+    }
+
+    /// Takes every text in a node.
+    pub(super) fn node(&mut self, node: &Node, frame: &Frame) {
+        self.value(&node.to_json(), frame);
+    }
+}

@@ -1,0 +1,154 @@
+use std::collections::BTreeMap;
+
+use serde_json::json;
+
+use super::testing::{Case, language, load, show};
+use super::{Inputs, LoadOptions};
+use crate::inventory::{Become, Layer};
+
+const SMALL: &str = "\
+--- inventory.yaml
+cluster: c
+playbooks: [{ use: ./p.yaml, with: { greeting: \"hi {{ host.name }}\" } }]
+vars: { mtu: 9000 }
+groups: { g: { hosts: \"n[0-2]\", vars: { mtu: 4200 } } }
+hosts: { n0: { address: 10.0.0.1, vars: { mtu: 1500 } }, x: , \"n[1-2]\": { address: \"10.0.1.{{ host.number + 10 }}\" } }
+secrets: { token: { env: TOKEN } }
+";
+
+fn small(playbook: &str) -> String {
+    format!("{SMALL}--- p.yaml\nname: P\nparams:\n  mtu: {{ type: int }}\n  greeting: {{ type: string }}\n  names: {{ type: list, default: [a, b] }}\n  none: {{ type: string, default: null }}\n{playbook}")
+}
+
+#[test]
+fn the_examples_of_the_design() {
+    let path = camino::Utf8PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/config/design/inventory.yaml"));
+    let project = super::load_with(&path, &LoadOptions::default(), language()).unwrap_or_else(|error| panic!("{error}"));
+    assert_eq!(project.hosts.len(), 129);
+    let host = project.host("gpu001").unwrap();
+    assert_eq!(host.address, "10.0.1.11");
+    assert_eq!(host.ssh.port, Some(22));
+    assert_eq!(host.ssh.become_method, Become::Sudo { password: None });
+    assert_eq!(host.groups.iter().map(String::as_str).collect::<Vec<_>>(), ["a100", "gpu"]);
+    assert_eq!(host.vars["mtu"].layer, Layer::Cluster);
+    assert_eq!(host.vars["gpus_per_node"].origin, "group a100");
+    assert_eq!(host.nics.as_array().unwrap().len(), 2);
+    assert_eq!(host.expect["gpu"]["count"], 8);
+    assert_eq!(project.host("gpu017").unwrap().offline.as_deref(), Some("RMA 4711"));
+    assert_eq!(project.rollout.may_fail(100), Some(5));
+    let titles: Vec<&str> = project.steps.iter().map(|step| step.title.as_str()).collect();
+    assert_eq!(titles.last(), Some(&"load nvidia-peermem"));
+    assert!(project.validate().is_empty(), "{}", project.validate().render(&project.sources, false));
+}
+
+#[test]
+fn layers_and_types() {
+    let project = load(&small(
+        "tasks:\n- name: show {{ mtu }}\n  command: { run: [echo, \"{{ greeting }}\", \"{{ mtu }}\"], mtu: \"{{ mtu }}\" }\n",
+    ))
+    .unwrap();
+    for (host, want) in [
+        ("n0", r#"show 1500: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n0\", \"1500\"]), None, None, Some(1500))" }, condition: Some(true) }"#),
+        ("n2", r#"show 4200: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n2\", \"4200\"]), None, None, Some(4200))" }, condition: Some(true) }"#),
+    ] {
+        assert_eq!(show(&project, 0, host, &Inputs::none()).trim(), want);
+    }
+    assert!(show(&project, 0, "x", &Inputs::none()).contains("9000"));
+    assert_eq!(project.host("n1").unwrap().address, "10.0.1.11");
+    let case = Case::new(&small("tasks:\n- name: a\n  command: { mtu: \"{{ mtu }}\", script: \"{{ greeting }}\" }\n"));
+    let options = LoadOptions { set: vec!["mtu=7".to_owned(), "greeting=010".to_owned()], ..LoadOptions::default() };
+    let project = case.load(&options).unwrap();
+    let shown = show(&project, 0, "n0", &Inputs::none());
+    assert!(shown.contains(r#"Some(\"010\"), None, Some(7)"#), "{shown}");
+}
+
+#[test]
+fn conditions_loops_and_what_waits() {
+    let project = load(&small(
+        "tasks:
+- name: no
+  when: mtu == 1
+  file: { path: /a, content: \"{{ facts.os.id }}\" }
+- name: family
+  when: facts.os.family == \"debian\"
+  file: { path: /a }
+- name: content
+  file: { path: /a, content: \"{{ facts.kernel.release }}\" }
+- name: item {{ item }}
+  loop: \"{{ names }}\"
+  when: item != \"a\"
+  file: { path: \"/{{ item }}\" }
+- name: ask
+  command: { run: [id], changes: false, parse: lines }
+  register: answer
+- name: use
+  when: \"'x' in answer\"
+  file: { path: /b, content: \"{{ answer | length }}\" }
+- name: others
+  template: { src: hosts.j2, path: /etc/hosts }
+- name: empty
+  file: { path: /c, mode: \"{{ none }}\" }
+--- hosts.j2
+{% for name, h in hosts %}{{ name }}={{ h.address }}/{% if h.facts is defined %}{{ h.facts.os.id }}{% endif %} {% endfor %}
+",
+    ))
+    .unwrap();
+    let none = Inputs::none();
+    let facts = json!({ "os": { "id": "ubuntu", "family": "debian" }, "kernel": { "release": "6.8" } });
+    let answers = BTreeMap::from([("answer".to_owned(), json!(["x", "y"]))]);
+    let known = Inputs { facts: Some(&facts), registered: &answers, fleet: None };
+    assert!(show(&project, 0, "n0", &none).contains("Skipped"));
+    assert!(show(&project, 1, "n0", &none).contains("condition: None"), "{}", show(&project, 1, "n0", &none));
+    assert!(show(&project, 1, "n0", &known).contains("condition: Some(true)"));
+    assert_eq!(show(&project, 2, "n0", &none), "content: Waiting({\"kernel\"})\n");
+    assert!(show(&project, 2, "n0", &known).contains("6.8"));
+    let loops = show(&project, 3, "n0", &none);
+    assert!(loops.starts_with("item a: Skipped") && loops.contains("item b: Ready"), "{loops}");
+    assert_eq!(show(&project, 5, "n0", &none), "use: Waiting({\"register answer\"})\n");
+    assert!(show(&project, 5, "n0", &known).contains(r#"Some(\"2\")"#), "{}", show(&project, 5, "n0", &known));
+    assert_eq!(project.steps[5].registers.iter().collect::<Vec<_>>(), ["answer"]);
+    assert_eq!(project.steps[1].facts.iter().collect::<Vec<_>>(), ["os"]);
+    assert!(project.steps[6].fleet);
+    assert_eq!(show(&project, 6, "n0", &known), "others: Waiting({\"hosts\"})\n");
+    let fleet = project.fleet(BTreeMap::from([(0, facts.clone())]));
+    let all = Inputs { fleet: Some(&fleet), ..known };
+    let shown = show(&project, 6, "n0", &all);
+    assert!(shown.contains("n0=10.0.0.1/ubuntu n1=10.0.1.11/ n2=10.0.1.12/ x=x/"), "{shown}");
+    assert!(show(&project, 7, "n0", &none).contains("(None, None)"));
+    assert_eq!(project.stages(), vec![0..6, 6..8]);
+}
+
+#[test]
+fn selection_by_hosts_and_tags() {
+    let case = Case::new(&small(
+        "tasks:\n- name: a\n  tags: [one]\n  file: { path: /a }\n- name: b\n  hosts: x\n  file: { path: /b }\n",
+    ));
+    let options = LoadOptions { hosts: Some("n[0-1]".to_owned()), ..LoadOptions::default() };
+    let project = case.load(&options).unwrap();
+    assert_eq!(project.steps.len(), 1);
+    assert_eq!(project.steps[0].hosts.len(), 2);
+    for options in [
+        LoadOptions { hosts: Some("n0 & x".to_owned()), ..LoadOptions::default() },
+        LoadOptions { hosts: Some("n9".to_owned()), ..LoadOptions::default() },
+        LoadOptions { tags: vec!["on".to_owned()], ..LoadOptions::default() },
+        LoadOptions { set: vec!["mtuu=1".to_owned()], ..LoadOptions::default() },
+        LoadOptions { set: vec!["mtu=big".to_owned()], ..LoadOptions::default() },
+        LoadOptions { set: vec!["mtu".to_owned()], ..LoadOptions::default() },
+    ] {
+        let error = case.load(&options).unwrap_err();
+        assert!(error.usage, "{options:?}: {error}");
+    }
+}
+
+#[test]
+fn secrets_are_placeholders() {
+    let project = load(&small("tasks:\n- name: a\n  file: { path: /a, content: \"t={{ secrets.token }}\" }\n")).unwrap();
+    let shown = show(&project, 0, "n0", &Inputs::none());
+    assert!(shown.contains("t={{provision-secret:token}}"), "{shown}");
+}
+
+#[test]
+fn aliases_of_numbers() {
+    let project = load("--- inventory.yaml\ncluster: c\nhosts:\n  n0: { ssh: { port: &p 2222 } }\n  n1: { ssh: { port: *p } }\n").unwrap();
+    assert_eq!(project.host("n1").unwrap().ssh.port, Some(2222));
+}

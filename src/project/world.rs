@@ -1,0 +1,370 @@
+//! What every evaluation in a run shares, and where variables get their values.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+use indexmap::IndexMap;
+use serde_json::{Map, Value as Json};
+
+use crate::inventory::Host;
+use crate::inventory::hostlist::TextError;
+use crate::playbook::Playbook;
+use crate::playbook::file::ParamType;
+use crate::playbook::files::Files;
+use crate::secrets;
+use crate::template::condition::{Lookup, Missing, descend};
+use crate::template::paths::is_template;
+use crate::template::shape::{PathError, path_text};
+use crate::template::text::Values;
+use crate::template::{PathUse, Segment, Text, Unresolved};
+
+/// How deep variables may refer to each other.
+const MAX_DEPTH: u32 = 16;
+
+/// Parsed texts by their source.
+#[derive(Debug, Default)]
+pub(super) struct Texts(Mutex<BTreeMap<Arc<str>, Result<Arc<Text>, TextError>>>);
+
+impl Texts {
+    pub(super) fn get(&self, source: &str) -> Result<Arc<Text>, TextError> {
+        let mut known = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(text) = known.get(source) {
+            return text.clone();
+        }
+        let text = Text::parse(source).map(Arc::new);
+        known.insert(source.into(), text.clone());
+        text
+    }
+}
+
+/// What does not change during a run.
+#[derive(Debug, Default)]
+pub(super) struct World {
+    pub(super) texts: Texts,
+    pub(super) files: Files,
+    pub(super) hosts: Vec<Host>,
+    pub(super) by_name: BTreeMap<String, usize>,
+    pub(super) groups: BTreeMap<String, BTreeSet<usize>>,
+    /// `--set`: the text as given, and what YAML takes it for.
+    pub(super) set: BTreeMap<String, (String, Json)>,
+    pub(super) secrets: BTreeSet<String>,
+    /// Every name that some task registers.
+    pub(super) registers: BTreeSet<String>,
+    /// `hosts` as templates see it, without facts.
+    pub(super) hosts_view: OnceLock<tera::Value>,
+    pub(super) groups_view: OnceLock<Json>,
+}
+
+/// What was learned of all hosts, for templates that read other hosts' facts.
+#[derive(Debug, Default)]
+pub struct Fleet {
+    pub(super) facts: BTreeMap<usize, Json>,
+    pub(super) view: OnceLock<tera::Value>,
+}
+
+impl Fleet {
+    /// Facts views by host index; a host that was never seen is left out.
+    pub fn new(facts: BTreeMap<usize, Json>) -> Self {
+        Self { facts, view: OnceLock::new() }
+    }
+}
+
+/// What is known when a step is filled in.
+#[derive(Debug, Clone, Copy)]
+pub struct Inputs<'a> {
+    /// `facts` of this host: an object of the base facts that were answered. A base fact that is
+    /// not in it is waited for.
+    pub facts: Option<&'a Json>,
+    /// Answers registered on this host by name.
+    pub registered: &'a BTreeMap<String, Json>,
+    /// Facts of all hosts, when they were gathered.
+    pub fleet: Option<&'a Fleet>,
+}
+
+impl Inputs<'_> {
+    /// Nothing is known yet.
+    pub fn none() -> Self {
+        static EMPTY: BTreeMap<String, Json> = BTreeMap::new();
+        Self { facts: None, registered: &EMPTY, fleet: None }
+    }
+}
+
+/// The names that a text sees: those of the inventory, or those of one use of a playbook.
+#[derive(Debug, Default)]
+pub(super) struct Frame {
+    /// The playbook whose parameters are seen; `None` in the inventory.
+    pub(super) playbook: Option<Arc<Playbook>>,
+    /// What its user gave it.
+    pub(super) with: Arc<BTreeMap<String, Json>>,
+    /// Where the values of `with` are evaluated.
+    pub(super) outer: Option<Arc<Frame>>,
+    /// `vars` of the task.
+    pub(super) vars: BTreeMap<String, Json>,
+    /// Whether this is a task's frame in a loop.
+    pub(super) looped: bool,
+}
+
+impl Frame {
+    /// Whether inventory variables of this name are seen.
+    pub(super) fn declares(&self, name: &str) -> bool {
+        self.playbook.as_ref().is_none_or(|playbook| playbook.params.contains_key(name))
+    }
+
+    /// The value of a parameter's default.
+    pub(super) fn default_of(&self, name: &str) -> Option<Json> {
+        let (_, param) = self.playbook.as_ref()?.params.get(name)?;
+        param.default.as_ref().map(crate::config::Node::to_json)
+    }
+}
+
+/// One evaluation: a host, a frame and what is known.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Env<'a> {
+    pub(super) world: &'a World,
+    pub(super) host: &'a Host,
+    pub(super) frame: &'a Frame,
+    pub(super) inputs: Inputs<'a>,
+    pub(super) item: Option<&'a Json>,
+    pub(super) depth: u32,
+}
+
+fn waiting(name: impl Into<String>) -> Missing {
+    Missing::Waiting(BTreeSet::from([name.into()]))
+}
+
+fn undefined(root: &str, path: &[Segment]) -> Missing {
+    Missing::Undefined(PathError {
+        message: format!("`{}` is not defined", path_text(root, path)),
+        help: None,
+    })
+}
+
+impl<'a> Env<'a> {
+    pub(super) fn within(&self, frame: &'a Frame) -> Self {
+        Self { frame, depth: self.depth + 1, ..*self }
+    }
+
+    /// A value with its templates filled in.
+    pub(super) fn fill(&self, value: &Json) -> Result<Json, Missing> {
+        match value {
+            Json::String(text) if is_template(text) => {
+                let text = self.world.texts.get(text).map_err(|error| Missing::Failed(error.message))?;
+                text.render(self).map_err(|error| match error {
+                    Unresolved::Waiting(names) => Missing::Waiting(names),
+                    Unresolved::Wrong(error) => Missing::Failed(error.message),
+                })
+            }
+            Json::Array(items) => {
+                items.iter().map(|item| self.fill(item)).collect::<Result<_, _>>().map(Json::Array)
+            }
+            Json::Object(map) => {
+                let mut filled = Map::new();
+                for (key, value) in map {
+                    filled.insert(key.clone(), self.fill(value)?);
+                }
+                Ok(Json::Object(filled))
+            }
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(value.clone()),
+        }
+    }
+
+    /// A variable, from the strongest layer that has it.
+    fn variable_value(&self, name: &str) -> Result<Json, Missing> {
+        if self.depth > MAX_DEPTH {
+            return Err(Missing::Failed(format!("`{name}` refers to itself")));
+        }
+        let value = self.layered(name)?;
+        let param = self.frame.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
+        match param {
+            Some((_, param)) if !self.frame.vars.contains_key(name) && !param.kind.takes(&value) => {
+                let found = crate::template::Shape::of(&value).name();
+                Err(Missing::Failed(format!("`{name}` is {}, its value is {found}", param.kind.article())))
+            }
+            _ => Ok(value),
+        }
+    }
+
+    fn layered(&self, name: &str) -> Result<Json, Missing> {
+        let frame = self.frame;
+        let declared = frame.declares(name);
+        if declared && let Some((text, value)) = self.world.set.get(name) {
+            let param = frame.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
+            let wants_text = param.is_some_and(|(_, param)| param.kind == ParamType::String);
+            return Ok(if wants_text { Json::String(text.clone()) } else { value.clone() });
+        }
+        if let Some(value) = frame.vars.get(name) {
+            return self.within(frame).fill(value);
+        }
+        if let (Some(value), Some(outer)) = (frame.with.get(name), &frame.outer) {
+            return self.within(outer).fill(value);
+        }
+        if declared && let Some(var) = self.host.vars.get(name) {
+            return self.within(inventory_frame()).fill(&var.value);
+        }
+        if let Some(default) = frame.default_of(name) {
+            return self.within(frame).fill(&default);
+        }
+        if self.world.registers.contains(name) {
+            return self.inputs.registered.get(name).cloned().ok_or_else(|| waiting(format!("register {name}")));
+        }
+        Err(undefined(name, &[]))
+    }
+
+    fn fact(&self, path: &[Segment]) -> Result<Json, Missing> {
+        let Some(Segment::Key(name)) = path.first() else {
+            return self.inputs.facts.cloned().ok_or_else(|| waiting("facts"));
+        };
+        let Some(fact) = self.inputs.facts.and_then(|facts| facts.get(name)) else {
+            return Err(waiting(name.clone()));
+        };
+        descend(&format!("facts.{name}"), fact, path.get(1..).unwrap_or(&[]))
+    }
+
+    fn other_host(&self, path: &[Segment]) -> Result<Json, Missing> {
+        let Some(Segment::Key(name)) = path.first() else {
+            let all = serde_json::to_value(self.hosts_value(false)?).unwrap_or_default();
+            return descend("hosts", &all, path);
+        };
+        let Some(host) = self.world.by_name.get(name).and_then(|index| self.world.hosts.get(*index)) else {
+            return Err(Missing::Undefined(PathError {
+                message: format!("there is no host `{name}`"),
+                help: crate::config::did_you_mean_text(name, self.world.by_name.keys().map(String::as_str)),
+            }));
+        };
+        let rest = path.get(1..).unwrap_or(&[]);
+        if rest.first() == Some(&Segment::Key("facts".to_owned())) {
+            let fleet = self.inputs.fleet.ok_or_else(|| waiting("hosts"))?;
+            let facts = fleet.facts.get(&host.index).ok_or_else(|| undefined("hosts", path))?;
+            return descend(&format!("hosts.{name}.facts"), facts, rest.get(1..).unwrap_or(&[]));
+        }
+        descend(&format!("hosts.{name}"), &self.view_of(host), rest)
+    }
+
+    /// A host as other hosts' templates see it, without its facts.
+    fn view_of(&self, host: &Host) -> Json {
+        let mut view = host.view();
+        if let Some(map) = view.as_object_mut() {
+            let env = Env { host, frame: inventory_frame(), item: None, ..*self };
+            let vars: Map<String, Json> = host
+                .vars
+                .iter()
+                .filter_map(|(name, var)| Some((name.clone(), env.fill(&var.value).ok()?)))
+                .collect();
+            map.insert("vars".to_owned(), Json::Object(vars));
+        }
+        view
+    }
+
+    /// `hosts` for the template engine.
+    fn hosts_value(&self, facts: bool) -> Result<tera::Value, Missing> {
+        if !facts {
+            return Ok(self.world.hosts_view.get_or_init(|| self.build_hosts(None)).clone());
+        }
+        let fleet = self.inputs.fleet.ok_or_else(|| waiting("hosts"))?;
+        Ok(fleet.view.get_or_init(|| self.build_hosts(Some(fleet))).clone())
+    }
+
+    fn build_hosts(&self, fleet: Option<&Fleet>) -> tera::Value {
+        // What a variable takes from facts differs from host to host and is left out here.
+        let plain = Env { inputs: Inputs::none(), ..*self };
+        let hosts: IndexMap<String, tera::Value> = self
+            .world
+            .hosts
+            .iter()
+            .map(|host| {
+                let mut view = plain.view_of(host);
+                let facts = fleet.and_then(|fleet| fleet.facts.get(&host.index));
+                if let (Some(map), Some(facts)) = (view.as_object_mut(), facts) {
+                    map.insert("facts".to_owned(), facts.clone());
+                }
+                (host.name.clone(), tera::Value::from_serializable(&view))
+            })
+            .collect();
+        tera::Value::from(hosts)
+    }
+
+    fn groups(&self) -> &Json {
+        self.world.groups_view.get_or_init(|| {
+            let names = |members: &BTreeSet<usize>| {
+                members
+                    .iter()
+                    .filter_map(|index| self.world.hosts.get(*index))
+                    .map(|host| Json::String(host.name.clone()))
+                    .collect::<Vec<_>>()
+            };
+            Json::Object(
+                self.world
+                    .groups
+                    .iter()
+                    .map(|(name, members)| (name.clone(), Json::Array(names(members))))
+                    .collect(),
+            )
+        })
+    }
+}
+
+/// The frame of the inventory itself.
+pub(super) fn inventory_frame() -> &'static Frame {
+    static FRAME: OnceLock<Frame> = OnceLock::new();
+    FRAME.get_or_init(Frame::default)
+}
+
+impl Lookup for Env<'_> {
+    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+        match root {
+            "host" => descend("host", &self.host.view(), path),
+            "facts" => self.fact(path),
+            "hosts" => self.other_host(path),
+            "groups" => descend("groups", self.groups(), path),
+            "item" => match self.item {
+                Some(item) => descend("item", item, path),
+                None => Err(undefined(root, path)),
+            },
+            "secrets" => match path {
+                [Segment::Key(name)] if self.world.secrets.contains(name) => {
+                    Ok(Json::String(secrets::placeholder(name)))
+                }
+                _ => Err(undefined(root, path)),
+            },
+            name => {
+                let value = self.variable_value(name)?;
+                if path.is_empty() { Ok(value) } else { descend(name, &value, path) }
+            }
+        }
+    }
+}
+
+impl Values for Env<'_> {
+    fn variable(&self, root: &str, uses: &[&PathUse]) -> Result<tera::Value, Missing> {
+        match root {
+            "hosts" => {
+                let facts = Segment::Key("facts".to_owned());
+                self.hosts_value(uses.iter().any(|path| path.segments.get(1) == Some(&facts)))
+            }
+            "facts" => {
+                let mut facts = BTreeMap::new();
+                let mut missing = BTreeSet::new();
+                for path in uses {
+                    let Some(Segment::Key(name)) = path.segments.first() else {
+                        return self.fact(&[]).map(|facts| tera::Value::from_serializable(&facts));
+                    };
+                    match self.inputs.facts.and_then(|facts| facts.get(name)) {
+                        Some(fact) => {
+                            facts.insert(name.clone(), tera::Value::from_serializable(fact));
+                        }
+                        None => {
+                            missing.insert(name.clone());
+                        }
+                    }
+                }
+                if missing.is_empty() { Ok(tera::Value::from(facts)) } else { Err(Missing::Waiting(missing)) }
+            }
+            "secrets" => {
+                let all: BTreeMap<String, String> =
+                    self.world.secrets.iter().map(|name| (name.clone(), secrets::placeholder(name))).collect();
+                Ok(tera::Value::from(all))
+            }
+            root => self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value)),
+        }
+    }
+}

@@ -1,0 +1,63 @@
+//! The same line of many hosts becomes one line with a host list.
+
+use indexmap::IndexMap;
+
+use crate::inventory::hostlist;
+
+/// Lines that wait for other hosts to say the same.
+#[derive(Debug)]
+pub struct Folder<K> {
+    groups: IndexMap<K, Group>,
+}
+
+#[derive(Debug)]
+struct Group {
+    hosts: Vec<String>,
+    since: f64,
+}
+
+impl<K> Default for Folder<K> {
+    fn default() -> Self {
+        Self { groups: IndexMap::new() }
+    }
+}
+
+impl<K: std::hash::Hash + Eq + Clone> Folder<K> {
+    /// Adds a host's line; `now` is in seconds.
+    pub fn add(&mut self, key: K, host: &str, now: f64) {
+        let group = self.groups.entry(key).or_insert_with(|| Group { hosts: Vec::new(), since: now });
+        group.hosts.push(host.to_owned());
+    }
+
+    /// Takes out the lines that are ready, with their hosts folded, in the order they came.
+    pub fn take(&mut self, mut ready: impl FnMut(&K, usize, f64) -> bool) -> Vec<(K, String)> {
+        let keys: Vec<K> = self
+            .groups
+            .iter()
+            .filter(|(key, group)| ready(key, group.hosts.len(), group.since))
+            .map(|(key, _)| key.clone())
+            .collect();
+        keys.into_iter()
+            .filter_map(|key| self.groups.shift_remove(&key).map(|group| (key, fold(&group.hosts))))
+            .collect()
+    }
+
+    /// Takes out all lines.
+    pub fn take_all(&mut self) -> Vec<(K, String)> {
+        self.take(|_, _, _| true)
+    }
+}
+
+/// A folded host list: `gpu[0-2],login0`.
+pub fn fold<S: AsRef<str>>(hosts: &[S]) -> String {
+    hostlist::fold(hosts.iter().map(AsRef::as_ref))
+}
+
+/// Groups hosts by an equal value, in the order of the first host of each.
+pub fn by_value<V: std::hash::Hash + Eq>(values: impl IntoIterator<Item = (String, V)>) -> Vec<(String, V)> {
+    let mut groups: IndexMap<V, Vec<String>> = IndexMap::new();
+    for (host, value) in values {
+        groups.entry(value).or_default().push(host);
+    }
+    groups.into_iter().map(|(value, hosts)| (fold(&hosts), value)).collect()
+}

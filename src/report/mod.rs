@@ -1,0 +1,27 @@
+//! Everything that tells of a run: consumers of the one stream of events.
+//!
+//! ```text
+//!   events ─> Reporter: Terminal (stderr), Record ─> JSON, JUnit
+//! ```
+//!
+//! Only this module writes to the terminal. stdout is data, stderr is everything else.
+
+pub mod fold;
+pub mod json;
+pub mod junit;
+pub mod output;
+pub mod plan;
+pub mod record;
+pub mod style;
+pub mod terminal;
+
+use crate::events::Event;
+
+/// Takes the events of a run one by one.
+pub trait Reporter: Send {
+    /// Takes one event.
+    fn event(&mut self, event: &Event);
+
+    /// Called about four times a second while nothing happens.
+    fn tick(&mut self) {}
+}

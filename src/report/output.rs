@@ -1,0 +1,48 @@
+//! The two streams: stdout for data, stderr for everything else.
+
+use std::io::Write as _;
+
+/// Whether colour is used.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+pub enum Color {
+    /// When the stream is a terminal and `NO_COLOR` is not set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+impl Color {
+    /// Makes this choice hold for both streams.
+    pub fn set(self) {
+        match self {
+            Self::Auto => anstream::ColorChoice::Auto,
+            Self::Always => anstream::ColorChoice::Always,
+            Self::Never => anstream::ColorChoice::Never,
+        }
+        .write_global();
+    }
+}
+
+/// Writes data to stdout. A closed pipe is no error: the reader has what it wanted.
+///
+/// # Errors
+/// When the stream cannot be written for another reason (a full disk).
+pub fn data(text: &str) -> std::io::Result<()> {
+    match anstream::stdout().lock().write_all(text.as_bytes()) {
+        Err(error) if error.kind() == std::io::ErrorKind::BrokenPipe => Ok(()),
+        other => other,
+    }
+}
+
+/// Writes a line to stderr.
+pub fn say(line: &str) {
+    // There is nobody left to tell when stderr is gone.
+    let _written = writeln!(anstream::stderr().lock(), "{line}");
+}
+
+/// Whether diagnostics on stderr are coloured.
+pub fn stderr_color() -> bool {
+    anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never
+}

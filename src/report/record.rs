@@ -1,0 +1,140 @@
+//! A whole run as one value, folded from its events.
+
+use std::collections::BTreeMap;
+
+use indexmap::IndexMap;
+
+use crate::events::{Event, EventKind, HostStatus, Outcome, PlannedTask, RunStats, TaskRef};
+
+/// One task of a host.
+#[derive(Debug, Clone)]
+pub struct TaskRecord {
+    /// The task.
+    pub task: TaskRef,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How long it took.
+    pub seconds: f64,
+    /// Whether an earlier connection or run had started it.
+    pub attached: bool,
+}
+
+/// One host.
+#[derive(Debug, Clone, Default)]
+pub struct HostRecord {
+    /// How it ended; `None` while it runs, or when the run was killed.
+    pub status: Option<HostStatus>,
+    /// Its tasks in the order they ended.
+    pub tasks: Vec<TaskRecord>,
+    /// Its plan.
+    pub plan: Vec<PlannedTask>,
+    /// What was warned about.
+    pub warnings: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A whole run.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// Its id.
+    pub run: String,
+    /// When it started.
+    pub at: Option<jiff::Timestamp>,
+    /// The subcommand.
+    pub command: String,
+    /// The inventory as the user named it.
+    pub inventory: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The hosts in the order of the inventory.
+    pub hosts: IndexMap<String, HostRecord>,
+    /// Hosts that are offline, with the reason.
+    pub offline: BTreeMap<String, String>,
+    /// The sums; `None` when the run did not end.
+    pub stats: Option<RunStats>,
+    /// The exit code.
+    pub exit_code: Option<u8>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Record {
+    /// A record of these events.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut record = Self::default();
+        for event in events {
+            record.add(event);
+        }
+        record
+    }
+
+    /// Takes one event.
+    pub fn add(&mut self, event: &Event) {
+        self.seconds = event.elapsed;
+        match &event.kind {
+            EventKind::RunStarted { command, inventory, cluster, hosts, offline, .. } => {
+                self.run.clone_from(&event.run);
+                self.at = Some(event.at);
+                self.command.clone_from(command);
+                self.inventory.clone_from(inventory);
+                self.cluster.clone_from(cluster);
+                self.offline.clone_from(offline);
+                self.hosts = hosts.iter().map(|host| (host.clone(), HostRecord::default())).collect();
+            }
+            EventKind::HostPlanned { host, tasks } => self.host(host).plan.extend(tasks.iter().cloned()),
+            EventKind::TasksUnchanged { host, tasks } => {
+                let unchanged = |task: &TaskRef| TaskRecord {
+                    task: task.clone(),
+                    outcome: Outcome::Unchanged,
+                    seconds: 0.0,
+                    attached: false,
+                };
+                self.host(host).tasks.extend(tasks.iter().map(unchanged));
+            }
+            EventKind::TaskFinished { host, task, outcome, seconds, attached } => {
+                let record = TaskRecord {
+                    task: task.clone(),
+                    outcome: outcome.clone(),
+                    seconds: *seconds,
+                    attached: *attached,
+                };
+                self.host(host).tasks.push(record);
+            }
+            EventKind::Warning { host: Some(host), message } => {
+                self.host(host).warnings.push(message.clone())
+            }
+            EventKind::HostFinished { host, status, seconds, .. } => {
+                let record = self.host(host);
+                record.status = Some(status.clone());
+                record.seconds = *seconds;
+            }
+            EventKind::RunFinished { stats, exit_code, .. } => {
+                self.stats = Some(stats.clone());
+                self.exit_code = Some(*exit_code);
+            }
+            EventKind::HostConnecting { .. }
+            | EventKind::HostConnected { .. }
+            | EventKind::HostGathered { .. }
+            | EventKind::BatchStarted { .. }
+            | EventKind::HostLost { .. }
+            | EventKind::Attached { .. }
+            | EventKind::TaskStarted { .. }
+            | EventKind::Warning { host: None, .. }
+            | EventKind::Stopping { .. } => {}
+        }
+    }
+
+    fn host(&mut self, name: &str) -> &mut HostRecord {
+        self.hosts.entry(name.to_owned()).or_default()
+    }
+
+    /// Hosts with a status of this word, for `--hosts @failed`.
+    pub fn hosts_with(&self, words: &[&str]) -> Vec<String> {
+        self.hosts
+            .iter()
+            .filter(|(_, host)| host.status.as_ref().is_some_and(|status| words.contains(&status.word())))
+            .map(|(name, _)| name.clone())
+            .collect()
+    }
+}

@@ -1,0 +1,588 @@
+//! The run as a person watches it: folded lines on stderr, one bar and at most eight rows.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
+
+use super::fold::{Folder, fold};
+use super::style::{BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds};
+use super::{Reporter, output};
+use crate::events::{ChangeView, Event, EventKind, Failure, HostStatus, Outcome, RunStats};
+
+/// Running hosts that are shown.
+const ROWS: usize = 8;
+
+/// How long a line waits for other hosts to say the same, in seconds.
+const PATIENCE: f64 = 1.5;
+
+/// How much is said.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Verbosity {
+    /// Failures and the end only.
+    Quiet,
+    /// Changes too.
+    Normal,
+    /// Diffs, output and skipped tasks too.
+    Verbose,
+}
+
+/// What the display may use.
+#[derive(Debug, Clone, Copy)]
+pub struct Settings {
+    /// How much is said.
+    pub verbosity: Verbosity,
+    /// Columns of the terminal; `None` does not cut.
+    pub width: Option<usize>,
+    /// Whether the bar is drawn.
+    pub progress: bool,
+}
+
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+struct Line {
+    verb: &'static str,
+    tone: Tone,
+    task: String,
+    /// Id of the step, to know how many hosts may say the same.
+    step: String,
+    text: String,
+    more: Vec<String>,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+enum Tone {
+    Good,
+    Change,
+    Bad,
+    Calm,
+    Dim,
+}
+
+impl Tone {
+    fn style(self) -> anstyle::Style {
+        match self {
+            Self::Good => GOOD,
+            Self::Change => CHANGE,
+            Self::Bad => BAD,
+            Self::Calm => CALM,
+            Self::Dim => DIM,
+        }
+    }
+}
+
+/// Shows a run on stderr.
+#[derive(Debug)]
+pub struct Terminal {
+    settings: Settings,
+    now: f64,
+    hosts: usize,
+    host_column: usize,
+    steps: BTreeMap<String, u64>,
+    connected: usize,
+    gathered: usize,
+    queries: u64,
+    most_execs: u64,
+    away: usize,
+    finished: usize,
+    said_connect: bool,
+    said_gather: bool,
+    folder: Folder<Line>,
+    running: BTreeMap<String, (String, f64)>,
+    counts: (u64, u64),
+    failed: BTreeSet<String>,
+    unreachable: BTreeSet<String>,
+    command: String,
+    inventory: String,
+    bars: Option<Bars>,
+}
+
+#[derive(Debug)]
+struct Bars {
+    multi: MultiProgress,
+    total: ProgressBar,
+    rows: Vec<ProgressBar>,
+}
+
+impl Terminal {
+    /// A display.
+    pub fn new(settings: Settings) -> Self {
+        Self {
+            settings,
+            now: 0.0,
+            hosts: 0,
+            host_column: 8,
+            steps: BTreeMap::new(),
+            connected: 0,
+            gathered: 0,
+            queries: 0,
+            most_execs: 0,
+            away: 0,
+            finished: 0,
+            said_connect: false,
+            said_gather: false,
+            folder: Folder::default(),
+            running: BTreeMap::new(),
+            counts: (0, 0),
+            failed: BTreeSet::new(),
+            unreachable: BTreeSet::new(),
+            command: String::new(),
+            inventory: String::new(),
+            bars: None,
+        }
+    }
+
+    fn print(&self, line: &str) {
+        match &self.bars {
+            Some(bars) => bars.multi.suspend(|| output::say(line)),
+            None => output::say(line),
+        }
+    }
+
+    /// A line of a phase, with its time at the right.
+    fn phase(&self, verb: &str, tone: Tone, text: &str, time: Option<f64>) {
+        if self.settings.verbosity == Verbosity::Quiet && tone != Tone::Bad {
+            return;
+        }
+        let mut line = format!("{}  {text}", verb_column(verb, tone));
+        if let Some(time) = time {
+            let used = VERB + 2 + text.chars().count();
+            let time = seconds(time);
+            let width = self.settings.width.unwrap_or(80).min(100);
+            let gap = width.saturating_sub(used + time.len() + 1).max(2);
+            line.push_str(&" ".repeat(gap));
+            line.push_str(&paint(DIM, &time));
+        }
+        self.print(&line);
+    }
+
+    fn line(&self, hosts: &str, line: &Line) {
+        let indent = VERB + 2;
+        let hosts = pad(hosts, self.host_column);
+        let task = pad(&safe(&line.task), 32);
+        let head = format!("{}  {hosts}  {task}", verb_column(line.verb, line.tone));
+        let used = indent + hosts.chars().count() + 2 + task.chars().count();
+        let text = safe(&line.text).replace('\n', " ");
+        let (text, below) = match self.settings.width {
+            None => (text, None),
+            Some(width) if used + 2 + text.chars().count() <= width => (text, None),
+            Some(width) if width >= used + 26 => (cut(&text, width - used - 2), None),
+            Some(width) => (String::new(), Some(cut(&text, width.saturating_sub(indent + 2)))),
+        };
+        self.print(format!("{head}  {text}").trim_end());
+        let below = below.filter(|text| !text.is_empty());
+        for text in below.iter().chain(&line.more) {
+            for text in safe(text).lines() {
+                let text = match self.settings.width {
+                    Some(width) => cut(text, width.saturating_sub(indent)),
+                    None => text.to_owned(),
+                };
+                self.print(&format!("{}{}", " ".repeat(indent), highlight(&text)));
+            }
+        }
+    }
+
+    fn flush(&mut self, all: bool) {
+        let now = self.now;
+        let steps = &self.steps;
+        let lost = self.away + self.failed.len();
+        let ready = self.folder.take(|line, hosts, since| {
+            let due = steps.get(&line.step).map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
+            all || hosts >= due.saturating_sub(lost) || now - since >= PATIENCE
+        });
+        for (line, hosts) in ready {
+            self.line(&hosts, &line);
+        }
+    }
+
+    fn add(&mut self, host: &str, line: Line) {
+        self.folder.add(line, host, self.now);
+        self.flush(false);
+    }
+
+    fn task_finished(
+        &mut self,
+        host: &str,
+        task: &crate::events::TaskRef,
+        outcome: &Outcome,
+        attached: bool,
+    ) {
+        self.running.remove(host);
+        let verbose = self.settings.verbosity == Verbosity::Verbose;
+        let (verb, tone, text, more) = match outcome {
+            Outcome::Unchanged => return,
+            Outcome::Changed { changes, output } => {
+                self.counts.0 += 1;
+                let text = if changes.is_empty() && attached {
+                    "done by an earlier run".to_owned()
+                } else {
+                    summary(changes)
+                };
+                ("Changed", Tone::Change, text, self.detail(changes, output))
+            }
+            Outcome::Ran { changes, output } => {
+                ("Ran", Tone::Change, summary(changes), self.detail(changes, output))
+            }
+            Outcome::Skipped(_) if !verbose => return,
+            Outcome::Skipped(reason) => ("Skipped", Tone::Dim, reason.clone(), Vec::new()),
+            Outcome::Blocked(reason) => ("Blocked", Tone::Change, reason.clone(), Vec::new()),
+            Outcome::Failed(failure) => {
+                self.counts.1 += 1;
+                let first = failure.message.lines().next().unwrap_or("").to_owned();
+                ("Failed", Tone::Bad, first, failure_lines(failure))
+            }
+        };
+        if self.settings.verbosity == Verbosity::Quiet && tone != Tone::Bad {
+            return;
+        }
+        let line = Line { verb, tone, task: task.name.clone(), step: task.id.clone(), text, more };
+        self.add(host, line);
+    }
+
+    fn detail(&self, changes: &[ChangeView], output: &str) -> Vec<String> {
+        if self.settings.verbosity != Verbosity::Verbose {
+            return Vec::new();
+        }
+        let mut lines: Vec<String> = changes.iter().map(|change| change.diff.clone()).collect();
+        if !output.trim().is_empty() {
+            lines.push(prefixed(output.trim_end(), "| ", 40));
+        }
+        lines
+    }
+
+    fn host_finished(&mut self, host: &str, status: &HostStatus) {
+        self.finished += 1;
+        self.running.remove(host);
+        let (verb, reason, hint) = match status {
+            HostStatus::Ok | HostStatus::Offline(_) => return,
+            HostStatus::Failed => {
+                self.failed.insert(host.to_owned());
+                return;
+            }
+            HostStatus::NotStarted(reason) => ("Left", reason.clone(), None),
+            HostStatus::Unreachable { reason, hint, .. } => {
+                self.away += 1;
+                self.unreachable.insert(host.to_owned());
+                ("Unreached", reason.clone(), hint.clone())
+            }
+            HostStatus::Quarantined { reason } => {
+                self.away += 1;
+                self.unreachable.insert(host.to_owned());
+                ("Quarantine", reason.clone(), None)
+            }
+        };
+        let mut more: Vec<String> = reason.lines().skip(1).map(str::to_owned).collect();
+        more.extend(hint.map(|hint| format!("hint: {hint}")));
+        let text = reason.lines().next().unwrap_or("").to_owned();
+        let line = Line { verb, tone: Tone::Bad, task: text, step: String::new(), text: String::new(), more };
+        self.add(host, line);
+        self.phases();
+    }
+
+    /// Says that everybody who answers is connected or gathered.
+    fn phases(&mut self) {
+        if !self.said_connect && self.connected > 0 && self.connected + self.away >= self.hosts {
+            self.said_connect = true;
+            self.phase("Connect", Tone::Good, &count(self.connected as u64, "host"), Some(self.now));
+        }
+        if self.said_connect
+            && !self.said_gather
+            && self.gathered > 0
+            && self.gathered + self.away >= self.hosts
+        {
+            self.said_gather = true;
+            let execs = match self.most_execs {
+                0 | 1 => "one exec each".to_owned(),
+                most => format!("up to {most} execs each"),
+            };
+            let text =
+                format!("{}, {}, {execs}", count(self.gathered as u64, "host"), count_queries(self.queries));
+            self.phase("Gather", Tone::Good, &text, Some(self.now));
+        }
+    }
+
+    fn finish(&mut self, stats: &RunStats, exit_code: u8, time: f64) {
+        self.flush(true);
+        self.bars = None;
+        let mut parts = vec![format!("{} ok", stats.ok)];
+        for (number, word) in [
+            (stats.failed, "failed"),
+            (stats.unreachable, "unreachable"),
+            (stats.not_started, "not started"),
+            (stats.offline, "offline"),
+        ] {
+            if number > 0 {
+                parts.push(format!("{number} {word}"));
+            }
+        }
+        let tasks = &stats.tasks;
+        let mut task_parts = Vec::new();
+        if self.command == "apply" {
+            task_parts.push(format!("{} changed", tasks.changed));
+        } else {
+            task_parts.push(format!("{} to change", stats.pending));
+        }
+        for (number, word) in [
+            (tasks.ran, "ran"),
+            (tasks.unchanged, "unchanged"),
+            (tasks.skipped, "skipped"),
+            (tasks.blocked, "blocked"),
+            (tasks.failed, "failed"),
+        ] {
+            if number > 0 {
+                task_parts.push(format!("{number} {word}"));
+            }
+        }
+        let tone =
+            if stats.failed + stats.unreachable + stats.not_started > 0 { Tone::Bad } else { Tone::Good };
+        let text = if self.steps.is_empty() {
+            parts.join(", ")
+        } else {
+            format!("{}; {}", parts.join(", "), task_parts.join(", "))
+        };
+        self.phase("Finished", tone, &text, Some(time));
+        let again = match (self.failed.is_empty(), self.unreachable.is_empty()) {
+            (true, true) => None,
+            (false, true) => Some("@failed"),
+            (true, false) => Some("@unreachable"),
+            (false, false) => Some("'@failed,@unreachable'"),
+        };
+        if let Some(hosts) = again
+            && exit_code != 0
+        {
+            let text =
+                format!("continue with: provision {} {} --hosts {hosts}", self.command, self.inventory);
+            self.print(&format!("{}{}", " ".repeat(VERB + 2), paint(HINT, &text)));
+        }
+    }
+
+    fn draw(&mut self) {
+        let Some(bars) = &self.bars else { return };
+        bars.total.set_position(self.finished as u64);
+        let (changed, failed) = self.counts;
+        bars.total.set_message(format!("hosts  {changed} changed, {failed} failed"));
+        let mut running: Vec<_> = self.running.iter().collect();
+        running.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        let more = running.len().saturating_sub(ROWS);
+        for (index, row) in bars.rows.iter().enumerate() {
+            match running.get(index) {
+                Some((host, (what, since))) => {
+                    let tail = if index + 1 == ROWS && more > 0 {
+                        format!("  and {more} more")
+                    } else {
+                        String::new()
+                    };
+                    let text = format!(
+                        "{}  {}  {}{tail}",
+                        pad(host, self.host_column),
+                        safe(what),
+                        seconds(self.now - since)
+                    );
+                    row.set_message(cut(&text, self.settings.width.unwrap_or(80).saturating_sub(VERB + 3)));
+                }
+                None => row.set_message(String::new()),
+            }
+        }
+    }
+}
+
+impl Reporter for Terminal {
+    fn event(&mut self, event: &Event) {
+        self.now = event.elapsed;
+        match &event.kind {
+            EventKind::RunStarted { command, inventory, hosts, playbooks, tasks, steps, offline, .. } => {
+                self.command.clone_from(command);
+                self.inventory.clone_from(inventory);
+                self.hosts = hosts.len();
+                self.steps.clone_from(steps);
+                let all = fold(hosts);
+                self.host_column = all.chars().count().clamp(8, 20);
+                if !steps.is_empty() {
+                    let text = format!(
+                        "{}, {}, {}",
+                        count(hosts.len() as u64, "host"),
+                        count(*playbooks, "playbook"),
+                        count(*tasks, "task")
+                    );
+                    self.phase("Validate", Tone::Good, &text, None);
+                }
+                for (host, reason) in offline {
+                    self.phase("Offline", Tone::Dim, &format!("{host}: {reason}"), None);
+                }
+                if self.settings.progress {
+                    self.bars = Some(Bars::new(hosts.len() as u64));
+                }
+            }
+            EventKind::HostConnecting { host } => {
+                self.running.insert(host.clone(), ("connecting".to_owned(), self.now));
+            }
+            EventKind::HostConnected { host, .. } => {
+                self.connected += 1;
+                self.running.insert(host.clone(), ("gathering".to_owned(), self.now));
+                self.phases();
+            }
+            EventKind::HostGathered { host, queries, execs, .. } => {
+                self.gathered += 1;
+                self.queries = self.queries.max(*queries);
+                self.most_execs = self.most_execs.max(*execs);
+                self.running.remove(host);
+                self.phases();
+            }
+            EventKind::BatchStarted { name, hosts } => {
+                self.phase("Rollout", Tone::Calm, &format!("{name}: {}", fold(hosts)), None);
+            }
+            EventKind::HostLost { host, reason } => {
+                self.running.insert(host.clone(), ("reconnecting".to_owned(), self.now));
+                let line = Line {
+                    verb: "Lost",
+                    tone: Tone::Change,
+                    task: format!("reconnecting: {reason}"),
+                    step: String::new(),
+                    text: String::new(),
+                    more: Vec::new(),
+                };
+                self.add(host, line);
+            }
+            EventKind::Attached { host, task } => {
+                self.running.insert(host.clone(), (task.clone(), self.now));
+                let line = Line {
+                    verb: "Attached",
+                    tone: Tone::Calm,
+                    task: task.clone(),
+                    step: String::new(),
+                    text: "still going on; following it".to_owned(),
+                    more: Vec::new(),
+                };
+                self.add(host, line);
+            }
+            EventKind::TaskStarted { host, task, .. } => {
+                self.running.insert(host.clone(), (task.name.clone(), self.now));
+            }
+            EventKind::TaskFinished { host, task, outcome, attached, .. } => {
+                self.task_finished(host, task, outcome, *attached);
+            }
+            EventKind::Warning { host, message } => {
+                let first = message.lines().next().unwrap_or("").to_owned();
+                match host {
+                    Some(host) => {
+                        let line = Line {
+                            verb: "Warning",
+                            tone: Tone::Change,
+                            task: first,
+                            step: String::new(),
+                            text: String::new(),
+                            more: message.lines().skip(1).map(str::to_owned).collect(),
+                        };
+                        self.add(host, line);
+                    }
+                    None => self.phase("Warning", Tone::Change, &safe(message), None),
+                }
+            }
+            EventKind::Stopping { reason } => self.phase("Stopping", Tone::Bad, reason, None),
+            EventKind::HostFinished { host, status, .. } => self.host_finished(host, status),
+            EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),
+            EventKind::HostPlanned { .. } | EventKind::TasksUnchanged { .. } => {}
+        }
+        if self.finished >= self.hosts && self.hosts > 0 {
+            self.flush(true);
+        }
+    }
+
+    fn tick(&mut self) {
+        self.now += 0.25;
+        self.flush(false);
+        self.draw();
+    }
+}
+
+impl Bars {
+    fn new(hosts: u64) -> Self {
+        let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(4));
+        let rows = (0..ROWS)
+            .map(|_| {
+                let row = multi.add(ProgressBar::new_spinner());
+                if let Ok(style) = ProgressStyle::with_template("            {msg}") {
+                    row.set_style(style);
+                }
+                row
+            })
+            .collect();
+        let total = multi.add(ProgressBar::new(hosts));
+        if let Ok(style) = ProgressStyle::with_template("{elapsed:>10}  [{bar:24}] {pos}/{len} {msg}") {
+            total.set_style(style.progress_chars("=> "));
+        }
+        total.enable_steady_tick(Duration::from_millis(500));
+        Self { multi, total, rows }
+    }
+}
+
+impl Drop for Bars {
+    fn drop(&mut self) {
+        self.total.finish_and_clear();
+        for row in &self.rows {
+            row.finish_and_clear();
+        }
+    }
+}
+
+fn verb_column(verb: &str, tone: Tone) -> String {
+    let gap = " ".repeat(VERB.saturating_sub(verb.chars().count()));
+    format!("{gap}{}", paint(tone.style(), verb))
+}
+
+fn pad(text: &str, width: usize) -> String {
+    format!("{text:width$}")
+}
+
+fn count_queries(queries: u64) -> String {
+    if queries == 1 { "1 query".to_owned() } else { format!("{queries} queries") }
+}
+
+/// The summaries of a task's changes in one line.
+pub fn summary(changes: &[ChangeView]) -> String {
+    changes.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+fn failure_lines(failure: &Failure) -> Vec<String> {
+    let mut lines: Vec<String> = failure.message.lines().skip(1).map(str::to_owned).collect();
+    if let Some(command) = &failure.command {
+        lines.push(format!("ran: {}", command.lines().next().unwrap_or("")));
+    }
+    let output = failure.output.trim_end();
+    if !output.is_empty() && output.trim() != failure.message.trim() {
+        lines.push(prefixed(output, "| ", 12));
+    }
+    lines.extend(failure.hint.as_ref().map(|hint| format!("hint: {hint}")));
+    lines
+}
+
+fn prefixed(text: &str, prefix: &str, most: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(most);
+    lines
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .map(|line| format!("{prefix}{line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// Diff lines and hints stand out.
+fn highlight(text: &str) -> String {
+    if text.starts_with("hint: ") {
+        return paint(HINT, text);
+    }
+    style_diff(text)
+}
+
+/// Colours one line of a diff.
+pub fn style_diff(line: &str) -> String {
+    if line.starts_with("+++") || line.starts_with("---") || line.starts_with("@@") {
+        return paint(DIM, line);
+    }
+    match line.chars().next() {
+        Some('+') => paint(anstyle::AnsiColor::Green.on_default(), line),
+        Some('-') => paint(anstyle::AnsiColor::Red.on_default(), line),
+        _ => line.to_owned(),
+    }
+}

@@ -1,0 +1,3 @@
+# Waits for the end of a spool entry that an earlier connection started. key
+provision_dir
+provision_follow "$d/spool/$1"

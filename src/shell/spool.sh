@@ -1,0 +1,85 @@
+# Runs one change so that neither a cut connection nor a dead controller ends or repeats it.
+# key name run mode user script [handler-key handler-id]...
+provision_dir
+case ${provision_locked-} in
+held | shared | none) ;;
+*)
+	printf 'refused %s\n' "${provision_locked-}"
+	exit 0
+	;;
+esac
+key=$1
+name=$2
+run=$3
+mode=$4
+user=$5
+script=$6
+shift 6
+s=$d/spool/$key
+if [ -d "$s" ]; then
+	provision_spool "$s"
+	if [ "$spool" = running ]; then
+		provision_follow "$s"
+		exit 0
+	fi
+	rm -rf "$s"
+fi
+umask 077
+{
+	while [ $# -ge 2 ]; do
+		printf '%s\n' "$2" >"$d/notify/$1" || exit 1
+		shift 2
+	done
+	mkdir -p "$s" && printf '%s\n' "$name" >"$s/name" && printf '%s\n' "$run" >"$s/run" &&
+		printf '%s' "$script" | base64 -d >"$s/cmd" && mkfifo "$s/pipe"
+} || {
+	printf 'spool-failed %s\n' "$s"
+	exit 0
+}
+# The runner: constant text; $1 is the entry, $2 the user. The first 512 KiB of output and the last
+# 64 KiB are kept. Background processes of the command may keep the pipe open, so the reader gets a
+# second after the command's end and no more.
+# shellcheck disable=SC2016 # expands in the runner
+runner='
+s=$1
+read -r stat <"/proc/$$/stat"
+user=$2
+set -- ${stat##*) }
+printf "%s %s\n" $$ "${20}" >"$s/pid"
+{ head -c 524288 >"$s/out"; tail -c 65536 >"$s/tail"; } <"$s/pipe" 9>&- &
+reader=$!
+exec 3<"$s/cmd" 4>"$s/pipe"
+rm -f "$s/cmd" "$s/pipe"
+umask 022
+cd /
+export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+if [ -n "$user" ]; then
+	su -s /bin/sh "$user" -c "exec sh -s" <&3 >&4 2>&1 3<&- 4>&- 9>&-
+else
+	sh -s <&3 >&4 2>&1 3<&- 4>&- 9>&-
+fi
+status=$?
+exec 3<&- 4>&-
+{ sleep 1; kill $reader; } >/dev/null 2>&1 9>&- &
+watch=$!
+wait $reader
+kill $watch 2>/dev/null
+printf "%s\n" $status >"$s/status.new"
+mv "$s/status.new" "$s/status"
+'
+if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then
+	systemd-run --quiet --collect --unit="provision-$key" /bin/sh -c "$runner" provision-task "$s" "$user" \
+		</dev/null >"$s/start" 2>&1 || {
+		printf 'spool-failed %s\n' "$(cat "$s/start")"
+		exit 0
+	}
+	tries=0
+	while [ ! -e "$s/pid" ] && [ $tries -lt 100 ]; do
+		sleep 0.1 2>/dev/null || sleep 1
+		tries=$((tries + 1))
+	done
+else
+	setsid sh -c "$runner" provision-task "$s" "$user" </dev/null >/dev/null 2>&1 &
+	wait $!
+fi
+provision_follow "$s"

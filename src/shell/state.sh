@@ -1,0 +1,24 @@
+# What earlier runs left on this host: see engine/state.rs for the lines.
+provision_dir
+[ -d "$d" ] || exit 0
+version=
+read -r version 2>/dev/null <"$d/version"
+printf 'version\t%s\n' "$version"
+provision_identity
+identity=
+read -r identity 2>/dev/null <"$d/identity"
+[ "$identity" = "$current" ] || exit 0
+for f in "$d"/notify/*; do
+	[ -f "$f" ] || continue
+	read -r id <"$f"
+	printf 'notify\t%s\n' "$id"
+done
+for s in "$d"/spool/*; do
+	[ -d "$s" ] || continue
+	provision_spool "$s"
+	run=
+	name=
+	read -r run 2>/dev/null <"$s/run"
+	read -r name 2>/dev/null <"$s/name"
+	printf 'spool\t%s\t%s\t%s\t%s\t%s\n' "${s##*/}" "$spool" "$status" "$run" "$name"
+done

@@ -1,0 +1,11 @@
+# Forgets spool entries whose end was seen and notifications whose handlers ran.
+# notification-key... -- spool-key...
+provision_dir
+kind=notify
+for key; do
+	if [ "$key" = -- ]; then
+		kind=spool
+	else
+		rm -rf "${d:?}/$kind/$key"
+	fi
+done

@@ -1,0 +1,603 @@
+//! Conditions and loops: strict, typed, and never silently false.
+//!
+//! Every undefined path is an error that names it; comparing two types is an error. What is not
+//! known yet (facts before they are gathered) is *waiting*, which `and` and `or` respect.
+
+use std::cmp::Ordering;
+use std::collections::BTreeSet;
+
+use serde_json::Value as Json;
+
+use super::expression::{self, Expr, ExprKind, Op, Step};
+use super::paths::PathUse;
+use super::shape::{Names, PathError, Segment, Shape};
+use crate::inventory::hostlist::TextError;
+
+/// Why a path has no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Missing {
+    /// There is no such path.
+    Undefined(PathError),
+    /// It waits for answers: names of facts, `register NAME` or `hosts`.
+    Waiting(BTreeSet<String>),
+    /// A value on the way to it is wrong.
+    Failed(String),
+}
+
+/// Where an expression finds its values.
+pub trait Lookup {
+    /// The value at a path without unknown steps.
+    ///
+    /// # Errors
+    /// When there is none.
+    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing>;
+}
+
+/// Why an expression has no value.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unresolved {
+    /// It waits for answers.
+    Waiting(BTreeSet<String>),
+    /// It is wrong.
+    Wrong(TextError),
+}
+
+type Value = Result<Json, Unresolved>;
+
+/// A parsed expression.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Condition {
+    expr: Expr,
+}
+
+impl Condition {
+    /// Reads an expression.
+    ///
+    /// # Errors
+    /// Where the text is not one.
+    pub fn parse(text: &str) -> Result<Self, TextError> {
+        expression::parse(text).map(|expr| Self { expr })
+    }
+
+    /// Every path that it reads, with its place.
+    pub fn paths(&self) -> Vec<PathUse> {
+        let mut paths = Vec::new();
+        collect(&self.expr, &mut paths);
+        paths
+    }
+
+    /// Whether it is nothing but a path or a literal.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.expr.kind, ExprKind::Path(..) | ExprKind::Literal(_))
+    }
+
+    /// The type of its value.
+    ///
+    /// # Errors
+    /// Everything that is wrong with names and types.
+    pub fn check(&self, names: &Names) -> Result<Shape, Vec<TextError>> {
+        let mut errors = Vec::new();
+        let shape = shape_of(&self.expr, names, &mut errors);
+        if errors.is_empty() { Ok(shape) } else { Err(errors) }
+    }
+
+    /// Checks it as a condition, whose value is true or false.
+    ///
+    /// # Errors
+    /// Everything that is wrong with names and types.
+    pub fn check_boolean(&self, names: &Names) -> Result<(), Vec<TextError>> {
+        match self.check(names)? {
+            Shape::Bool | Shape::Any | Shape::Null => Ok(()),
+            other => Err(vec![self.not_boolean(other.name())]),
+        }
+    }
+
+    fn not_boolean(&self, found: &str) -> TextError {
+        TextError::new(self.expr.start, self.expr.end, format!("a condition is true or false, this is {found}"))
+            .help("compare it, as in `x == 1`, or ask `x is defined`")
+    }
+
+    /// Its value.
+    ///
+    /// # Errors
+    /// When it waits or is wrong.
+    pub fn value(&self, lookup: &dyn Lookup) -> Value {
+        value(&self.expr, lookup)
+    }
+
+    /// Its value as a condition.
+    ///
+    /// # Errors
+    /// When it waits or is wrong, or is neither true nor false.
+    pub fn holds(&self, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
+        match self.value(lookup)? {
+            Json::Bool(holds) => Ok(holds),
+            other => Err(Unresolved::Wrong(self.not_boolean(Shape::of(&other).name()))),
+        }
+    }
+}
+
+fn collect(expr: &Expr, paths: &mut Vec<PathUse>) {
+    match &expr.kind {
+        ExprKind::Literal(_) => {}
+        ExprKind::List(items) => items.iter().for_each(|item| collect(item, paths)),
+        ExprKind::Path(root, steps) => {
+            paths.push(PathUse {
+                root: root.clone(),
+                segments: segments(steps),
+                start: expr.start,
+                end: expr.end,
+                bare: false,
+            });
+            for step in steps {
+                if let Step::Dynamic(inner) = step {
+                    collect(inner, paths);
+                }
+            }
+        }
+        ExprKind::Not(inner)
+        | ExprKind::Defined(inner, _)
+        | ExprKind::IsNone(inner, _)
+        | ExprKind::Length(inner) => collect(inner, paths),
+        ExprKind::And(a, b) | ExprKind::Or(a, b) | ExprKind::Compare(_, a, b) | ExprKind::In(a, b, _) => {
+            collect(a, paths);
+            collect(b, paths);
+        }
+    }
+}
+
+fn segments(steps: &[Step]) -> Vec<Segment> {
+    steps
+        .iter()
+        .map(|step| match step {
+            Step::Key(key) => Segment::Key(key.clone()),
+            Step::Index(index) => Segment::Index(*index),
+            Step::Dynamic(_) => Segment::Any,
+        })
+        .collect()
+}
+
+fn wrong(expr: &Expr, message: impl Into<String>) -> TextError {
+    TextError::new(expr.start, expr.end, message)
+}
+
+fn different_types(expr: &Expr, op: &str, left: &Shape, right: &Shape, literal: Option<String>) -> TextError {
+    let error = wrong(expr, format!("`{op}` compares {} with {}", left.name(), right.name()));
+    match literal {
+        Some(fix) => error.help(fix),
+        None => error,
+    }
+}
+
+/// For `8 == "8"`: the literal without its quotes.
+fn literal_fix(left: &Expr, right: &Expr, other: &Shape) -> Option<String> {
+    let quoted = [left, right].into_iter().find_map(|expr| match &expr.kind {
+        ExprKind::Literal(Json::String(text)) => Some(text),
+        _ => None,
+    })?;
+    let fits = match other {
+        Shape::Number => quoted.parse::<f64>().is_ok(),
+        Shape::Bool => matches!(quoted.as_str(), "true" | "false"),
+        _ => false,
+    };
+    fits.then(|| format!("write `{quoted}` without quotes"))
+}
+
+fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
+    match &expr.kind {
+        ExprKind::Literal(value) => Shape::of(value),
+        ExprKind::List(items) => {
+            let shapes: Vec<Shape> = items.iter().map(|item| shape_of(item, names, errors)).collect();
+            Shape::List(Box::new(shapes.into_iter().reduce(Shape::merge).unwrap_or(Shape::Any)))
+        }
+        ExprKind::Path(root, steps) => {
+            for step in steps {
+                if let Step::Dynamic(inner) = step {
+                    shape_of(inner, names, errors);
+                }
+            }
+            match names.check(root, &segments(steps)) {
+                Ok(shape) => shape,
+                Err(error) => {
+                    errors.push(TextError { help: error.help, ..wrong(expr, error.message) });
+                    Shape::Any
+                }
+            }
+        }
+        ExprKind::Not(inner) => {
+            needs_boolean(inner, names, errors);
+            Shape::Bool
+        }
+        ExprKind::And(a, b) | ExprKind::Or(a, b) => {
+            needs_boolean(a, names, errors);
+            needs_boolean(b, names, errors);
+            Shape::Bool
+        }
+        ExprKind::Compare(op, a, b) => {
+            let (left, right) = (shape_of(a, names, errors), shape_of(b, names, errors));
+            let ordered = |shape: &Shape| matches!(shape, Shape::Number | Shape::Text | Shape::Any);
+            if !left.comparable(&right) {
+                let literal =
+                    literal_fix(a, b, if left == Shape::Text { &right } else { &left });
+                errors.push(different_types(expr, op.as_str(), &left, &right, literal));
+            } else if !matches!(op, Op::Equal | Op::NotEqual) && !(ordered(&left) && ordered(&right)) {
+                let odd = if ordered(&left) { &right } else { &left };
+                errors.push(wrong(expr, format!("`{}` cannot order {}", op.as_str(), odd.name())));
+            }
+            Shape::Bool
+        }
+        ExprKind::In(a, b, _) => {
+            let (item, list) = (shape_of(a, names, errors), shape_of(b, names, errors));
+            match &list {
+                Shape::List(element) if !element.comparable(&item) => {
+                    errors.push(different_types(expr, "in", &item, element, None));
+                }
+                Shape::Text | Shape::Map(_) | Shape::Dict(_) if !item.comparable(&Shape::Text) => {
+                    errors.push(different_types(expr, "in", &item, &Shape::Text, None));
+                }
+                Shape::Bool | Shape::Number | Shape::Null => {
+                    errors.push(wrong(b, format!("nothing can be `in` {}", list.name())));
+                }
+                _ => {}
+            }
+            Shape::Bool
+        }
+        ExprKind::Defined(inner, _) | ExprKind::IsNone(inner, _) => {
+            shape_of(inner, names, errors);
+            Shape::Bool
+        }
+        ExprKind::Length(inner) => {
+            let shape = shape_of(inner, names, errors);
+            if matches!(shape, Shape::Bool | Shape::Number | Shape::Null) {
+                errors.push(wrong(inner, format!("{} has no length", shape.name())));
+            }
+            Shape::Number
+        }
+    }
+}
+
+fn needs_boolean(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) {
+    let shape = shape_of(expr, names, errors);
+    if !matches!(shape, Shape::Bool | Shape::Any | Shape::Null) {
+        errors.push(
+            wrong(expr, format!("expected true or false, this is {}", shape.name()))
+                .help("compare it, as in `x == 1`, or ask `x is defined`"),
+        );
+    }
+}
+
+fn path(root: &str, steps: &[Step], expr: &Expr, lookup: &dyn Lookup) -> Result<Json, Result<TextError, BTreeSet<String>>> {
+    let mut keys = Vec::new();
+    for step in steps {
+        keys.push(match step {
+            Step::Key(key) => Segment::Key(key.clone()),
+            Step::Index(index) => Segment::Index(*index),
+            Step::Dynamic(inner) => match value(inner, lookup) {
+                Ok(Json::String(key)) => Segment::Key(key),
+                Ok(Json::Number(number)) => {
+                    match number.as_u64().and_then(|number| usize::try_from(number).ok()) {
+                        Some(index) => Segment::Index(index),
+                        None => return Err(Ok(wrong(inner, format!("{number} is not a place in a list")))),
+                    }
+                }
+                Ok(other) => {
+                    let found = Shape::of(&other).name();
+                    return Err(Ok(wrong(inner, format!("a key is a string or a number, this is {found}"))));
+                }
+                Err(Unresolved::Waiting(names)) => return Err(Err(names)),
+                Err(Unresolved::Wrong(error)) => return Err(Ok(error)),
+            },
+        });
+    }
+    lookup.resolve(root, &keys).map_err(|missing| match missing {
+        Missing::Undefined(error) => Ok(TextError { help: error.help, ..wrong(expr, error.message) }),
+        Missing::Waiting(names) => Err(names),
+        Missing::Failed(message) => Ok(wrong(expr, message)),
+    })
+}
+
+fn boolean(expr: &Expr, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
+    match value(expr, lookup)? {
+        Json::Bool(value) => Ok(value),
+        other => {
+            let found = Shape::of(&other).name();
+            Err(Unresolved::Wrong(wrong(expr, format!("expected true or false, this is {found}"))))
+        }
+    }
+}
+
+/// `and` (`decisive` is false) and `or` (`decisive` is true), from left to right; a side that
+/// waits does not hide that the other one decides.
+fn junction(a: &Expr, b: &Expr, decisive: bool, lookup: &dyn Lookup) -> Value {
+    match boolean(a, lookup) {
+        Ok(left) if left == decisive => Ok(Json::Bool(decisive)),
+        Ok(_) => boolean(b, lookup).map(Json::Bool),
+        Err(Unresolved::Waiting(mut names)) => match boolean(b, lookup) {
+            Ok(right) if right == decisive => Ok(Json::Bool(decisive)),
+            Err(Unresolved::Waiting(more)) => {
+                names.extend(more);
+                Err(Unresolved::Waiting(names))
+            }
+            // An error on the right may be what the left side guards against.
+            Ok(_) | Err(Unresolved::Wrong(_)) => Err(Unresolved::Waiting(names)),
+        },
+        Err(error) => Err(error),
+    }
+}
+
+fn value(expr: &Expr, lookup: &dyn Lookup) -> Value {
+    let fail = |error: TextError| Err(Unresolved::Wrong(error));
+    match &expr.kind {
+        ExprKind::Literal(value) => Ok(value.clone()),
+        ExprKind::List(items) => {
+            items.iter().map(|item| value(item, lookup)).collect::<Result<Vec<_>, _>>().map(Json::Array)
+        }
+        ExprKind::Path(root, steps) => path(root, steps, expr, lookup).map_err(|error| match error {
+            Ok(error) => Unresolved::Wrong(error),
+            Err(names) => Unresolved::Waiting(names),
+        }),
+        ExprKind::Not(inner) => boolean(inner, lookup).map(|value| Json::Bool(!value)),
+        ExprKind::And(a, b) => junction(a, b, false, lookup),
+        ExprKind::Or(a, b) => junction(a, b, true, lookup),
+        ExprKind::Compare(op, a, b) => {
+            let (left, right) = (value(a, lookup)?, value(b, lookup)?);
+            compare(expr, *op, &left, &right).map(Json::Bool).or_else(fail)
+        }
+        ExprKind::In(a, b, negated) => {
+            let (item, list) = (value(a, lookup)?, value(b, lookup)?);
+            contains(expr, &item, &list).map(|found| Json::Bool(found != *negated)).or_else(fail)
+        }
+        ExprKind::Defined(inner, negated) => {
+            let ExprKind::Path(root, steps) = &inner.kind else { return Ok(Json::Bool(!negated)) };
+            match path(root, steps, inner, lookup) {
+                Ok(_) => Ok(Json::Bool(!negated)),
+                Err(Ok(_)) => Ok(Json::Bool(*negated)),
+                Err(Err(names)) => Err(Unresolved::Waiting(names)),
+            }
+        }
+        ExprKind::IsNone(inner, negated) => {
+            value(inner, lookup).map(|value| Json::Bool(value.is_null() != *negated))
+        }
+        ExprKind::Length(inner) => match value(inner, lookup)? {
+            Json::String(text) => Ok(Json::from(text.chars().count())),
+            Json::Array(items) => Ok(Json::from(items.len())),
+            Json::Object(map) => Ok(Json::from(map.len())),
+            other => fail(wrong(inner, format!("{} has no length", Shape::of(&other).name()))),
+        },
+    }
+}
+
+/// Equality by value: 1 and 1.0 are one number.
+fn equal(left: &Json, right: &Json) -> bool {
+    match (left, right) {
+        (Json::Number(a), Json::Number(b)) => order_numbers(a, b) == Some(Ordering::Equal),
+        (Json::Array(a), Json::Array(b)) => {
+            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
+        }
+        (Json::Object(a), Json::Object(b)) => {
+            a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
+        }
+        (a, b) => a == b,
+    }
+}
+
+fn order_numbers(a: &serde_json::Number, b: &serde_json::Number) -> Option<Ordering> {
+    match (a.as_i64(), b.as_i64()) {
+        (Some(a), Some(b)) => Some(a.cmp(&b)),
+        _ => a.as_f64()?.partial_cmp(&b.as_f64()?),
+    }
+}
+
+fn compare(expr: &Expr, op: Op, left: &Json, right: &Json) -> Result<bool, TextError> {
+    let (left_shape, right_shape) = (Shape::of(left), Shape::of(right));
+    if !left_shape.comparable(&right_shape) {
+        return Err(different_types(expr, op.as_str(), &left_shape, &right_shape, None));
+    }
+    match op {
+        Op::Equal => return Ok(equal(left, right)),
+        Op::NotEqual => return Ok(!equal(left, right)),
+        Op::Less | Op::LessEqual | Op::Greater | Op::GreaterEqual => {}
+    }
+    let ordering = match (left, right) {
+        (Json::Number(a), Json::Number(b)) => order_numbers(a, b),
+        (Json::String(a), Json::String(b)) => Some(a.cmp(b)),
+        _ => None,
+    };
+    let Some(ordering) = ordering else {
+        let odd = if matches!(left_shape, Shape::Number | Shape::Text) { right_shape } else { left_shape };
+        return Err(wrong(expr, format!("`{}` cannot order {}", op.as_str(), odd.name())));
+    };
+    Ok(match op {
+        Op::Less => ordering.is_lt(),
+        Op::LessEqual => ordering.is_le(),
+        Op::Greater => ordering.is_gt(),
+        Op::GreaterEqual => ordering.is_ge(),
+        Op::Equal | Op::NotEqual => false,
+    })
+}
+
+fn contains(expr: &Expr, item: &Json, list: &Json) -> Result<bool, TextError> {
+    let shape = Shape::of(item);
+    match list {
+        Json::Array(items) => {
+            let element = items.iter().map(Shape::of).find(|element| !element.comparable(&shape));
+            match element {
+                Some(element) => Err(different_types(expr, "in", &shape, &element, None)),
+                None => Ok(items.iter().any(|element| equal(element, item))),
+            }
+        }
+        Json::String(text) => match item {
+            Json::String(part) => Ok(text.contains(part.as_str())),
+            _ => Err(different_types(expr, "in", &shape, &Shape::Text, None)),
+        },
+        Json::Object(map) => match item {
+            Json::String(key) => Ok(map.contains_key(key)),
+            _ => Err(different_types(expr, "in", &shape, &Shape::Text, None)),
+        },
+        other => Err(wrong(expr, format!("nothing can be `in` {}", Shape::of(other).name()))),
+    }
+}
+
+/// The value below a value.
+///
+/// # Errors
+/// When a step is not there.
+pub fn descend(root: &str, value: &Json, path: &[Segment]) -> Result<Json, Missing> {
+    let mut here = value;
+    for segment in path {
+        let next = match (segment, here) {
+            (Segment::Key(key), Json::Object(map)) => map.get(key),
+            (Segment::Index(index), Json::Array(items)) => items.get(*index),
+            _ => None,
+        };
+        let Some(next) = next else {
+            let known: Vec<&str> = match here {
+                Json::Object(map) => map.keys().map(String::as_str).collect(),
+                _ => Vec::new(),
+            };
+            let name = match segment {
+                Segment::Key(key) => key.as_str(),
+                Segment::Index(_) | Segment::Any => "",
+            };
+            return Err(Missing::Undefined(PathError {
+                message: format!("`{}` is not defined", super::shape::path_text(root, path)),
+                help: crate::config::did_you_mean_text(name, known),
+            }));
+        };
+        here = next;
+    }
+    Ok(here.clone())
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+    use serde_json::json;
+
+    use super::*;
+
+    struct World(Json);
+
+    impl Lookup for World {
+        fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+            if root == "later" {
+                return Err(Missing::Waiting(BTreeSet::from(["later".to_owned()])));
+            }
+            let mut full = vec![Segment::Key(root.to_owned())];
+            full.extend_from_slice(path);
+            descend("", &self.0, &full)
+        }
+    }
+
+    fn world() -> World {
+        World(json!({
+            "mtu": 9000, "mode": "fast", "on_": true, "list": ["a", "b"], "map": {"x-y": {"z": 1}},
+            "host": {"name": "gpu1"}, "empty": null, "by": {"gpu1": 7}
+        }))
+    }
+
+    fn names() -> Names {
+        let Json::Object(map) = world().0 else { panic!() };
+        let mut names: std::collections::BTreeMap<_, _> =
+            map.iter().map(|(key, value)| (key.clone(), Shape::of(value))).collect();
+        names.insert("later".to_owned(), Shape::Number);
+        Names(names)
+    }
+
+    #[test]
+    fn values() {
+        for (text, want) in [
+            ("mtu == 9000", true),
+            ("mtu > 1500 and mode == 'fast'", true),
+            ("not on_", false),
+            ("not not on_", true),
+            ("not not not on_", false),
+            ("mode in ['slow', \"fast\"]", true),
+            ("'a' not in list", false),
+            ("'fa' in mode", true),
+            ("map[\"x-y\"].z == 1", true),
+            ("map['x-y']['z'] < 2.5", true),
+            ("by[host.name] == 7", true),
+            ("list | length == 2", true),
+            ("list[1] == 'b'", true),
+            ("empty is none", true),
+            ("empty == 'x'", false),
+            ("mtu is defined", true),
+            ("mtu is not none", true),
+            ("list == ['a', 'b']", true),
+            ("(mtu == 1 or mtu == 9000) and true", true),
+            ("later == 1 and false", false),
+            ("true or later == 1", true),
+            ("later == 1 or true", true),
+        ] {
+            let condition = Condition::parse(text).unwrap();
+            assert_eq!(condition.holds(&world()), Ok(want), "{text}");
+            condition.check_boolean(&names()).unwrap();
+        }
+    }
+
+    #[test]
+    fn what_waits() {
+        for text in ["later == 1", "later == 1 and on_", "later == 1 or false", "not (later == 2)"] {
+            let held = Condition::parse(text).unwrap().holds(&world());
+            assert!(matches!(held, Err(Unresolved::Waiting(_))), "{text}: {held:?}");
+        }
+    }
+
+    #[test]
+    fn mistakes() {
+        for (text, start, end, message) in [
+            ("mtuu == 9000", 0, 4, "`mtuu` is not defined"),
+            ("8 == \"8\"", 0, 8, "a number with a string"),
+            ("mtu == '9000'", 0, 13, "a number with a string"),
+            ("mtu > 'a'", 0, 9, "a number with a string"),
+            ("on_ == 1", 0, 8, "a boolean with a number"),
+            ("host.nme == 'x'", 0, 8, "`host.nme` is not defined"),
+            ("mtu", 0, 3, "true or false"),
+            ("mtu and on_", 0, 3, "true or false"),
+            ("list > 1", 0, 8, "compares"),
+            ("list > list", 0, 11, "cannot order"),
+            ("1 in list", 0, 9, "a number with a string"),
+            ("1 in mtu", 5, 8, "nothing can be"),
+            ("mtu | length == 1", 0, 3, "no length"),
+            ("nope is defined", 0, 4, "`nope` is not defined"),
+            ("list.x == 1", 0, 6, "is a list"),
+        ] {
+            let errors = Condition::parse(text).unwrap().check_boolean(&names()).unwrap_err();
+            assert_eq!((errors[0].start, errors[0].end), (start, end), "{text}: {errors:?}");
+            assert!(errors[0].message.contains(message), "{text}: {errors:?}");
+            let held = Condition::parse(text).unwrap().holds(&world());
+            if !text.contains("defined") {
+                assert!(matches!(held, Err(Unresolved::Wrong(_))), "{text}: {held:?}");
+            }
+        }
+        for (text, start) in [
+            ("mtu = 1", 4),
+            ("mtu ==", 6),
+            ("{{ mtu }}", 0),
+            ("(mtu == 1", 0),
+            ("mtu == 1)", 8),
+            ("'abc", 0),
+            ("mtu && on_", 4),
+            ("mtu | upper == 'x'", 4),
+            ("mtu == 010", 7),
+            ("", 0),
+            ("mtu is empty", 7),
+            ("!on_", 0),
+        ] {
+            let error = Condition::parse(text).unwrap_err();
+            assert_eq!(error.start, start, "{text}: {error:?}");
+        }
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[a-c0-9()\\[\\].'\" =<>!|-]{0,24}|\\PC{0,16}|(not |\\(|a and |1 in ){0,60}a") {
+            if let Ok(condition) = Condition::parse(&text) {
+                drop(condition.check_boolean(&names()));
+                drop(condition.holds(&world()));
+                drop(condition.paths());
+            }
+        }
+    }
+}

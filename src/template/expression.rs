@@ -1,0 +1,451 @@
+//! Grammar of conditions: Jinja's spelling, and nothing that could be taken for something else.
+//!
+//! ```text
+//! or      = and { "or" and }                 and   = not { "and" not }
+//! not     = "not" not | test
+//! test    = value [ ( "==" | "!=" | "<" | "<=" | ">" | ">=" | "in" | "not in" ) value
+//!                 | "is" ["not"] ( "defined" | "none" ) ]
+//! value   = primary { "|" "length" }
+//! primary = literal | "[" or, ... "]" | path | "(" or ")"
+//! path    = name { "." name | "[" or "]" }
+//! ```
+
+use serde_json::{Value as Json, json};
+
+use crate::inventory::hostlist::TextError;
+
+/// How deep an expression may nest.
+const MAX_DEPTH: usize = 48;
+
+/// An expression and its byte range in the text.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Expr {
+    /// What it is.
+    pub kind: ExprKind,
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+}
+
+/// The kinds of expressions.
+#[derive(Debug, Clone, PartialEq)]
+pub enum ExprKind {
+    /// A string, a number, `true`, `false` or `none`.
+    Literal(Json),
+    /// `[a, b]`.
+    List(Vec<Expr>),
+    /// A variable and what is below it.
+    Path(String, Vec<Step>),
+    /// `not x`.
+    Not(Box<Expr>),
+    /// `x and y`.
+    And(Box<Expr>, Box<Expr>),
+    /// `x or y`.
+    Or(Box<Expr>, Box<Expr>),
+    /// `x == y` and its like.
+    Compare(Op, Box<Expr>, Box<Expr>),
+    /// `x in y`; negated for `not in`.
+    In(Box<Expr>, Box<Expr>, bool),
+    /// `x is defined` for a path; negated for `is not defined`.
+    Defined(Box<Expr>, bool),
+    /// `x is none`; negated for `is not none`.
+    IsNone(Box<Expr>, bool),
+    /// `x | length`.
+    Length(Box<Expr>),
+}
+
+/// One step of a path.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Step {
+    /// `.name` or `["name"]`.
+    Key(String),
+    /// `[0]`.
+    Index(usize),
+    /// `[expression]`.
+    Dynamic(Box<Expr>),
+}
+
+/// A comparison.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Op {
+    /// `==`
+    Equal,
+    /// `!=`
+    NotEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+}
+
+impl Op {
+    /// As written.
+    pub fn as_str(self) -> &'static str {
+        match self {
+            Self::Equal => "==",
+            Self::NotEqual => "!=",
+            Self::Less => "<",
+            Self::LessEqual => "<=",
+            Self::Greater => ">",
+            Self::GreaterEqual => ">=",
+        }
+    }
+}
+
+#[derive(Debug, Clone, PartialEq)]
+enum Token {
+    Name(String),
+    Literal(Json),
+    Mark(&'static str),
+    End,
+}
+
+const MARKS: [&str; 14] = ["==", "!=", "<=", ">=", "<", ">", "(", ")", "[", "]", ",", ".", "|", "&"];
+const WORDS: [&str; 8] = ["and", "or", "not", "in", "is", "if", "else", "for"];
+
+/// Reads an expression.
+///
+/// # Errors
+/// Where the text is not one.
+pub fn parse(text: &str) -> Result<Expr, TextError> {
+    let tokens = tokens(text)?;
+    let mut parser = Parser { tokens, at: 0, depth: 0, len: text.len() };
+    let expr = parser.or()?;
+    if let Some((start, end)) = parser.place().filter(|_| *parser.peek() != Token::End) {
+        return Err(unexpected(parser.peek(), start, end));
+    }
+    Ok(expr)
+}
+
+fn unexpected(token: &Token, start: usize, end: usize) -> TextError {
+    match token {
+        Token::End => TextError::new(start, end, "the expression ends too early"),
+        Token::Mark("&") => {
+            TextError::new(start, end, "`&` means nothing in a condition").help("write `and`")
+        }
+        Token::Mark("|") => TextError::new(start, end, "only the filter `length` may stand in a condition"),
+        Token::Mark(mark) => TextError::new(start, end, format!("`{mark}` is not expected here")),
+        Token::Name(name) => TextError::new(start, end, format!("`{name}` is not expected here")),
+        Token::Literal(value) => TextError::new(start, end, format!("`{value}` is not expected here")),
+    }
+}
+
+fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, TextError> {
+    let mut tokens = Vec::new();
+    let mut at = 0;
+    while let Some(c) = text.get(at..).and_then(|rest| rest.chars().next()) {
+        let rest = text.get(at..).unwrap_or("");
+        if c.is_whitespace() {
+            at += c.len_utf8();
+            continue;
+        }
+        let start = at;
+        let token = if c == '"' || c == '\'' {
+            let (value, len) = string(rest, c, start)?;
+            at += len;
+            Token::Literal(Json::String(value))
+        } else if c.is_ascii_digit() || (c == '-' && rest.get(1..).is_some_and(starts_with_digit)) {
+            let len = rest
+                .char_indices()
+                .skip(1)
+                .find(|(_, c)| !(c.is_ascii_alphanumeric() || *c == '.' || *c == '_'))
+                .map_or(rest.len(), |(i, _)| i);
+            let number = rest.get(..len).unwrap_or("");
+            at += len;
+            Token::Literal(literal_number(number, start)?)
+        } else if c.is_ascii_alphabetic() || c == '_' {
+            let len =
+                rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+            at += len;
+            match rest.get(..len).unwrap_or("") {
+                "true" | "True" => Token::Literal(json!(true)),
+                "false" | "False" => Token::Literal(json!(false)),
+                "none" | "None" | "null" => Token::Literal(Json::Null),
+                name => Token::Name(name.to_owned()),
+            }
+        } else if let Some(mark) = MARKS.iter().find(|mark| rest.starts_with(**mark)) {
+            at += mark.len();
+            Token::Mark(mark)
+        } else {
+            let end = at + c.len_utf8();
+            let error = TextError::new(at, end, format!("`{}` is not expected here", c.escape_default()));
+            return Err(match c {
+                '=' => error.help("write `==` to compare"),
+                '{' | '}' => error.help("a condition is written without braces"),
+                '!' => error.help("write `not`"),
+                _ => error,
+            });
+        };
+        tokens.push((token, start, at));
+    }
+    tokens.push((Token::End, text.len(), text.len()));
+    Ok(tokens)
+}
+
+fn starts_with_digit(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_digit())
+}
+
+fn literal_number(text: &str, start: usize) -> Result<Json, TextError> {
+    let error = || TextError::new(start, start + text.len(), format!("`{text}` is not a number"));
+    let digits = text.trim_start_matches('-');
+    if digits.len() > 1 && digits.starts_with('0') && !digits.starts_with("0.") {
+        return Err(error().help(format!("put it in quotes: '{text}'")));
+    }
+    if let Ok(number) = text.parse::<i64>() {
+        return Ok(json!(number));
+    }
+    let plain = digits.bytes().all(|b| b.is_ascii_digit() || b == b'.') && !digits.ends_with('.');
+    match text.parse::<f64>() {
+        Ok(number) if plain && number.is_finite() => Ok(json!(number)),
+        _ => Err(error().help(format!("put it in quotes: '{text}'"))),
+    }
+}
+
+fn string(rest: &str, quote: char, start: usize) -> Result<(String, usize), TextError> {
+    let mut value = String::new();
+    let mut chars = rest.char_indices().skip(1);
+    while let Some((i, c)) = chars.next() {
+        if c == quote {
+            return Ok((value, i + 1));
+        }
+        if c != '\\' {
+            value.push(c);
+            continue;
+        }
+        match chars.next() {
+            Some((_, 'n')) => value.push('\n'),
+            Some((_, 't')) => value.push('\t'),
+            Some((_, c @ ('\\' | '"' | '\''))) => value.push(c),
+            Some((j, c)) => {
+                let end = start + j + c.len_utf8();
+                return Err(TextError::new(start + i, end, "this escape is not known"));
+            }
+            None => break,
+        }
+    }
+    Err(TextError::new(start, start + rest.len(), "this string is not closed"))
+}
+
+struct Parser {
+    tokens: Vec<(Token, usize, usize)>,
+    at: usize,
+    depth: usize,
+    len: usize,
+}
+
+type Parsed = Result<Expr, TextError>;
+
+impl Parser {
+    fn peek(&self) -> &Token {
+        self.tokens.get(self.at).map_or(&Token::End, |(token, _, _)| token)
+    }
+
+    fn second(&self) -> &Token {
+        self.tokens.get(self.at + 1).map_or(&Token::End, |(token, _, _)| token)
+    }
+
+    fn place(&self) -> Option<(usize, usize)> {
+        self.tokens.get(self.at).map(|(_, start, end)| (*start, *end))
+    }
+
+    fn start(&self) -> usize {
+        self.place().map_or(self.len, |(start, _)| start)
+    }
+
+    /// End of the token before this one.
+    fn end(&self) -> usize {
+        self.at.checked_sub(1).and_then(|i| self.tokens.get(i)).map_or(0, |(_, _, end)| *end)
+    }
+
+    fn word(&mut self, word: &str) -> bool {
+        let found = matches!(self.peek(), Token::Name(name) if name == word);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn mark(&mut self, mark: &str) -> bool {
+        let found = matches!(self.peek(), Token::Mark(found) if *found == mark);
+        self.at += usize::from(found);
+        found
+    }
+
+    fn need(&mut self, mark: &'static str, opened: usize) -> Result<(), TextError> {
+        if self.mark(mark) {
+            return Ok(());
+        }
+        if *self.peek() == Token::End {
+            return Err(TextError::new(opened, self.len, format!("`{mark}` is missing")));
+        }
+        Err(self.unexpected())
+    }
+
+    fn unexpected(&self) -> TextError {
+        let (start, end) = self.place().unwrap_or((self.len, self.len));
+        unexpected(self.peek(), start, end)
+    }
+
+    fn or(&mut self) -> Parsed {
+        self.depth += 1;
+        if self.depth > MAX_DEPTH {
+            return Err(TextError::new(self.start(), self.len, "this nests too deep"));
+        }
+        let start = self.start();
+        let mut left = self.and()?;
+        while self.word("or") {
+            let right = self.and()?;
+            left = Expr { kind: ExprKind::Or(Box::new(left), Box::new(right)), start, end: self.end() };
+        }
+        self.depth -= 1;
+        Ok(left)
+    }
+
+    fn and(&mut self) -> Parsed {
+        let start = self.start();
+        let mut left = self.not()?;
+        while self.word("and") {
+            let right = self.not()?;
+            left = Expr { kind: ExprKind::And(Box::new(left), Box::new(right)), start, end: self.end() };
+        }
+        Ok(left)
+    }
+
+    fn not(&mut self) -> Parsed {
+        let start = self.start();
+        let mut negations = 0_usize;
+        while self.word("not") {
+            negations += 1;
+        }
+        let mut expr = self.test()?;
+        for _ in 0..negations.min(2 - negations % 2) {
+            expr = Expr { kind: ExprKind::Not(Box::new(expr)), start, end: self.end() };
+        }
+        Ok(expr)
+    }
+
+    fn test(&mut self) -> Parsed {
+        let start = self.start();
+        let left = self.value()?;
+        let op = match self.peek() {
+            Token::Mark("==") => Some(Op::Equal),
+            Token::Mark("!=") => Some(Op::NotEqual),
+            Token::Mark("<") => Some(Op::Less),
+            Token::Mark("<=") => Some(Op::LessEqual),
+            Token::Mark(">") => Some(Op::Greater),
+            Token::Mark(">=") => Some(Op::GreaterEqual),
+            _ => None,
+        };
+        let kind = if let Some(op) = op {
+            self.at += 1;
+            ExprKind::Compare(op, Box::new(left), Box::new(self.value()?))
+        } else if self.word("in") {
+            ExprKind::In(Box::new(left), Box::new(self.value()?), false)
+        } else if *self.peek() == Token::Name("not".to_owned())
+            && *self.second() == Token::Name("in".to_owned())
+        {
+            self.at += 2;
+            ExprKind::In(Box::new(left), Box::new(self.value()?), true)
+        } else if self.word("is") {
+            let negated = self.word("not");
+            if self.word("defined") {
+                if !matches!(left.kind, ExprKind::Path(..)) {
+                    return Err(TextError::new(left.start, left.end, "only a variable can be defined"));
+                }
+                ExprKind::Defined(Box::new(left), negated)
+            } else if matches!(self.peek(), Token::Literal(Json::Null)) {
+                self.at += 1;
+                ExprKind::IsNone(Box::new(left), negated)
+            } else {
+                return Err(self.unexpected().help("after `is` comes `defined`, `not defined` or `none`"));
+            }
+        } else {
+            return Ok(left);
+        };
+        Ok(Expr { kind, start, end: self.end() })
+    }
+
+    fn value(&mut self) -> Parsed {
+        let start = self.start();
+        let mut expr = self.primary()?;
+        while *self.peek() == Token::Mark("|") && *self.second() == Token::Name("length".to_owned()) {
+            self.at += 2;
+            expr = Expr { kind: ExprKind::Length(Box::new(expr)), start, end: self.end() };
+        }
+        Ok(expr)
+    }
+
+    fn primary(&mut self) -> Parsed {
+        let start = self.start();
+        let kind = match self.peek().clone() {
+            Token::Literal(value) => {
+                self.at += 1;
+                ExprKind::Literal(value)
+            }
+            Token::Mark("(") => {
+                self.at += 1;
+                let inner = self.or()?;
+                self.need(")", start)?;
+                return Ok(Expr { start, end: self.end(), ..inner });
+            }
+            Token::Mark("[") => {
+                self.at += 1;
+                let mut items = Vec::new();
+                while !self.mark("]") {
+                    if !items.is_empty() {
+                        self.need(",", start)?;
+                        if self.mark("]") {
+                            break;
+                        }
+                    }
+                    if *self.peek() == Token::End {
+                        return Err(TextError::new(start, self.len, "`]` is missing"));
+                    }
+                    items.push(self.or()?);
+                }
+                ExprKind::List(items)
+            }
+            Token::Name(root) if !WORDS.contains(&root.as_str()) => {
+                self.at += 1;
+                ExprKind::Path(root, self.steps()?)
+            }
+            Token::Name(_) | Token::Mark(_) | Token::End => return Err(self.unexpected()),
+        };
+        Ok(Expr { kind, start, end: self.end() })
+    }
+
+    fn steps(&mut self) -> Result<Vec<Step>, TextError> {
+        let mut steps = Vec::new();
+        loop {
+            let opened = self.start();
+            if self.mark(".") {
+                let Token::Name(name) = self.peek().clone() else {
+                    return Err(self.unexpected());
+                };
+                self.at += 1;
+                steps.push(Step::Key(name));
+            } else if self.mark("[") {
+                let inner = self.or()?;
+                self.need("]", opened)?;
+                steps.push(match inner.kind {
+                    ExprKind::Literal(Json::String(key)) => Step::Key(key),
+                    ExprKind::Literal(Json::Number(number)) => {
+                        match number.as_u64().and_then(|n| usize::try_from(n).ok()) {
+                            Some(index) => Step::Index(index),
+                            None => {
+                                return Err(TextError::new(inner.start, inner.end, "not a place in a list"));
+                            }
+                        }
+                    }
+                    _ => Step::Dynamic(Box::new(inner)),
+                });
+            } else {
+                return Ok(steps);
+            }
+        }
+    }
+}

@@ -1,0 +1,18 @@
+//! Text templates and conditions.
+//!
+//! A text is tera ([`text`]), a condition is an expression of our own ([`condition`]): tera takes
+//! unknown names in conditions for false, and a run must not depend on a typo. Both name every
+//! path they read ([`paths`], [`condition::Condition::paths`]), which is checked against the
+//! names and types a task sees ([`shape::Names`]) before anything is rendered.
+
+pub mod condition;
+pub mod expression;
+pub mod filters;
+pub mod paths;
+pub mod shape;
+pub mod text;
+
+pub use condition::{Condition, Lookup, Missing, Unresolved};
+pub use paths::PathUse;
+pub use shape::{Names, Segment, Shape};
+pub use text::Text;

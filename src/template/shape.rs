@@ -1,0 +1,203 @@
+//! What is known of a value before there is one: types for checking conditions and templates.
+
+use std::collections::BTreeMap;
+
+use serde_json::Value as Json;
+
+use crate::config::did_you_mean_text;
+
+/// The type of a value.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Shape {
+    /// Not known; everything goes.
+    Any,
+    /// Only `none`.
+    Null,
+    /// `true` or `false`.
+    Bool,
+    /// A number.
+    Number,
+    /// Text.
+    Text,
+    /// A list of one type.
+    List(Box<Shape>),
+    /// A map with exactly these keys.
+    Map(BTreeMap<String, Shape>),
+    /// A map with keys that are not known before.
+    Dict(Box<Shape>),
+}
+
+impl Shape {
+    /// The type of a value; keys and elements taken from what is there.
+    pub fn of(value: &Json) -> Self {
+        match value {
+            Json::Null => Self::Null,
+            Json::Bool(_) => Self::Bool,
+            Json::Number(_) => Self::Number,
+            Json::String(_) => Self::Text,
+            Json::Array(items) => Self::List(Box::new(
+                items.iter().map(Self::of).reduce(Self::merge).unwrap_or(Self::Any),
+            )),
+            Json::Object(map) => {
+                Self::Map(map.iter().map(|(key, value)| (key.clone(), Self::of(value))).collect())
+            }
+        }
+    }
+
+    /// The type of a value that has one type or the other.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        match (self, other) {
+            (Self::Null, shape) | (shape, Self::Null) => shape,
+            (Self::List(a), Self::List(b)) => Self::List(Box::new(match (*a, *b) {
+                (Self::Any, shape) | (shape, Self::Any) => shape,
+                (a, b) => a.merge(b),
+            })),
+            (Self::Dict(a), Self::Dict(b)) => Self::Dict(Box::new(a.merge(*b))),
+            (Self::Map(mut a), Self::Map(b)) => {
+                for (key, shape) in b {
+                    let merged = match a.remove(&key) {
+                        Some(known) => known.merge(shape),
+                        None => shape,
+                    };
+                    a.insert(key, merged);
+                }
+                Self::Map(a)
+            }
+            (a, b) if a == b => a,
+            _ => Self::Any,
+        }
+    }
+
+    /// What a person calls it.
+    pub fn name(&self) -> &'static str {
+        match self {
+            Self::Any => "anything",
+            Self::Null => "none",
+            Self::Bool => "a boolean",
+            Self::Number => "a number",
+            Self::Text => "a string",
+            Self::List(_) => "a list",
+            Self::Map(_) | Self::Dict(_) => "a map",
+        }
+    }
+
+    /// Whether values of the two may be compared.
+    pub fn comparable(&self, other: &Self) -> bool {
+        match (self, other) {
+            (Self::Any | Self::Null, _) | (_, Self::Any | Self::Null) => true,
+            (Self::List(_), Self::List(_))
+            | (Self::Map(_) | Self::Dict(_), Self::Map(_) | Self::Dict(_)) => true,
+            (a, b) => a == b,
+        }
+    }
+}
+
+/// One step of a path as it is checked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Segment {
+    /// A key.
+    Key(String),
+    /// A place in a list.
+    Index(usize),
+    /// A key or a place that is not known before.
+    Any,
+}
+
+/// A path as a person writes it.
+pub fn path_text(root: &str, segments: &[Segment]) -> String {
+    let mut text = root.to_owned();
+    for segment in segments {
+        match segment {
+            Segment::Key(key)
+                if key.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+                    && key.chars().all(|c| c.is_ascii_alphanumeric() || c == '_') =>
+            {
+                text.push('.');
+                text.push_str(key);
+            }
+            Segment::Key(key) => {
+                text.push_str("[\"");
+                text.push_str(key);
+                text.push_str("\"]");
+            }
+            Segment::Index(index) => {
+                text.push('[');
+                text.push_str(&index.to_string());
+                text.push(']');
+            }
+            Segment::Any => text.push_str("[...]"),
+        }
+    }
+    text
+}
+
+/// What is wrong with a path.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PathError {
+    /// What is wrong.
+    pub message: String,
+    /// A near name.
+    pub help: Option<String>,
+}
+
+/// The names that a text may read, with their types.
+#[derive(Debug, Clone, Default)]
+pub struct Names(pub BTreeMap<String, Shape>);
+
+impl Names {
+    /// The type at a path.
+    ///
+    /// # Errors
+    /// When there is no such path.
+    pub fn check(&self, root: &str, segments: &[Segment]) -> Result<Shape, PathError> {
+        let Some(mut shape) = self.0.get(root) else {
+            let known = self.0.keys().map(String::as_str);
+            return Err(PathError {
+                message: format!("`{}` is not defined", path_text(root, segments)),
+                help: did_you_mean_text(root, known),
+            });
+        };
+        for (i, segment) in segments.iter().enumerate() {
+            let here = || path_text(root, segments.get(..i).unwrap_or(&[]));
+            shape = match (shape, segment) {
+                (Shape::Any, _) => return Ok(Shape::Any),
+                (Shape::Map(keys), Segment::Key(key)) => match keys.get(key) {
+                    Some(shape) => shape,
+                    None => {
+                        return Err(PathError {
+                            message: format!("`{}` is not defined", path_text(root, segments)),
+                            help: did_you_mean_text(key, keys.keys().map(String::as_str)),
+                        });
+                    }
+                },
+                (Shape::Map(keys), Segment::Any | Segment::Index(_)) => {
+                    let merged = keys.values().cloned().reduce(Shape::merge).unwrap_or(Shape::Any);
+                    let names = Self(BTreeMap::from([("it".to_owned(), merged)]));
+                    return names.check("it", segments.get(i + 1..).unwrap_or(&[])).map_err(|error| {
+                        PathError { message: format!("`{}` is not defined", path_text(root, segments)), ..error }
+                    });
+                }
+                (Shape::Dict(value), _) | (Shape::List(value), Segment::Index(_) | Segment::Any) => value,
+                (Shape::List(_), Segment::Key(key)) => {
+                    return Err(PathError {
+                        message: format!("`{}` is a list and has no `{key}`", here()),
+                        help: Some("take an element first, as in `[0]`".to_owned()),
+                    });
+                }
+                (shape, segment) => {
+                    return Err(PathError {
+                        message: format!(
+                            "`{}` is {} and has no `{}`",
+                            here(),
+                            shape.name(),
+                            path_text("", std::slice::from_ref(segment)).trim_start_matches('.')
+                        ),
+                        help: None,
+                    });
+                }
+            };
+        }
+        Ok(shape.clone())
+    }
+}

@@ -1,0 +1,298 @@
+//! A text with templates, parsed once and rendered often.
+
+use serde_json::Value as Json;
+use tera::{Context, ErrorKind, Tera, Value};
+
+use super::condition::{Condition, Lookup, Missing, Unresolved};
+use super::filters;
+use super::paths::{self, PathUse};
+use super::shape::{Names, Shape};
+use crate::inventory::hostlist::TextError;
+
+/// Where a text finds its variables.
+pub trait Values: Lookup {
+    /// A whole variable as the template engine takes it.
+    ///
+    /// # Errors
+    /// When it has no value.
+    fn variable(&self, root: &str, uses: &[&PathUse]) -> Result<Value, Missing>;
+}
+
+/// A parsed text.
+#[derive(Debug)]
+pub struct Text {
+    source: String,
+    paths: Vec<PathUse>,
+    body: Body,
+}
+
+#[derive(Debug)]
+enum Body {
+    /// No template at all.
+    Plain,
+    /// `{{ path }}` and nothing else: no engine is needed and the type is kept.
+    Path(Condition),
+    /// For the engine. A sole expression is rendered as JSON, so that its type is kept.
+    Tera { engine: Box<Tera>, sole: bool },
+}
+
+/// What stands before a sole expression when it is handed to the engine.
+const SOLE_PREFIX: &str = "{{ (";
+const NAME: &str = "text";
+
+impl Text {
+    /// Parses a text.
+    ///
+    /// # Errors
+    /// Where tera does not understand it.
+    pub fn parse(source: &str) -> Result<Self, TextError> {
+        let new = |paths, body| Self { source: source.to_owned(), paths, body };
+        if !paths::is_template(source) {
+            return Ok(new(Vec::new(), Body::Plain));
+        }
+        let sole = paths::sole_expression(source);
+        if let Some(condition) = sole.clone().and_then(|range| plain_path(source, range)) {
+            return Ok(new(paths::paths(source), Body::Path(condition)));
+        }
+        let mut engine = filters::engine();
+        let (content, shift) = match sole.clone() {
+            Some(range) => {
+                let inner = source.get(range.clone()).unwrap_or("");
+                (format!("{SOLE_PREFIX}{inner}) | json }}}}"), SOLE_PREFIX.len() - range.start)
+            }
+            None => (source.to_owned(), 0),
+        };
+        if let Err(error) = engine.add_raw_template(NAME, &content) {
+            // The wrapped form may fail differently from what the user wrote.
+            let plain = sole.is_some().then(|| filters::engine().add_raw_template(NAME, source).err()).flatten();
+            let (error, shift) = plain.map_or((error, shift), |error| (error, 0));
+            return Err(text_error(&error, source, shift));
+        }
+        Ok(new(paths::paths(source), Body::Tera { engine: Box::new(engine), sole: sole.is_some() }))
+    }
+
+    /// As written.
+    pub fn source(&self) -> &str {
+        &self.source
+    }
+
+    /// Every variable path, with its place.
+    pub fn paths(&self) -> &[PathUse] {
+        &self.paths
+    }
+
+    /// Whether nothing is filled in.
+    pub fn is_plain(&self) -> bool {
+        matches!(self.body, Body::Plain)
+    }
+
+    /// The type of its value, when it is exactly one path; text otherwise.
+    pub fn shape(&self, names: &Names) -> Shape {
+        match &self.body {
+            Body::Plain => Shape::Text,
+            Body::Path(condition) => condition.check(names).unwrap_or(Shape::Any),
+            Body::Tera { sole: true, .. } => Shape::Any,
+            Body::Tera { sole: false, .. } => Shape::Text,
+        }
+    }
+
+    /// Everything that is wrong with the names that it reads.
+    pub fn check(&self, names: &Names) -> Vec<TextError> {
+        let mut errors: Vec<TextError> = Vec::new();
+        let mut bad: Vec<&PathUse> = Vec::new();
+        for path in &self.paths {
+            // What a loop takes from an undefined list has been said already.
+            let below = |bad: &&PathUse| bad.root == path.root && path.segments.starts_with(&bad.segments);
+            if bad.iter().any(|known| below(known) && known.segments.len() < path.segments.len()) {
+                continue;
+            }
+            if let Err(error) = names.check(&path.root, &path.segments) {
+                let error = TextError {
+                    start: path.start,
+                    end: path.end,
+                    message: error.message,
+                    help: error.help,
+                };
+                bad.push(path);
+                if !errors.contains(&error) {
+                    errors.push(error);
+                }
+            }
+        }
+        errors
+    }
+
+    /// Fills it in.
+    ///
+    /// # Errors
+    /// When a value is missing or the engine refuses.
+    pub fn render(&self, values: &dyn Values) -> Result<Json, Unresolved> {
+        match &self.body {
+            Body::Plain => Ok(Json::String(self.source.clone())),
+            Body::Path(condition) => condition.value(values).map_err(|error| match error {
+                // The expression begins after the braces.
+                Unresolved::Wrong(error) => Unresolved::Wrong(error.shift(2)),
+                waiting @ Unresolved::Waiting(_) => waiting,
+            }),
+            Body::Tera { engine, sole } => {
+                let context = self.context(values)?;
+                let text = engine.render(NAME, &context).map_err(|error| {
+                    let shift = if *sole { SOLE_PREFIX.len() - 2 } else { 0 };
+                    Unresolved::Wrong(text_error(&error, &self.source, shift))
+                })?;
+                if !sole {
+                    return Ok(Json::String(text));
+                }
+                serde_json::from_str(&text)
+                    .map_err(|error| Unresolved::Wrong(TextError::new(0, self.source.len(), error.to_string())))
+            }
+        }
+    }
+
+    fn context(&self, values: &dyn Values) -> Result<Context, Unresolved> {
+        let mut context = Context::new();
+        let mut waiting = std::collections::BTreeSet::new();
+        let mut roots: Vec<&str> = self.paths.iter().map(|path| path.root.as_str()).collect();
+        roots.sort_unstable();
+        roots.dedup();
+        for root in roots {
+            let uses: Vec<&PathUse> = self.paths.iter().filter(|path| path.root == root).collect();
+            match values.variable(root, &uses) {
+                Ok(value) => context.insert_value(root.to_owned(), value),
+                // The engine says so where it is used, unless `default` or a test handles it.
+                Err(Missing::Undefined(_)) => {}
+                Err(Missing::Waiting(names)) => waiting.extend(names),
+                Err(Missing::Failed(message)) => {
+                    let (start, end) = uses.first().map_or((0, 0), |path| (path.start, path.end));
+                    return Err(Unresolved::Wrong(TextError::new(start, end, message)));
+                }
+            }
+        }
+        if waiting.is_empty() { Ok(context) } else { Err(Unresolved::Waiting(waiting)) }
+    }
+}
+
+fn plain_path(source: &str, range: std::ops::Range<usize>) -> Option<Condition> {
+    let condition = Condition::parse(source.get(range)?).ok()?;
+    condition.is_plain().then_some(condition)
+}
+
+/// Tera's error with its place in our text, which begins `shift` bytes earlier.
+fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
+    match error.kind() {
+        ErrorKind::SyntaxError(report) | ErrorKind::RenderingError(report) => {
+            let range = &report.span().range;
+            let start = range.start.saturating_sub(shift).min(source.len());
+            let end = range.end.saturating_sub(shift).clamp(start, source.len());
+            TextError::new(start, end, sentence(report.message()))
+        }
+        other => {
+            let text = other.to_string();
+            let message = text.lines().next().unwrap_or(&text).trim_start_matches("error: ");
+            let (start, end) = named_place(message, source).unwrap_or((0, source.len()));
+            let unknown_filter = message.starts_with("Unknown filter");
+            let error = TextError::new(start, end, sentence(message));
+            if unknown_filter {
+                let known = filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
+                let name = source.get(start..end).unwrap_or("");
+                return TextError { help: crate::config::did_you_mean_text(name, known), ..error };
+            }
+            error
+        }
+    }
+}
+
+/// Where the name in a message's backticks stands in the text.
+fn named_place(message: &str, source: &str) -> Option<(usize, usize)> {
+    let name = message.split('`').nth(1).filter(|name| !name.is_empty())?;
+    let start = source.find(name)?;
+    Some((start, start + name.len()))
+}
+
+/// Tera's messages are sentences; ours begin small and have no full stop.
+fn sentence(message: &str) -> String {
+    let line = message.lines().next().unwrap_or(message).trim_end_matches('.');
+    let mut chars = line.chars();
+    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
+}
+
+/// Tera's own filters, for "did you mean".
+const TERA_FILTERS: &[&str] = &[
+    "default", "upper", "lower", "trim", "trim_start", "trim_end", "replace", "capitalize", "title", "truncate",
+    "indent", "str", "int", "float", "length", "reverse", "split", "abs", "round", "first", "last", "nth", "join",
+    "sort", "unique", "get", "values", "keys", "pairs", "group_by", "pluralize", "wordcount",
+];
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::super::condition::descend;
+    use super::super::shape::Segment;
+    use super::*;
+
+    struct World(Json);
+
+    impl Lookup for World {
+        fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+            let mut full = vec![Segment::Key(root.to_owned())];
+            full.extend_from_slice(path);
+            descend("", &self.0, &full)
+        }
+    }
+
+    impl Values for World {
+        fn variable(&self, root: &str, _: &[&PathUse]) -> Result<Value, Missing> {
+            self.resolve(root, &[]).map(|value| Value::from_serializable(&value))
+        }
+    }
+
+    fn render(text: &str) -> Result<Json, Unresolved> {
+        let world = World(json!({
+            "mtu": 9000, "name": "it's <b>", "list": ["gpu2", "gpu1"], "map": {"b": 1, "a": 2}, "no": null
+        }));
+        Text::parse(text).unwrap().render(&world)
+    }
+
+    #[test]
+    fn typed_and_text() {
+        for (text, want) in [
+            ("plain", json!("plain")),
+            ("{{ mtu }}", json!(9000)),
+            ("{{ mtu }} ", json!("9000 ")),
+            ("{{ list }}", json!(["gpu2", "gpu1"])),
+            ("{{ list | sort }}", json!(["gpu1", "gpu2"])),
+            ("{{ mtu + 14 }}", json!(9014)),
+            ("{{ list | hostlist }}", json!("gpu[1-2]")),
+            ("{{ name | sq }}!", json!("\"it's <b>\"!")),
+            ("{{ map | json }}", json!("{\"b\":1,\"a\":2}")),
+            ("x {{ name }}\n", json!("x it's <b>\n")),
+            ("{% for k, v in map %}{{ k }}={{ v }} {% endfor %}", json!("b=1 a=2 ")),
+            ("{{ no }}", json!(null)),
+            ("{% raw %}{{ x }}{% endraw %}", json!("{{ x }}")),
+            ("{{ \"gpu[1-2]\" | expand }}", json!(["gpu1", "gpu2"])),
+            ("{{ '/a/b' | dirname }}/{{ '/a/b' | basename }}", json!("/a/b")),
+        ] {
+            let got = render(text).unwrap();
+            assert_eq!(got, want, "{text}");
+        }
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        for (text, start, end, message) in [
+            ("a {{ mtu | uper }}", 11, 15, "unknown filter `uper`"),
+            ("a {{ mtu", 5, 8, "end of input"),
+            ("{% if mtu %}x", 12, 13, "end of input"),
+            ("{{ mtu | uper }}", 9, 13, "unknown filter `uper`"),
+        ] {
+            let error = Text::parse(text).unwrap_err();
+            assert!(error.message.contains(message), "{text}: {error:?}");
+            assert_eq!((error.start, error.end), (start, end), "{text}: {error:?}");
+        }
+        let Err(Unresolved::Wrong(error)) = render("ab {{ mtu | sq }}") else { panic!() };
+        assert!(error.start >= 3, "{error:?}");
+        assert!(matches!(render("{{ nope.x }} "), Err(Unresolved::Wrong(_))));
+        assert!(matches!(render("{{ nope | json }}"), Err(Unresolved::Wrong(_))));
+    }
+}

@@ -1,0 +1,158 @@
+//! What OpenSSH says when a login fails, by what mends it.
+
+use super::{ConnectKind, TransportError, sudo};
+
+/// Longest text of a host that is shown in a message.
+const SHOWN: usize = 300;
+
+/// Phrases of OpenSSH in the order in which they decide: the cause stands before its consequence.
+const PHRASES: &[(&str, ConnectKind)] = &[
+    ("REMOTE HOST IDENTIFICATION HAS CHANGED", ConnectKind::HostKeyChanged),
+    ("REVOKED HOST KEY", ConnectKind::HostKeyChanged),
+    ("host key is known for", ConnectKind::HostKeyUnknown),
+    ("Host key verification failed", ConnectKind::HostKeyUnknown),
+    ("Could not resolve hostname", ConnectKind::NameUnknown),
+    ("Name or service not known", ConnectKind::NameUnknown),
+    ("Connection refused", ConnectKind::Refused),
+    ("No route to host", ConnectKind::NoRoute),
+    ("Network is unreachable", ConnectKind::NoRoute),
+    ("Host is down", ConnectKind::NoRoute),
+    ("timed out", ConnectKind::TimedOut),
+    ("not responding", ConnectKind::TimedOut),
+    ("UNPROTECTED PRIVATE KEY FILE", ConnectKind::KeyUnreadable),
+    ("no such identity", ConnectKind::KeyUnreadable),
+    ("Load key ", ConnectKind::KeyUnreadable),
+    ("Permission denied (", ConnectKind::KeyRefused),
+    ("Too many authentication failures", ConnectKind::KeyRefused),
+    ("No more authentication methods", ConnectKind::KeyRefused),
+    ("kex_exchange_identification", ConnectKind::Closed),
+    ("ssh_exchange_identification", ConnectKind::Closed),
+    ("banner exchange", ConnectKind::Closed),
+    ("Connection closed by", ConnectKind::Closed),
+    ("Connection reset by", ConnectKind::Closed),
+    ("closed by remote host", ConnectKind::Closed),
+    ("Broken pipe", ConnectKind::Closed),
+];
+
+/// What ssh says when the jump host gave it no channel to the host.
+const NO_CHANNEL: &str = "Stdio forwarding request failed";
+
+/// Why a jump host opened no connection, from what its own login said. It numbers channels, not
+/// hosts: only where it always said the same is it known to be of this host.
+pub(super) fn refused_channel(error: TransportError, jump: &str, master: &str) -> TransportError {
+    let TransportError::Connect { kind: ConnectKind::Jump, message } = error else { return error };
+    let mut reasons: Vec<&str> =
+        master.lines().filter_map(|line| Some(line.split_once(": open failed: ")?.1)).collect();
+    let last = reasons.last().and_then(|reason| last_line(reason, |_| true));
+    reasons.sort_unstable();
+    reasons.dedup();
+    let kind = match reasons.as_slice() {
+        [reason] => PHRASES.iter().find(|(phrase, _)| reason.contains(phrase)).map(|(_, kind)| *kind),
+        _ => None,
+    };
+    let last = last.map(|last| format!(", it last said: {last}")).unwrap_or_default();
+    connect(kind.unwrap_or(ConnectKind::Jump), format!("{message} ({jump}{last})"))
+}
+
+/// The error behind a session that ended before its shell answered.
+///
+/// `status` is that of the local `ssh`: 255 is its own, anything else came from the host.
+pub(super) fn classify(status: Option<i32>, stderr: &str, noise: &str, jump: bool) -> TransportError {
+    if sudo::is_refusal(stderr) && status != Some(255) {
+        return sudo::refused(stderr);
+    }
+    let own = status.is_none_or(|status| status == 255);
+    if own && jump && stderr.contains(NO_CHANNEL) {
+        return connect(ConnectKind::Jump, "the jump host opened no connection to it".to_owned());
+    }
+    if own && let Some((phrase, kind)) = PHRASES.iter().find(|(phrase, _)| stderr.contains(phrase)) {
+        let line = last_line(stderr, |line| line.contains(phrase)).unwrap_or_default();
+        return connect(*kind, explain(*kind, &line, stderr));
+    }
+    let words = last_line(noise, |_| true).or_else(|| last_line(stderr, |_| true));
+    match (own, words) {
+        (true, Some(words)) => connect(ConnectKind::Other, words),
+        (true, None) => connect(ConnectKind::Closed, "ssh ended without a word".to_owned()),
+        (false, words) => connect(
+            ConnectKind::NoShell,
+            format!(
+                "the login shell ran no command (status {}): {}",
+                status.unwrap_or_default(),
+                words.as_deref().unwrap_or("it said nothing")
+            ),
+        ),
+    }
+}
+
+/// The deadline passed before the shell answered.
+pub(super) fn timed_out(deadline: std::time::Duration, stderr: &str, noise: &str) -> TransportError {
+    if let Some(words) = last_line(noise, |_| true) {
+        let message = format!("the login shell took no command within {deadline:?}, it said: {words}");
+        return connect(ConnectKind::NoShell, message);
+    }
+    let words = last_line(stderr, |_| true).map(|line| format!(": {line}")).unwrap_or_default();
+    connect(ConnectKind::TimedOut, format!("no login within {deadline:?}{words}"))
+}
+
+/// The error behind a host shell that ended while a part ran.
+pub(super) fn ended(stderr: &str) -> TransportError {
+    // The shell's own complaint: a bug of ours, not a lost connection.
+    if let Some(line) = last_line(stderr, |line| line.to_ascii_lowercase().contains("syntax error")) {
+        return TransportError::Protocol { message: format!("the host shell refused a frame: {line}") };
+    }
+    let of_ssh = |line: &str| {
+        [
+            "Connection ",
+            "Timeout, server",
+            "client_loop:",
+            "packet_write_",
+            "Broken pipe",
+            "Received disconnect",
+        ]
+        .iter()
+        .any(|phrase| line.contains(phrase))
+    };
+    let message = last_line(stderr, of_ssh).unwrap_or_else(|| "the host shell ended".to_owned());
+    TransportError::Lost { message }
+}
+
+/// A connection error.
+pub(super) fn connect(kind: ConnectKind, message: String) -> TransportError {
+    TransportError::Connect { kind, message }
+}
+
+fn explain(kind: ConnectKind, line: &str, stderr: &str) -> String {
+    // The line that names the file or the host stands beside the phrase for these.
+    let beside = |needle: &str| last_line(stderr, |line| line.contains(needle));
+    match kind {
+        ConnectKind::HostKeyUnknown => beside("host key is known for").unwrap_or_else(|| line.to_owned()),
+        ConnectKind::HostKeyChanged => beside("has changed and you have")
+            .or_else(|| beside("has been revoked"))
+            .unwrap_or_else(|| line.to_owned()),
+        ConnectKind::KeyUnreadable => {
+            beside("are too open").or_else(|| beside("Load key ")).unwrap_or_else(|| line.to_owned())
+        }
+        ConnectKind::NameUnknown
+        | ConnectKind::NoRoute
+        | ConnectKind::Refused
+        | ConnectKind::TimedOut
+        | ConnectKind::KeyRefused
+        | ConnectKind::Closed
+        | ConnectKind::NoShell
+        | ConnectKind::SudoPassword
+        | ConnectKind::SudoRefused
+        | ConnectKind::Jump
+        | ConnectKind::Other => line.to_owned(),
+    }
+}
+
+/// The last line that fits, fit to be shown: no control characters, not too long.
+pub(super) fn last_line(text: &str, fits: impl Fn(&str) -> bool) -> Option<String> {
+    let line = text.lines().rev().map(str::trim).find(|line| !line.is_empty() && fits(line))?;
+    let mut shown: String =
+        line.chars().map(|char| if char.is_control() { ' ' } else { char }).take(SHOWN).collect();
+    if shown.len() < line.len() && shown.chars().count() == SHOWN {
+        shown.push('…');
+    }
+    Some(shown)
+}

@@ -1,0 +1,144 @@
+//! This machine as a host: a shell behind a pipe.
+
+use std::time::Duration;
+
+use async_trait::async_trait;
+use tokio::io::{AsyncRead, AsyncWriteExt as _};
+
+use super::process::Process;
+use super::shell::{HostShell, ShellError};
+use super::sudo::Way;
+use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, rescue};
+use crate::inventory::Host;
+use crate::secrets::Secrets;
+
+/// How long the end of a shell is waited for.
+const GRACE: Duration = Duration::from_secs(1);
+/// How long a new shell may take to answer when the old one hangs.
+const REVIVE: Duration = Duration::from_secs(20);
+
+/// Runs everything on this machine (image baking, a single node).
+#[derive(Debug, Clone, Default)]
+pub struct Local {
+    secrets: Secrets,
+}
+
+impl Local {
+    /// `secrets` hold the password of sudo, when the inventory names one.
+    pub fn new(secrets: Secrets) -> Self {
+        Self { secrets }
+    }
+}
+
+#[async_trait]
+impl Transport for Local {
+    async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
+        let way = Way::new(&host.ssh.become_method, &self.secrets);
+        let session = Session::open(&way, deadline, None).await?;
+        Ok(Box::new(LocalRemote { way, session: Some(session) }))
+    }
+}
+
+#[derive(Debug)]
+struct Session {
+    process: Process,
+    shell: HostShell,
+}
+
+impl Session {
+    async fn open(way: &Way, deadline: Duration, ahead: Option<&Frame>) -> Result<Self, TransportError> {
+        let (mut process, mut shell) = start(way.shell())?;
+        let login = async {
+            way.pass(&mut shell).await?;
+            shell.start(ahead).await
+        };
+        match tokio::time::timeout(deadline, login).await {
+            Ok(Ok(_)) => Ok(Self { process, shell }),
+            Ok(Err(ShellError::Other(error))) => Err(error),
+            Ok(Err(ShellError::Ended)) => {
+                let status = process.end(GRACE).await.and_then(|status| status.code());
+                let stderr = process.stderr.last_words().await;
+                Err(classify::classify(status, &stderr, &shell.noise(), false))
+            }
+            Err(_) => Err(classify::timed_out(deadline, &process.stderr.text(), &shell.noise())),
+        }
+    }
+
+    async fn close(mut self) {
+        self.shell.end().await;
+        self.process.end(GRACE).await;
+    }
+}
+
+/// Starts one of the constant command lines without any shell in between. A session of its own
+/// (`setsid`) has no terminal: neither Ctrl-C nor a question of sudo reaches it.
+fn start(line: &str) -> Result<(Process, HostShell), TransportError> {
+    let args: Vec<String> = line.split(' ').skip(1).map(str::to_owned).collect();
+    let (process, stdout, stdin) = Process::start_session(&args)
+        .map_err(|error| classify::connect(ConnectKind::Other, format!("cannot start `sh`: {error}")))?;
+    Ok((process, HostShell::new(stdout, stdin)))
+}
+
+#[derive(Debug)]
+struct LocalRemote {
+    way: Way,
+    session: Option<Session>,
+}
+
+fn closed() -> TransportError {
+    TransportError::Lost { message: "the host shell is closed".to_owned() }
+}
+
+#[async_trait]
+impl Remote for LocalRemote {
+    async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError> {
+        let session = self.session.as_mut().ok_or_else(closed)?;
+        match session.shell.run(frame, on_part).await {
+            Ok(()) => Ok(()),
+            Err(ShellError::Other(error)) => Err(error),
+            Err(ShellError::Ended) => Err(classify::ended(&session.process.stderr.last_words().await)),
+        }
+    }
+
+    async fn revive(&mut self) -> Result<(), TransportError> {
+        let old = self.session.take();
+        let mut fresh = Session::open(&self.way, REVIVE, None).await?;
+        if let Some(old) = &old {
+            match rescue::kill(&mut fresh.shell, old.shell.identity()).await {
+                Ok(()) => {}
+                Err(ShellError::Other(error)) => return Err(error),
+                Err(ShellError::Ended) => return Err(classify::ended("")),
+            }
+        }
+        drop(old);
+        self.session = Some(fresh);
+        Ok(())
+    }
+
+    async fn stream(
+        &mut self,
+        path: &str,
+        content: &mut (dyn AsyncRead + Send + Unpin),
+    ) -> Result<(), TransportError> {
+        rescue::check_path(path)?;
+        let (mut process, mut shell) = start(&self.way.stream(path))?;
+        match self.way.pass_stream(&mut shell, path).await {
+            Ok(()) => {}
+            Err(ShellError::Other(error)) => return Err(error),
+            Err(ShellError::Ended) => return Err(classify::ended(&process.stderr.last_words().await)),
+        }
+        let (_reader, mut writer) = shell.into_streams();
+        let copied = rescue::copy(content, &mut writer).await;
+        drop(writer.shutdown().await);
+        drop(writer);
+        let status = process.end(rescue::STALL).await;
+        let stderr = process.stderr.last_words().await;
+        rescue::streamed(path, copied, status.map(|status| status.success()), &stderr)
+    }
+
+    async fn close(&mut self) {
+        if let Some(session) = self.session.take() {
+            session.close().await;
+        }
+    }
+}

@@ -1,0 +1,255 @@
+//! One login: the `ssh` that is master and first session at once, and the sessions beside it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8Path;
+use openssh::{Child, Session as Mux, Stdio};
+use tokio::io::{AsyncRead, AsyncWriteExt as _};
+use tokio::time::Instant;
+
+use super::process::{Capture, Process};
+use super::run_dir::{RunDir, Socket};
+use super::shell::{HostShell, ShellError};
+use super::sudo::Way;
+use super::{ConnectKind, Frame, TransportError, classify, rescue};
+
+/// How long the end of a failed login is waited for, for its last words.
+const GRACE: Duration = Duration::from_secs(1);
+/// How often it is looked whether a jump host's login is done.
+const POLL: Duration = Duration::from_millis(10);
+
+/// The process of a login. Dropping it kills it and unlinks its socket.
+#[derive(Debug)]
+pub(super) struct Login {
+    process: Process,
+    socket: Socket,
+}
+
+/// A host shell and what belongs to its session.
+#[derive(Debug)]
+pub(super) struct Session {
+    pub(super) shell: HostShell,
+    /// Its standard error, when it is not that of the login.
+    pub(super) stderr: Option<Capture>,
+    /// A session beside the first one ends with this.
+    _mux: Option<Channel>,
+}
+
+/// A session through the socket of a login.
+struct Channel {
+    _child: Child<Arc<Mux>>,
+}
+
+impl std::fmt::Debug for Channel {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Channel").finish_non_exhaustive()
+    }
+}
+
+impl Login {
+    /// Starts `ssh`. Nothing is known of the host yet.
+    pub(super) fn start(
+        socket: Socket,
+        mut arguments: Vec<String>,
+        command: &str,
+    ) -> std::io::Result<(Self, Session)> {
+        arguments.splice(0..0, ["-M".to_owned(), "-S".to_owned(), socket.path().to_string()]);
+        arguments.push(command.to_owned());
+        let (process, stdout, stdin) = Process::start("ssh", &arguments)?;
+        let session = Session { shell: HostShell::new(stdout, stdin), stderr: None, _mux: None };
+        Ok((Self { process, socket }, session))
+    }
+
+    /// Becomes root where asked for and waits for the host shell's answer.
+    pub(super) async fn greet(
+        mut self,
+        mut session: Session,
+        way: &Way,
+        deadline: Duration,
+        ahead: Option<&Frame>,
+        jump: bool,
+    ) -> Result<(Self, Session), TransportError> {
+        let shell = &mut session.shell;
+        let greeted = tokio::time::timeout(deadline, async {
+            way.pass(shell).await?;
+            shell.start(ahead).await
+        });
+        match greeted.await {
+            Ok(Ok(_)) => Ok((self, session)),
+            Ok(Err(ShellError::Other(error))) => Err(error),
+            Ok(Err(ShellError::Ended)) => {
+                let status = self.process.end(GRACE).await.and_then(|status| status.code());
+                let words = self.last_words().await;
+                Err(classify::classify(status, &words, &session.shell.noise(), jump))
+            }
+            Err(_) => Err(classify::timed_out(deadline, &self.process.stderr.text(), &session.shell.noise())),
+        }
+    }
+
+    /// What ssh said last.
+    pub(super) async fn last_words(&mut self) -> String {
+        self.process.stderr.last_words().await
+    }
+
+    /// Waits for the end of the process, at most `grace`.
+    pub(super) async fn end(&mut self, grace: Duration) {
+        self.process.end(grace).await;
+    }
+
+    async fn exec(&self, command: &str, stdout: Stdio) -> Result<Child<Arc<Mux>>, openssh::Error> {
+        let mux = Arc::new(Mux::resume_mux(self.socket.path().as_std_path().into(), None));
+        mux.arc_raw_command(command).stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped()).spawn().await
+    }
+
+    /// Another host shell over the same login. `Err(None)` where the server allows no second session.
+    pub(super) async fn session(
+        &self,
+        way: &Way,
+        deadline: Duration,
+    ) -> Result<Session, Option<TransportError>> {
+        let opened = tokio::time::timeout(deadline, async {
+            let mut child = self.exec(way.shell(), Stdio::piped()).await.map_err(|error| refused(&error))?;
+            let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
+            let greeted = match way.pass(&mut shell).await {
+                Ok(()) => shell.start(None).await.map(|_| ()),
+                Err(error) => Err(error),
+            };
+            match greeted {
+                Ok(()) => Ok(Session { shell, stderr: Some(capture), _mux: Some(Channel { _child: child }) }),
+                Err(ShellError::Other(error)) => Err(Some(error)),
+                Err(ShellError::Ended) => {
+                    let words = capture.last_words().await;
+                    Err(Some(classify::classify(Some(1), &words, &shell.noise(), false)))
+                }
+            }
+        });
+        opened.await.unwrap_or_else(|_| {
+            Err(Some(TransportError::Lost { message: format!("no second session within {deadline:?}") }))
+        })
+    }
+
+    /// A file by an exec of its own. `None` where the server allows no second session.
+    pub(super) async fn stream(
+        &self,
+        way: &Way,
+        path: &str,
+        content: &mut (dyn AsyncRead + Send + Unpin),
+    ) -> Option<Result<(), TransportError>> {
+        let opened = tokio::time::timeout(rescue::STALL, async {
+            let mut child =
+                self.exec(&way.stream(path), Stdio::piped()).await.map_err(|error| refused(&error))?;
+            let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
+            match way.pass_stream(&mut shell, path).await {
+                Ok(()) => Ok((child, shell, capture)),
+                Err(ShellError::Other(error)) => Err(Some(error)),
+                Err(ShellError::Ended) => Err(Some(classify::ended(&capture.last_words().await))),
+            }
+        });
+        let (child, shell, mut capture) = match opened.await {
+            Ok(Ok(opened)) => opened,
+            Ok(Err(None)) => return None,
+            Ok(Err(Some(error))) => return Some(Err(error)),
+            Err(_) => {
+                return Some(Err(TransportError::Lost { message: format!("no session to send {path}") }));
+            }
+        };
+        let (_reader, mut writer) = shell.into_streams();
+        let copied = rescue::copy(content, &mut writer).await;
+        drop(writer.shutdown().await);
+        drop(writer);
+        let success = match tokio::time::timeout(rescue::STALL, child.wait()).await {
+            Ok(Ok(status)) => Some(status.success()),
+            Ok(Err(_)) | Err(_) => None,
+        };
+        Some(rescue::streamed(path, copied, success, &capture.last_words().await))
+    }
+}
+
+/// The login of a jump host: nothing runs there.
+#[derive(Debug)]
+pub(super) struct Master(Process);
+
+impl Master {
+    /// Logs in and waits for the socket, which is there when the login is done.
+    pub(super) async fn open(
+        arguments: &[String],
+        socket: &Utf8Path,
+        terminal: bool,
+        deadline: Duration,
+    ) -> Result<Self, TransportError> {
+        drop(std::fs::remove_file(socket));
+        let started =
+            if terminal { Process::start_on_terminal(arguments) } else { Process::start_alone(arguments) };
+        let mut process = started
+            .map_err(|error| classify::connect(ConnectKind::Other, format!("cannot start `ssh`: {error}")))?;
+        let until = Instant::now() + deadline;
+        while !socket.exists() {
+            if !process.is_alive() {
+                let status = process.end(GRACE).await.and_then(|status| status.code());
+                return Err(classify::classify(status, &process.stderr.last_words().await, "", false));
+            }
+            if Instant::now() > until {
+                return Err(classify::timed_out(deadline, &process.stderr.text(), ""));
+            }
+            tokio::time::sleep(POLL).await;
+        }
+        Ok(Self(process))
+    }
+
+    pub(super) fn is_alive(&mut self) -> bool {
+        self.0.is_alive()
+    }
+
+    /// What it said so far.
+    pub(super) fn words(&self) -> String {
+        self.0.stderr.text()
+    }
+
+    pub(super) async fn close(&mut self, socket: &Utf8Path) {
+        end_master(socket).await;
+        self.0.end(GRACE).await;
+    }
+}
+
+async fn end_master(socket: &Utf8Path) {
+    let mux = Mux::resume_mux(socket.as_std_path().into(), None);
+    drop(tokio::time::timeout(GRACE, mux.close()).await);
+}
+
+/// Ends the masters that a killed run has left (those of its jump hosts) and removes its directory.
+pub(super) async fn end_leftovers(dir: &RunDir) {
+    for (path, masters) in dir.stale() {
+        for socket in masters {
+            end_master(&socket).await;
+        }
+        drop(std::fs::remove_dir_all(path));
+    }
+}
+
+/// `None` for a server that allows no (further) session, else the master is gone.
+fn refused(error: &openssh::Error) -> Option<TransportError> {
+    let mut text = error.to_string();
+    let mut source = std::error::Error::source(error);
+    while let Some(cause) = source {
+        text.push_str(": ");
+        text.push_str(&cause.to_string());
+        source = cause.source();
+    }
+    if text.contains("refused by peer")
+        || text.contains("RequestFailure")
+        || text.contains("Session open refused")
+    {
+        return None;
+    }
+    Some(TransportError::Lost { message: text })
+}
+
+fn wrap(child: &mut Child<Arc<Mux>>) -> Result<(HostShell, Capture), TransportError> {
+    match (child.stdin().take(), child.stdout().take(), child.stderr().take()) {
+        (Some(stdin), Some(stdout), Some(stderr)) => {
+            Ok((HostShell::new(stdout, stdin), Capture::new(stderr)))
+        }
+        _ => Err(TransportError::Protocol { message: "a session has no streams".to_owned() }),
+    }
+}

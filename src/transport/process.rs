@@ -1,0 +1,135 @@
+//! Local processes: the only place of the program that starts any.
+
+use std::process::{ExitStatus, Stdio};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _};
+use tokio::process::{Child, ChildStdin, ChildStdout, Command};
+use tokio::task::JoinHandle;
+
+use super::bounded::Bounded;
+
+/// A child with captured standard error. Dropping it kills it.
+#[derive(Debug)]
+pub(super) struct Process {
+    child: Child,
+    pub(super) stderr: Capture,
+}
+
+impl Process {
+    /// Starts a program with pipes, out of reach of the terminal's Ctrl-C.
+    pub(super) fn start(program: &str, args: &[String]) -> std::io::Result<(Self, ChildStdout, ChildStdin)> {
+        let mut command = command(program);
+        command.args(args).stdin(Stdio::piped()).process_group(0);
+        Self::spawn(command)
+    }
+
+    /// Starts `ssh` with nothing to read.
+    pub(super) fn start_alone(arguments: &[String]) -> std::io::Result<Self> {
+        let mut ssh = command("ssh");
+        ssh.args(arguments).process_group(0);
+        Self::spawn_deaf(ssh)
+    }
+
+    /// Starts `ssh` where it can ask on the terminal. It must be in the terminal's group for that,
+    /// so Ctrl-C would reach it: it is started with that signal ignored.
+    pub(super) fn start_on_terminal(arguments: &[String]) -> std::io::Result<Self> {
+        let mut ssh = command("sh");
+        ssh.args(["-c", "trap '' INT; exec ssh \"$@\"", "ssh"]).args(arguments);
+        Self::spawn_deaf(ssh)
+    }
+
+    fn spawn_deaf(mut command: Command) -> std::io::Result<Self> {
+        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        let mut child = command.spawn()?;
+        let stderr = child.stderr.take().ok_or_else(|| std::io::Error::other("a pipe is missing"))?;
+        Ok(Self { child, stderr: Capture::new(stderr) })
+    }
+
+    /// Whether it still runs.
+    pub(super) fn is_alive(&mut self) -> bool {
+        matches!(self.child.try_wait(), Ok(None))
+    }
+
+    /// Starts a program in a session of its own, so that it has no terminal.
+    pub(super) fn start_session(args: &[String]) -> std::io::Result<(Self, ChildStdout, ChildStdin)> {
+        let mut session = command("setsid");
+        session.args(args).stdin(Stdio::piped());
+        match Self::spawn(session) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => match args.split_first() {
+                Some((program, args)) => Self::start(program, args),
+                None => Err(error),
+            },
+            started => started,
+        }
+    }
+
+    fn spawn(mut command: Command) -> std::io::Result<(Self, ChildStdout, ChildStdin)> {
+        let mut child = command.stdout(Stdio::piped()).stderr(Stdio::piped()).kill_on_drop(true).spawn()?;
+        let missing = || std::io::Error::other("a pipe is missing");
+        let stdin = child.stdin.take().ok_or_else(missing)?;
+        let stdout = child.stdout.take().ok_or_else(missing)?;
+        let stderr = Capture::new(child.stderr.take().ok_or_else(missing)?);
+        Ok((Self { child, stderr }, stdout, stdin))
+    }
+
+    /// Waits for its end, at most `grace`, then kills it.
+    pub(super) async fn end(&mut self, grace: Duration) -> Option<ExitStatus> {
+        if let Ok(status) = tokio::time::timeout(grace, self.child.wait()).await {
+            return status.ok();
+        }
+        drop(self.child.kill().await);
+        None
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "the one place that starts local processes")]
+fn command(program: &str) -> Command {
+    Command::new(program)
+}
+
+/// The standard error of a session, bounded.
+#[derive(Debug)]
+pub(super) struct Capture {
+    text: Arc<Mutex<Bounded>>,
+    task: JoinHandle<()>,
+}
+
+impl Capture {
+    pub(super) fn new(mut stream: impl AsyncRead + Send + Unpin + 'static) -> Self {
+        let text = Arc::new(Mutex::new(Bounded::new(16 * 1024)));
+        let shared = Arc::clone(&text);
+        let task = tokio::spawn(async move {
+            let mut chunk = vec![0; 4096];
+            while let Ok(length @ 1..) = stream.read(&mut chunk).await {
+                let bytes = chunk.get(..length).unwrap_or_default();
+                shared.lock().unwrap_or_else(PoisonError::into_inner).push(bytes);
+            }
+        });
+        Self { text, task }
+    }
+
+    /// What was written so far.
+    pub(super) fn text(&self) -> String {
+        self.text.lock().unwrap_or_else(PoisonError::into_inner).text()
+    }
+
+    /// What was written when the stream ended, or after a moment.
+    pub(super) async fn last_words(&mut self) -> String {
+        drop(tokio::time::timeout(Duration::from_millis(500), &mut self.task).await);
+        self.text()
+    }
+}
+
+impl Drop for Capture {
+    fn drop(&mut self) {
+        self.task.abort();
+    }
+}
+
+/// What the local `ssh` says of its version.
+pub(super) async fn version() -> std::io::Result<String> {
+    let output = command("ssh").arg("-V").stdin(Stdio::null()).kill_on_drop(true).output().await?;
+    Ok(String::from_utf8_lossy(&output.stderr).into_owned())
+}

@@ -1,0 +1,146 @@
+//! What a second session does for a host whose shell hangs, and how bytes travel beside a shell.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWriteExt as _};
+
+use super::shell::{HostShell, ShellError, Writer};
+use super::wire::Identity;
+use super::{Arg, Frame, Part, Remote, Script, TransportError, classify};
+
+/// How long a stream may stand still.
+pub(super) const STALL: Duration = Duration::from_mins(1);
+/// How long the processes of a stuck shell may take to be sent their signals.
+const KILL_DEADLINE: Duration = Duration::from_secs(10);
+const CHUNK: usize = 256 * 1024;
+
+/// `$1` process, `$2` group, `$3` start time of the stuck shell. A process in another group
+/// (`timeout` makes one) is found as a descendant. Nothing is waited for: a process in an
+/// uninterruptible sleep takes its signal when it can.
+const KILL: &str = r#"
+stat=
+{ read -r stat <"/proc/$1/stat"; } 2>/dev/null || exit 0
+set -- "$1" "$2" "$3" ${stat##*) }
+[ "${23}" = "$3" ] || exit 0
+pids=
+tree() {
+  pids="$pids $1"
+  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do tree "$child"; done
+}
+tree "$1"
+kill -KILL "-$2" 2>/dev/null || kill -KILL -- "-$2" 2>/dev/null
+for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
+exit 0
+"#;
+
+/// Ends everything that the stuck shell runs, through a fresh one.
+pub(super) async fn kill(fresh: &mut HostShell, stuck: Identity) -> Result<(), ShellError> {
+    if stuck.group == 0 || stuck.pid == 0 {
+        return Ok(());
+    }
+    let script =
+        Script::new(KILL).args([stuck.pid, stuck.group, stuck.started].map(|number| number.to_string()));
+    let part = Part { name: "kill".to_owned(), script, deadline: KILL_DEADLINE, limit: 1024 };
+    let frame = Frame { parts: vec![part], ..Frame::default() };
+    fresh.run(&frame, &mut |_| {}).await
+}
+
+/// Why a stream did not arrive.
+#[derive(Debug)]
+pub(super) enum CopyError {
+    /// The content could not be read here.
+    Source(std::io::Error),
+    /// It was not taken there.
+    Sink,
+}
+
+/// Copies everything; never waits longer than [`STALL`] for the other side.
+pub(super) async fn copy(
+    content: &mut (dyn AsyncRead + Send + Unpin),
+    writer: &mut Writer,
+) -> Result<u64, CopyError> {
+    let mut chunk = vec![0; CHUNK];
+    let mut total = 0;
+    loop {
+        let length = content.read(&mut chunk).await.map_err(CopyError::Source)?;
+        if length == 0 {
+            return Ok(total);
+        }
+        let bytes = chunk.get(..length).unwrap_or_default();
+        match tokio::time::timeout(STALL, writer.write_all(bytes)).await {
+            Ok(Ok(())) => total += length as u64,
+            Ok(Err(_)) | Err(_) => return Err(CopyError::Sink),
+        }
+    }
+}
+
+/// What became of a stream: `success` is the status of the `dd` on the host.
+pub(super) fn streamed(
+    path: &str,
+    copied: Result<u64, CopyError>,
+    success: Option<bool>,
+    stderr: &str,
+) -> Result<(), TransportError> {
+    let said = || classify::last_line(stderr, |_| true).unwrap_or_default();
+    match (copied, success) {
+        (Err(CopyError::Source(error)), _) => {
+            Err(TransportError::Protocol { message: format!("cannot read what goes to {path}: {error}") })
+        }
+        (_, Some(false)) => {
+            Err(TransportError::Protocol { message: format!("cannot write {path}: {}", said()) })
+        }
+        (Ok(_), Some(true)) => Ok(()),
+        (_, None) | (Err(CopyError::Sink), Some(true)) => Err(TransportError::Lost {
+            message: format!("while sending {path} {}", said()).trim().to_owned(),
+        }),
+    }
+}
+
+/// Refuses a path that any login shell could read as more than itself.
+pub(super) fn check_path(path: &str) -> Result<(), TransportError> {
+    let plain = |char: char| char.is_ascii_alphanumeric() || "/._-".contains(char);
+    if path.starts_with('/') && path.chars().all(plain) {
+        return Ok(());
+    }
+    Err(TransportError::Protocol {
+        message: format!("`{path}` cannot be streamed to: not a plain absolute path"),
+    })
+}
+
+/// A file in pieces through the host shell, for servers that allow one session only.
+pub(super) async fn stream_in_frames(
+    remote: &mut dyn Remote,
+    path: &str,
+    content: &mut (dyn AsyncRead + Send + Unpin),
+) -> Result<(), TransportError> {
+    let mut chunk = vec![0; CHUNK];
+    let mut first = true;
+    loop {
+        let mut length = 0;
+        while let Some(room) = chunk.get_mut(length..).filter(|room| !room.is_empty()) {
+            match content.read(room).await {
+                Ok(0) => break,
+                Ok(read) => length += read,
+                Err(error) => return streamed(path, Err(CopyError::Source(error)), None, ""),
+            }
+        }
+        if length == 0 && !first {
+            return Ok(());
+        }
+        let text = if first { PUT } else { APPEND };
+        let bytes = chunk.get(..length).unwrap_or_default().to_vec();
+        let script = Script::new(text).arg(path).arg(Arg::Bytes(bytes));
+        let part = Part { name: "stream".to_owned(), script, deadline: STALL, limit: 1024 };
+        let frame = Frame { parts: vec![part], ..Frame::default() };
+        let mut end = None;
+        remote.run(&frame, &mut |part| end = Some(part)).await?;
+        let end = end.filter(|end| end.status != 0);
+        if let Some(end) = end {
+            return streamed(path, Ok(0), Some(false), &String::from_utf8_lossy(&end.output));
+        }
+        first = false;
+    }
+}
+
+const PUT: &str = r#"exec 2>&1; printf '%s' "$2" | base64 -d >"$1""#;
+const APPEND: &str = r#"exec 2>&1; printf '%s' "$2" | base64 -d >>"$1""#;

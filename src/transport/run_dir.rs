@@ -1,0 +1,186 @@
+//! The directory of a run's sockets: short, private, gone with the run.
+//!
+//! A lock inside is held as long as the process lives, so the leftovers of a killed run are told
+//! from those of a running one without guessing about process numbers.
+
+use std::fs::{DirBuilder, File};
+use std::io;
+use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use camino::{Utf8Path, Utf8PathBuf};
+
+/// A socket's path may have 107 bytes, and ssh appends 17 to it while it binds; `/s` and digits.
+const LONGEST: usize = 107 - 17 - 10;
+
+/// A directory of mode 0700 for sockets. Removed when dropped.
+#[derive(Debug)]
+pub(super) struct RunDir {
+    path: Utf8PathBuf,
+    _lock: File,
+    next: AtomicU64,
+}
+
+impl RunDir {
+    /// Makes one under `$XDG_RUNTIME_DIR/provision`, else under `/tmp/provision-UID`.
+    pub(super) fn create(runtime_dir: Option<&Utf8Path>) -> io::Result<Self> {
+        let uid = std::fs::metadata("/proc/self")?.uid();
+        let base = match runtime_dir.map(|dir| dir.join("provision")) {
+            Some(base)
+                if base.as_str().len() + 9 <= LONGEST && is_plain(&base) && private(&base, uid).is_ok() =>
+            {
+                base
+            }
+            Some(_) | None => {
+                let base = Utf8PathBuf::from(format!("/tmp/provision-{uid}"));
+                private(&base, uid)?;
+                base
+            }
+        };
+        for _ in 0..16 {
+            let name = super::wire::nonce();
+            // The end of a version 7 UUID is random, its beginning the time.
+            let path = base.join(name.get(24..).unwrap_or(&name));
+            DirBuilder::new().mode(0o700).create(&path)?;
+            // Another run that cleans up may take the lock of a directory that is this young.
+            if let Ok(lock) = File::create_new(path.join("lock"))
+                && lock.try_lock().is_ok()
+                && path.join("lock").exists()
+            {
+                return Ok(Self { path, _lock: lock, next: AtomicU64::new(0) });
+            }
+        }
+        Err(io::Error::other(format!("no directory for sockets could be made in {base}")))
+    }
+
+    pub(super) fn path(&self) -> &Utf8Path {
+        &self.path
+    }
+
+    /// A path for a new socket.
+    pub(super) fn socket(&self, prefix: char) -> Socket {
+        Socket(self.path.join(format!("{prefix}{}", self.next.fetch_add(1, Ordering::Relaxed))))
+    }
+
+    /// Directories of runs that are dead, with the sockets of masters that may outlive them.
+    pub(super) fn stale(&self) -> Vec<(Utf8PathBuf, Vec<Utf8PathBuf>)> {
+        let Some(base) = self.path.parent() else { return Vec::new() };
+        let dead = |path: &Utf8Path| {
+            *path != self.path && File::open(path.join("lock")).is_ok_and(|lock| lock.try_lock().is_ok())
+        };
+        let list = |path: &Utf8Path| -> Vec<Utf8PathBuf> {
+            let Ok(entries) = path.read_dir_utf8() else { return Vec::new() };
+            entries.flatten().map(|entry| entry.path().to_owned()).collect()
+        };
+        let master = |path: &Utf8PathBuf| path.file_name().is_some_and(|name| name.starts_with('j'));
+        list(base)
+            .into_iter()
+            .filter(|path| dead(path))
+            .map(|path| {
+                let sockets = list(&path).into_iter().filter(master).collect();
+                (path, sockets)
+            })
+            .collect()
+    }
+}
+
+impl Drop for RunDir {
+    fn drop(&mut self) {
+        drop(std::fs::remove_dir_all(&self.path));
+    }
+}
+
+/// The path of a socket that is unlinked when its owner is dropped.
+#[derive(Debug)]
+pub(super) struct Socket(Utf8PathBuf);
+
+impl Socket {
+    pub(super) fn path(&self) -> &Utf8Path {
+        &self.0
+    }
+}
+
+impl Drop for Socket {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(&self.0));
+    }
+}
+
+/// The path stands in `ssh_config` and in command lines of ssh's own making.
+fn is_plain(path: &Utf8Path) -> bool {
+    path.is_absolute()
+        && path.as_str().chars().all(|char| char.is_ascii_alphanumeric() || "/._-".contains(char))
+}
+
+/// Makes a directory that only we can enter, or checks that it is one: /tmp is everybody's.
+fn private(path: &Utf8Path, uid: u32) -> io::Result<()> {
+    match DirBuilder::new().mode(0o700).create(path) {
+        Ok(()) => return Ok(()),
+        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
+        Err(error) => return Err(error),
+    }
+    let metadata = path.symlink_metadata()?;
+    if metadata.is_dir() && metadata.uid() == uid && metadata.mode().trailing_zeros() >= 6 {
+        return Ok(());
+    }
+    Err(io::Error::other(format!("{path} is not a private directory of ours (owner, mode 0700)")))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_directory_is_private_and_leaves_nothing() {
+        let base = tempfile::tempdir().unwrap();
+        let base = Utf8Path::from_path(base.path()).unwrap();
+        let run = RunDir::create(Some(base)).unwrap();
+        let path = run.path().to_owned();
+        assert!(path.starts_with(base.join("provision")));
+        assert_eq!(path.file_name().unwrap().len(), 8);
+        assert_eq!(path.metadata().unwrap().mode() & 0o777, 0o700);
+        assert_ne!(run.socket('s').path(), run.socket('s').path());
+        drop(run);
+        assert!(!path.exists());
+    }
+
+    #[test]
+    fn only_dead_runs_are_stale() {
+        let base = tempfile::tempdir().unwrap();
+        let base = Utf8Path::from_path(base.path()).unwrap();
+        let dead = base.join("provision/0badcafe");
+        let running = RunDir::create(Some(base)).unwrap();
+        std::fs::create_dir_all(&dead).unwrap();
+        std::fs::write(dead.join("lock"), "").unwrap();
+        std::fs::write(dead.join("j0"), "").unwrap();
+        std::fs::write(dead.join("s0"), "").unwrap();
+        let run = RunDir::create(Some(base)).unwrap();
+        assert_eq!(run.stale(), [(dead.clone(), vec![dead.join("j0")])]);
+        drop(running);
+    }
+
+    #[test]
+    fn a_long_or_odd_runtime_dir_is_not_used() {
+        let base = tempfile::tempdir().unwrap();
+        let base = Utf8Path::from_path(base.path()).unwrap();
+        for odd in [base.join("x".repeat(80)), base.join("with space")] {
+            std::fs::create_dir_all(&odd).unwrap();
+            let run = RunDir::create(Some(&odd)).unwrap();
+            assert!(run.path().as_str().starts_with("/tmp/provision-"), "{}", run.path());
+        }
+    }
+
+    #[test]
+    fn somebody_elses_directory_is_refused() {
+        let base = tempfile::tempdir().unwrap();
+        let base = Utf8Path::from_path(base.path()).unwrap();
+        let open = base.join("open");
+        std::fs::create_dir(&open).unwrap();
+        std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
+        let uid = open.metadata().unwrap().uid();
+        assert!(private(&open, uid).is_err());
+        let link = base.join("link");
+        std::os::unix::fs::symlink(base, &link).unwrap();
+        assert!(private(&link, uid).is_err());
+    }
+}

@@ -1,0 +1,328 @@
+//! The host shell: frames one after another over a pair of streams, whatever carries them.
+
+use std::time::Duration;
+
+use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
+use tokio::time::Instant;
+
+use super::bounded::Bounded;
+use super::wire::{self, Identity, Line, Parser};
+use super::{Frame, OnPart, PartEnd, TransportError};
+
+/// What the host shell is written to.
+pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
+/// What the host shell is read from.
+pub(super) type Reader = Box<dyn AsyncRead + Send + Unpin>;
+
+const CHUNK: usize = 64 * 1024;
+/// A century: longer deadlines overflow the clock.
+const FOREVER: Duration = Duration::from_hours(100 * 365 * 24);
+
+/// Why a host shell gave no (further) answer.
+#[derive(Debug, Clone)]
+pub(super) enum ShellError {
+    /// Its output ended.
+    Ended,
+    /// Anything that needs no word from the login.
+    Other(TransportError),
+}
+
+impl ShellError {
+    fn protocol(message: impl Into<String>) -> Self {
+        Self::Other(TransportError::Protocol { message: message.into() })
+    }
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum State {
+    /// Nothing was answered yet.
+    Fresh,
+    /// It waits for a frame.
+    Idle,
+    /// A frame was sent and its last part was not seen: nobody knows what it does.
+    Busy,
+}
+
+/// A POSIX shell that reads frames.
+pub(super) struct HostShell {
+    reader: Reader,
+    writer: Writer,
+    parser: Parser,
+    nonce: String,
+    sequence: u64,
+    state: State,
+    /// The frame that was sent behind the greeting.
+    ahead: bool,
+    identity: Identity,
+    /// What came before the first answer.
+    noise: Bounded,
+    chunk: Vec<u8>,
+}
+
+impl std::fmt::Debug for HostShell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("HostShell")
+            .field("state", &self.state)
+            .field("sequence", &self.sequence)
+            .field("identity", &self.identity)
+            .finish_non_exhaustive()
+    }
+}
+
+impl HostShell {
+    pub(super) fn new(
+        reader: impl AsyncRead + Send + Unpin + 'static,
+        writer: impl AsyncWrite + Send + Unpin + 'static,
+    ) -> Self {
+        let nonce = wire::nonce();
+        Self {
+            reader: Box::new(reader),
+            writer: Box::new(writer),
+            parser: Parser::new(&nonce),
+            nonce,
+            sequence: 0,
+            state: State::Fresh,
+            ahead: false,
+            identity: Identity::default(),
+            noise: Bounded::new(4096),
+            chunk: vec![0; CHUNK],
+        }
+    }
+
+    /// Who answered the greeting.
+    pub(super) fn identity(&self) -> Identity {
+        self.identity
+    }
+
+    /// What came before the first answer: greetings of login scripts, the last words of nologin.
+    pub(super) fn noise(&self) -> String {
+        self.noise.text()
+    }
+
+    /// The streams back, for what is not a shell any more.
+    pub(super) fn into_streams(self) -> (Reader, Writer) {
+        (self.reader, self.writer)
+    }
+
+    /// Greets the shell and waits for its answer; a frame may ride along and save a round trip.
+    /// Unbounded in time: callers set the deadline.
+    pub(super) async fn start(&mut self, ahead: Option<&Frame>) -> Result<Identity, ShellError> {
+        let mut text = wire::greeting(&self.nonce);
+        if let Some(frame) = ahead {
+            text.push_str(&wire::render(frame, &self.nonce, self.sequence + 1).map_err(ShellError::Other)?);
+            self.sequence += 1;
+            self.ahead = true;
+        }
+        match self.answer(&text).await? {
+            Line::Ready(identity) => {
+                self.identity = identity;
+                self.state = State::Idle;
+                Ok(identity)
+            }
+            line @ (Line::Begin(_) | Line::End(..) | Line::Sudo(_)) => {
+                Err(ShellError::protocol(format!("the host shell answered {line:?} to the greeting")))
+            }
+        }
+    }
+
+    /// Sends the bootstrap of sudo (before any greeting) and waits for its verdict, which comes
+    /// with sudo's own words.
+    pub(super) async fn bootstrap(&mut self, text: &str) -> Result<(String, String), ShellError> {
+        match self.answer(text).await? {
+            Line::Sudo(verdict) => {
+                let words = std::mem::replace(&mut self.noise, Bounded::new(4096)).text();
+                Ok((verdict, words))
+            }
+            line @ (Line::Ready(_) | Line::Begin(_) | Line::End(..)) => {
+                Err(ShellError::protocol(format!("the bootstrap answered {line:?}")))
+            }
+        }
+    }
+
+    /// The nonce of this connection.
+    pub(super) fn nonce(&self) -> &str {
+        &self.nonce
+    }
+
+    /// Writes `text` and waits for the first line of ours; what precedes it is noise.
+    async fn answer(&mut self, text: &str) -> Result<Line, ShellError> {
+        let Self { reader, writer, parser, noise, chunk, .. } = self;
+        let write = async {
+            // A failed write is seen as the end of the output.
+            drop(writer.write_all(text.as_bytes()).await);
+            drop(writer.flush().await);
+        };
+        tokio::pin!(write);
+        let mut written = false;
+        loop {
+            if let Some(line) = parser.next_line(noise) {
+                return Ok(line);
+            }
+            tokio::select! {
+                () = &mut write, if !written => written = true,
+                read = reader.read(chunk) => match read {
+                    Ok(0) | Err(_) => return Err(ShellError::Ended),
+                    Ok(length) => parser.push(chunk.get(..length).unwrap_or_default()),
+                },
+            }
+        }
+    }
+
+    /// Runs a frame. If it was sent behind the greeting, only its answer is awaited.
+    pub(super) async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), ShellError> {
+        if self.state != State::Idle {
+            return Err(ShellError::protocol("the host shell is still busy with an earlier frame"));
+        }
+        if frame.parts.is_empty() {
+            return Ok(());
+        }
+        let text = if std::mem::take(&mut self.ahead) {
+            String::new()
+        } else {
+            let text = wire::render(frame, &self.nonce, self.sequence + 1).map_err(ShellError::Other)?;
+            self.sequence += 1;
+            text
+        };
+        self.state = State::Busy;
+        let Self { reader, writer, parser, sequence, chunk, .. } = self;
+        let write = async {
+            drop(writer.write_all(text.as_bytes()).await);
+            drop(writer.flush().await);
+        };
+        tokio::pin!(write);
+        let mut written = text.is_empty();
+        let mut begun = false;
+        let mut between = Bounded::new(0);
+        for (index, part) in frame.parts.iter().enumerate() {
+            let deadline = Instant::now() + part.deadline.min(FOREVER);
+            let mut output = Bounded::new(part.limit);
+            let status = loop {
+                let sink = if begun { &mut output } else { &mut between };
+                match parser.next_line(sink) {
+                    Some(Line::Begin(begin)) if !begun && begin == *sequence => begun = true,
+                    Some(Line::End(end, status)) if begun && end == index => break status,
+                    Some(line) => {
+                        return Err(ShellError::protocol(format!(
+                            "the host shell answered {line:?} in `{}`, part {index} of frame {sequence}",
+                            part.name
+                        )));
+                    }
+                    None => tokio::select! {
+                        () = &mut write, if !written => written = true,
+                        read = tokio::time::timeout_at(deadline, reader.read(chunk)) => match read {
+                            Ok(Ok(0) | Err(_)) => return Err(ShellError::Ended),
+                            Ok(Ok(length)) => parser.push(chunk.get(..length).unwrap_or_default()),
+                            Err(_) => return Err(ShellError::Other(TransportError::PartTimedOut {
+                                index,
+                                part: part.name.clone(),
+                                deadline: part.deadline,
+                            })),
+                        },
+                    },
+                }
+            };
+            let (output, dropped) = output.finish();
+            on_part(PartEnd { index, status, output, dropped });
+        }
+        self.state = State::Idle;
+        Ok(())
+    }
+
+    /// Ends the standard input of the shell.
+    pub(super) async fn end(&mut self) {
+        drop(self.writer.shutdown().await);
+        self.writer = Box::new(tokio::io::sink());
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use tokio::io::DuplexStream;
+    use tokio::time::sleep;
+
+    use super::*;
+    use crate::transport::{Part, Script};
+
+    fn frame(deadlines: &[u64]) -> Frame {
+        let part = |seconds: &u64| Part {
+            name: format!("p{seconds}"),
+            script: Script::new(":"),
+            deadline: Duration::from_secs(*seconds),
+            limit: 100,
+        };
+        Frame { parts: deadlines.iter().map(part).collect(), ..Frame::default() }
+    }
+
+    /// A shell whose other end the test plays; it has answered the greeting.
+    async fn started() -> (HostShell, DuplexStream, String) {
+        let (ours, mut theirs) = tokio::io::duplex(1 << 20);
+        let (reader, writer) = tokio::io::split(ours);
+        let mut shell = HostShell::new(reader, writer);
+        let nonce = shell.nonce().to_owned();
+        theirs.write_all(format!("noise\n{nonce} ready 2 3 4 5\n").as_bytes()).await.unwrap();
+        let identity = shell.start(None).await.unwrap();
+        assert_eq!(identity, Identity { pid: 2, group: 3, started: 4, uid: 5 });
+        assert_eq!(shell.noise(), "noise");
+        (shell, theirs, nonce)
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn every_part_has_its_own_deadline() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        tokio::spawn(async move {
+            let line = |text: &str| format!("\n{nonce} {text}\n");
+            theirs.write_all(line("begin 1").as_bytes()).await.unwrap();
+            sleep(Duration::from_secs(9)).await;
+            theirs.write_all(format!("one{}", line("end 0 0")).as_bytes()).await.unwrap();
+            sleep(Duration::from_secs(9)).await;
+            theirs.write_all(format!("two{}", line("end 1 255")).as_bytes()).await.unwrap();
+            sleep(Duration::from_hours(1)).await;
+        });
+        let mut seen = Vec::new();
+        let error =
+            shell.run(&frame(&[10, 10, 5]), &mut |end| seen.push((end.index, end.status, end.output))).await;
+        assert_eq!(seen, [(0, 0, b"one".to_vec()), (1, 255, b"two".to_vec())]);
+        let Err(ShellError::Other(TransportError::PartTimedOut { index: 2, part, .. })) = error else {
+            panic!("{error:?}")
+        };
+        assert_eq!(part, "p5");
+        let again = shell.run(&frame(&[1]), &mut |_| {}).await;
+        assert!(matches!(again, Err(ShellError::Other(TransportError::Protocol { .. }))));
+    }
+
+    #[tokio::test]
+    async fn a_missing_trailer_is_the_end() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        theirs.write_all(format!("\n{nonce} begin 1\nhalf an outp").as_bytes()).await.unwrap();
+        drop(theirs);
+        let ended = shell.run(&frame(&[10]), &mut |_| panic!("it did not end")).await;
+        assert!(matches!(ended, Err(ShellError::Ended)), "{ended:?}");
+    }
+
+    #[tokio::test]
+    async fn what_a_background_process_writes_between_frames_is_dropped() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        let text = format!("stray\n{nonce} begin 1\nmine\n{nonce} end 0 0\n");
+        theirs.write_all(text.as_bytes()).await.unwrap();
+        let mut output = Vec::new();
+        shell.run(&frame(&[10]), &mut |end| output = end.output).await.unwrap();
+        assert_eq!(output, b"mine");
+    }
+
+    #[tokio::test]
+    async fn a_wrong_part_is_a_protocol_error() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        theirs.write_all(format!("\n{nonce} begin 1\n\n{nonce} end 1 0\n").as_bytes()).await.unwrap();
+        let error = shell.run(&frame(&[10, 10]), &mut |_| {}).await;
+        assert!(matches!(error, Err(ShellError::Other(TransportError::Protocol { .. }))), "{error:?}");
+    }
+
+    #[tokio::test(start_paused = true)]
+    async fn an_endless_deadline_does_not_overflow() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        theirs.write_all(format!("\n{nonce} begin 1\n\n{nonce} end 0 0\n").as_bytes()).await.unwrap();
+        let mut frame = frame(&[1]);
+        frame.parts[0].deadline = Duration::MAX;
+        shell.run(&frame, &mut |_| {}).await.unwrap();
+    }
+}

@@ -1,0 +1,342 @@
+//! Hosts over SSH: one login each, which is the master and the first session at once.
+//!
+//! ```text
+//!   ssh -M -S SOCKET ... host 'exec sh -s'    the login; its first session is the host shell
+//!     └ mux ── exec sh -s                     a second shell, when the first one hangs
+//!     └ mux ── exec dd of=...                 streams
+//! ```
+
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::Duration;
+
+use async_trait::async_trait;
+use camino::Utf8PathBuf;
+use tokio::io::AsyncRead;
+use tokio::sync::Semaphore;
+
+use super::bastion::Bastions;
+use super::login::{self, Login, Session};
+use super::run_dir::RunDir;
+use super::shell::ShellError;
+use super::ssh_config::{self, File};
+use super::sudo::Way;
+use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue};
+use crate::inventory::Host;
+use crate::secrets::Secrets;
+
+/// How long a second session or a new login may take when a shell hangs.
+const REVIVE: Duration = Duration::from_secs(20);
+/// How long the orderly end of a login may take.
+const GRACE: Duration = Duration::from_secs(1);
+
+/// What a run decides about its logins.
+#[derive(Debug, Clone)]
+pub struct Settings {
+    /// `$XDG_RUNTIME_DIR`; sockets go below it, else below /tmp.
+    pub runtime_dir: Option<Utf8PathBuf>,
+    /// Where the `ssh_config` of the run is written, to be kept with its journal; else it goes
+    /// with the sockets when the run ends.
+    pub config_dir: Option<Utf8PathBuf>,
+    /// Whether `~/.ssh/config` and `/etc/ssh/ssh_config` are read.
+    pub user_config: bool,
+    /// For TCP, banner and key exchange together.
+    pub connect_timeout: Duration,
+    /// Logins that are under way at once; the controller's cores are the limit.
+    pub logins: usize,
+    /// Logins that are under way at once through one jump host: its `MaxStartups` is 10:30:100.
+    pub ramp: usize,
+    /// Whether somebody is there to be asked for the passphrase or code of a jump host.
+    pub terminal: bool,
+    /// Whether the key of a host that `known_hosts` does not have is taken and written there: only
+    /// for looking at keys into a throw-away file, never for a run.
+    pub accept_new: bool,
+}
+
+impl Default for Settings {
+    fn default() -> Self {
+        Self {
+            runtime_dir: None,
+            config_dir: None,
+            user_config: true,
+            connect_timeout: Duration::from_secs(15),
+            logins: 64,
+            ramp: 8,
+            terminal: false,
+            accept_new: false,
+        }
+    }
+}
+
+/// Opens hosts by the `ssh` program.
+#[derive(Debug)]
+pub struct Ssh {
+    shared: Arc<Shared>,
+}
+
+#[derive(Debug)]
+struct Shared {
+    settings: Settings,
+    secrets: Secrets,
+    version: (u32, u32),
+    config: Utf8PathBuf,
+    /// Files for hosts that include another `ssh_config` (the lab's), by that one's path.
+    commons: BTreeMap<Option<Utf8PathBuf>, Utf8PathBuf>,
+    /// Before `dir`: its sockets are in there.
+    bastions: Bastions,
+    /// The number of a host's jump host, by the host's name.
+    jumps: BTreeMap<String, usize>,
+    logins: Semaphore,
+    dir: RunDir,
+}
+
+fn local(message: impl std::fmt::Display) -> TransportError {
+    classify::connect(ConnectKind::Other, message.to_string())
+}
+
+impl Ssh {
+    /// Prepares a run over these hosts: writes its `ssh_config`, cleans up after killed runs.
+    ///
+    /// # Errors
+    /// When a value of the inventory cannot stand in an `ssh_config`, or nothing can be written.
+    pub async fn start(settings: Settings, hosts: &[Host], secrets: Secrets) -> Result<Self, TransportError> {
+        let dir = RunDir::create(settings.runtime_dir.as_deref()).map_err(local)?;
+        login::end_leftovers(&dir).await;
+        let version = ssh_config::version(&process::version().await.map_err(|error| {
+            local(format!("cannot start `ssh`: {error}; it must be installed on this machine"))
+        })?);
+        let mut shared = Shared {
+            logins: Semaphore::new(settings.logins.max(1)),
+            config: settings.config_dir.as_deref().unwrap_or(dir.path()).join("ssh_config"),
+            settings,
+            secrets,
+            version,
+            commons: BTreeMap::new(),
+            bastions: Bastions::default(),
+            jumps: BTreeMap::new(),
+            dir,
+        };
+        shared.write_configs(hosts)?;
+        Ok(Self { shared: Arc::new(shared) })
+    }
+
+    /// The file that reproduces a login by hand: `ssh -F FILE HOST`.
+    pub fn config(&self) -> &camino::Utf8Path {
+        &self.shared.config
+    }
+}
+
+impl Shared {
+    fn write_configs(&mut self, hosts: &[Host]) -> Result<(), TransportError> {
+        let common = ssh_config::common(self.settings.connect_timeout, self.version, self.settings.accept_new);
+        let finish = |file: &mut File, extra: Option<&Utf8PathBuf>| -> Result<(), ssh_config::ConfigError> {
+            file.block("*", &common);
+            for path in extra.into_iter().chain(&ssh_config::user_files(self.settings.user_config)) {
+                file.include(path)?;
+            }
+            Ok(())
+        };
+        let mut all = File::new("`ssh -F THIS_FILE HOST` logs in as the run did.");
+        for host in hosts {
+            let dir = self.config.parent().unwrap_or(self.dir.path());
+            let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.version)?;
+            if let Some(jump) = jump {
+                self.jumps.insert(host.name.clone(), jump);
+            }
+            let proxy = jump.and_then(|jump| self.bastions.proxy(jump));
+            let lines = ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)?;
+            all.block(ssh_config::name(&host.name).map_err(local)?, &lines);
+            if let Some(extra) = &host.ssh.config {
+                all.include(extra).map_err(local)?;
+            }
+            if !self.commons.contains_key(&host.ssh.config) {
+                let mut file = File::new("What all hosts share; the lines of a host are given as options.");
+                finish(&mut file, host.ssh.config.as_ref()).map_err(local)?;
+                let path = self.dir.path().join(format!("common{}", self.commons.len()));
+                std::fs::write(&path, file.text()).map_err(local)?;
+                self.commons.insert(host.ssh.config.clone(), path);
+            }
+        }
+        finish(&mut all, None).map_err(local)?;
+        std::fs::write(&self.config, all.text())
+            .map_err(|error| local(format!("cannot write {}: {error}", self.config)))
+    }
+
+    /// Arguments of `ssh` for a host, without the command.
+    fn arguments(&self, host: &Host) -> Result<Vec<String>, TransportError> {
+        let common = self.commons.get(&host.ssh.config).ok_or_else(|| TransportError::Protocol {
+            message: format!("{} is not one of the run's hosts", host.name),
+        })?;
+        let mut arguments = vec!["-F".to_owned(), common.to_string()];
+        let proxy = self.jumps.get(&host.name).and_then(|jump| self.bastions.proxy(*jump));
+        for (key, value) in ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)? {
+            arguments.extend(["-o".to_owned(), format!("{key} {value}")]);
+        }
+        arguments.push(ssh_config::name(&host.name).map_err(local)?.to_owned());
+        Ok(arguments)
+    }
+
+    /// Logs in and greets the host shell.
+    async fn log_in(
+        self: &Arc<Self>,
+        host: &Host,
+        way: &Way,
+        deadline: Duration,
+        ahead: Option<&Frame>,
+    ) -> Result<(Login, Session), TransportError> {
+        let arguments = self.arguments(host)?;
+        // Waiting for one's turn is no delay of the host.
+        let jump = self.jumps.get(&host.name).copied();
+        let _ramp = match jump {
+            Some(jump) => {
+                self.bastions.open(jump, &self.settings).await?;
+                match self.bastions.ramp(jump) {
+                    Some(ramp) => Some(ramp.acquire().await.map_err(local)?),
+                    None => None,
+                }
+            }
+            None => None,
+        };
+        let _turn = self.logins.acquire().await.map_err(local)?;
+        let (login, session) = Login::start(self.dir.socket('s'), arguments, way.shell())
+            .map_err(|error| local(format!("cannot start `ssh`: {error}")))?;
+        let greeted = login.greet(session, way, deadline, ahead, jump.is_some()).await;
+        match (greeted, jump) {
+            (Err(error), Some(jump)) => Err(self.bastions.explain(jump, error).await),
+            (greeted, _) => greeted,
+        }
+    }
+}
+
+#[async_trait]
+impl Transport for Ssh {
+    async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
+        let way = Way::new(&host.ssh.become_method, &self.shared.secrets);
+        Ok(Box::new(SshRemote::open(&self.shared, host, way, deadline, None).await?))
+    }
+
+    async fn open_and_run(
+        &self,
+        host: &Host,
+        deadline: Duration,
+        frame: &Frame,
+        on_part: OnPart<'_>,
+    ) -> Result<(Box<dyn Remote>, Result<(), TransportError>), TransportError> {
+        let way = Way::new(&host.ssh.become_method, &self.shared.secrets);
+        let mut remote = SshRemote::open(&self.shared, host, way, deadline, Some(frame)).await?;
+        let result = remote.run(frame, on_part).await;
+        Ok((Box::new(remote), result))
+    }
+
+    async fn close(&self) {
+        self.shared.bastions.close().await;
+    }
+}
+
+struct SshRemote {
+    shared: Arc<Shared>,
+    host: Host,
+    way: Way,
+    // Dropped before the login that carries it.
+    session: Option<Session>,
+    login: Option<Login>,
+}
+
+fn closed() -> TransportError {
+    TransportError::Lost { message: "the login is closed".to_owned() }
+}
+
+#[async_trait]
+impl Remote for SshRemote {
+    async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError> {
+        let session = self.session.as_mut().ok_or_else(closed)?;
+        match session.shell.run(frame, on_part).await {
+            Ok(()) => Ok(()),
+            Err(ShellError::Other(error)) => Err(error),
+            Err(ShellError::Ended) => Err(self.ended().await),
+        }
+    }
+
+    async fn revive(&mut self) -> Result<(), TransportError> {
+        let login = self.login.as_ref().ok_or_else(closed)?;
+        let mut stuck = self.session.take();
+        let revived = match login.session(&self.way, REVIVE).await {
+            Ok(session) => Ok((None, session)),
+            // MaxSessions 1, or a server that takes no more: a login of its own.
+            Err(None) => {
+                let fresh = self.shared.log_in(&self.host, &self.way, REVIVE, None).await;
+                fresh.map(|(login, session)| (Some(login), session))
+            }
+            Err(Some(error)) => Err(error),
+        };
+        let (fresh, mut session) = match revived {
+            Ok(revived) => revived,
+            Err(error) => {
+                self.session = stuck;
+                return Err(error);
+            }
+        };
+        if let Some(stuck) = &stuck {
+            match rescue::kill(&mut session.shell, stuck.shell.identity()).await {
+                Ok(()) => {}
+                Err(ShellError::Other(error)) => return Err(error),
+                Err(ShellError::Ended) => return Err(closed()),
+            }
+        }
+        drop(stuck.take());
+        if let Some(fresh) = fresh {
+            self.login = Some(fresh);
+        }
+        self.session = Some(session);
+        Ok(())
+    }
+
+    async fn stream(
+        &mut self,
+        path: &str,
+        content: &mut (dyn AsyncRead + Send + Unpin),
+    ) -> Result<(), TransportError> {
+        rescue::check_path(path)?;
+        let login = self.login.as_ref().ok_or_else(closed)?;
+        match login.stream(&self.way, path, content).await {
+            Some(result) => result,
+            // No second session: in pieces through the host shell.
+            None => rescue::stream_in_frames(self, path, content).await,
+        }
+    }
+
+    async fn close(&mut self) {
+        if let Some(mut session) = self.session.take() {
+            session.shell.end().await;
+            if let Some(mut login) = self.login.take() {
+                login.end(GRACE).await;
+            }
+        }
+        self.login = None;
+    }
+}
+
+impl SshRemote {
+    async fn open(
+        shared: &Arc<Shared>,
+        host: &Host,
+        way: Way,
+        deadline: Duration,
+        ahead: Option<&Frame>,
+    ) -> Result<Self, TransportError> {
+        let (login, session) = shared.log_in(host, &way, deadline, ahead).await?;
+        let shared = Arc::clone(shared);
+        Ok(Self { shared, host: host.clone(), way, session: Some(session), login: Some(login) })
+    }
+
+    async fn ended(&mut self) -> TransportError {
+        let mut words = match self.session.as_mut().and_then(|session| session.stderr.as_mut()) {
+            Some(stderr) => stderr.last_words().await,
+            None => String::new(),
+        };
+        if let Some(login) = &mut self.login {
+            words.push_str(&login.last_words().await);
+        }
+        classify::ended(&words)
+    }
+}

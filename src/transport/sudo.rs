@@ -1,0 +1,137 @@
+//! Becoming root by sudo, without ever letting a password stray.
+//!
+//! Measured: `sudo -S` for a user who needs no password leaves it to the shell as a command. So
+//! the host first finds out whether one is wanted, then proves it on a pipe of its own (a wrong
+//! one cannot eat what follows as further tries), and only then starts the shell behind it.
+
+use secrecy::{ExposeSecret as _, SecretString};
+
+use super::classify::last_line;
+use super::quote::quote;
+use super::shell::{HostShell, ShellError};
+use super::{ConnectKind, TransportError};
+use crate::inventory::Become;
+use crate::secrets::Secrets;
+
+/// What is run as root to have a host shell.
+const SHELL: &str = "sh -s";
+
+/// How a session on a host becomes root.
+#[derive(Debug, Clone)]
+pub(super) enum Way {
+    /// Not at all.
+    None,
+    /// `sudo -n`.
+    Free,
+    /// A bootstrap that has the password.
+    Password(SecretString),
+}
+
+impl Way {
+    pub(super) fn new(wanted: &Become, secrets: &Secrets) -> Self {
+        match wanted {
+            Become::None => Self::None,
+            Become::Sudo { password } => match password.as_deref().and_then(|name| secrets.get(name)) {
+                Some(password) => Self::Password(password.clone()),
+                None => Self::Free,
+            },
+        }
+    }
+
+    /// The remote command line of a host shell: a constant without quotes, so that every login
+    /// shell takes it. `env` because sudo's messages are told apart in English.
+    pub(super) fn shell(&self) -> &'static str {
+        match self {
+            Self::None | Self::Password(_) => "exec sh -s",
+            Self::Free => "exec env LC_ALL=C sudo -n sh -s",
+        }
+    }
+
+    /// The same for a stream into `path`, which holds nothing that a shell reads as more than itself.
+    pub(super) fn stream(&self, path: &str) -> String {
+        match self {
+            Self::None => format!("exec dd of={path} bs=1M"),
+            Self::Free => format!("exec env LC_ALL=C sudo -n dd of={path} bs=1M"),
+            Self::Password(_) => "exec sh -s".to_owned(),
+        }
+    }
+
+    /// Runs the bootstrap where there is one: the streams are then those of a root shell.
+    pub(super) async fn pass(&self, shell: &mut HostShell) -> Result<(), ShellError> {
+        self.pass_to(shell, SHELL).await
+    }
+
+    /// The same for a stream into `path`.
+    pub(super) async fn pass_stream(&self, shell: &mut HostShell, path: &str) -> Result<(), ShellError> {
+        self.pass_to(shell, &format!("dd of={path} bs=1M")).await
+    }
+
+    async fn pass_to(&self, shell: &mut HostShell, command: &str) -> Result<(), ShellError> {
+        let Self::Password(password) = self else { return Ok(()) };
+        let text = bootstrap(shell.nonce(), password, command);
+        let (verdict, words) = shell.bootstrap(&text).await?;
+        if verdict == "none" {
+            return Err(ShellError::Other(refused(&words)));
+        }
+        Ok(())
+    }
+}
+
+/// The error behind sudo's own words.
+pub(super) fn refused(words: &str) -> TransportError {
+    let said = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
+    let line = last_line(words, |line| line.contains("sudo")).or_else(|| last_line(words, |_| true));
+    let line = line.unwrap_or_default();
+    let (kind, message) = if said(&["sudoers", "may not run", "not allowed", "must have a tty"]) {
+        (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
+    } else if said(&["try again", "incorrect password"]) {
+        (ConnectKind::SudoRefused, "sudo refused the password".to_owned())
+    } else if said(&["a password is required"]) {
+        let help =
+            "give one with `--ask-become-pass` or `become: { method: sudo, password: { secret: NAME } }`";
+        (ConnectKind::SudoPassword, format!("sudo wants a password and there is none: {help}"))
+    } else {
+        (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
+    };
+    TransportError::Connect { kind, message }
+}
+
+/// Whether the words are those of a sudo that gave up.
+pub(super) fn is_refusal(words: &str) -> bool {
+    words.lines().any(|line| line.starts_with("sudo: ") || line.contains("is not in the sudoers file"))
+        || words.contains("sudo: not found")
+        || words.contains("may not run sudo")
+}
+
+fn bootstrap(nonce: &str, password: &SecretString, command: &str) -> String {
+    BOOTSTRAP
+        .replace("NONCE", nonce)
+        .replace("COMMAND", command)
+        .replace("AFTER", if command == SHELL { "kill -TERM $$" } else { "exit $?" })
+        .replace("PASSWORD", &quote(password.expose_secret()))
+}
+
+/// `$1` is the password. It is in no argument list: where `printf` is not built in (mksh), `print` is.
+/// When the shell behind sudo ends, `AFTER` ends the waiting one; else it would hold the connection
+/// open. A stream ends with sudo's status instead.
+const BOOTSTRAP: &str = r#"{
+provision_say() { printf '%s\n' "$1"; }
+provision_sudo() {
+PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin LC_ALL=C
+export PATH LC_ALL
+case $(command -v printf) in /*) provision_say() { print -r -- "$1"; } ;; esac
+provision_way=none
+if provision_why=$(sudo -k -n sh -c : 2>&1); then provision_way=free
+elif provision_more=$(provision_say "$1" | sudo -k -S -p '' sh -c : 2>&1); then provision_way=password
+else provision_why=$provision_more
+fi
+printf '%s\n\n%s sudo %s\n' "$provision_why" NONCE "$provision_way"
+}
+provision_sudo PASSWORD </dev/null
+case $provision_way in
+free) exec sudo -n COMMAND ;;
+password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' COMMAND; AFTER; }; exit ;;
+esac
+exit 1
+}
+"#;

@@ -1,0 +1,323 @@
+//! The engine on scripted hosts with paused time: deadlines, lost connections, budgets, handlers.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use provision::engine::{self, Context, Deadlines, Mode, SharedFacts, Stop};
+use provision::events::{Emitter, Event, EventKind, HostStatus, Outcome};
+use provision::project::{self, LoadOptions};
+use provision::report::record::Record;
+use provision::secrets::Secrets;
+use provision::transport::{ConnectKind, Reply, Scripted};
+
+const LOCK: &str = "held\n/run/provision\n";
+
+struct World {
+    directory: tempfile::TempDir,
+    inventory: Utf8PathBuf,
+}
+
+/// Four hosts and a playbook of these tasks.
+fn world(rollout: &str, playbook: &str) -> World {
+    let directory = tempfile::tempdir().unwrap();
+    let inventory = Utf8PathBuf::from_path_buf(directory.path().join("inventory.yaml")).unwrap();
+    let text = format!(
+        "cluster: t\nrollout: {rollout}\nplaybooks: [./site.yaml]\ngroups:\n  gpu: {{ hosts: \"gpu[0-3]\" }}\n"
+    );
+    std::fs::write(&inventory, text).unwrap();
+    std::fs::write(directory.path().join("site.yaml"), playbook).unwrap();
+    World { directory, inventory }
+}
+
+struct Ran {
+    report: engine::Report,
+    record: Record,
+    events: Vec<Event>,
+}
+
+impl Ran {
+    fn status(&self, host: &str) -> &HostStatus {
+        self.record.hosts[host].status.as_ref().unwrap()
+    }
+
+    fn outcome(&self, host: &str, name: &str) -> &Outcome {
+        let tasks = &self.record.hosts[host].tasks;
+        &tasks.iter().find(|task| task.task.name == name).unwrap_or_else(|| panic!("{tasks:?}")).outcome
+    }
+
+    /// The guarantees of the stream of events.
+    fn check(&self) {
+        let mut started: BTreeSet<(String, String)> = BTreeSet::new();
+        let mut ended = BTreeSet::new();
+        for (number, event) in self.events.iter().enumerate() {
+            assert_eq!(event.seq, number as u64);
+            match &event.kind {
+                EventKind::TaskStarted { host, task, .. } => {
+                    assert!(started.insert((host.clone(), task.name.clone())), "started twice: {task:?}");
+                }
+                EventKind::TaskFinished { host, task, .. } => {
+                    assert!(ended.insert((host.clone(), task.name.clone())), "ended twice: {task:?}");
+                }
+                _ => {}
+            }
+        }
+        assert!(started.is_subset(&ended), "never ended: {:?}", started.difference(&ended));
+        for host in &self.record.hosts {
+            assert!(host.1.status.is_some(), "{host:?} never ended");
+        }
+    }
+}
+
+async fn apply(world: &World, transport: &Scripted) -> Ran {
+    run(world, transport, Mode::Apply, |_| {}).await
+}
+
+async fn run(world: &World, transport: &Scripted, mode: Mode, during: impl FnOnce(engine::Stopper)) -> Ran {
+    let project = project::load(&world.inventory, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let (emitter, mut receiver) = Emitter::new("run1", None);
+    let (stopper, cancel) = engine::channel();
+    during(stopper.clone());
+    let context = Arc::new(Context {
+        project: Arc::new(project),
+        transport: Arc::new(transport.clone()),
+        emitter: Arc::new(emitter),
+        mode,
+        deadlines: Deadlines::default(),
+        cancel,
+        stopper,
+        secrets: Secrets::default(),
+        controller: "me@here/1".to_owned(),
+        alive: Box::new(|_| false),
+        queries: BTreeSet::new(),
+        expected: None,
+        fleet: SharedFacts::default(),
+    });
+    let report = engine::run(context, "apply").await;
+    let mut events = Vec::new();
+    while let Ok(event) = receiver.try_recv() {
+        events.push(event);
+    }
+    let record = Record::of(&events);
+    let ran = Ran { report, record, events };
+    ran.check();
+    assert!(world.directory.path().exists());
+    ran
+}
+
+/// Hosts on which every task succeeds.
+fn healthy() -> Scripted {
+    Scripted::new([Reply::part("lock").output(LOCK), Reply::part("task").output("ended 0\ndone\n")])
+}
+
+const TWO: &str = "name: two\ntasks:\n  - name: one\n    command: { run: [tool-alpha] }\n  - name: two\n    command: { run: [tool-beta] }\n";
+
+#[tokio::test(start_paused = true)]
+async fn all_hosts_run_all_tasks() {
+    let ran = apply(&world("{}", TWO), &healthy()).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    assert_eq!(ran.report.stats.tasks.ran, 8);
+    assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { output, .. } if output == "done\n"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_unreachable_host_leaves_the_others_alone() {
+    let transport = healthy();
+    transport.first(Reply::open().on("gpu1").fail(ConnectKind::Refused).output("Connection refused"));
+    transport.first(Reply::open().on("gpu2").hang());
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.unreachable), (2, 2));
+    assert!(matches!(
+        ran.status("gpu1"),
+        HostStatus::Unreachable { kind: ConnectKind::Refused, hint: Some(_), .. }
+    ));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failed_task_stops_its_host_only() {
+    let transport = healthy();
+    transport.first(Reply::part("task").on("gpu3").with("tool-alpha").output("ended 7\nE: broken\n"));
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1));
+    let Outcome::Failed(failure) = ran.outcome("gpu3", "one") else { panic!() };
+    assert_eq!(failure.message, "E: broken");
+    assert!(matches!(ran.outcome("gpu3", "two"), Outcome::Skipped(reason) if reason.contains("not reached")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_past_its_deadline_is_ended_and_named() {
+    let transport = healthy();
+    transport.first(Reply::part("task").on("gpu0").with("tool-beta").hang());
+    let ran = apply(&world("{}", TWO), &transport).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "two") else { panic!("{:?}", ran.record.hosts["gpu0"]) };
+    assert!(failure.message.contains("deadline of 10m"), "{failure:?}");
+    assert!(transport.parts("gpu0").contains(&"revive".to_owned()));
+    assert!(transport.parts("gpu0").contains(&"end-task".to_owned()));
+    assert_eq!(ran.report.stats.ok, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_connection_is_followed_in_the_spool() {
+    let transport = Scripted::new([
+        Reply::part("lock").output(LOCK),
+        Reply::part("task").on("gpu0").with("tool-alpha").times(1).lose(),
+        Reply::part("follow").output("ended 0\nall of it\n"),
+        Reply::part("task").output("ended 0\ndone\n"),
+    ])
+    .answer({
+        let asked = std::sync::Mutex::new(BTreeMap::new());
+        move |sent| {
+            // The second look at gpu0's state directory finds the task there.
+            if sent.part != "state" || sent.host != "gpu0" {
+                return None;
+            }
+            let mut asked = asked.lock().unwrap();
+            let number: &mut u32 = asked.entry(sent.host.clone()).or_insert(0);
+            *number += 1;
+            if *number == 1 { Some(Reply::default()) } else { None }
+        }
+    });
+    // Whatever the key is, the spool has it: the reply is built from what was sent.
+    let keys = transport.clone();
+    let transport = transport.answer(move |sent| {
+        if sent.part != "state" || sent.host != "gpu0" {
+            return None;
+        }
+        let sent_task = keys.sent().into_iter().find(|sent| sent.part == "task" && sent.host == "gpu0")?;
+        let key = sent_task.text.lines().find(|line| line.len() == 16 && line.chars().all(|c| c.is_ascii_hexdigit()))?.to_owned();
+        Some(Reply::default().output(format!("version\t1\nspool\t{key}\trunning\t\trun1\t./site.yaml/one\n")))
+    });
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { output, .. } if output == "all of it\n"));
+    let tasks = transport.sent().into_iter().filter(|sent| sent.host == "gpu0" && sent.part == "task");
+    assert_eq!(tasks.filter(|sent| sent.text.contains("tool-alpha")).count(), 1, "it must not be run again");
+    assert!(ran.events.iter().any(|event| matches!(&event.kind, EventKind::HostLost { host, .. } if host == "gpu0")));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_never_comes_back_is_quarantined_within_the_budget() {
+    let transport = healthy();
+    transport.first(Reply::open().on("gpu0").fail(ConnectKind::NoRoute).output("No route to host"));
+    transport.first(Reply::open().on("gpu0").times(1));
+    transport.first(Reply::part("task").on("gpu0").lose());
+    let began = tokio::time::Instant::now();
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert!(matches!(ran.status("gpu0"), HostStatus::Quarantined { reason } if reason.contains("not back within 2m")));
+    assert!(began.elapsed() < Duration::from_secs(140), "{:?}", began.elapsed());
+    assert_eq!(ran.report.stats.ok, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn canary_and_budget_of_failures() {
+    let transport = healthy();
+    transport.first(Reply::part("task").on("gpu0").output("ended 1\nno\n"));
+    let ran = apply(&world("{ canary: 1, max_failed: 0 }", TWO), &transport).await;
+    assert_eq!((ran.report.stats.failed, ran.report.stats.not_started), (1, 3));
+    assert!(transport.parts("gpu1").is_empty(), "the others must not be touched");
+}
+
+#[tokio::test(start_paused = true)]
+async fn batches_one_after_another() {
+    let transport = healthy();
+    transport.first(Reply::part("task").after(Duration::from_secs(1)).output("ended 0\n"));
+    let ran = apply(&world("{ batch: 2 }", TWO), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    assert_eq!(transport.most_open(), 2);
+}
+
+#[tokio::test(start_paused = true)]
+async fn first_ctrl_c_lets_tasks_end_and_starts_nothing() {
+    let transport = healthy();
+    transport.first(Reply::part("task").with("tool-alpha").after(Duration::from_secs(60)).output("ended 0\n"));
+    let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            stopper.ask(Stop::Finish);
+        });
+    })
+    .await;
+    assert!(ran.report.stopped);
+    assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { .. }));
+    assert!(matches!(ran.outcome("gpu0", "two"), Outcome::Skipped(_)));
+}
+
+#[tokio::test(start_paused = true)]
+async fn second_ctrl_c_ends_tasks() {
+    let transport = healthy();
+    transport.first(Reply::part("task").with("tool-alpha").hang());
+    let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(30)).await;
+            stopper.ask(Stop::End);
+        });
+    })
+    .await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "one") else { panic!() };
+    assert!(failure.message.contains("Ctrl-C"));
+    assert!(transport.parts("gpu0").contains(&"end-task".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_locked_by_another_run_is_left_alone() {
+    let transport = healthy();
+    transport.first(Reply::part("lock").on("gpu0").output("busy run9 you@there/2 4711 100\n/run/provision\n"));
+    let ran = apply(&world("{}", TWO), &transport).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "one") else { panic!() };
+    assert!(failure.message.contains("run run9 of controller you@there/2"), "{failure:?}");
+    assert!(ran.report.locked);
+    assert_eq!(ran.report.stats.ok, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_lock_of_a_dead_controller_is_taken_over() {
+    let transport = healthy();
+    transport.first(Reply::part("lock").on("gpu0").times(1).output("busy run9 me@here/1 4711 100\n/run/provision\n"));
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    assert!(transport.parts("gpu0").contains(&"take-over".to_owned()));
+}
+
+const NOTIFYING: &str = "name: n\ntasks:\n  - name: change\n    command: { run: [edit, it] }\n    notify: tell\nhandlers:\n  - name: tell\n    command: { run: [reload, it] }\n";
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_runs_once_and_its_notification_is_cleared() {
+    let transport = healthy();
+    let ran = apply(&world("{}", NOTIFYING), &transport).await;
+    assert_eq!(ran.report.stats.tasks.ran, 8);
+    assert_eq!(transport.parts("gpu0").iter().filter(|part| *part == "tidy").count(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_notification_of_a_killed_run_is_planned_and_run() {
+    let playbook = NOTIFYING;
+    let id = "version\t1\nnotify\t./site.yaml/tell\n";
+    let state = Reply::part("state").output(id);
+    let transport = healthy();
+    transport.first(state);
+    let ran = run(&world("{}", playbook), &transport, Mode::Plan, |_| {}).await;
+    let planned = &ran.record.hosts["gpu0"].plan;
+    assert!(planned.iter().any(|task| task.task.name == "tell" && task.pending_since.is_some()), "{planned:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn work_of_an_earlier_run_is_followed_and_not_repeated() {
+    let transport = healthy();
+    let spool = "version\t1\nspool\tabc\trunning\t\trun0\t./site.yaml/one\n";
+    transport.first(Reply::part("state").on("gpu0").output(spool));
+    transport.first(Reply::part("follow").after(Duration::from_secs(60)).output("ended 0\nlong work\n"));
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { output, .. } if output == "long work\n"));
+    let again = transport.sent().into_iter().any(|s| s.host == "gpu0" && s.part == "task" && s.text.contains("tool-alpha"));
+    assert!(!again);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_newer_state_directory_is_refused() {
+    let transport = healthy();
+    transport.first(Reply::part("state").on("gpu0").output("version\t99\n"));
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert!(matches!(ran.status("gpu0"), HostStatus::Quarantined { reason } if reason.contains("newer")));
+    assert_eq!(ran.report.stats.ok, 3);
+}

@@ -1,0 +1,147 @@
+//! The lab's own hosts: real containers with systemd and sshd. Needs Docker or Podman.
+#![expect(clippy::expect_used, reason = "a test that cannot go on says why and ends")]
+
+use std::process::{Command, Output};
+
+use camino::Utf8Path;
+use provision::inventory::Become;
+use provision::lab::{self, LabHost, LabSettings, LabSpec, LabState, SudoKind};
+
+/// A lab of its own that is gone when the test ends, whatever its result.
+struct Lab {
+    folder: tempfile::TempDir,
+    spec: LabSpec,
+}
+
+impl Lab {
+    fn new(hosts: &[(&str, LabSettings)]) -> Self {
+        let folder = tempfile::tempdir().expect("folder");
+        let path = Utf8Path::from_path(folder.path()).expect("UTF-8").to_owned();
+        let inventory = path.join("lab.yaml");
+        std::fs::write(&inventory, "cluster: test\n").expect("inventory");
+        let hosts = hosts
+            .iter()
+            .map(|(name, settings)| LabHost {
+                name: (*name).to_owned(),
+                groups: vec!["gpu".to_owned()],
+                settings: settings.clone(),
+            })
+            .collect();
+        let spec = LabSpec {
+            state_root: path.join("state"),
+            inventory,
+            cluster: "test".to_owned(),
+            settings: LabSettings::default(),
+            hosts,
+        };
+        Self { folder, spec }
+    }
+
+    fn up(&self) -> LabState {
+        lab::up(&self.spec, &mut |_| {}).expect("the lab comes up")
+    }
+
+    fn down(&self) -> usize {
+        lab::down(&self.spec.state_root, &self.spec.inventory, &mut |_| {}).expect("the lab goes down")
+    }
+
+    fn status(&self) -> Option<LabState> {
+        lab::status(&self.spec.state_root, &self.spec.inventory).expect("status")
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        drop(lab::down(&self.spec.state_root, &self.spec.inventory, &mut |_| {}));
+        assert!(self.folder.path().exists());
+    }
+}
+
+#[expect(clippy::disallowed_methods, reason = "a test looks at the lab from outside")]
+fn run(program: &str, args: &[&str]) -> Output {
+    Command::new(program).args(args).output().expect("starts")
+}
+
+fn ssh(state: &LabState, host: &str, command: &str) -> String {
+    let done = run("ssh", &["-F", state.ssh_config.as_str(), "-oBatchMode=yes", host, command]);
+    let text = String::from_utf8_lossy(&done.stdout).trim().to_owned();
+    assert!(done.status.success(), "{host}: {command}: {text} {}", String::from_utf8_lossy(&done.stderr));
+    text
+}
+
+#[test]
+fn hosts_come_up_stay_and_go() {
+    let asks = LabSettings {
+        sudo: Some(SudoKind::Password),
+        shell: Some("/bin/sh".to_owned()),
+        ..LabSettings::default()
+    };
+    let lab = Lab::new(&[("gpu0", LabSettings::default()), ("gpu1", asks)]);
+    assert_eq!(lab.status(), None);
+    let state = lab.up();
+
+    // systemd, names between hosts, become with and without a password.
+    assert_eq!(ssh(&state, "gpu0", "systemctl is-system-running"), "running");
+    assert_eq!(ssh(&state, "gpu0", "hostname; getent hosts gpu1 | wc -l; sudo -n id -u"), "gpu0\n1\n0");
+    assert_eq!(ssh(&state, "gpu1", "echo $0; sudo -n true 2>/dev/null || echo asks"), "sh\nasks");
+    let password = std::fs::read_to_string(state.sudo_password.as_ref().expect("a password")).expect("file");
+    let sudo = format!("echo '{}' | sudo -S -p '' id -u", password.trim());
+    assert_eq!(ssh(&state, "gpu1", &sudo), "0");
+
+    // Every host has its own keys, and what is recorded is what it has.
+    let keys: Vec<_> =
+        ["gpu0", "gpu1"].map(|host| ssh(&state, host, "cat /etc/ssh/ssh_host_ed25519_key.pub")).into();
+    assert_ne!(keys[0], keys[1]);
+    let known = std::fs::read_to_string(&state.known_hosts).expect("known_hosts");
+    assert!(keys.iter().all(|key| known.contains(key.split(' ').nth(1).expect("a key"))));
+
+    // What a run is told.
+    let overlay = lab::overlay(&lab.spec.state_root, &lab.spec.inventory).expect("overlay").expect("a lab");
+    assert!(overlay.hosts.iter().all(|host| host.running && host.address == "127.0.0.1"));
+    let plain = overlay.ssh(overlay.host("gpu0").expect("gpu0"));
+    assert_eq!(plain.become_method, Become::Sudo { password: None });
+    let asking = overlay.ssh(overlay.host("gpu1").expect("gpu1"));
+    assert_eq!(asking.become_method, Become::Sudo { password: Some(LabState::SUDO_SECRET.to_owned()) });
+
+    // Up again changes nothing; a stopped host is started with the keys it had.
+    assert_eq!(lab.up(), state);
+    let container = state.hosts[1].container.as_str();
+    assert!(run(&state.engine, &["stop", "-t", "10", container]).status.success());
+    assert!(!lab.status().expect("a lab").hosts[1].running);
+    let overlay = lab::overlay(&lab.spec.state_root, &lab.spec.inventory).expect("overlay").expect("a lab");
+    assert!(!overlay.hosts[1].running && overlay.hosts[0].running);
+    assert_eq!(lab.up(), state);
+    assert_eq!(ssh(&state, "gpu1", "cat /etc/ssh/ssh_host_ed25519_key.pub"), keys[1]);
+
+    // A host that the inventory no longer names goes; one that differs is made anew.
+    let mut fewer = lab.spec.clone();
+    fewer.hosts.truncate(1);
+    let state = lab::up(&fewer, &mut |_| {}).expect("up");
+    assert_eq!(state.hosts.len(), 1);
+    assert_eq!(lab.down(), 1);
+    assert_eq!(lab.status(), None);
+    assert!(!state.known_hosts.exists());
+    assert_eq!(lab.down(), 0);
+}
+
+#[test]
+fn two_inventories_are_two_labs() {
+    let one = Lab::new(&[("gpu0", LabSettings::default())]);
+    let two = Lab::new(&[("gpu0", LabSettings::default())]);
+    let (first, second) = (one.up(), two.up());
+    assert_ne!(first.hosts[0].port, second.hosts[0].port);
+    assert_ne!(first.network, second.network);
+    one.down();
+    assert_eq!(ssh(&second, "gpu0", "hostname"), "gpu0");
+}
+
+#[test]
+fn what_cannot_be_is_said_before_anything_starts() {
+    let lab = Lab::new(&[("gpu0", LabSettings::default()), ("gpu0", LabSettings::default())]);
+    let error = lab::up(&lab.spec, &mut |_| {}).expect_err("a host twice");
+    assert!(error.to_string().contains("gpu0 is named twice"), "{error:#}");
+    let fish = LabSettings { shell: Some("/bin/nosuchshell".to_owned()), ..LabSettings::default() };
+    let lab = Lab::new(&[("gpu0", fish)]);
+    let error = lab::up(&lab.spec, &mut |_| {}).expect_err("no such shell");
+    assert!(format!("{error:#}").contains("the image has no /bin/nosuchshell"), "{error:#}");
+}

@@ -1,0 +1,468 @@
+//! The transport against real sshds and shells.
+
+mod transport_support;
+
+use std::collections::BTreeMap;
+use std::io::Read as _;
+use std::net::TcpListener;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use provision::inventory::Host;
+use provision::secrets::{Secrets, placeholder};
+use provision::transport::{
+    Arg, ConnectKind, Frame, Local, Part, Script, Ssh, SshSettings, Transport as _, TransportError,
+};
+use transport_support::{DEADLINE, Server, assert_gone, ends, frame, free_port, host, key, part, run, sh};
+
+async fn refusal(server: &Server, host: &Host) -> (ConnectKind, String) {
+    let error = match server.open(host).await {
+        Ok(_) => panic!("it opened"),
+        Err(error) => error,
+    };
+    server.assert_nothing_left().await;
+    match error {
+        TransportError::Connect { kind, message } => (kind, message),
+        other => panic!("{other:?}"),
+    }
+}
+
+#[tokio::test]
+async fn frames_run_one_after_another_on_one_login() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (ssh, mut remote) = server.open(&host).await.unwrap();
+    assert_eq!(sh(&mut *remote, "echo one; exit 3").await.unwrap(), (3, "one\n".to_owned()));
+    let two = ends(&mut *remote, &frame(["printf a", "false", "cat; echo $LC_ALL"])).await.unwrap();
+    let seen: Vec<_> = two.iter().map(|end| (end.index, end.status, end.output.as_slice())).collect();
+    assert_eq!(seen, [(0, 0, &b"a"[..]), (1, 1, b""), (2, 0, b"C\n")]);
+    // 255 is what ssh itself ends with when a connection is lost.
+    assert_eq!(sh(&mut *remote, "exit 255").await.unwrap().0, 255);
+    assert!(ends(&mut *remote, &Frame::default()).await.unwrap().is_empty());
+    remote.close().await;
+    drop(remote);
+    drop(ssh);
+    assert_eq!(server.logins(), 1);
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn the_first_frame_rides_along() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let ssh = server.ssh(std::slice::from_ref(&host)).await;
+    let mut seen = Vec::new();
+    let (mut remote, result) = ssh
+        .open_and_run(&host, DEADLINE, &frame(["echo first"]), &mut |end| seen.push(end.output))
+        .await
+        .unwrap();
+    result.unwrap();
+    assert_eq!(seen, [b"first\n"]);
+    assert_eq!(sh(&mut *remote, "echo second").await.unwrap().1, "second\n");
+}
+
+#[tokio::test]
+async fn output_is_exact_and_bounded() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let bytes: Vec<u8> = (0..=255).cycle().take(100_000).collect();
+    let script = Script::new("printf '%s' \"$1\" | base64 -d").arg(Arg::Bytes(bytes.clone()));
+    let frame = Frame { parts: vec![part(script)], ..Frame::default() };
+    let end = ends(&mut *remote, &frame).await.unwrap().remove(0);
+    assert!(end.output == bytes && end.dropped == 0);
+
+    let flood = "echo begin; head -c 300000000 /dev/zero; echo end";
+    let flood = Part { limit: 1000, ..part(Script::new(flood)) };
+    let frame = Frame { parts: vec![flood, part(Script::new("echo next"))], ..Frame::default() };
+    let seen = ends(&mut *remote, &frame).await.unwrap();
+    assert!(seen[0].output.starts_with(b"begin\n\0") && seen[0].output.ends_with(b"\0end\n"));
+    assert_eq!((seen[0].output.len(), seen[0].dropped), (1000, 300_000_000 + 10 - 1000));
+    assert_eq!(seen[1].output, b"next\n");
+}
+
+#[tokio::test]
+async fn a_lost_connection_is_no_status() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    // The parent of the host shell is the sshd of this session.
+    let error = sh(&mut *remote, "kill -9 $PPID; sleep 20").await.unwrap_err();
+    let TransportError::Lost { message } = error else { panic!("{error:?}") };
+    assert!(message.contains("closed by remote host"), "{message}");
+    assert!(matches!(
+        sh(&mut *remote, "true").await,
+        Err(TransportError::Lost { .. } | TransportError::Protocol { .. })
+    ));
+    drop(remote);
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn a_killed_client_is_a_lost_connection() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    sh(&mut *remote, "true").await.unwrap();
+    let needle = server.path("").into_string();
+    run("pkill", &["-9", "-f", &format!("^ssh -M.*{needle}")]).unwrap();
+    assert!(matches!(sh(&mut *remote, "sleep 20").await, Err(TransportError::Lost { .. })));
+}
+
+#[tokio::test]
+async fn an_ended_shell_is_lost_and_a_broken_frame_a_bug() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let error = sh(&mut *remote, "kill -9 $$").await.unwrap_err();
+    assert!(
+        matches!(&error, TransportError::Lost { message } if message == "the host shell ended"),
+        "{error:?}"
+    );
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let error = sh(&mut *remote, "if true; then").await.unwrap_err();
+    assert!(matches!(error, TransportError::Protocol { .. }), "{error:?}");
+}
+
+#[tokio::test]
+async fn failed_logins_say_what_mends_them() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+
+    let mut unknown = host.clone();
+    std::fs::write(server.path("empty"), "").unwrap();
+    unknown.ssh.known_hosts = Some(server.path("empty"));
+    let (kind, message) = refusal(&server, &unknown).await;
+    assert_eq!(kind, ConnectKind::HostKeyUnknown, "{message}");
+    assert!(message.contains("host key is known for"), "{message}");
+
+    let mut changed = host.clone();
+    server.trust(&server.path("other"), "id.pub");
+    changed.ssh.known_hosts = Some(server.path("other"));
+    let (kind, message) = refusal(&server, &changed).await;
+    assert_eq!(kind, ConnectKind::HostKeyChanged, "{message}");
+
+    let mut stranger = host.clone();
+    key(&server.path("stranger"));
+    stranger.ssh.identity_file = Some(server.path("stranger"));
+    let (kind, message) = refusal(&server, &stranger).await;
+    assert_eq!(kind, ConnectKind::KeyRefused, "{message}");
+    assert!(message.contains("Permission denied (publickey)"), "{message}");
+
+    let mut missing = host.clone();
+    missing.ssh.identity_file = Some(server.path("no such key"));
+    let (kind, message) = refusal(&server, &missing).await;
+    assert_eq!(kind, ConnectKind::KeyUnreadable, "{message}");
+
+    let mut open = host.clone();
+    std::fs::copy(server.path("id"), server.path("open key")).unwrap();
+    std::fs::set_permissions(server.path("open key"), std::fs::Permissions::from_mode(0o644)).unwrap();
+    open.ssh.identity_file = Some(server.path("open key"));
+    let (kind, message) = refusal(&server, &open).await;
+    assert_eq!(kind, ConnectKind::KeyUnreadable, "{message}");
+
+    let mut closed = host.clone();
+    closed.ssh.port = Some(free_port());
+    let (kind, message) = refusal(&server, &closed).await;
+    assert_eq!(kind, ConnectKind::Refused, "{message}");
+
+    let mut nowhere = host.clone();
+    nowhere.address = "no-such-host.invalid".to_owned();
+    let (kind, message) = refusal(&server, &nowhere).await;
+    assert_eq!(kind, ConnectKind::NameUnknown, "{message}");
+
+    let mut kex = host;
+    kex.ssh.kex = Some("diffie-hellman-group1-sha1".to_owned());
+    let (kind, message) = refusal(&server, &kex).await;
+    assert_eq!(kind, ConnectKind::Other, "{message}");
+    assert!(message.contains("no matching key exchange"), "{message}");
+}
+
+#[tokio::test]
+async fn silence_and_slammed_doors() {
+    let server = Server::start();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut host = server.host("gpu0");
+    host.ssh.port = Some(silent.local_addr().unwrap().port());
+    let settings = SshSettings { connect_timeout: Duration::from_secs(2), ..server.settings() };
+    let ssh = Ssh::start(settings, std::slice::from_ref(&host), Secrets::default()).await.unwrap();
+    // Once ssh gives up first, once we do.
+    for deadline in [DEADLINE, Duration::from_secs(1)] {
+        let begun = Instant::now();
+        let error = ssh.open(&host, deadline).await.err().unwrap();
+        assert!(matches!(error, TransportError::Connect { kind: ConnectKind::TimedOut, .. }), "{error:?}");
+        assert!(begun.elapsed() < Duration::from_secs(10));
+    }
+
+    let slam = TcpListener::bind("127.0.0.1:0").unwrap();
+    host.ssh.port = Some(slam.local_addr().unwrap().port());
+    std::thread::spawn(move || {
+        for connection in slam.incoming() {
+            // Read, then close: closing with unread data resets.
+            let mut buffer = [0; 256];
+            drop(connection.unwrap().read(&mut buffer));
+        }
+    });
+    let (kind, message) = refusal(&server, &host).await;
+    assert_eq!(kind, ConnectKind::Closed, "{message}");
+}
+
+#[tokio::test]
+async fn a_hanging_part_is_ended_and_the_login_lives() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    for round in 1..=2 {
+        let hang = Part {
+            name: "hang".to_owned(),
+            deadline: Duration::from_millis(300),
+            // `timeout` makes a process group of its own.
+            ..part(
+                Script::new("echo $$ >\"$1\"; timeout 7654 sleep 7654 & sleep 7654")
+                    .arg(server.path("pid").as_str()),
+            )
+        };
+        let frame = Frame {
+            parts: vec![part(Script::new("echo before")), hang, part(Script::new("touch \"$0.ran\""))],
+            ..Frame::default()
+        };
+        let mut seen = 0;
+        let error = remote.run(&frame, &mut |_| seen += 1).await.unwrap_err();
+        assert_eq!(seen, 1);
+        assert!(
+            matches!(&error, TransportError::PartTimedOut { index: 1, part, .. } if part == "hang"),
+            "{error:?}"
+        );
+        assert!(matches!(sh(&mut *remote, "true").await, Err(TransportError::Protocol { .. })));
+        let begun = Instant::now();
+        remote.revive().await.unwrap();
+        assert!(begun.elapsed() < Duration::from_secs(5), "round {round}");
+        assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
+        assert_gone("7654").await;
+    }
+    assert_eq!(server.logins(), 1);
+    remote.close().await;
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn one_session_is_enough() {
+    let server = Server::with("MaxSessions 1");
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let content: Vec<u8> = (0..=255).cycle().take(700_000).collect();
+    let path = server.path("streamed");
+    remote.stream(path.as_str(), &mut content.as_slice()).await.unwrap();
+    assert!(std::fs::read(&path).unwrap() == content);
+    remote.stream(path.as_str(), &mut &b""[..]).await.unwrap();
+    assert_eq!(std::fs::read(&path).unwrap(), b"");
+    assert_eq!(server.logins(), 1);
+
+    let hang = Part { deadline: Duration::from_millis(200), ..part(Script::new("sleep 8765")) };
+    let frame = Frame { parts: vec![hang], ..Frame::default() };
+    assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
+    remote.revive().await.unwrap();
+    assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
+    assert_gone("8765").await;
+    assert_eq!(server.logins(), 2);
+    remote.close().await;
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn streams_go_beside_the_shell() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let content: Vec<u8> = (0..=255).cycle().take(20_000_000).collect();
+    let path = server.path("streamed");
+    remote.stream(path.as_str(), &mut content.as_slice()).await.unwrap();
+    assert!(std::fs::read(&path).unwrap() == content);
+    let error = remote.stream("/no-such-directory/file", &mut content.as_slice()).await.unwrap_err();
+    assert!(error.to_string().contains("No such file or directory"), "{error}");
+    for path in ["relative", "/tmp/a b", "/tmp/$(id)", "/tmp/a;b", "/tmp/ü"] {
+        assert!(remote.stream(path, &mut &b""[..]).await.is_err(), "{path}");
+    }
+    assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
+}
+
+#[tokio::test]
+async fn dropping_leaves_nothing() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let ssh = server.ssh(std::slice::from_ref(&host)).await;
+    let mut remote = ssh.open(&host, DEADLINE).await.unwrap();
+    let running = frame(["sleep 30"]);
+    assert!(tokio::time::timeout(Duration::from_millis(300), ends(&mut *remote, &running)).await.is_err());
+    drop(remote);
+    server.assert_nothing_left().await;
+    // Cancelled at any moment of a login.
+    for millis in (0..200).step_by(10) {
+        drop(tokio::time::timeout(Duration::from_millis(millis), ssh.open(&host, DEADLINE)).await);
+    }
+    server.assert_nothing_left().await;
+    drop(ssh);
+    let runs = server.runtime_dir().join("provision").read_dir_utf8().unwrap().count();
+    assert_eq!(runs, 0);
+}
+
+#[tokio::test]
+async fn closing_is_quick_even_when_something_hangs() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    // It keeps the session's output open.
+    sh(&mut *remote, "sleep 5 & exit 0").await.unwrap();
+    let begun = Instant::now();
+    remote.close().await;
+    assert!(begun.elapsed() < Duration::from_secs(2));
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn hosts_behind_a_jump_host_share_its_login() {
+    let bastion = Server::start();
+    let inner = Server::with("MaxSessions 1");
+    let target = Server::start();
+    let mut hosts: Vec<Host> = (0..6).map(|index| target.host(&format!("gpu{index}"))).collect();
+    // One known_hosts and one key for all, as an inventory has.
+    let known: String = [&bastion, &inner, &target]
+        .iter()
+        .map(|server| std::fs::read_to_string(server.path("known_hosts")).unwrap())
+        .collect();
+    std::fs::write(target.path("known_hosts"), known).unwrap();
+    for server in [&bastion, &inner] {
+        std::fs::copy(target.path("id.pub"), server.path("authorized_keys")).unwrap();
+    }
+    for host in &mut hosts {
+        host.ssh.jump = vec![format!("127.0.0.1:{}", bastion.port), format!("127.0.0.1:{}", inner.port)];
+        // A jump host is known by its name, which must not be that of the host itself.
+        host.address = "localhost".to_owned();
+    }
+    let keys = std::fs::read_to_string(target.path("known_hosts")).unwrap();
+    std::fs::write(target.path("known_hosts"), keys.clone() + &keys.replace("127.0.0.1", "localhost"))
+        .unwrap();
+    let ssh = target.ssh(&hosts).await;
+    let opened = futures::future::join_all(hosts.iter().map(|host| ssh.open(host, DEADLINE))).await;
+    let mut remotes: Vec<_> = opened.into_iter().map(Result::unwrap).collect();
+    for remote in &mut remotes {
+        assert_eq!(sh(&mut **remote, "echo there").await.unwrap().1, "there\n");
+    }
+    assert_eq!((bastion.logins(), inner.logins(), target.logins()), (1, 1, 6));
+
+    // What a person would type.
+    let config = ssh.config().to_string();
+    assert_eq!(run("ssh", &["-F", &config, "gpu3", "echo by hand"]).unwrap(), "by hand\n");
+    assert_eq!((bastion.logins(), inner.logins(), target.logins()), (1, 1, 7));
+
+    for remote in &mut remotes {
+        remote.close().await;
+    }
+    ssh.close().await;
+    target.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn what_is_wrong_at_a_jump_host_is_said() {
+    let bastion = Server::with("AllowTcpForwarding no");
+    let mut host = bastion.host("gpu0");
+    host.ssh.jump = vec![format!("localhost:{}", bastion.port)];
+    let (kind, message) = refusal(&bastion, &host).await;
+    assert_eq!(kind, ConnectKind::Jump, "{message}");
+    assert!(message.contains("host key is known for"), "{message}");
+    let keys = std::fs::read_to_string(bastion.path("known_hosts")).unwrap();
+    std::fs::write(bastion.path("known_hosts"), keys.clone() + &keys.replace("127.0.0.1", "localhost"))
+        .unwrap();
+    let (kind, message) = refusal(&bastion, &host).await;
+    assert_eq!(kind, ConnectKind::Jump, "{message}");
+    assert!(message.contains("administratively prohibited"), "{message}");
+
+    let open = Server::start();
+    let keys = std::fs::read_to_string(open.path("known_hosts")).unwrap();
+    std::fs::write(open.path("known_hosts"), keys.clone() + &keys.replace("127.0.0.1", "localhost")).unwrap();
+    let mut host = open.host("gpu0");
+    host.ssh.jump = vec![format!("localhost:{}", open.port)];
+    host.ssh.port = Some(free_port());
+    let (kind, message) = refusal(&open, &host).await;
+    assert_eq!(kind, ConnectKind::Refused, "{message}");
+}
+
+#[tokio::test]
+async fn a_killed_run_is_cleaned_up() {
+    let server = Server::start();
+    server.settings();
+    let dead = server.runtime_dir().join("provision/0badcafe");
+    std::fs::create_dir_all(&dead).unwrap();
+    std::fs::set_permissions(server.runtime_dir().join("provision"), std::fs::Permissions::from_mode(0o700))
+        .unwrap();
+    std::fs::write(dead.join("lock"), "").unwrap();
+    let socket = dead.join("j0").into_string();
+    let known = format!("UserKnownHostsFile={}", server.path("known_hosts"));
+    let port = server.port.to_string();
+    let id = server.path("id").into_string();
+    run(
+        "ssh",
+        &[
+            "-F",
+            "/dev/null",
+            "-f",
+            "-N",
+            "-M",
+            "-S",
+            &socket,
+            "-o",
+            &known,
+            "-p",
+            &port,
+            "-i",
+            &id,
+            "127.0.0.1",
+        ],
+    )
+    .unwrap();
+    assert_eq!(server.clients().len(), 1);
+    let _ssh = server.ssh(&[]).await;
+    assert!(!dead.exists());
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn secrets_reach_the_host_and_no_command_line() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let secrets = Secrets::new(BTreeMap::from([("token".to_owned(), "poison-4711'\"".to_owned().into())]));
+    let script = Script::new("printf '%s' \"$1\"; cat /proc/[0-9]*/cmdline | grep -c poison-4711")
+        .arg(placeholder("token"));
+    let frame = Frame { parts: vec![part(script)], secrets, ..Frame::default() };
+    let end = ends(&mut *remote, &frame).await.unwrap().remove(0);
+    // The pattern of `grep` itself is the only one.
+    assert!(end.output.starts_with(b"poison-4711'\""), "{:?}", String::from_utf8_lossy(&end.output));
+    assert!(
+        end.output.ends_with(b"0\n") || end.output.ends_with(b"1\n"),
+        "{:?}",
+        String::from_utf8_lossy(&end.output)
+    );
+}
+
+#[tokio::test]
+async fn this_machine_is_a_host() {
+    let here = host("here", provision::inventory::Ssh::default());
+    let mut remote = Local::default().open(&here, DEADLINE).await.unwrap();
+    assert_eq!(sh(&mut *remote, "echo one; exit 3").await.unwrap(), (3, "one\n".to_owned()));
+    let hang = Part {
+        deadline: Duration::from_millis(300),
+        ..part(Script::new("timeout 6543 sleep 6543 & sleep 6543"))
+    };
+    let frame = Frame { parts: vec![hang], ..Frame::default() };
+    assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
+    remote.revive().await.unwrap();
+    assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
+    assert_gone("6543").await;
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("file");
+    remote.stream(path.to_str().unwrap(), &mut &b"content"[..]).await.unwrap();
+    assert_eq!(std::fs::read(path).unwrap(), b"content");
+    assert!(remote.stream("/no-such-directory/file", &mut &b""[..]).await.is_err());
+    remote.close().await;
+}

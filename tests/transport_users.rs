@@ -1,0 +1,365 @@
+//! The transport against real login shells and a real sudo: needs root, to make users.
+
+mod transport_support;
+
+use std::collections::BTreeMap;
+use std::os::unix::fs::PermissionsExt as _;
+use std::time::{Duration, Instant};
+
+use provision::inventory::{Become, Host};
+use provision::secrets::Secrets;
+use provision::transport::{ConnectKind, Frame, Local, Part, Remote, Script, Ssh, Transport, TransportError};
+use transport_support::{
+    DEADLINE, Server, assert_gone, bare_logins, ends, frame, host, is_root, part, processes, run, sh,
+};
+
+/// A user of this machine that goes with the test.
+struct User {
+    name: String,
+}
+
+impl User {
+    fn new(name: &str, shell: &str) -> Option<Self> {
+        if !is_root() {
+            println!("skipped: only root can make users");
+            return None;
+        }
+        if !std::path::Path::new(shell).exists() {
+            println!("skipped: no {shell} here");
+            return None;
+        }
+        let name = format!("pv{}{name}", std::process::id() % 100_000);
+        drop(run("userdel", &["-r", &name]));
+        // `*` is no password but does not lock the account, which sshd without PAM would refuse.
+        run("useradd", &["-m", "-s", shell, "-p", "*", &name]).unwrap();
+        Some(Self { name })
+    }
+
+    /// Gives the user a password and a sudoers line; `false` where there is no sudo.
+    fn sudo(&self, password: &str, rule: &str) -> bool {
+        if run("sudo", &["-V"]).is_err() {
+            println!("skipped: no sudo here");
+            return false;
+        }
+        if !password.is_empty() {
+            let hash = run("openssl", &["passwd", "-6", password]).unwrap();
+            run("usermod", &["-p", hash.trim(), &self.name]).unwrap();
+        }
+        let path = self.sudoers();
+        std::fs::write(&path, rule.replace("USER", &self.name)).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o440)).unwrap();
+        run("visudo", &["-cf", &path]).unwrap();
+        true
+    }
+
+    fn sudoers(&self) -> String {
+        format!("/etc/sudoers.d/{}", self.name)
+    }
+
+    fn home(&self, file: &str, text: &str) {
+        let path = format!("/home/{}/{file}", self.name);
+        std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        run("chown", &["-R", &self.name, &format!("/home/{}", self.name)]).unwrap();
+    }
+
+    fn host(&self, server: &Server) -> Host {
+        let mut host = server.host("gpu0");
+        host.ssh.user = Some(self.name.clone());
+        host
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(self.sudoers()));
+        for _ in 0..20 {
+            drop(run("pkill", &["-9", "-u", &self.name]));
+            if run("userdel", &["-r", "-f", &self.name]).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+fn secrets(password: &str) -> Secrets {
+    Secrets::new(BTreeMap::from([("sudo".to_owned(), password.to_owned().into())]))
+}
+
+fn sudo(host: &Host) -> Host {
+    let mut host = host.clone();
+    host.ssh.become_method = Become::Sudo { password: Some("sudo".to_owned()) };
+    host
+}
+
+async fn open(
+    server: &Server,
+    host: &Host,
+    secrets: Secrets,
+) -> Result<(Ssh, Box<dyn Remote>), TransportError> {
+    let ssh = Ssh::start(server.settings(), std::slice::from_ref(host), secrets).await.unwrap();
+    let remote = ssh.open(host, DEADLINE).await?;
+    Ok((ssh, remote))
+}
+
+fn kind(result: Result<(Ssh, Box<dyn Remote>), TransportError>) -> (ConnectKind, String) {
+    match result.err().expect("it does not open") {
+        TransportError::Connect { kind, message } => (kind, message),
+        other => panic!("{other:?}"),
+    }
+}
+
+/// What a root shell must be able to do, whatever the way to it.
+async fn works_as_root(remote: &mut dyn Remote) {
+    assert_eq!(sh(remote, "id -u; cat").await.unwrap(), (0, "0\n".to_owned()));
+    let hang = Part { deadline: Duration::from_millis(500), ..part(Script::new("exec sleep 97531")) };
+    let frame = Frame { parts: vec![hang], ..Frame::default() };
+    assert!(matches!(ends(remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
+    remote.revive().await.unwrap();
+    assert_gone("97531").await;
+    assert_eq!(sh(remote, "id -u; cat").await.unwrap(), (0, "0\n".to_owned()));
+    let dir = tempfile::tempdir().unwrap();
+    // Only root may write there.
+    let path = dir.path().join("streamed");
+    let content: Vec<u8> = (0..=255).cycle().take(3_000_000).collect();
+    remote.stream(path.to_str().unwrap(), &mut content.as_slice()).await.unwrap();
+    assert!(std::fs::read(&path).unwrap() == content);
+    assert_eq!(sh(remote, "exit 255").await.unwrap().0, 255);
+}
+
+#[tokio::test]
+async fn login_shells_of_every_kind() {
+    let server = Server::start();
+    for (shell, name) in [
+        ("/bin/dash", "dash"),
+        ("/bin/bash", "bash"),
+        ("/usr/bin/fish", "fish"),
+        ("/bin/tcsh", "tcsh"),
+        ("/bin/csh", "csh"),
+        ("/bin/mksh", "mksh"),
+        ("/usr/bin/zsh", "zsh"),
+    ] {
+        let Some(user) = User::new(name, shell) else { continue };
+        let (_ssh, mut remote) = open(&server, &user.host(&server), Secrets::default()).await.unwrap();
+        let seen = ends(&mut *remote, &frame(["printf 'a b'", "exit 3", "cat"])).await.unwrap();
+        let statuses: Vec<_> = seen.iter().map(|end| end.status).collect();
+        assert_eq!((seen[0].output.as_slice(), statuses), (&b"a b"[..], vec![0, 3, 0]), "{shell}");
+        remote.close().await;
+    }
+}
+
+#[tokio::test]
+async fn busybox_is_a_login_shell() {
+    let Some(user) = User::new("bb", "/bin/sh") else { return };
+    if run("busybox", &["true"]).is_err() {
+        println!("skipped: no busybox here");
+        return;
+    }
+    let shell = format!("/home/{}/sh", user.name);
+    std::os::unix::fs::symlink(run("which", &["busybox"]).unwrap().trim(), &shell).unwrap();
+    run("usermod", &["-s", &shell, &user.name]).unwrap();
+    let server = Server::start();
+    let (_ssh, mut remote) = open(&server, &user.host(&server), Secrets::default()).await.unwrap();
+    assert_eq!(sh(&mut *remote, "printf 'a b'; exit 3").await.unwrap(), (3, "a b".to_owned()));
+}
+
+#[tokio::test]
+async fn noise_of_login_scripts_is_skipped() {
+    let server = Server::start();
+    let Some(user) = User::new("noise", "/bin/bash") else { return };
+    user.home(".bashrc", "echo 'Welcome to the cluster!'; printf 'no line feed'; echo noise >&2\n");
+    user.home(".ssh/rc", "echo from rc\n");
+    let (_ssh, mut remote) = open(&server, &user.host(&server), Secrets::default()).await.unwrap();
+    assert_eq!(sh(&mut *remote, "echo one").await.unwrap(), (0, "one\n".to_owned()));
+}
+
+#[tokio::test]
+async fn a_login_without_a_shell_is_told() {
+    let server = Server::start();
+    let Some(user) = User::new("nologin", "/usr/sbin/nologin") else { return };
+    let host = user.host(&server);
+    let (seen, message) = kind(open(&server, &host, Secrets::default()).await);
+    assert_eq!(seen, ConnectKind::NoShell, "{message}");
+    assert!(message.contains("This account is currently not available"), "{message}");
+
+    let Some(user) = User::new("menu", "/bin/sh") else { return };
+    user.home("menu", "#!/bin/sh\necho '1) reboot  2) logout'\nexec sleep 60\n");
+    let menu = format!("/home/{}/menu", user.name);
+    run("chmod", &["755", &menu]).unwrap();
+    run("usermod", &["-s", &menu, &user.name]).unwrap();
+    let ssh = server.ssh(&[user.host(&server)]).await;
+    let error = ssh.open(&user.host(&server), Duration::from_secs(2)).await.err().unwrap();
+    let TransportError::Connect { kind: ConnectKind::NoShell, message } = error else { panic!("{error:?}") };
+    assert!(message.contains("1) reboot"), "{message}");
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn sudo_without_a_password() {
+    let server = Server::start();
+    let Some(user) = User::new("free", "/bin/bash") else { return };
+    let mut host = user.host(&server);
+    host.ssh.become_method = Become::Sudo { password: None };
+    for pty in ["use_pty", "!use_pty"] {
+        if !user.sudo("", &format!("USER ALL=(ALL) NOPASSWD: ALL\nDefaults:USER {pty}\n")) {
+            return;
+        }
+        let (_ssh, mut remote) = open(&server, &host, Secrets::default()).await.unwrap();
+        works_as_root(&mut *remote).await;
+        remote.close().await;
+    }
+
+    // A password that is not wanted must not end up as a command.
+    let word = "touch /tmp/provision-poison-command";
+    let (_ssh, mut remote) = open(&server, &sudo(&host), secrets(word)).await.unwrap();
+    works_as_root(&mut *remote).await;
+    remote.close().await;
+    assert!(!std::path::Path::new("/tmp/provision-poison-command").exists());
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn sudo_with_a_password() {
+    let server = Server::start();
+    // Debian turns `use_pty` on, others do not: sudo then has another process group.
+    for (shell, name, pty) in [
+        ("/bin/bash", "pwb", "use_pty"),
+        ("/bin/tcsh", "pwt", "!use_pty"),
+        ("/usr/bin/fish", "pwf", "use_pty"),
+    ] {
+        let Some(user) = User::new(name, shell) else { continue };
+        let password = "p'4$s\"w!ö rd\\";
+        let rule = format!("USER ALL=(ALL) ALL\nDefaults:USER timestamp_timeout=0, passwd_tries=3, {pty}\n");
+        if !user.sudo(password, &rule) {
+            return;
+        }
+        let host = sudo(&user.host(&server));
+        let (_ssh, mut remote) = open(&server, &host, secrets(password)).await.unwrap();
+        assert!(!processes().iter().any(|line| line.contains("p'4$s")));
+        works_as_root(&mut *remote).await;
+        remote.close().await;
+
+        let (seen, message) = kind(open(&server, &host, secrets("wrong")).await);
+        assert_eq!((seen, message.as_str()), (ConnectKind::SudoRefused, "sudo refused the password"));
+        let (seen, message) = kind(open(&server, &host, Secrets::default()).await);
+        assert_eq!(seen, ConnectKind::SudoPassword, "{message}");
+        assert!(message.contains("--ask-become-pass"), "{message}");
+        server.assert_nothing_left().await;
+    }
+}
+
+#[tokio::test]
+async fn sudo_that_is_not_allowed() {
+    let server = Server::start();
+    let Some(user) = User::new("none", "/bin/bash") else { return };
+    if !user.sudo("secret", "# USER may nothing\n") {
+        return;
+    }
+    let host = sudo(&user.host(&server));
+    let (seen, message) = kind(open(&server, &host, secrets("secret")).await);
+    assert_eq!(seen, ConnectKind::SudoRefused, "{message}");
+    assert!(message.contains("not in the sudoers file") || message.contains("may not run sudo"), "{message}");
+}
+
+#[tokio::test]
+async fn the_password_is_seen_nowhere_while_it_is_proven() {
+    let server = Server::start();
+    let Some(user) = User::new("argv", "/bin/sh") else { return };
+    if !user.sudo("poison-0815", "USER ALL=(ALL) ALL\n") {
+        return;
+    }
+    let host = sudo(&user.host(&server));
+    let watch = std::thread::spawn(|| {
+        let mut seen = Vec::new();
+        for _ in 0..150 {
+            seen.extend(processes().into_iter().filter(|line| line.contains("poison-0815")));
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        seen
+    });
+    let (_ssh, mut remote) = open(&server, &host, secrets("poison-0815")).await.unwrap();
+    assert_eq!(sh(&mut *remote, "id -u; env | grep -c poison").await.unwrap().1, "0\n0\n");
+    assert_eq!(watch.join().unwrap(), Vec::<String>::new());
+}
+
+#[tokio::test]
+async fn this_machine_by_sudo() {
+    if !is_root() {
+        println!("skipped: root's own sudo asks for nothing");
+        return;
+    }
+    let mut here = host("here", provision::inventory::Ssh::default());
+    for become_method in [Become::Sudo { password: None }, Become::Sudo { password: Some("sudo".to_owned()) }]
+    {
+        here.ssh.become_method = become_method;
+        let mut remote = Local::new(secrets("unused")).open(&here, DEADLINE).await.unwrap();
+        works_as_root(&mut *remote).await;
+        remote.close().await;
+    }
+}
+
+/// What a host shell costs against `ssh host true`:
+/// `cargo test --release --test transport_users -- --ignored --nocapture login_cost`
+#[tokio::test(flavor = "multi_thread")]
+#[ignore = "a measurement"]
+async fn login_cost() {
+    // Root's own profile may do anything.
+    let Some(user) = User::new("cost", "/bin/sh") else { return };
+    for (count, rounds) in [(1, 20), (4, 20), (64, 5)] {
+        let server = Server::with("MaxStartups 1000");
+        let mut hosts: Vec<Host> =
+            (0..count).map(|index| Host { name: format!("gpu{index}"), ..user.host(&server) }).collect();
+        if count == 64 {
+            // The key exchange would hide everything else.
+            hosts.iter_mut().for_each(|host| host.ssh.kex = Some("curve25519-sha256".to_owned()));
+        }
+        let ssh = server.ssh(&hosts).await;
+        let first = frame(["echo first"]);
+        let (mut bare, mut waiting, mut ahead, mut closed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let mut next = Vec::new();
+        for _ in 0..rounds {
+            let begun = Instant::now();
+            bare_logins(ssh.config().as_str(), &hosts).await;
+            bare.push(begun.elapsed());
+
+            let begun = Instant::now();
+            let remotes = hosts.iter().map(async |host| {
+                let mut remote = ssh.open(host, DEADLINE).await.unwrap();
+                ends(&mut *remote, &first).await.unwrap();
+                remote
+            });
+            let remotes = futures::future::join_all(remotes).await;
+            waiting.push(begun.elapsed());
+            futures::future::join_all(remotes.into_iter().map(async |mut remote| remote.close().await)).await;
+
+            let begun = Instant::now();
+            let remotes = hosts.iter().map(async |host| {
+                let (remote, result) = ssh.open_and_run(host, DEADLINE, &first, &mut |_| {}).await.unwrap();
+                result.unwrap();
+                remote
+            });
+            let mut remotes = futures::future::join_all(remotes).await;
+            ahead.push(begun.elapsed());
+            let again = Instant::now();
+            ends(&mut *remotes[0], &first).await.unwrap();
+            next.push(again.elapsed());
+            let again = Instant::now();
+            futures::future::join_all(remotes.iter_mut().map(async |remote| remote.close().await)).await;
+            closed.push(again.elapsed());
+        }
+        let median = |times: &mut Vec<Duration>| {
+            times.sort_unstable();
+            times[times.len() / 2].as_secs_f64() * 1000.0
+        };
+        let (bare, waiting, ahead) = (median(&mut bare), median(&mut waiting), median(&mut ahead));
+        println!(
+            "{count} hosts, median of {rounds}: bare {bare:.1} ms; open, then first frame {waiting:.1} ms ({:.2}x); \
+             first frame ahead {ahead:.1} ms ({:.2}x); next frame {:.2} ms; close {:.1} ms",
+            waiting / bare,
+            ahead / bare,
+            median(&mut next),
+            median(&mut closed),
+        );
+    }
+}
