@@ -64,7 +64,8 @@ impl Text {
         };
         if let Err(error) = engine.add_raw_template(NAME, &content) {
             // The wrapped form may fail differently from what the user wrote.
-            let plain = sole.is_some().then(|| filters::engine().add_raw_template(NAME, source).err()).flatten();
+            let plain =
+                sole.is_some().then(|| filters::engine().add_raw_template(NAME, source).err()).flatten();
             let (error, shift) = plain.map_or((error, shift), |error| (error, 0));
             return Err(text_error(&error, source, shift));
         }
@@ -107,12 +108,8 @@ impl Text {
                 continue;
             }
             if let Err(error) = names.check(&path.root, &path.segments) {
-                let error = TextError {
-                    start: path.start,
-                    end: path.end,
-                    message: error.message,
-                    help: error.help,
-                };
+                let error =
+                    TextError { start: path.start, end: path.end, message: error.message, help: error.help };
                 bad.push(path);
                 if !errors.contains(&error) {
                     errors.push(error);
@@ -143,8 +140,9 @@ impl Text {
                 if !sole {
                     return Ok(Json::String(text));
                 }
-                serde_json::from_str(&text)
-                    .map_err(|error| Unresolved::Wrong(TextError::new(0, self.source.len(), error.to_string())))
+                serde_json::from_str(&text).map_err(|error| {
+                    Unresolved::Wrong(TextError::new(0, self.source.len(), error.to_string()))
+                })
             }
         }
     }
@@ -193,7 +191,8 @@ fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
             let unknown_filter = message.starts_with("Unknown filter");
             let error = TextError::new(start, end, sentence(message));
             if unknown_filter {
-                let known = filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
+                let known =
+                    filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
                 let name = source.get(start..end).unwrap_or("");
                 return TextError { help: crate::config::did_you_mean_text(name, known), ..error };
             }
@@ -218,9 +217,38 @@ fn sentence(message: &str) -> String {
 
 /// Tera's own filters, for "did you mean".
 const TERA_FILTERS: &[&str] = &[
-    "default", "upper", "lower", "trim", "trim_start", "trim_end", "replace", "capitalize", "title", "truncate",
-    "indent", "str", "int", "float", "length", "reverse", "split", "abs", "round", "first", "last", "nth", "join",
-    "sort", "unique", "get", "values", "keys", "pairs", "group_by", "pluralize", "wordcount",
+    "default",
+    "upper",
+    "lower",
+    "trim",
+    "trim_start",
+    "trim_end",
+    "replace",
+    "capitalize",
+    "title",
+    "truncate",
+    "indent",
+    "str",
+    "int",
+    "float",
+    "length",
+    "reverse",
+    "split",
+    "abs",
+    "round",
+    "first",
+    "last",
+    "nth",
+    "join",
+    "sort",
+    "unique",
+    "get",
+    "values",
+    "keys",
+    "pairs",
+    "group_by",
+    "pluralize",
+    "wordcount",
 ];
 
 #[cfg(test)]
