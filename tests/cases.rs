@@ -6,6 +6,7 @@
 //! of new or changed facts, then read the difference.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and start shellcheck")]
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -230,6 +231,11 @@ fn shell_texts_are_clean() {
         if text.contains("after ") && !file.ends_with("after.sh") && !file.ends_with("put.sh") {
             text = read("resources/after.sh") + &text;
         }
+        // The engine's scripts share their functions through the prelude of a frame.
+        let engine = shell.join("state_functions.sh");
+        if file.parent() == Some(&shell) && file != engine && !file.ends_with("ask.sh") && engine.exists() {
+            text = read("state_functions.sh") + &text;
+        }
         let target = directory.path().join(file.file_name().unwrap());
         fs::write(&target, text).unwrap();
         arguments.push(target);
@@ -243,4 +249,73 @@ fn shell_texts_are_clean() {
         Err(error) => return println!("shellcheck is not installed: {error}"),
     };
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));
+}
+
+/// Two tasks are at odds over a thing when both name one attribute and want different things.
+#[test]
+fn claims_are_by_attribute() {
+    let odds = |a: &str, b: &str| {
+        let claims = |text: &str| read(&format!("task: {{ {text} }}\n")).unwrap().manages();
+        let (a, b) = (claims(a), claims(b));
+        a.iter().any(|(object, want)| b.iter().any(|(other, wants)| object == other && want != wants))
+    };
+    for (a, b, want) in [
+        ("service: { name: ssh, enabled: true }", "service: { name: ssh, state: started }", false),
+        ("service: { name: ssh, state: stopped }", "service: { name: ssh.service, state: started }", true),
+        ("service: { name: ssh, state: restarted }", "service: { name: ssh, state: started }", false),
+        ("file: { path: /x, content: a }", "file: { path: /x, mode: \"0600\" }", false),
+        ("file: { path: /x, content: a }", "file: { path: /x, content: b }", true),
+        ("file: { path: /x, content: a }", "directory: { path: /x }", true),
+        ("file: { path: /x, content: a }", "symlink: { path: /x, target: b }", true),
+        ("package: { names: [a] }", "package: { names: [a], hold: true }", false),
+        ("package: { names: [a] }", "package: { names: [a], state: latest }", false),
+        ("package: { names: [a], version: \"1\" }", "package: { names: [a], state: latest }", true),
+        ("package: { names: [a] }", "package: { names: [b, a], state: absent }", true),
+        ("user: { name: u, groups: [a] }", "user: { name: u, groups: [b] }", false),
+        ("user: { name: u, uid: 1 }", "user: { name: u, uid: 2 }", true),
+        ("line: { path: /x, line: a }", "line: { path: /x, line: b }", false),
+        ("line: { path: /x, line: a 1, match: ^a }", "line: { path: /x, line: a 2, match: ^a }", true),
+        ("kernel_module: { name: a-b }", "kernel_module: { name: a_b, persist: true }", false),
+        ("kernel_module: { name: a-b }", "kernel_module: { name: a_b, state: blacklisted }", true),
+    ] {
+        assert_eq!(odds(a, b), want, "{a} / {b}");
+    }
+}
+
+#[test]
+fn a_change_forgets_what_it_may_have_touched() {
+    use provision::facts::{Object, Touches};
+    let queries = [
+        "path /etc/systemd/system/x.service",
+        "path /etc",
+        "path /srv/a",
+        "unit x.service",
+        "module nvidia",
+        "user mpi",
+        "group rdma",
+        "authorized_keys mpi",
+        "packages",
+        "package a",
+        "package b",
+    ];
+    let touched = |touches: Touches| -> Vec<String> {
+        let mut facts = Facts::default();
+        for query in queries {
+            facts.insert(query_of(query), Answer::Unknown(String::new()));
+        }
+        facts.forget(&touches).iter().map(name_of).collect()
+    };
+    let one = |object| touched(Touches::one(object));
+    assert_eq!(
+        one(Object::Path("/etc/systemd/system/x.service".to_owned())),
+        ["path /etc", "path /etc/systemd/system/x.service", "unit x.service"]
+    );
+    assert_eq!(one(Object::Path("/srv".to_owned())), ["path /srv/a"]);
+    assert_eq!(one(Object::Path("/etc/modprobe.d/x.conf".to_owned())), ["path /etc", "module nvidia"]);
+    assert_eq!(one(Object::Module("nvidia".to_owned())), ["module nvidia"]);
+    assert_eq!(one(Object::User("mpi".to_owned())), ["user mpi", "group rdma", "authorized_keys mpi"]);
+    assert_eq!(one(Object::Group("rdma".to_owned())), ["user mpi", "group rdma"]);
+    assert_eq!(one(Object::Package("a".to_owned())), ["packages", "package a"]);
+    assert_eq!(one(Object::Path("/home/mpi/.ssh/authorized_keys".to_owned())), ["authorized_keys mpi"]);
+    assert_eq!(touched(Touches::Everything).len(), queries.len());
 }

@@ -75,7 +75,8 @@ async fn apply(world: &World, transport: &Scripted) -> Ran {
 }
 
 async fn run(world: &World, transport: &Scripted, mode: Mode, during: impl FnOnce(engine::Stopper)) -> Ran {
-    let project = project::load(&world.inventory, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let project =
+        project::load(&world.inventory, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     let (emitter, mut receiver) = Emitter::new("run1", None);
     let (stopper, cancel) = engine::channel();
     during(stopper.clone());
@@ -150,7 +151,9 @@ async fn a_task_past_its_deadline_is_ended_and_named() {
     let transport = healthy();
     transport.first(Reply::part("task").on("gpu0").with("tool-beta").hang());
     let ran = apply(&world("{}", TWO), &transport).await;
-    let Outcome::Failed(failure) = ran.outcome("gpu0", "two") else { panic!("{:?}", ran.record.hosts["gpu0"]) };
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "two") else {
+        panic!("{:?}", ran.record.hosts["gpu0"])
+    };
     assert!(failure.message.contains("deadline of 10m"), "{failure:?}");
     assert!(transport.parts("gpu0").contains(&"revive".to_owned()));
     assert!(transport.parts("gpu0").contains(&"end-task".to_owned()));
@@ -185,7 +188,11 @@ async fn a_lost_connection_is_followed_in_the_spool() {
             return None;
         }
         let sent_task = keys.sent().into_iter().find(|sent| sent.part == "task" && sent.host == "gpu0")?;
-        let key = sent_task.text.lines().find(|line| line.len() == 16 && line.chars().all(|c| c.is_ascii_hexdigit()))?.to_owned();
+        let key = sent_task
+            .text
+            .lines()
+            .find(|line| line.len() == 16 && line.chars().all(|c| c.is_ascii_hexdigit()))?
+            .to_owned();
         Some(Reply::default().output(format!("version\t1\nspool\t{key}\trunning\t\trun1\t./site.yaml/one\n")))
     });
     let ran = apply(&world("{}", TWO), &transport).await;
@@ -193,7 +200,11 @@ async fn a_lost_connection_is_followed_in_the_spool() {
     assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { output, .. } if output == "all of it\n"));
     let tasks = transport.sent().into_iter().filter(|sent| sent.host == "gpu0" && sent.part == "task");
     assert_eq!(tasks.filter(|sent| sent.text.contains("tool-alpha")).count(), 1, "it must not be run again");
-    assert!(ran.events.iter().any(|event| matches!(&event.kind, EventKind::HostLost { host, .. } if host == "gpu0")));
+    assert!(
+        ran.events
+            .iter()
+            .any(|event| matches!(&event.kind, EventKind::HostLost { host, .. } if host == "gpu0"))
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -204,7 +215,9 @@ async fn a_host_that_never_comes_back_is_quarantined_within_the_budget() {
     transport.first(Reply::part("task").on("gpu0").lose());
     let began = tokio::time::Instant::now();
     let ran = apply(&world("{}", TWO), &transport).await;
-    assert!(matches!(ran.status("gpu0"), HostStatus::Quarantined { reason } if reason.contains("not back within 2m")));
+    assert!(
+        matches!(ran.status("gpu0"), HostStatus::Quarantined { reason } if reason.contains("not back within 2m"))
+    );
     assert!(began.elapsed() < Duration::from_secs(140), "{:?}", began.elapsed());
     assert_eq!(ran.report.stats.ok, 3);
 }
@@ -230,7 +243,8 @@ async fn batches_one_after_another() {
 #[tokio::test(start_paused = true)]
 async fn first_ctrl_c_lets_tasks_end_and_starts_nothing() {
     let transport = healthy();
-    transport.first(Reply::part("task").with("tool-alpha").after(Duration::from_secs(60)).output("ended 0\n"));
+    transport
+        .first(Reply::part("task").with("tool-alpha").after(Duration::from_secs(60)).output("ended 0\n"));
     let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(30)).await;
@@ -262,7 +276,8 @@ async fn second_ctrl_c_ends_tasks() {
 #[tokio::test(start_paused = true)]
 async fn a_host_locked_by_another_run_is_left_alone() {
     let transport = healthy();
-    transport.first(Reply::part("lock").on("gpu0").output("busy run9 you@there/2 4711 100\n/run/provision\n"));
+    transport
+        .first(Reply::part("lock").on("gpu0").output("busy run9 you@there/2 4711 100\n/run/provision\n"));
     let ran = apply(&world("{}", TWO), &transport).await;
     let Outcome::Failed(failure) = ran.outcome("gpu0", "one") else { panic!() };
     assert!(failure.message.contains("run run9 of controller you@there/2"), "{failure:?}");
@@ -273,7 +288,9 @@ async fn a_host_locked_by_another_run_is_left_alone() {
 #[tokio::test(start_paused = true)]
 async fn the_lock_of_a_dead_controller_is_taken_over() {
     let transport = healthy();
-    transport.first(Reply::part("lock").on("gpu0").times(1).output("busy run9 me@here/1 4711 100\n/run/provision\n"));
+    transport.first(
+        Reply::part("lock").on("gpu0").times(1).output("busy run9 me@here/1 4711 100\n/run/provision\n"),
+    );
     let ran = apply(&world("{}", TWO), &transport).await;
     assert_eq!(ran.report.stats.ok, 4);
     assert!(transport.parts("gpu0").contains(&"take-over".to_owned()));
@@ -298,7 +315,10 @@ async fn a_notification_of_a_killed_run_is_planned_and_run() {
     transport.first(state);
     let ran = run(&world("{}", playbook), &transport, Mode::Plan, |_| {}).await;
     let planned = &ran.record.hosts["gpu0"].plan;
-    assert!(planned.iter().any(|task| task.task.name == "tell" && task.pending_since.is_some()), "{planned:?}");
+    assert!(
+        planned.iter().any(|task| task.task.name == "tell" && task.pending_since.is_some()),
+        "{planned:?}"
+    );
 }
 
 #[tokio::test(start_paused = true)]
@@ -309,7 +329,10 @@ async fn work_of_an_earlier_run_is_followed_and_not_repeated() {
     transport.first(Reply::part("follow").after(Duration::from_secs(60)).output("ended 0\nlong work\n"));
     let ran = apply(&world("{}", TWO), &transport).await;
     assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { output, .. } if output == "long work\n"));
-    let again = transport.sent().into_iter().any(|s| s.host == "gpu0" && s.part == "task" && s.text.contains("tool-alpha"));
+    let again = transport
+        .sent()
+        .into_iter()
+        .any(|s| s.host == "gpu0" && s.part == "task" && s.text.contains("tool-alpha"));
     assert!(!again);
 }
 

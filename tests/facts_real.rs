@@ -1,5 +1,7 @@
 //! Basic facts and file queries of this very machine, under every shell.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
 mod support;
 
 use std::collections::BTreeSet;

@@ -1,5 +1,7 @@
 //! Resources against the real shells of this machine: gather, plan, run, gather, nothing left.
 
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+
 mod support;
 
 use std::fs;

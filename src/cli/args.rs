@@ -9,7 +9,9 @@ use crate::report::output::Color;
 /// inventory
 #[derive(Debug, Parser)]
 #[command(name = "provision", version, max_term_width = 100, arg_required_else_help = true)]
-#[command(after_help = "Exit codes: 0 ok, 2 usage, 3 bad inventory, 4 unreachable, 5 failed, 6 drift, 7 pending, 8 locked.\n`provision explain exit-codes` tells more.")]
+#[command(
+    after_help = "Exit codes: 0 ok, 2 usage, 3 bad inventory, 4 unreachable, 5 failed, 6 drift, 7 pending, 8 locked.\n`provision explain exit-codes` tells more."
+)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

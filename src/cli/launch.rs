@@ -156,7 +156,10 @@ pub async fn run(
     });
     let record = reporter.await.context("the reporter ended early")?;
     drop(lock);
-    if connect.allow_unreachable > 0 && report.stats.unreachable > 0 && report.stats.unreachable <= connect.allow_unreachable {
+    if connect.allow_unreachable > 0
+        && report.stats.unreachable > 0
+        && report.stats.unreachable <= connect.allow_unreachable
+    {
         output::say(&format!(
             "            {} unreachable, allowed by --allow-unreachable {}",
             report.stats.unreachable, connect.allow_unreachable
@@ -205,11 +208,9 @@ fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result
         .map(|host| host.name.clone())
         .collect();
     RunLock::take(cluster, run, &hosts).map_err(|error| match error {
-        LockError::Held { .. } => {
-            super::dispatch::Exit::new(exit::LOCKED, error.to_string())
-                .hint("wait for it; `provision report list INVENTORY` shows when it started")
-                .into()
-        }
+        LockError::Held { .. } => super::dispatch::Exit::new(exit::LOCKED, error.to_string())
+            .hint("wait for it; `provision report list INVENTORY` shows when it started")
+            .into(),
         LockError::Unusable { .. } => anyhow::Error::from(error),
     })
 }
@@ -230,7 +231,9 @@ pub async fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> a
             term.read_secure_line().context("cannot read the password")?
         } else {
             let mut line = String::new();
-            std::io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
+            std::io::stdin()
+                .read_line(&mut line)
+                .context("cannot read the sudo password from standard input")?;
             line.trim_end_matches(['\n', '\r']).to_owned()
         };
         values.insert(ASKED.to_owned(), SecretString::from(password));
@@ -258,7 +261,9 @@ static SIGNALLED: std::sync::OnceLock<u8> = std::sync::OnceLock::new();
 /// First signal: start nothing new. Second: end the tasks. Third: leave at once.
 async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
     use tokio::signal::unix::{SignalKind, signal};
-    let (Ok(mut interrupt), Ok(mut terminate)) = (signal(SignalKind::interrupt()), signal(SignalKind::terminate())) else {
+    let (Ok(mut interrupt), Ok(mut terminate)) =
+        (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
+    else {
         return std::future::pending().await;
     };
     let mut number = 0;
@@ -272,12 +277,16 @@ async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
         match number {
             1 => {
                 emitter.emit(EventKind::Stopping {
-                    reason: format!("{name}: nothing new is started, running tasks may end; once more ends them"),
+                    reason: format!(
+                        "{name}: nothing new is started, running tasks may end; once more ends them"
+                    ),
                 });
                 stopper.ask(Stop::Finish);
             }
             2 => {
-                emitter.emit(EventKind::Stopping { reason: format!("{name}: tasks are being ended; once more leaves at once") });
+                emitter.emit(EventKind::Stopping {
+                    reason: format!("{name}: tasks are being ended; once more leaves at once"),
+                });
                 stopper.ask(Stop::End);
             }
             _ => leave(code),
@@ -327,7 +336,8 @@ pub async fn open_transport(
     secrets: &Secrets,
     parallel: usize,
 ) -> anyhow::Result<Arc<dyn Transport>> {
-    let over_ssh: Vec<Host> = hosts.iter().filter(|host| host.transport == TransportKind::Ssh).cloned().collect();
+    let over_ssh: Vec<Host> =
+        hosts.iter().filter(|host| host.transport == TransportKind::Ssh).cloned().collect();
     let ssh = if over_ssh.is_empty() {
         None
     } else {

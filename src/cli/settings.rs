@@ -39,7 +39,8 @@ impl Settings {
             (false, _) => Verbosity::Verbose,
         };
         let width = stderr.then(|| {
-            let columns = console_width().or_else(|| variable("COLUMNS").and_then(|columns| columns.parse().ok()));
+            let columns =
+                console_width().or_else(|| variable("COLUMNS").and_then(|columns| columns.parse().ok()));
             columns.unwrap_or(80).max(40)
         });
         Self {

@@ -141,7 +141,8 @@ impl Session {
         let began = Instant::now();
         let result = self.task(item, instance, later, planner).await;
         if result.is_err() {
-            let message = "its host was lost; what runs there goes on, and the next run attaches to it".to_owned();
+            let message =
+                "its host was lost; what runs there goes on, and the next run attaches to it".to_owned();
             let outcome = self.failure(&item.step, message, None, "");
             self.finish_task(task_ref(&item.step, instance), outcome, began.elapsed().as_secs_f64(), false);
         }

@@ -144,7 +144,9 @@ async fn stage(
     while waiting.peek().is_some() {
         let (name, size) = if context.mode != Mode::Apply {
             (None, total)
-        } else if let Some(canary) = rollout.canary.filter(|canary| number == 0 && (1..total).contains(canary)) {
+        } else if let Some(canary) =
+            rollout.canary.filter(|canary| number == 0 && (1..total).contains(canary))
+        {
             (Some("canary".to_owned()), canary)
         } else {
             match rollout.batch {

@@ -141,8 +141,12 @@ impl Loader<'_> {
                 );
             }
         }
-        let secrets: BTreeMap<String, SecretSource> =
-            file.secrets.0.iter().map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases))).collect();
+        let secrets: BTreeMap<String, SecretSource> = file
+            .secrets
+            .0
+            .iter()
+            .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
+            .collect();
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
@@ -155,7 +159,9 @@ impl Loader<'_> {
         let mut set_vars: BTreeMap<String, Vec<(Node, Span)>> = BTreeMap::new();
         let group_vars = groups.iter().map(|group| &group.file.vars);
         let host_vars = host_files.iter().map(|(_, host)| &host.vars);
-        for (name, value) in std::iter::once(&file.vars).chain(group_vars).chain(host_vars).flat_map(|vars| &vars.0) {
+        for (name, value) in
+            std::iter::once(&file.vars).chain(group_vars).chain(host_vars).flat_map(|vars| &vars.0)
+        {
             set_vars.entry(name.value.clone()).or_default().push((value.clone(), name.span));
         }
         Inventory {
@@ -300,7 +306,8 @@ impl Loader<'_> {
         let group_name = |index: usize| groups.get(index).map_or("", |group| group.name.value.as_str());
         let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.vars)).collect();
         for name in names {
-            let say = |file: &GroupFile| entry(&file.vars, name).map(|(key, node)| (node.to_json(), key.span));
+            let say =
+                |file: &GroupFile| entry(&file.vars, name).map(|(key, node)| (node.to_json(), key.span));
             let what = format!("the variable `{name}`");
             if let Some((index, value, span)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 let origin = format!("group {}", group_name(index));
@@ -309,7 +316,8 @@ impl Loader<'_> {
         }
         let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.labels)).collect();
         for name in names {
-            let say = |file: &GroupFile| entry(&file.labels, name).map(|(key, text)| (text.clone(), key.span));
+            let say =
+                |file: &GroupFile| entry(&file.labels, name).map(|(key, text)| (text.clone(), key.span));
             let what = format!("the label `{name}`");
             if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 given.labels.insert(name.to_owned(), value);
@@ -317,7 +325,8 @@ impl Loader<'_> {
         }
         let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.expect)).collect();
         for name in names {
-            let say = |file: &GroupFile| entry(&file.expect, name).map(|(key, node)| (node.to_json(), key.span));
+            let say =
+                |file: &GroupFile| entry(&file.expect, name).map(|(key, node)| (node.to_json(), key.span));
             let what = format!("`expect.{name}`");
             if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 given.expect.insert(name.to_owned(), value);
@@ -341,7 +350,10 @@ impl Loader<'_> {
         macro_rules! field {
             ($field:ident, $what:literal) => {{
                 let say = |file: &GroupFile| {
-                    file.ssh.as_ref().and_then(|ssh| ssh.$field.clone()).map(|value| (value.clone(), value.span))
+                    file.ssh
+                        .as_ref()
+                        .and_then(|ssh| ssh.$field.clone())
+                        .map(|value| (value.clone(), value.span))
                 };
                 groups::decide(groups, set, $what, say, self.diagnostics).map(|(_, value, _)| value)
             }};
@@ -392,7 +404,9 @@ impl Loader<'_> {
                 ssh.become_method = match &method.value {
                     BecomeFile::None => Become::None,
                     BecomeFile::Sudo(password) => {
-                        if let Some(name) = password.as_ref().filter(|name| !secrets.contains_key(&name.value)) {
+                        if let Some(name) =
+                            password.as_ref().filter(|name| !secrets.contains_key(&name.value))
+                        {
                             let known = secrets.keys().map(String::as_str);
                             super::file::unknown("secret", name, known, self.diagnostics);
                         }

@@ -37,19 +37,14 @@ impl Project {
     /// The same with the mistakes of each instance at their places.
     pub(super) fn fill(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Vec<(Instance, Diagnostics)> {
         let program = &step.program;
-        let env = Env {
-            world: &self.world,
-            host,
-            frame: &program.frame,
-            inputs: *inputs,
-            item: None,
-            depth: 0,
-        };
+        let env =
+            Env { world: &self.world, host, frame: &program.frame, inputs: *inputs, item: None, depth: 0 };
         let Some(items) = &program.items else {
             return vec![self.one(step, &env, None)];
         };
         let mut diagnostics = Diagnostics::default();
-        let by_item = program.guards.iter().flat_map(|guard| guard.condition.paths()).any(|path| path.root == "item");
+        let by_item =
+            program.guards.iter().flat_map(|guard| guard.condition.paths()).any(|path| path.root == "item");
         let mut waiting = BTreeSet::new();
         if !by_item {
             match self.says(step, &env, &mut diagnostics) {
@@ -252,8 +247,10 @@ fn fill_node(
         }
         Yaml::List(items) => {
             let schema = schema.and_then(|schema| schema.get("items"));
-            let filled: Vec<Option<Node>> =
-                items.iter().map(|item| fill_node(env, item, schema, sources, waiting, diagnostics)).collect();
+            let filled: Vec<Option<Node>> = items
+                .iter()
+                .map(|item| fill_node(env, item, schema, sources, waiting, diagnostics))
+                .collect();
             Yaml::List(filled.into_iter().collect::<Option<_>>()?)
         }
         Yaml::Map(entries) => {

@@ -103,7 +103,9 @@ impl<'a> Reader<'a> {
 
     /// Takes a text.
     pub(super) fn text(&mut self, text: &str, frame: &Frame) {
-        if is_template(text) && let Ok(text) = self.world.texts.get(text) {
+        if is_template(text)
+            && let Ok(text) = self.world.texts.get(text)
+        {
             for path in text.paths() {
                 self.path(path, frame);
             }

@@ -113,7 +113,10 @@ fn kernel_module(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) ->
 
 fn command(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
     let read = Command::from_node(node, diagnostics)?;
-    thing(Object::User("command".to_owned()), &(read.run, read.script, read.env.map(|env| env.0.len()), read.mtu))
+    thing(
+        Object::User("command".to_owned()),
+        &(read.run, read.script, read.env.map(|env| env.0.len()), read.mtu),
+    )
 }
 
 macro_rules! kind {

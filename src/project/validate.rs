@@ -158,13 +158,18 @@ impl Project {
                         continue;
                     };
                     told.insert((first.step, second.step));
-                    let span = |claim: &Claim| self.steps.get(claim.step).map_or(Span::NONE, |step| step.span);
+                    let span =
+                        |claim: &Claim| self.steps.get(claim.step).map_or(Span::NONE, |step| step.span);
                     let one = first.step == second.step;
-                    let diagnostic = Diagnostic::error(span(second), format!("two tasks are at odds over {object}"))
-                        .label(format!("on `{}`, this one wants something else", host.name))
-                        .help("leave it to one of them, or keep them apart with `hosts` or `when`");
+                    let diagnostic =
+                        Diagnostic::error(span(second), format!("two tasks are at odds over {object}"))
+                            .label(format!("on `{}`, this one wants something else", host.name))
+                            .help("leave it to one of them, or keep them apart with `hosts` or `when`");
                     diagnostics.push(if one {
-                        Diagnostic { message: format!("two items of a loop are at odds over {object}"), ..diagnostic }
+                        Diagnostic {
+                            message: format!("two items of a loop are at odds over {object}"),
+                            ..diagnostic
+                        }
                     } else {
                         diagnostic.related(span(first), "the first one")
                     });

@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use super::value::{FileMode, HostPath, Principal, ownership, sha256};
+use super::value::{FileMode, HostPath, Principal, claims, ownership, sha256};
 use super::{Attribute, Change, Detail, Disruption, Planned, Unplannable, known};
 use crate::facts::file::{Attributes, FileKind, TEXT_LIMIT};
 use crate::facts::{Answer, Facts, Object, Query};
@@ -91,16 +91,19 @@ impl RegularFile {
     }
 
     /// What it wants, for finding two tasks at odds.
-    pub(super) fn manages(&self) -> (Object, String) {
-        let text = |value: Option<String>| value.unwrap_or_else(|| "any".to_owned());
-        let want = format!(
-            "a file, content {}, mode {}, owner {}, group {}",
-            text(self.want.digest().map(|digest| digest.chars().take(12).collect())),
-            text(self.mode.map(|mode| mode.to_string())),
-            text(self.owner.as_ref().map(|owner| owner.0.clone())),
-            text(self.group.as_ref().map(|group| group.0.clone())),
-        );
-        (self.object(), want)
+    pub(super) fn manages(&self) -> Vec<(Object, String)> {
+        let digest = |digest: String| digest.chars().take(12).collect();
+        claims(
+            Object::Path,
+            &self.path.0,
+            "a file",
+            [
+                ("content", self.want.digest().map(digest)),
+                ("mode", self.mode.map(|mode| mode.to_string())),
+                ("owner", self.owner.as_ref().map(|owner| owner.0.clone())),
+                ("group", self.group.as_ref().map(|group| group.0.clone())),
+            ],
+        )
     }
 
     /// Whether the content is the wanted one, and the old text when it may be shown.

@@ -128,8 +128,7 @@ impl Resource for Copy {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let files = self.files.iter().map(RegularFile::manages);
-        // Only the tree's own directories, without a mode: others may say more of them.
-        files.collect()
+        let files = self.files.iter().flat_map(RegularFile::manages);
+        self.directories.iter().flat_map(Resource::manages).chain(files).collect()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::content::attributes_change;
-use super::value::{FileMode, HostPath, Presence, Principal, ownership};
+use super::value::{FileMode, HostPath, Presence, Principal, claims, ownership};
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::file::FileKind;
@@ -153,16 +153,18 @@ impl Resource for Directory {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let text = |value: Option<&str>| value.unwrap_or("any").to_owned();
-        let want = match self.state {
-            Presence::Absent => "absent".to_owned(),
-            Presence::Present => format!(
-                "a directory, mode {}, owner {}, group {}",
-                text(self.mode.map(|mode| mode.to_string()).as_deref()),
-                text(self.owner.as_ref().map(|owner| owner.0.as_str())),
-                text(self.group.as_ref().map(|group| group.0.as_str())),
-            ),
-        };
-        vec![(Object::Path(self.path.0.clone()), want)]
+        if self.state == Presence::Absent {
+            return vec![(Object::Path(self.path.0.clone()), "absent".to_owned())];
+        }
+        claims(
+            Object::Path,
+            self.path.as_str(),
+            "a directory",
+            [
+                ("mode", self.mode.map(|mode| mode.to_string())),
+                ("owner", self.owner.as_ref().map(|owner| owner.0.clone())),
+                ("group", self.group.as_ref().map(|group| group.0.clone())),
+            ],
+        )
     }
 }

@@ -95,7 +95,9 @@ impl Resource for File {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let (object, want) = self.file.manages();
-        vec![(object, if self.state == Presence::Absent { "absent".to_owned() } else { want })]
+        match self.state {
+            Presence::Present => self.file.manages(),
+            Presence::Absent => vec![(Object::Path(self.file.path.0.clone()), "absent".to_owned())],
+        }
     }
 }

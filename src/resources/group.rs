@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::value::{AccountName, Presence};
+use super::value::{AccountName, Presence, claims};
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, known};
 use crate::config::{Diagnostics, FromNode as _, Node};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
@@ -93,7 +93,7 @@ impl Resource for Group {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let gid = self.gid.map_or_else(String::new, |gid| format!(", gid {gid}"));
-        vec![(self.object(), format!("{}{gid}", self.state))]
+        let attributes = [("gid", self.gid.map(|gid| gid.to_string()))];
+        claims(Object::Group, &self.name, self.state.to_string(), attributes)
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::content::{RegularFile, Want, removal};
-use super::value::{FileMode, HostPath};
+use super::value::{FileMode, HostPath, claims};
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::module::{Module, canonical};
@@ -243,14 +243,9 @@ impl Resource for KernelModule {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let mut want = self.state.to_string();
-        if let Some(persist) = self.persist {
-            want = format!("{want}, {}", if persist { "at boot" } else { "not at boot" });
-        }
-        if let Some(options) = &self.options {
-            want = format!("{want}, options {options}");
-        }
-        vec![(self.object(), want)]
+        let attributes =
+            [("at boot", self.persist.map(|persist| persist.to_string())), ("options", self.options.clone())];
+        claims(Object::Module, &self.module(), self.state.to_string(), attributes)
     }
 
     /// A cut initramfs does not boot.

@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
+use super::value::claims;
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::package::{Package, Packages, version_matches};
@@ -318,14 +319,12 @@ impl Resource for Task {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let mut want = self.state.to_string();
-        if let Some(version) = &self.version {
-            want = format!("{want}, version {version}");
-        }
-        if let Some(hold) = self.hold {
-            want = format!("{want}, {}", if hold { "held" } else { "not held" });
-        }
-        self.names.iter().map(|name| (Object::Package(name.clone()), want.clone())).collect()
+        let presence = if self.state == PackageState::Absent { "absent" } else { "present" };
+        let latest = (self.state == PackageState::Latest).then(|| "latest".to_owned());
+        let hold = |hold: bool| if hold { "held" } else { "not held" }.to_owned();
+        let attributes = [("version", self.version.clone().or(latest)), ("hold", self.hold.map(hold))];
+        let names = self.names.iter();
+        names.flat_map(|name| claims(Object::Package, name, presence, attributes.clone())).collect()
     }
 
     fn leave(&self) -> bool {

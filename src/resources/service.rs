@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::value::claims;
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::unit::Unit;
@@ -252,19 +253,17 @@ impl Resource for Service {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let mut want = Vec::new();
-        if let Some(enabled) = self.enabled {
-            want.push(if enabled { "enabled" } else { "disabled" }.to_owned());
-        }
-        if let Some(masked) = self.masked {
-            want.push(if masked { "masked" } else { "not masked" }.to_owned());
-        }
-        match self.state {
+        let state = match self.state {
             // An act, not a state: a handler that restarts is not at odds with a task that starts.
-            None | Some(ServiceState::Reloaded | ServiceState::Restarted) => {}
-            Some(state @ (ServiceState::Started | ServiceState::Stopped)) => want.push(state.to_string()),
-        }
-        if want.is_empty() { Vec::new() } else { vec![(self.object(), want.join(", "))] }
+            None | Some(ServiceState::Reloaded | ServiceState::Restarted) => None,
+            Some(state @ (ServiceState::Started | ServiceState::Stopped)) => Some(state.to_string()),
+        };
+        let attributes = [
+            ("enabled", self.enabled.map(|enabled| enabled.to_string())),
+            ("masked", self.masked.map(|masked| masked.to_string())),
+            ("state", state),
+        ];
+        claims(Object::Unit, &self.unit, "a unit", attributes)
     }
 
     fn settle(&self) -> Option<Duration> {

@@ -73,6 +73,6 @@ impl Resource for Template {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        vec![self.0.manages()]
+        self.0.manages()
     }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::group::account_script;
-use super::value::{AccountName, HostPath, Presence, Principal};
+use super::value::{AccountName, HostPath, Presence, Principal, claims};
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostics, FromNode as _, Node};
 use crate::facts::account::{Group, User};
@@ -189,14 +189,13 @@ impl Resource for Account {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        let mut want = vec![self.state.to_string()];
-        want.extend(self.uid.map(|uid| format!("uid {uid}")));
-        want.extend(self.group.as_ref().map(|group| format!("group {}", group.0)));
-        want.extend(self.home.as_ref().map(|home| format!("home {home}")));
-        want.extend(self.shell.as_ref().map(|shell| format!("shell {shell}")));
-        if !self.groups.is_empty() {
-            want.push(format!("groups {}", self.groups.join(",")));
-        }
-        vec![(self.object(), want.join(", "))]
+        let attributes = [
+            ("uid", self.uid.map(|uid| uid.to_string())),
+            ("group", self.group.as_ref().map(|group| group.0.clone())),
+            ("home", self.home.clone()),
+            ("shell", self.shell.clone()),
+        ];
+        // Groups are added to: two tasks may each name some.
+        claims(Object::User, &self.name, self.state.to_string(), attributes)
     }
 }

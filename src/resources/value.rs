@@ -6,6 +6,7 @@ use serde_json::{Value as Json, json};
 use sha2::{Digest as _, Sha256};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
+use crate::facts::Object;
 use crate::secrets::holds_secret;
 
 crate::choice! {
@@ -211,4 +212,18 @@ pub fn sha256(bytes: &[u8]) -> String {
         let _ = write!(hex, "{byte:02x}");
         hex
     })
+}
+
+/// What a resource wants of a thing, attribute by attribute: two tasks may each own some of them
+/// (`enabled` here, `started` there) and are at odds only over one that both name.
+pub(super) fn claims<'a>(
+    object: impl Fn(String) -> Object,
+    name: &str,
+    presence: impl Into<String>,
+    attributes: impl IntoIterator<Item = (&'a str, Option<String>)>,
+) -> Vec<(Object, String)> {
+    let own = attributes
+        .into_iter()
+        .filter_map(|(attribute, want)| Some((object(format!("{name} ({attribute})")), want?)));
+    std::iter::once((object(name.to_owned()), presence.into())).chain(own).collect()
 }

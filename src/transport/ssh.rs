@@ -128,7 +128,8 @@ impl Ssh {
 
 impl Shared {
     fn write_configs(&mut self, hosts: &[Host]) -> Result<(), TransportError> {
-        let common = ssh_config::common(self.settings.connect_timeout, self.version, self.settings.accept_new);
+        let common =
+            ssh_config::common(self.settings.connect_timeout, self.version, self.settings.accept_new);
         let finish = |file: &mut File, extra: Option<&Utf8PathBuf>| -> Result<(), ssh_config::ConfigError> {
             file.block("*", &common);
             for path in extra.into_iter().chain(&ssh_config::user_files(self.settings.user_config)) {

@@ -19,7 +19,13 @@ use crate::report::terminal::Verbosity;
 /// What keeps the run from starting.
 pub async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<u8> {
     if args.check {
-        let plan = PlanArgs { target: args.target, connect: args.connect, reports: args.reports, exit_code: false, out: None };
+        let plan = PlanArgs {
+            target: args.target,
+            connect: args.connect,
+            reports: args.reports,
+            exit_code: false,
+            out: None,
+        };
         return super::plan::run(settings, plan).await;
     }
     let mut settings = settings.clone();
@@ -31,7 +37,14 @@ pub async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<u8> {
         Some(file) => Some(expected(file, &project)?),
         None => None,
     };
-    let launch = Launch { command: "apply", mode: Mode::Apply, queries: BTreeSet::new(), expected, recorded: true, yes: args.yes };
+    let launch = Launch {
+        command: "apply",
+        mode: Mode::Apply,
+        queries: BTreeSet::new(),
+        expected,
+        recorded: true,
+        yes: args.yes,
+    };
     let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report| {
         if report.stats.tasks.blocked > 0 { vec![exit::PENDING] } else { Vec::new() }
     })
@@ -39,7 +52,10 @@ pub async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<u8> {
     Ok(code)
 }
 
-fn expected(file: &camino::Utf8Path, project: &crate::project::Project) -> anyhow::Result<BTreeMap<String, String>> {
+fn expected(
+    file: &camino::Utf8Path,
+    project: &crate::project::Project,
+) -> anyhow::Result<BTreeMap<String, String>> {
     let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
     let plan: PlanFile = serde_json::from_str(&text).with_context(|| format!("{file} is not a plan file"))?;
     plan.check_sources(project, file)?;

@@ -82,8 +82,12 @@ pub async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
     }
     let code = exit::choose(&codes);
     if let Some(file) = &args.reports.json {
-        let hosts: serde_json::Map<_, _> = results.iter().map(|(_, host, said)| (host.clone(), object(said))).collect();
-        launch::write_json(file, &json!({ "version": 1, "command": "exec", "exit_code": code, "hosts": hosts }))?;
+        let hosts: serde_json::Map<_, _> =
+            results.iter().map(|(_, host, said)| (host.clone(), object(said))).collect();
+        launch::write_json(
+            file,
+            &json!({ "version": 1, "command": "exec", "exit_code": code, "hosts": hosts }),
+        )?;
         return Ok(code);
     }
     let mut text = String::new();

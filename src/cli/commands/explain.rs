@@ -30,7 +30,8 @@ fn page(name: &str) -> anyhow::Result<String> {
     if let Some(row) = exit::TABLE.iter().find(|row| row.name == name || row.code.to_string() == name) {
         return Ok(reference::exit_code(row));
     }
-    let names = crate::resources::kinds().iter().map(|kind| kind.name).chain(exit::TABLE.iter().map(|row| row.name));
+    let names =
+        crate::resources::kinds().iter().map(|kind| kind.name).chain(exit::TABLE.iter().map(|row| row.name));
     let error = Exit::new(exit::USAGE, format!("nothing is called `{name}`"));
     Err(match did_you_mean_text(name, names) {
         Some(hint) => error.hint(hint),

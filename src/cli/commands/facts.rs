@@ -42,9 +42,14 @@ pub async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<u8> {
     let launch =
         Launch { command: "facts", mode: Mode::Gather, queries, expected: None, recorded: false, yes: false };
     let reports = crate::cli::args::Reports::default();
-    let (finished, code) = launch::run(settings, project, &args.connect, &reports, launch, |_| Vec::new()).await?;
-    let hosts: Vec<(String, Json)> =
-        finished.report.sessions.iter().map(|session| (session.name().to_owned(), session.facts().view())).collect();
+    let (finished, code) =
+        launch::run(settings, project, &args.connect, &reports, launch, |_| Vec::new()).await?;
+    let hosts: Vec<(String, Json)> = finished
+        .report
+        .sessions
+        .iter()
+        .map(|session| (session.name().to_owned(), session.facts().view()))
+        .collect();
     if let Some(file) = &args.reports.json {
         let object: Map<String, Json> = hosts.into_iter().collect();
         launch::write_json(file, &Json::Object(object))?;

@@ -18,7 +18,8 @@ pub fn run(command: GenerateCommand) -> anyhow::Result<u8> {
     match command {
         GenerateCommand::Schema { file } => {
             let schema = if file == "inventory" { schema::inventory() } else { schema::playbook() };
-            output::data(&(serde_json::to_string_pretty(&schema)? + "\n")).context("cannot write to stdout")?;
+            output::data(&(serde_json::to_string_pretty(&schema)? + "\n"))
+                .context("cannot write to stdout")?;
         }
         GenerateCommand::Completions { shell } => {
             let mut text = Vec::new();
@@ -27,7 +28,8 @@ pub fn run(command: GenerateCommand) -> anyhow::Result<u8> {
         }
         GenerateCommand::Man { directory } => {
             std::fs::create_dir_all(&directory).with_context(|| format!("cannot create {directory}"))?;
-            clap_mangen::generate_to(Cli::command(), &directory).with_context(|| format!("cannot write into {directory}"))?;
+            clap_mangen::generate_to(Cli::command(), &directory)
+                .with_context(|| format!("cannot write into {directory}"))?;
         }
         GenerateCommand::Docs { directory } => docs(&directory)?,
     }

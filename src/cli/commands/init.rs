@@ -51,7 +51,8 @@ pub async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
         Some(parent) if !parent.as_str().is_empty() => parent.to_owned(),
         _ => Utf8PathBuf::from("."),
     };
-    let known_hosts = camino::absolute_utf8(directory.join("known_hosts")).context("cannot use the output's directory")?;
+    let known_hosts =
+        camino::absolute_utf8(directory.join("known_hosts")).context("cannot use the output's directory")?;
     let hosts = hosts(&args, &known_hosts)?;
     let seen = trust::look(settings, &hosts, &Secrets::default()).await?;
     let mut new = Vec::new();
@@ -77,7 +78,11 @@ pub async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
     }
     let text = inventory(&args, &found, &problems.iter().map(|(name, ..)| name.clone()).collect::<Vec<_>>());
     std::fs::write(&args.output, text).with_context(|| format!("cannot write {}", args.output))?;
-    let ask = if found.iter().any(|found| found.root == Root::SudoWithPassword) { " --ask-become-pass" } else { "" };
+    let ask = if found.iter().any(|found| found.root == Root::SudoWithPassword) {
+        " --ask-become-pass"
+    } else {
+        ""
+    };
     output::say(&format!("{} written: {} of {} hosts found", args.output, found.len(), hosts.len()));
     output::say(&format!("next: provision apply {}{ask}", args.output));
     output::say(&format!("      (or look first: provision plan {}{ask})", args.output));
@@ -87,7 +92,11 @@ pub async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
 /// The same command with the keys accepted.
 fn again(args: &InitArgs) -> String {
     let mut words = vec!["provision init".to_owned()];
-    words.extend(args.hosts.iter().map(|host| if host.contains(['[', '&', ' ']) { format!("'{host}'") } else { host.clone() }));
+    words.extend(
+        args.hosts
+            .iter()
+            .map(|host| if host.contains(['[', '&', ' ']) { format!("'{host}'") } else { host.clone() }),
+    );
     if args.output != "inventory.yaml" {
         words.push(format!("--output {}", args.output));
     }
@@ -126,7 +135,9 @@ fn hosts(args: &InitArgs, known_hosts: &camino::Utf8Path) -> anyhow::Result<Vec<
             }
             names.insert(name.clone());
             let identity_file = match &args.identity_file {
-                Some(path) => Some(camino::absolute_utf8(path).with_context(|| format!("cannot use {path}"))?),
+                Some(path) => {
+                    Some(camino::absolute_utf8(path).with_context(|| format!("cannot use {path}"))?)
+                }
                 None => None,
             };
             hosts.push(Host {
@@ -138,7 +149,13 @@ fn hosts(args: &InitArgs, known_hosts: &camino::Utf8Path) -> anyhow::Result<Vec<
                 offline: None,
                 address,
                 transport: TransportKind::Ssh,
-                ssh: Ssh { user: user.clone(), port, identity_file, known_hosts: Some(known_hosts.to_owned()), ..Ssh::default() },
+                ssh: Ssh {
+                    user: user.clone(),
+                    port,
+                    identity_file,
+                    known_hosts: Some(known_hosts.to_owned()),
+                    ..Ssh::default()
+                },
                 vars: BTreeMap::new(),
                 nics: Json::Null,
                 expect: Json::Null,
@@ -169,11 +186,13 @@ async fn explore(seen: Vec<Seen>) -> (Vec<Found>, Vec<(String, String, Option<St
                 found.push(Found { host: seen.host, facts, root });
             }
             Err(error) => {
-                let (kind, text) = trust::login_problem(&error).unwrap_or((ConnectKind::Other, error.to_string()));
+                let (kind, text) =
+                    trust::login_problem(&error).unwrap_or((ConnectKind::Other, error.to_string()));
                 let port = seen.host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
                 let user = seen.host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
-                let hint = (kind == ConnectKind::KeyRefused)
-                    .then(|| format!("put your key on the host: ssh-copy-id {port}{user}{}", seen.host.address));
+                let hint = (kind == ConnectKind::KeyRefused).then(|| {
+                    format!("put your key on the host: ssh-copy-id {port}{user}{}", seen.host.address)
+                });
                 problems.push((seen.host.name, text, hint));
             }
         }
@@ -184,7 +203,8 @@ async fn explore(seen: Vec<Seen>) -> (Vec<Found>, Vec<(String, String, Option<St
 /// Facts and the way to root, as the login itself sees them.
 async fn ask(remote: &mut dyn Remote) -> (Json, Root) {
     let deadline = Duration::from_secs(20);
-    let queries = ["os", "hostname", "pci", "network", "arch"].iter().filter_map(|name| facts::base(name)).collect();
+    let queries =
+        ["os", "hostname", "pci", "network", "arch"].iter().filter_map(|name| facts::base(name)).collect();
     let parts = facts::batch(&queries, deadline);
     let text = "if [ \"$(id -u)\" = 0 ]; then echo login; elif ! command -v sudo >/dev/null 2>&1; then echo nothing; \
                 elif sudo -n true 2>/dev/null; then echo sudo; else echo password; fi";
@@ -217,15 +237,20 @@ fn hardware(facts: &Json) -> (u64, String, u64) {
     let list = |path: &str| facts.pointer(path).and_then(Json::as_array).unwrap_or(&empty).clone();
     let gpus = list("/pci/gpus");
     let nics = list("/pci/nics");
-    let model = gpus.first().and_then(|gpu| gpu.get("model").or_else(|| gpu.get("device"))).map_or_else(String::new, |model| {
-        model.as_str().unwrap_or("").to_owned()
-    });
+    let model = gpus
+        .first()
+        .and_then(|gpu| gpu.get("model").or_else(|| gpu.get("device")))
+        .map_or_else(String::new, |model| model.as_str().unwrap_or("").to_owned());
     (gpus.len() as u64, model, nics.len() as u64)
 }
 
 /// The inventory as text: commented, and what `apply` takes.
 fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
-    let become_root = if found.iter().any(|found| matches!(found.root, Root::Sudo | Root::SudoWithPassword)) { "sudo" } else { "none" };
+    let become_root = if found.iter().any(|found| matches!(found.root, Root::Sudo | Root::SudoWithPassword)) {
+        "sudo"
+    } else {
+        "none"
+    };
     let mut text = String::new();
     text.push_str(&format!("# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {}\n\nssh:\n", args.cluster));
     let users: BTreeSet<_> = found.iter().filter_map(|found| found.host.ssh.user.clone()).collect();
@@ -235,7 +260,9 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
     if let Some(path) = found.iter().find_map(|found| found.host.ssh.identity_file.clone()) {
         text.push_str(&format!("  identity_file: {path}\n"));
     }
-    text.push_str("  known_hosts: ./known_hosts    # strict; recorded by init, later by `provision inventory trust`\n");
+    text.push_str(
+        "  known_hosts: ./known_hosts    # strict; recorded by init, later by `provision inventory trust`\n",
+    );
     let note = if found.iter().any(|found| found.root == Root::SudoWithPassword) {
         "    # wants a password: --ask-become-pass, or { method: sudo, password: { secret: NAME } }"
     } else {
@@ -259,7 +286,8 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
         let names: Vec<&str> = members.iter().map(|found| found.host.name.as_str()).collect();
         let (_, _, nics) = members.first().map_or((0, String::new(), 0), |found| hardware(&found.facts));
         let os = members.first().map(|found| {
-            let word = |path: &str| found.facts.pointer(path).and_then(Json::as_str).unwrap_or("?").to_owned();
+            let word =
+                |path: &str| found.facts.pointer(path).and_then(Json::as_str).unwrap_or("?").to_owned();
             format!("{} {}", word("/os/id"), word("/os/version"))
         });
         text.push_str(&format!(
@@ -276,7 +304,9 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
         if let Some(port) = host.ssh.port {
             ssh.push(format!("port: {port}"));
         }
-        if users.len() > 1 && let Some(user) = &host.ssh.user {
+        if users.len() > 1
+            && let Some(user) = &host.ssh.user
+        {
             ssh.push(format!("user: {user}"));
         }
         let ssh = if ssh.is_empty() { String::new() } else { format!(", ssh: {{ {} }}", ssh.join(", ")) };

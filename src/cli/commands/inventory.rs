@@ -46,7 +46,8 @@ fn list(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Resu
     let project = load(settings, target)?;
     let hosts = selected(&project);
     if let Some(file) = &reports.json {
-        let hosts: Map<String, Json> = hosts.iter().map(|host| (host.name.clone(), host_json(host, false))).collect();
+        let hosts: Map<String, Json> =
+            hosts.iter().map(|host| (host.name.clone(), host_json(host, false))).collect();
         launch::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
         return Ok(exit::OK);
     }
@@ -67,7 +68,8 @@ fn show(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Resu
     let project = load(settings, target)?;
     let hosts = selected(&project);
     if let Some(file) = &reports.json {
-        let hosts: Map<String, Json> = hosts.iter().map(|host| (host.name.clone(), host_json(host, true))).collect();
+        let hosts: Map<String, Json> =
+            hosts.iter().map(|host| (host.name.clone(), host_json(host, true))).collect();
         launch::write_json(file, &json!({ "version": 1, "cluster": project.cluster, "hosts": hosts }))?;
         return Ok(exit::OK);
     }
@@ -113,7 +115,9 @@ fn host_json(host: &Host, vars: bool) -> Json {
         let vars: Map<String, Json> = host
             .vars
             .iter()
-            .map(|(name, variable)| (name.clone(), json!({ "value": variable.value, "origin": variable.origin })))
+            .map(|(name, variable)| {
+                (name.clone(), json!({ "value": variable.value, "origin": variable.origin }))
+            })
             .collect();
         fields.insert("vars".to_owned(), Json::Object(vars));
     }

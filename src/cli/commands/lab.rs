@@ -60,7 +60,11 @@ fn up(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
     let spec = lab_spec(settings, inventory)?;
     let state = lab::up(&spec, &mut say)?;
     output::data(&table(&state)).context("cannot write to stdout")?;
-    output::say(&format!("look around: ssh -F {} {}", state.ssh_config, spec.hosts.first().map_or("HOST", |host| host.name.as_str())));
+    output::say(&format!(
+        "look around: ssh -F {} {}",
+        state.ssh_config,
+        spec.hosts.first().map_or("HOST", |host| host.name.as_str())
+    ));
     Ok(exit::OK)
 }
 
@@ -68,7 +72,10 @@ fn table(state: &LabState) -> String {
     let mut text = String::new();
     for host in &state.hosts {
         let running = if host.running { "running" } else { "down" };
-        text.push_str(&format!("{:12} {}@{}:{}  {running}\n", host.name, state.user, host.address, host.port));
+        text.push_str(&format!(
+            "{:12} {}@{}:{}  {running}\n",
+            host.name, state.user, host.address, host.port
+        ));
     }
     text
 }

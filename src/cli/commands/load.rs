@@ -114,8 +114,9 @@ fn count(found: &Diagnostics) -> anyhow::Error {
 /// When the file cannot be read as an inventory.
 pub fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
     let mut sources = Sources::default();
-    let text = std::fs::read_to_string(inventory)
-        .map_err(|error| Exit::new(exit::CONFIG, format!("cannot read the inventory `{inventory}`: {error}")))?;
+    let text = std::fs::read_to_string(inventory).map_err(|error| {
+        Exit::new(exit::CONFIG, format!("cannot read the inventory `{inventory}`: {error}"))
+    })?;
     let id = sources.add(inventory, text);
     let mut diagnostics = Diagnostics::default();
     let cluster = yaml::read(&sources, id, &mut diagnostics)
@@ -151,7 +152,13 @@ fn recorded(settings: &Settings, target: &Target) -> BTreeMap<String, BTreeSet<S
 /// # Errors
 /// What is wrong with the inventory.
 pub fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<LabSpec> {
-    let target = Target { inventory: inventory.to_owned(), hosts: None, tags: Vec::new(), set: Vec::new(), lab: false };
+    let target = Target {
+        inventory: inventory.to_owned(),
+        hosts: None,
+        tags: Vec::new(),
+        set: Vec::new(),
+        lab: false,
+    };
     let project = load(settings, &target)?;
     let mut diagnostics = Diagnostics::default();
     let defaults = match &project.lab {

@@ -51,11 +51,21 @@ impl PlanFile {
             .iter()
             .filter_map(|session| {
                 let digest = session.plan_digest()?;
-                let tasks = finished.record.hosts.get(session.name()).map(|host| host.plan.clone()).unwrap_or_default();
+                let tasks = finished
+                    .record
+                    .hosts
+                    .get(session.name())
+                    .map(|host| host.plan.clone())
+                    .unwrap_or_default();
                 Some((session.name().to_owned(), HostPlan { digest, tasks }))
             })
             .collect();
-        Self { version: Self::VERSION, cluster: finished.record.cluster.clone(), sources: project.clone(), hosts }
+        Self {
+            version: Self::VERSION,
+            cluster: finished.record.cluster.clone(),
+            sources: project.clone(),
+            hosts,
+        }
     }
 
     /// Refuses a plan of other files.
@@ -82,7 +92,11 @@ impl PlanFile {
 
 /// SHA-256 of every file that a project was read from.
 fn sources(project: &Project) -> BTreeMap<String, String> {
-    project.sources.iter().map(|(path, text)| (path.to_string(), hex(&Sha256::digest(text.as_bytes())))).collect()
+    project
+        .sources
+        .iter()
+        .map(|(path, text)| (path.to_string(), hex(&Sha256::digest(text.as_bytes()))))
+        .collect()
 }
 
 /// Runs the command; its exit code.
@@ -92,8 +106,14 @@ fn sources(project: &Project) -> BTreeMap<String, String> {
 pub async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
     let project = load_to_run(settings, &args.target)?;
     let sources = sources(&project);
-    let launch =
-        Launch { command: "plan", mode: Mode::Plan, queries: BTreeSet::new(), expected: None, recorded: false, yes: false };
+    let launch = Launch {
+        command: "plan",
+        mode: Mode::Plan,
+        queries: BTreeSet::new(),
+        expected: None,
+        recorded: false,
+        yes: false,
+    };
     let (finished, code) = launch::run(settings, project, &args.connect, &args.reports, launch, |report| {
         if args.exit_code && report.stats.pending > 0 { vec![exit::PENDING] } else { Vec::new() }
     })

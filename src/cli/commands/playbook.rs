@@ -56,7 +56,8 @@ fn show(playbook: &Playbook) -> String {
     if !playbook.order.is_empty() {
         text.push_str("\nParameters (`with:` of the entry):\n");
     }
-    for (name, param) in playbook.order.iter().filter_map(|name| Some((name, &playbook.params.get(name)?.1))) {
+    for (name, param) in playbook.order.iter().filter_map(|name| Some((name, &playbook.params.get(name)?.1)))
+    {
         let default = match &param.default {
             Some(node) => format!("default {}", node.to_json()),
             None => "required".to_owned(),

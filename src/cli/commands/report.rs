@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use camino::Utf8Path;
 
 use super::load::cluster_of;
-use crate::cli::args::{Reports, ReportCommand};
+use crate::cli::args::{ReportCommand, Reports};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{cluster_dir, write_reports};
 use crate::cli::settings::Settings;
@@ -29,13 +29,16 @@ pub fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result<u8> {
             if let Some(host) = &host {
                 record.hosts.retain(|name, _| name == host);
                 if record.hosts.is_empty() {
-                    return Err(Exit::new(exit::USAGE, format!("host `{host}` was not part of that run")).into());
+                    return Err(
+                        Exit::new(exit::USAGE, format!("host `{host}` was not part of that run")).into()
+                    );
                 }
             }
             show(&record, output, &reports)
         }
         ReportCommand::Replay { inventory, run } => {
-            let mut terminal = Terminal::new(crate::report::terminal::Settings { progress: false, ..settings.terminal() });
+            let mut terminal =
+                Terminal::new(crate::report::terminal::Settings { progress: false, ..settings.terminal() });
             for event in events(settings, &inventory, run)? {
                 terminal.event(&event);
             }
@@ -61,7 +64,9 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
     let mut text = String::new();
     for info in journal::list(&cluster) {
         let command = match info.first.map(|event| event.kind) {
-            Some(EventKind::RunStarted { command, hosts, .. }) => format!("{command:8} {:4} hosts", hosts.len()),
+            Some(EventKind::RunStarted { command, hosts, .. }) => {
+                format!("{command:8} {:4} hosts", hosts.len())
+            }
             _ => "?".to_owned(),
         };
         let end = match info.last.map(|event| event.kind) {

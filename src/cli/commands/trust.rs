@@ -101,7 +101,8 @@ pub async fn look(settings: &Settings, hosts: &[Host], secrets: &Secrets) -> any
                 let text = probe.ssh.known_hosts.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
                 let name = known_name(&probe);
                 let keys = text.as_deref().unwrap_or("").lines().filter_map(HostKey::parse);
-                let (own, jumps): (Vec<_>, Vec<_>) = keys.partition(|key| key.name.split(',').any(|part| part == name));
+                let (own, jumps): (Vec<_>, Vec<_>) =
+                    keys.partition(|key| key.name.split(',').any(|part| part == name));
                 Seen { key: own.into_iter().next(), jumps, host: probe, login }
             });
         }
@@ -167,7 +168,12 @@ pub async fn record(
             if !known(&file, &jump.name).iter().any(|other| other.key == jump.key) {
                 let entry = (file.clone(), jump.clone());
                 if !new.contains(&entry) {
-                    output::say(&format!("{}        {} (jump host)  {}", paint(CHANGE, "new"), jump.name, jump.fingerprint()));
+                    output::say(&format!(
+                        "{}        {} (jump host)  {}",
+                        paint(CHANGE, "new"),
+                        jump.name,
+                        jump.fingerprint()
+                    ));
                     new.push(entry);
                 }
             }
@@ -180,28 +186,46 @@ pub async fn record(
         };
         match known(&file, &key.name) {
             known if known.iter().any(|other| other.key == key.key) => {
-                output::say(&format!("{}      {}  {}", paint(GOOD, "known"), seen.host.name, key.fingerprint()));
+                output::say(&format!(
+                    "{}      {}  {}",
+                    paint(GOOD, "known"),
+                    seen.host.name,
+                    key.fingerprint()
+                ));
             }
             known if known.iter().any(|other| same_kind(other, key)) && !replace => {
                 refused.push(seen.host.name.clone());
-                output::say(&format!("{}    {}  {}", paint(BAD, "changed"), seen.host.name, key.fingerprint()));
+                output::say(&format!(
+                    "{}    {}  {}",
+                    paint(BAD, "changed"),
+                    seen.host.name,
+                    key.fingerprint()
+                ));
                 for old in known {
                     output::say(&format!("           recorded in {file}: {}", old.fingerprint()));
                 }
             }
             _ => {
-                output::say(&format!("{}        {}  {}", paint(CHANGE, "new"), seen.host.name, key.fingerprint()));
+                output::say(&format!(
+                    "{}        {}  {}",
+                    paint(CHANGE, "new"),
+                    seen.host.name,
+                    key.fingerprint()
+                ));
                 new.push((file, key.clone()));
             }
         }
     }
     if !refused.is_empty() {
-        return Err(Exit::new(exit::CONFIG, format!("{} show another key than the recorded one", refused.join(", ")))
-            .hint(format!(
-                "if they were reinstalled: provision inventory trust {inventory} --hosts {} --replace",
-                refused.join(",")
-            ))
-            .into());
+        return Err(Exit::new(
+            exit::CONFIG,
+            format!("{} show another key than the recorded one", refused.join(", ")),
+        )
+        .hint(format!(
+            "if they were reinstalled: provision inventory trust {inventory} --hosts {} --replace",
+            refused.join(",")
+        ))
+        .into());
     }
     if !new.is_empty() {
         confirm(settings, yes, &format!("provision inventory trust {inventory} --yes"))?;
@@ -250,7 +274,10 @@ fn same_kind(a: &HostKey, b: &HostKey) -> bool {
 /// Keys that a file has under a name. Hashed names are not read: they are ssh's to compare.
 fn known(file: &Utf8Path, name: &str) -> Vec<HostKey> {
     let text = std::fs::read_to_string(file).unwrap_or_default();
-    text.lines().filter_map(HostKey::parse).filter(|key| key.name.split(',').any(|part| part == name)).collect()
+    text.lines()
+        .filter_map(HostKey::parse)
+        .filter(|key| key.name.split(',').any(|part| part == name))
+        .collect()
 }
 
 /// Records keys; with `replace`, in place of those that the file has under the same name.
@@ -278,7 +305,8 @@ pub fn append(keys: &[(Utf8PathBuf, HostKey)], replace: bool) -> anyhow::Result<
         }
         // A reader never sees half a file.
         let temporary = Utf8PathBuf::from(format!("{file}.new"));
-        let mut out = std::fs::File::create(&temporary).with_context(|| format!("cannot write {temporary}"))?;
+        let mut out =
+            std::fs::File::create(&temporary).with_context(|| format!("cannot write {temporary}"))?;
         out.write_all(text.as_bytes()).with_context(|| format!("cannot write {temporary}"))?;
         out.sync_all().with_context(|| format!("cannot write {temporary}"))?;
         std::fs::rename(&temporary, file).with_context(|| format!("cannot write {file}"))?;

@@ -23,7 +23,13 @@ pub fn run(settings: &Settings, args: ValidateArgs) -> anyhow::Result<u8> {
         let stages: Vec<_> = stages
             .iter()
             .map(|range| {
-                let names: Vec<_> = project.steps.get(range.clone()).unwrap_or_default().iter().map(|step| &step.id).collect();
+                let names: Vec<_> = project
+                    .steps
+                    .get(range.clone())
+                    .unwrap_or_default()
+                    .iter()
+                    .map(|step| &step.id)
+                    .collect();
                 json!({ "tasks": names })
             })
             .collect();

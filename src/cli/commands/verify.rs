@@ -18,8 +18,14 @@ use crate::report::{output, plan};
 /// What keeps the run from starting.
 pub async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result<u8> {
     let project = load_to_run(settings, &args.target)?;
-    let launch =
-        Launch { command: "verify", mode: Mode::Plan, queries: BTreeSet::new(), expected: None, recorded: true, yes: false };
+    let launch = Launch {
+        command: "verify",
+        mode: Mode::Plan,
+        queries: BTreeSet::new(),
+        expected: None,
+        recorded: true,
+        yes: false,
+    };
     let (finished, code) = launch::run(settings, project, &args.connect, &args.reports, launch, |report| {
         let drift = report.sessions.iter().any(crate::engine::Session::has_drift);
         if drift { vec![exit::DRIFT] } else { Vec::new() }

@@ -10,8 +10,10 @@ put() {
     exec 3>"$temporary" || return
     set +C
     trap 'rm -f "$temporary"; exit 1' HUP INT TERM
-    if put_content "$4" "$5" && { [ -z "$3" ] || chown "$3" /proc/self/fd/3; } &&
-        chmod "$2" /proc/self/fd/3 && exec 3>&- && mv -f "$temporary" "$1"; then
+    open=/proc/self/fd/3
+    # Only a chroot that nobody else is in has no /proc.
+    [ -e "$open" ] || open=$temporary
+    if put_content "$4" "$5" && { [ -z "$3" ] || chown "$3" "$open"; } && chmod "$2" "$open" && exec 3>&- && mv -f "$temporary" "$1"; then
         trap - HUP INT TERM
         return 0
     fi
