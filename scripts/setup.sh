@@ -40,6 +40,9 @@ done
 # Ansible and pyinfra of the benchmark go into a virtual environment. Having python3 is not
 # enough: Debian splits ensurepip off.
 python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
+# Without recommended packages gcc comes without the files that every link needs.
+[ -e /usr/include/stdlib.h ] || missing+=(libc6-dev)
+[ -e /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
 [ -e /usr/share/keyrings/debian-archive-keyring.gpg ] || missing+=(debian-archive-keyring)
 
 problems=0
@@ -73,8 +76,10 @@ start_docker() {
     local log=/var/log/dockerd.log
     say "starting dockerd in the background; its log is $log"
     PATH=$PATH:/usr/sbin:/sbin setsid dockerd </dev/null >>"$log" 2>&1 &
+    local daemon=$!
     for _ in $(seq 30); do
         answers && return
+        kill -0 "$daemon" 2>/dev/null || break
         sleep 1
     done
     say "dockerd does not answer; the end of $log:"
