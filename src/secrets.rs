@@ -101,6 +101,14 @@ impl Secrets {
         Self(Arc::new(values))
     }
 
+    /// These and one more, such as a password that was asked for.
+    #[must_use]
+    pub fn with(self, name: &str, value: SecretString) -> Self {
+        let mut values = Arc::unwrap_or_clone(self.0);
+        values.insert(name.to_owned(), value);
+        Self::new(values)
+    }
+
     /// One secret.
     pub fn get(&self, name: &str) -> Option<&SecretString> {
         self.0.get(name)
@@ -231,7 +239,8 @@ mod tests {
     use super::*;
 
     fn one(source: SecretSource) -> Result<String, String> {
-        let secrets = resolve(&BTreeMap::from([("s".to_owned(), source)])).map_err(|error| error.to_string())?;
+        let secrets =
+            resolve(&BTreeMap::from([("s".to_owned(), source)])).map_err(|error| error.to_string())?;
         Ok(secrets.reveal(&format!("<{}>", placeholder("s"))))
     }
 

@@ -93,6 +93,7 @@ async fn run(world: &World, transport: &Scripted, mode: Mode, during: impl FnOnc
         alive: Box::new(|_| false),
         queries: BTreeSet::new(),
         expected: None,
+        consent: engine::Consent::given(),
         fleet: SharedFacts::default(),
     });
     let report = engine::run(context, "apply").await;

@@ -14,7 +14,7 @@ use crate::report::style::{BAD, HINT, paint, safe};
 /// An error with an exit code of its own.
 #[derive(Debug, thiserror::Error)]
 #[error("{message}")]
-pub struct Exit {
+pub(super) struct Exit {
     /// The exit code.
     pub code: u8,
     /// What is wrong; may be empty when it was said already.
@@ -25,13 +25,13 @@ pub struct Exit {
 
 impl Exit {
     /// An error with this code.
-    pub fn new(code: u8, message: impl Into<String>) -> Self {
+    pub(super) fn new(code: u8, message: impl Into<String>) -> Self {
         Self { code, message: message.into(), hint: None }
     }
 
     /// Adds what to do.
     #[must_use]
-    pub fn hint(mut self, hint: impl Into<String>) -> Self {
+    pub(super) fn hint(mut self, hint: impl Into<String>) -> Self {
         self.hint = Some(hint.into());
         self
     }

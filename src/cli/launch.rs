@@ -5,31 +5,30 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
-use async_trait::async_trait;
 use camino::{Utf8Path, Utf8PathBuf};
 use secrecy::SecretString;
 
 use super::args::{Connect, Reports};
 use super::settings::Settings;
-use crate::engine::{self, Context, Deadlines, Mode, Stop, Stopper};
+use crate::engine::{self, Consent, Context, Deadlines, Mode, Stop, Stopper};
 use crate::events::{Emitter, Event, EventKind, Sink};
 use crate::exit;
 use crate::facts::Query;
-use crate::inventory::{Become, Host, TransportKind};
+use crate::inventory::{Become, Host};
 use crate::journal::{self, Journal, LockError, RunLock};
 use crate::project::Project;
 use crate::report::record::Record;
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, json, junit, output};
 use crate::secrets::Secrets;
-use crate::transport::{self, Remote, Transport, TransportError};
+use crate::transport::{ByHost, SshSettings, Transport};
 
 /// Name of the secret that `--ask-become-pass` fills.
 const ASKED: &str = "become";
 
 /// What is run.
 #[derive(Debug)]
-pub struct Launch<'a> {
+pub(super) struct Launch<'a> {
     /// The subcommand, for the record.
     pub command: &'a str,
     /// How far it goes.
@@ -46,7 +45,7 @@ pub struct Launch<'a> {
 
 /// A finished run.
 #[derive(Debug)]
-pub struct Finished {
+pub(super) struct Finished {
     /// What the engine says.
     pub report: engine::Report,
     /// Everything as one value.
@@ -54,7 +53,7 @@ pub struct Finished {
 }
 
 /// The directory of a cluster's runs and locks.
-pub fn cluster_dir(settings: &Settings, cluster: &str) -> Utf8PathBuf {
+pub(super) fn cluster_dir(settings: &Settings, cluster: &str) -> Utf8PathBuf {
     settings.state.join(cluster)
 }
 
@@ -62,7 +61,7 @@ pub fn cluster_dir(settings: &Settings, cluster: &str) -> Utf8PathBuf {
 ///
 /// # Errors
 /// What keeps the run from starting, as an [`Exit`](super::dispatch::Exit) where it has a code.
-pub async fn run(
+pub(super) async fn run(
     settings: &Settings,
     mut project: Project,
     connect: &Connect,
@@ -113,6 +112,7 @@ pub async fn run(
         alive: Box::new(move |run| journal::is_alive(&lock_dir, run)),
         queries: launch.queries,
         expected: launch.expected,
+        consent: consent(launch.yes, settings.interactive),
         fleet: engine::SharedFacts::default(),
     });
 
@@ -178,7 +178,7 @@ fn take(terminal: &mut Terminal, record: &mut Record, event: &Event) {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn write_reports(reports: &Reports, record: &Record) -> anyhow::Result<()> {
+pub(super) fn write_reports(reports: &Reports, record: &Record) -> anyhow::Result<()> {
     if let Some(file) = &reports.json {
         write_json(file, &json::object(record))?;
     }
@@ -192,7 +192,7 @@ pub fn write_reports(reports: &Reports, record: &Record) -> anyhow::Result<()> {
 ///
 /// # Errors
 /// When it cannot be written.
-pub fn write_json(file: &str, value: &serde_json::Value) -> anyhow::Result<()> {
+pub(super) fn write_json(file: &str, value: &serde_json::Value) -> anyhow::Result<()> {
     let text = serde_json::to_string_pretty(value)? + "\n";
     if file == "-" {
         return output::data(&text).context("cannot write to stdout");
@@ -216,34 +216,32 @@ fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result
 }
 
 /// Values of the secrets that the inventory names, and the password that was asked for.
-pub async fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> anyhow::Result<Secrets> {
-    let mut values = BTreeMap::new();
-    for (name, source) in &project.secrets {
-        if let crate::secrets::SecretSource::File(path) = source {
-            let text = std::fs::read_to_string(path).with_context(|| format!("secret {name}: {path}"))?;
-            values.insert(name.clone(), SecretString::from(text.trim_end_matches('\n').to_owned()));
+pub(super) async fn secrets(
+    project: &mut Project,
+    ask: bool,
+    settings: &Settings,
+) -> anyhow::Result<Secrets> {
+    let resolved = crate::secrets::resolve(&project.secrets).map_err(|error| {
+        super::dispatch::Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error)))
+    })?;
+    if !ask {
+        return Ok(resolved);
+    }
+    let password = if settings.interactive {
+        let term = console::Term::stderr();
+        term.write_str("sudo password: ").context("cannot ask for the password")?;
+        term.read_secure_line().context("cannot read the password")?
+    } else {
+        let mut line = String::new();
+        std::io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
+        line.trim_end_matches(['\n', '\r']).to_owned()
+    };
+    for host in &mut project.hosts {
+        if let Become::Sudo { password } = &mut host.ssh.become_method {
+            *password = Some(ASKED.to_owned());
         }
     }
-    if ask {
-        let password = if settings.interactive {
-            let term = console::Term::stderr();
-            term.write_str("sudo password: ").context("cannot ask for the password")?;
-            term.read_secure_line().context("cannot read the password")?
-        } else {
-            let mut line = String::new();
-            std::io::stdin()
-                .read_line(&mut line)
-                .context("cannot read the sudo password from standard input")?;
-            line.trim_end_matches(['\n', '\r']).to_owned()
-        };
-        values.insert(ASKED.to_owned(), SecretString::from(password));
-        for host in &mut project.hosts {
-            if let Become::Sudo { password } = &mut host.ssh.become_method {
-                *password = Some(ASKED.to_owned());
-            }
-        }
-    }
-    Ok(Secrets::new(values))
+    Ok(resolved.with(ASKED, SecretString::from(password)))
 }
 
 /// This controller as it is called in the locks of hosts.
@@ -300,28 +298,19 @@ fn leave(code: u8) -> ! {
     std::process::exit(i32::from(code))
 }
 
-/// Hosts over SSH and this machine in one run.
-struct Both {
-    ssh: Option<transport::Ssh>,
-    local: transport::Local,
-}
-
-#[async_trait]
-impl Transport for Both {
-    async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
-        match (host.transport, &self.ssh) {
-            (TransportKind::Local, _) => self.local.open(host, deadline).await,
-            (TransportKind::Ssh, Some(ssh)) => ssh.open(host, deadline).await,
-            (TransportKind::Ssh, None) => {
-                Err(TransportError::Protocol { message: "no ssh host was announced".to_owned() })
-            }
-        }
-    }
-
-    async fn close(&self) {
-        if let Some(ssh) = &self.ssh {
-            ssh.close().await;
-        }
+/// How changes that interrupt something are agreed to.
+fn consent(yes: bool, interactive: bool) -> Consent {
+    match (yes, interactive) {
+        (true, _) => Consent::given(),
+        (false, false) => Consent::refused(),
+        (false, true) => Consent::ask(|what| {
+            let term = console::Term::stderr();
+            let asked =
+                term.write_str(&format!("\n{what}\nMake this and all other such changes of the run? [y/N] "));
+            asked
+                .and_then(|()| term.read_line())
+                .is_ok_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
+        }),
     }
 }
 
@@ -329,26 +318,19 @@ impl Transport for Both {
 ///
 /// # Errors
 /// When `ssh` or its configuration cannot be used.
-pub async fn open_transport(
+pub(super) async fn open_transport(
     settings: &Settings,
     config_dir: Option<Utf8PathBuf>,
     hosts: &[Host],
     secrets: &Secrets,
     parallel: usize,
 ) -> anyhow::Result<Arc<dyn Transport>> {
-    let over_ssh: Vec<Host> =
-        hosts.iter().filter(|host| host.transport == TransportKind::Ssh).cloned().collect();
-    let ssh = if over_ssh.is_empty() {
-        None
-    } else {
-        let ssh_settings = transport::SshSettings {
-            runtime_dir: settings.runtime_dir.clone(),
-            config_dir,
-            logins: parallel.min(64),
-            terminal: settings.interactive,
-            ..transport::SshSettings::default()
-        };
-        Some(transport::Ssh::start(ssh_settings, &over_ssh, secrets.clone()).await?)
+    let ssh = SshSettings {
+        runtime_dir: settings.runtime_dir.clone(),
+        config_dir,
+        logins: parallel.min(64),
+        terminal: settings.interactive,
+        ..SshSettings::default()
     };
-    Ok(Arc::new(Both { ssh, local: transport::Local::new(secrets.clone()) }))
+    Ok(Arc::new(ByHost::start(ssh, hosts, secrets.clone()).await?))
 }

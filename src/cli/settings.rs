@@ -10,7 +10,7 @@ use crate::report::terminal::{self, Verbosity};
 
 /// What holds for the whole program.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub(super) struct Settings {
     /// Where the state of this user stands.
     pub state: Utf8PathBuf,
     /// `$HOME`.
@@ -30,7 +30,7 @@ pub struct Settings {
 impl Settings {
     /// Reads environment and terminal.
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
-    pub fn new(global: &Global) -> Self {
+    pub(super) fn new(global: &Global) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         let stderr = std::io::stderr().is_terminal();
         let verbosity = match (global.quiet, global.verbose) {
@@ -59,7 +59,7 @@ impl Settings {
     }
 
     /// What the display may use.
-    pub fn terminal(&self) -> terminal::Settings {
+    pub(super) fn terminal(&self) -> terminal::Settings {
         terminal::Settings { verbosity: self.verbosity, width: self.width, progress: self.progress }
     }
 }

@@ -18,7 +18,7 @@ use crate::transport::{Arg, Frame, Part, Script, TransportError};
 const OUTPUT_LIMIT: usize = 640 << 10;
 
 /// How long work of an earlier run is followed before the host is given up.
-const FOLLOW: Duration = Duration::from_secs(2 * 3600);
+const FOLLOW: Duration = Duration::from_hours(2);
 
 /// What a change came to: its output, or what is wrong and its output.
 pub(super) type Done = Result<String, (String, String)>;

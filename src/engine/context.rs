@@ -62,9 +62,38 @@ impl Default for Deadlines {
         Self {
             connect: Duration::from_secs(15),
             query: Duration::from_secs(20),
-            gather: Duration::from_secs(60),
-            reconnect: Duration::from_secs(120),
+            gather: Duration::from_mins(1),
+            reconnect: Duration::from_mins(2),
         }
+    }
+}
+
+/// Whether changes that interrupt GPUs, networks or everything may be made.
+pub struct Consent {
+    asked: tokio::sync::OnceCell<bool>,
+    ask: Option<Box<dyn Fn(&str) -> bool + Send + Sync>>,
+}
+
+impl Consent {
+    /// It was given beforehand (`--yes`).
+    pub fn given() -> Self {
+        Self { asked: tokio::sync::OnceCell::new_with(Some(true)), ask: None }
+    }
+
+    /// Nobody can be asked.
+    pub fn refused() -> Self {
+        Self { asked: tokio::sync::OnceCell::new_with(Some(false)), ask: None }
+    }
+
+    /// Somebody is asked, once for the whole run, when the first such change is due.
+    pub fn ask(question: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
+        Self { asked: tokio::sync::OnceCell::new(), ask: Some(Box::new(question)) }
+    }
+
+    /// The answer; `what` is what is due.
+    pub(super) async fn has(&self, what: &str) -> bool {
+        let ask = || async { self.ask.as_ref().is_some_and(|ask| tokio::task::block_in_place(|| ask(what))) };
+        *self.asked.get_or_init(ask).await
     }
 }
 
@@ -94,6 +123,8 @@ pub struct Context {
     pub queries: BTreeSet<Query>,
     /// Digests that the plans must have (`apply --plan FILE`), by host.
     pub expected: Option<BTreeMap<String, String>>,
+    /// Whether changes that interrupt something may be made.
+    pub consent: Consent,
     /// What is known of the hosts, for templates of others.
     pub fleet: SharedFacts,
 }

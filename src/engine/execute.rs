@@ -13,7 +13,7 @@ use crate::events::{ChangeView, EventKind, Failure, Outcome};
 use crate::facts::{self, Query, Touches};
 use crate::plan::{Planner, Verdict, change_view, diff};
 use crate::playbook::{Instance, InstanceState, OnFailure, Step};
-use crate::resources::Change;
+use crate::resources::{Change, Disruption};
 
 /// How one task went.
 pub(super) struct Ended {
@@ -108,7 +108,8 @@ impl Session {
         let handlers = self.handlers(&ids);
         for (position, item) in handlers.iter().enumerate() {
             let mut good = true;
-            let later: BTreeSet<Query> = handlers.get(position..).unwrap_or_default().iter().flat_map(needs).collect();
+            let later: BTreeSet<Query> =
+                handlers.get(position..).unwrap_or_default().iter().flat_map(needs).collect();
             for instance in &item.instances {
                 let task = task_ref(&item.step, instance);
                 let began = Instant::now();
@@ -194,6 +195,13 @@ impl Session {
             _ => {}
         }
         let task = task_ref(&item.step, instance);
+        let worst = changes.iter().map(|change| change.disruption).max().unwrap_or(Disruption::None);
+        if worst >= Disruption::Gpu {
+            let what = format!("`{}` on {} interrupts: {worst}", task.name, self.host.name);
+            if !self.context.consent.has(&what).await {
+                return Ok(Outcome::Blocked(format!("it interrupts: {worst}; agree with --yes")).into());
+            }
+        }
         self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
         let touches = plan.touches.unwrap_or(Touches::Everything);
         let outcome = self.attempts(item, instance, changes, provable, &touches, later).await?;

@@ -19,7 +19,7 @@ mod stage;
 pub mod state;
 
 pub use cancel::{Cancel, Stop, Stopper, channel};
-pub use context::{Context, Deadlines, Mode, SharedFacts};
+pub use context::{Consent, Context, Deadlines, Mode, SharedFacts};
 pub use run::{Report, exit_code, run};
 pub use session::Session;
 pub use stage::Leaders;

@@ -155,21 +155,25 @@ impl Session {
         self.emit(EventKind::Warning { host: Some(self.host.name.clone()), message: message.into() });
     }
 
-    /// Opens the connection when there is none.
-    pub(super) async fn open(&mut self) -> Result<(), Gone> {
-        if self.remote.is_some() {
-            return Ok(());
-        }
+    /// Opens the connection and asks the first queries in the same round trip.
+    pub(super) async fn open(&mut self, wanted: &BTreeSet<Query>) -> Result<(), Gone> {
         let host = self.host.name.clone();
         self.emit(EventKind::HostConnecting { host: host.clone() });
         let began = Instant::now();
-        match self.context.transport.open(&self.host, self.context.deadlines.connect).await {
-            Ok(remote) => {
-                self.remote = Some(remote);
-                self.emit(EventKind::HostConnected { host, seconds: began.elapsed().as_secs_f64() });
-                Ok(())
-            }
-            Err(error) => Err(self.unreachable(&error)),
+        let parts = facts::batch(wanted, self.context.deadlines.query);
+        let frame = self.query_frame(&parts);
+        let mut ends = Vec::new();
+        let deadline = self.context.deadlines.connect;
+        let transport = self.context.transport.clone();
+        let opened = transport.open_and_run(&self.host, deadline, &frame, &mut |end| ends.push(end)).await;
+        let (remote, result) = opened.map_err(|error| self.unreachable(&error))?;
+        self.execs += 1;
+        self.remote = Some(remote);
+        self.emit(EventKind::HostConnected { host, seconds: began.elapsed().as_secs_f64() });
+        let budget = self.context.deadlines.gather;
+        match tokio::time::timeout(budget, self.take_answers(parts, result, ends)).await {
+            Ok(result) => result,
+            Err(_) => Err(not_gathered(budget)),
         }
     }
 
@@ -228,22 +232,33 @@ impl Session {
         let parts = facts::batch(queries, self.context.deadlines.query);
         match tokio::time::timeout(budget, self.ask_parts(parts)).await {
             Ok(result) => result,
-            Err(_) => {
-                let reason = format!("its facts were not gathered within {}", human(budget));
-                Err(Gone(HostStatus::Quarantined { reason }))
-            }
+            Err(_) => Err(not_gathered(budget)),
         }
     }
 
-    async fn ask_parts(&mut self, mut parts: Vec<BatchPart>) -> Result<(), Gone> {
+    fn query_frame(&self, parts: &[BatchPart]) -> Frame {
+        Frame {
+            prelude: state::FUNCTIONS.to_owned(),
+            parts: parts.iter().map(|part| part.part.clone()).collect(),
+            secrets: self.context.secrets.clone(),
+        }
+    }
+
+    async fn ask_parts(&mut self, parts: Vec<BatchPart>) -> Result<(), Gone> {
+        let frame = self.query_frame(&parts);
+        let (result, ends) = self.run_frame(&frame).await;
+        self.take_answers(parts, result, ends).await
+    }
+
+    /// Takes what a frame of queries gave, and asks again for what it did not give.
+    async fn take_answers(
+        &mut self,
+        mut parts: Vec<BatchPart>,
+        mut result: Result<(), TransportError>,
+        mut ends: Vec<PartEnd>,
+    ) -> Result<(), Gone> {
         let mut lost = 0;
-        while !parts.is_empty() {
-            let frame = Frame {
-                prelude: state::FUNCTIONS.to_owned(),
-                parts: parts.iter().map(|part| part.part.clone()).collect(),
-                secrets: self.context.secrets.clone(),
-            };
-            let (result, ends) = self.run_frame(&frame).await;
+        loop {
             for end in &ends {
                 if let Some(part) = parts.get(end.index) {
                     self.facts.absorb(part, end);
@@ -281,8 +296,12 @@ impl Session {
                 }
                 Err(error) => return Err(self.unreachable(&error)),
             }
+            if parts.is_empty() {
+                return Ok(());
+            }
+            let frame = self.query_frame(&parts);
+            (result, ends) = self.run_frame(&frame).await;
         }
-        Ok(())
     }
 
     /// Runs a frame and collects its parts.
@@ -311,7 +330,7 @@ impl Session {
     pub(super) async fn gather(&mut self, wanted: &BTreeSet<Query>) -> Result<(), Gone> {
         let began = Instant::now();
         let execs = self.execs;
-        self.ask(wanted).await?;
+        self.open(wanted).await?;
         self.gathered = true;
         self.read_state()?;
         if self.context.mode == Mode::Apply && !self.state.spool.is_empty() {
@@ -376,6 +395,10 @@ impl Session {
         });
         self.status = Some(status);
     }
+}
+
+fn not_gathered(budget: Duration) -> Gone {
+    Gone(HostStatus::Quarantined { reason: format!("its facts were not gathered within {}", human(budget)) })
 }
 
 /// A duration as people write it: `15s`, `10m`, `2h`.

@@ -36,7 +36,6 @@ impl Session {
     }
 
     async fn try_stage(&mut self, range: Range<usize>, leaders: &Leaders) -> Result<(), Gone> {
-        self.open().await?;
         if self.context.mode == Mode::Gather {
             let queries = self.context.queries.clone();
             return self.gather(&queries).await;

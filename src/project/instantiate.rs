@@ -117,7 +117,10 @@ impl Project {
         needed.extend(context.waiting.into_inner());
         if !needed.is_empty() {
             waiting.extend(needed);
-            return (Self::instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default());
+            return (
+                Self::instance(step, item, env, InstanceState::Waiting(waiting)),
+                Diagnostics::default(),
+            );
         }
         match resource {
             Some(resource) if !diagnostics.has_errors() => {
@@ -265,7 +268,9 @@ fn fill_node(
             }
             Yaml::Map(filled.into_iter().collect::<Option<_>>()?)
         }
-        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => return Some(node.clone()),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {
+            return Some(node.clone());
+        }
     };
     Some(Node { value, span: node.span })
 }

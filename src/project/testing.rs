@@ -1,6 +1,11 @@
 //! A small language for tests: a few resources that do nothing, and two specimens.
 
-#![expect(dead_code, unreachable_pub, clippy::unnecessary_wraps, reason = "records of tests: their fields are read by Debug alone")]
+#![expect(
+    dead_code,
+    unreachable_pub,
+    clippy::unnecessary_wraps,
+    reason = "records of tests: their fields are read by Debug alone"
+)]
 
 use std::fmt::Write as _;
 use std::sync::Arc;

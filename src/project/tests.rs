@@ -179,14 +179,22 @@ fn aliases_of_numbers() {
 #[test]
 #[ignore = "a measurement"]
 fn ten_thousand_hosts() {
-    let mut text = String::from("--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\nvars: { mtu: 9000 }\ngroups:\n");
+    let mut text =
+        String::from("--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\nvars: { mtu: 9000 }\ngroups:\n");
     for group in 0..20 {
         let (first, last) = (group * 500, group * 500 + 499);
         writeln!(text, "  g{group}: {{ hosts: \"n[{first:05}-{last:05}]\", vars: {{ rack: r{group} }}, expect: {{ gpu: {{ count: 8, model: X }} }} }}").unwrap();
     }
     text.push_str("hosts:\n");
     for host in 0..10_000 {
-        writeln!(text, "  n{host:05}: {{ address: 10.0.{}.{}, labels: {{ rack: r{} }}, vars: {{ serial: s{host} }} }}", host / 250, host % 250, host / 40).unwrap();
+        writeln!(
+            text,
+            "  n{host:05}: {{ address: 10.0.{}.{}, labels: {{ rack: r{} }}, vars: {{ serial: s{host} }} }}",
+            host / 250,
+            host % 250,
+            host / 40
+        )
+        .unwrap();
     }
     text.push_str("--- p.yaml\nname: P\nparams: { mtu: { type: int }, rack: { type: string }, serial: { type: string } }\ntasks:\n");
     for task in 0..40 {

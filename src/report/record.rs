@@ -102,7 +102,7 @@ impl Record {
                 self.host(host).tasks.push(record);
             }
             EventKind::Warning { host: Some(host), message } => {
-                self.host(host).warnings.push(message.clone())
+                self.host(host).warnings.push(message.clone());
             }
             EventKind::HostFinished { host, status, seconds, .. } => {
                 let record = self.host(host);

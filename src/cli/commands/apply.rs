@@ -17,7 +17,7 @@ use crate::report::terminal::Verbosity;
 ///
 /// # Errors
 /// What keeps the run from starting.
-pub async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<u8> {
     if args.check {
         let plan = PlanArgs {
             target: args.target,

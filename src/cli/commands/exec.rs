@@ -33,7 +33,7 @@ enum Said {
 ///
 /// # Errors
 /// What keeps the run from starting.
-pub async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
     let mut project = reachable(settings, &args.target, load(settings, &args.target)?)?;
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, settings).await?;

@@ -13,7 +13,7 @@ use crate::report::output;
 ///
 /// # Errors
 /// When nothing is called that.
-pub fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
+pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
     let text = match args.name.as_deref() {
         None | Some("resources") => reference::resource_index(),
         Some("exit-codes") => reference::exit_codes(),

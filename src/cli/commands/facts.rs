@@ -22,7 +22,7 @@ use crate::report::style::{GOOD, paint, safe};
 ///
 /// # Errors
 /// An unknown fact, or what keeps the run from starting.
-pub async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<u8> {
     let names: Vec<&str> = facts::base::TABLE.iter().map(|fact| fact.name).collect();
     let wanted: Vec<&str> =
         if args.only.is_empty() { names.clone() } else { args.only.iter().map(String::as_str).collect() };

@@ -14,7 +14,7 @@ use crate::schema;
 ///
 /// # Errors
 /// When something cannot be written.
-pub fn run(command: GenerateCommand) -> anyhow::Result<u8> {
+pub(crate) fn run(command: GenerateCommand) -> anyhow::Result<u8> {
     match command {
         GenerateCommand::Schema { file } => {
             let schema = if file == "inventory" { schema::inventory() } else { schema::playbook() };

@@ -41,7 +41,7 @@ enum Root {
 ///
 /// # Errors
 /// When a host is written wrongly, a key is not accepted or nothing was found.
-pub async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
     if args.output.exists() && !args.force {
         return Err(Exit::new(exit::USAGE, format!("{} is already there", args.output))
             .hint("`--force` writes over it, `--output FILE` writes elsewhere")

@@ -17,7 +17,7 @@ use crate::report::style::{DIM, GOOD, paint, safe};
 ///
 /// # Errors
 /// What is wrong with the inventory, or a host key that is not recorded.
-pub async fn run(settings: &Settings, command: InventoryCommand) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyhow::Result<u8> {
     match command {
         InventoryCommand::List { target, reports } => list(settings, &target, &reports),
         InventoryCommand::Show { target, reports } => show(settings, &target, &reports),

@@ -18,7 +18,7 @@ use crate::report::style::{CALM, VERB, paint};
 ///
 /// # Errors
 /// When the container engine does not do it.
-pub async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8> {
     let settings = settings.clone();
     // The container engine's commands block.
     tokio::task::spawn_blocking(move || match command {
@@ -46,7 +46,7 @@ pub async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8>
 }
 
 /// The error when a lab is asked for that is not up.
-pub fn down(inventory: &Utf8Path) -> anyhow::Error {
+pub(crate) fn down(inventory: &Utf8Path) -> anyhow::Error {
     Exit::new(exit::USAGE, format!("the lab of {inventory} is not up"))
         .hint(format!("provision lab up {inventory}"))
         .into()

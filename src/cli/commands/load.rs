@@ -22,7 +22,7 @@ use crate::secrets::SecretSource;
 ///
 /// # Errors
 /// With exit code 2 or 3; what is wrong was shown already.
-pub fn load(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
     let options = LoadOptions {
         set: target.set.clone(),
         hosts: target.hosts.clone(),
@@ -43,7 +43,7 @@ pub fn load(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
 ///
 /// # Errors
 /// With exit code 2 or 3; what is wrong was shown already.
-pub fn load_checked(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+pub(crate) fn load_checked(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
     let project = load(settings, target)?;
     let found = project.validate();
     show(&found, &project.sources);
@@ -57,7 +57,7 @@ pub fn load_checked(settings: &Settings, target: &Target) -> anyhow::Result<Proj
 ///
 /// # Errors
 /// Also when the lab is meant and not up.
-pub fn load_to_run(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+pub(crate) fn load_to_run(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
     reachable(settings, target, load_checked(settings, target)?)
 }
 
@@ -65,7 +65,11 @@ pub fn load_to_run(settings: &Settings, target: &Target) -> anyhow::Result<Proje
 ///
 /// # Errors
 /// When the lab is meant and not up.
-pub fn reachable(settings: &Settings, target: &Target, mut project: Project) -> anyhow::Result<Project> {
+pub(crate) fn reachable(
+    settings: &Settings,
+    target: &Target,
+    mut project: Project,
+) -> anyhow::Result<Project> {
     if !target.lab && project.lab.is_none() {
         return Ok(project);
     }
@@ -112,7 +116,7 @@ fn count(found: &Diagnostics) -> anyhow::Error {
 ///
 /// # Errors
 /// When the file cannot be read as an inventory.
-pub fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
+pub(crate) fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
     let mut sources = Sources::default();
     let text = std::fs::read_to_string(inventory).map_err(|error| {
         Exit::new(exit::CONFIG, format!("cannot read the inventory `{inventory}`: {error}"))
@@ -151,7 +155,7 @@ fn recorded(settings: &Settings, target: &Target) -> BTreeMap<String, BTreeSet<S
 ///
 /// # Errors
 /// What is wrong with the inventory.
-pub fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<LabSpec> {
+pub(crate) fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<LabSpec> {
     let target = Target {
         inventory: inventory.to_owned(),
         hosts: None,
@@ -170,7 +174,7 @@ pub fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<Lab
         return Err(count(&diagnostics));
     };
     Ok(LabSpec {
-        state_root: Utf8PathBuf::from(settings.state.clone()),
+        state_root: settings.state.clone(),
         inventory: inventory.to_owned(),
         cluster: project.cluster.clone(),
         settings: defaults,

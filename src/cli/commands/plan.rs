@@ -21,7 +21,7 @@ use crate::report::{output, plan};
 
 /// What `plan --out` writes: evidence, never executed. `apply --plan` plans anew and compares.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct PlanFile {
+pub(crate) struct PlanFile {
     /// Of this format.
     pub version: u32,
     /// The cluster.
@@ -34,7 +34,7 @@ pub struct PlanFile {
 
 /// The plan of one host.
 #[derive(Debug, Serialize, Deserialize)]
-pub struct HostPlan {
+pub(crate) struct HostPlan {
     /// SHA-256 over the exact commands and data.
     pub digest: String,
     /// The same for people.
@@ -72,7 +72,7 @@ impl PlanFile {
     ///
     /// # Errors
     /// With exit code 3 when the format, the cluster or a source differs.
-    pub fn check_sources(&self, project: &Project, file: &Utf8Path) -> anyhow::Result<()> {
+    pub(crate) fn check_sources(&self, project: &Project, file: &Utf8Path) -> anyhow::Result<()> {
         let refuse = |why: String| {
             Exit::new(exit::CONFIG, format!("{file} is not a plan of this inventory: {why}"))
                 .hint(format!("make it anew: provision plan {} --out {file}", project.path))
@@ -103,7 +103,7 @@ fn sources(project: &Project) -> BTreeMap<String, String> {
 ///
 /// # Errors
 /// What keeps the run from starting.
-pub async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
     let project = load_to_run(settings, &args.target)?;
     let sources = sources(&project);
     let launch = Launch {

@@ -19,7 +19,7 @@ use crate::resources;
 ///
 /// # Errors
 /// When there is no such playbook, or it is wrong.
-pub fn run(command: PlaybookCommand) -> anyhow::Result<u8> {
+pub(crate) fn run(command: PlaybookCommand) -> anyhow::Result<u8> {
     let text = match command {
         PlaybookCommand::List => list()?,
         PlaybookCommand::Show { name } => show(&*load(&name)?),

@@ -21,7 +21,7 @@ use crate::report::{json, output};
 ///
 /// # Errors
 /// When there is no such run.
-pub fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result<u8> {
+pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result<u8> {
     match command {
         ReportCommand::List { inventory } => list(settings, &inventory),
         ReportCommand::Show { inventory, run, host, output, reports } => {

@@ -25,7 +25,7 @@ const AT_ONCE: usize = 32;
 
 /// One line of a `known_hosts` file.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub struct HostKey {
+pub(crate) struct HostKey {
     /// The whole line: `[127.0.0.1]:2222 ssh-ed25519 AAAA...`.
     pub line: String,
     /// Its first field.
@@ -44,7 +44,7 @@ impl HostKey {
     }
 
     /// `ED25519 SHA256:...` as `ssh` shows it.
-    pub fn fingerprint(&self) -> String {
+    pub(crate) fn fingerprint(&self) -> String {
         let (kind, blob) = self.key.split_once(' ').unwrap_or((&self.key, ""));
         let bytes = base64::engine::general_purpose::STANDARD.decode(blob).unwrap_or_default();
         let digest = base64::engine::general_purpose::STANDARD_NO_PAD.encode(Sha256::digest(bytes));
@@ -54,7 +54,7 @@ impl HostKey {
 }
 
 /// What was seen of a host.
-pub struct Seen {
+pub(crate) struct Seen {
     /// The host.
     pub host: Host,
     /// The key that it showed.
@@ -76,7 +76,11 @@ impl std::fmt::Debug for Seen {
 ///
 /// # Errors
 /// When `ssh` cannot be used here.
-pub async fn look(settings: &Settings, hosts: &[Host], secrets: &Secrets) -> anyhow::Result<Vec<Seen>> {
+pub(crate) async fn look(
+    settings: &Settings,
+    hosts: &[Host],
+    secrets: &Secrets,
+) -> anyhow::Result<Vec<Seen>> {
     let directory = tempdir()?;
     let mut probes = Vec::new();
     for host in hosts {
@@ -141,7 +145,7 @@ fn tempdir() -> anyhow::Result<Utf8PathBuf> {
 ///
 /// # Errors
 /// When a key was not recorded, or a file cannot be written.
-pub async fn record(
+pub(crate) async fn record(
     settings: &Settings,
     hosts: &[Host],
     inventory: &Utf8Path,
@@ -239,7 +243,7 @@ pub async fn record(
 ///
 /// # Errors
 /// When the answer is no, or nobody can be asked.
-pub fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::Result<()> {
+pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::Result<()> {
     if yes {
         return Ok(());
     }
@@ -260,7 +264,7 @@ pub fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::Result<
 
 /// The file that holds a host's keys.
 #[expect(clippy::disallowed_methods, reason = "the default of ssh itself")]
-pub fn known_hosts(host: &Host) -> Utf8PathBuf {
+pub(crate) fn known_hosts(host: &Host) -> Utf8PathBuf {
     host.ssh.known_hosts.clone().unwrap_or_else(|| {
         let home = std::env::var("HOME").unwrap_or_else(|_| "/root".to_owned());
         Utf8PathBuf::from(home).join(".ssh/known_hosts")
@@ -284,7 +288,7 @@ fn known(file: &Utf8Path, name: &str) -> Vec<HostKey> {
 ///
 /// # Errors
 /// When a file cannot be written.
-pub fn append(keys: &[(Utf8PathBuf, HostKey)], replace: bool) -> anyhow::Result<()> {
+pub(crate) fn append(keys: &[(Utf8PathBuf, HostKey)], replace: bool) -> anyhow::Result<()> {
     let mut by_file: BTreeMap<&Utf8Path, Vec<&HostKey>> = BTreeMap::new();
     for (file, key) in keys {
         by_file.entry(file).or_default().push(key);
@@ -319,7 +323,7 @@ fn keys(number: usize) -> String {
 }
 
 /// Whether a login failed because of the key of the host or for another reason.
-pub fn login_problem(error: &TransportError) -> Option<(ConnectKind, String)> {
+pub(crate) fn login_problem(error: &TransportError) -> Option<(ConnectKind, String)> {
     match error {
         TransportError::Connect { kind, message } => Some((*kind, message.clone())),
         TransportError::Lost { message } | TransportError::Protocol { message } => {

@@ -16,7 +16,7 @@ use crate::report::style::{GOOD, count, paint, safe};
 ///
 /// # Errors
 /// With exit code 3 what is wrong; it was shown already.
-pub fn run(settings: &Settings, args: ValidateArgs) -> anyhow::Result<u8> {
+pub(crate) fn run(settings: &Settings, args: ValidateArgs) -> anyhow::Result<u8> {
     let project = load_checked(settings, &args.target)?;
     let stages = project.stages();
     if let Some(file) = &args.reports.json {

@@ -16,7 +16,7 @@ use crate::report::{output, plan};
 ///
 /// # Errors
 /// What keeps the run from starting.
-pub async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result<u8> {
+pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result<u8> {
     let project = load_to_run(settings, &args.target)?;
     let launch = Launch {
         command: "verify",
