@@ -45,8 +45,10 @@ fn task(kinds: &[Kind]) -> Json {
     let mut schema = TaskRecord::schema();
     let mut choices = vec![json!({ "required": ["include"] })];
     if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
-        properties.insert("when".to_owned(), json!({ "type": ["string", "boolean"], "description": doc("when") }));
-        properties.insert("loop".to_owned(), json!({ "type": ["array", "string"], "description": doc("loop") }));
+        properties
+            .insert("when".to_owned(), json!({ "type": ["string", "boolean"], "description": doc("when") }));
+        properties
+            .insert("loop".to_owned(), json!({ "type": ["array", "string"], "description": doc("loop") }));
         for kind in kinds {
             let mut fields = Map::new();
             let mut required = Vec::new();

@@ -49,8 +49,11 @@ impl FromNode for SecretSource {
             (None, None, Some(file)) => Some(Self::File(file.into())),
             _ => {
                 diagnostics.push(
-                    Diagnostic::error(node.span, "a secret comes from exactly one of `command`, `env` and `file`")
-                        .help("write for example `{ command: [pass, show, cluster/sudo] }`"),
+                    Diagnostic::error(
+                        node.span,
+                        "a secret comes from exactly one of `command`, `env` and `file`",
+                    )
+                    .help("write for example `{ command: [pass, show, cluster/sudo] }`"),
                 );
                 None
             }
@@ -228,7 +231,8 @@ mod tests {
     use super::*;
 
     fn one(source: SecretSource) -> Result<String, String> {
-        let secrets = resolve(&BTreeMap::from([("s".to_owned(), source)])).map_err(|error| error.to_string())?;
+        let secrets =
+            resolve(&BTreeMap::from([("s".to_owned(), source)])).map_err(|error| error.to_string())?;
         Ok(secrets.reveal(&format!("<{}>", placeholder("s"))))
     }
 

@@ -10,11 +10,7 @@ pub fn locate(sources: &Sources, scalar: Span, text: &str, start: usize, end: us
     let raw = sources.snippet(scalar);
     let Some(from) = offset(raw, text, start) else { return scalar };
     // The end is found from the last byte of the range, so that a line's end is not skipped.
-    let to = if end > start {
-        offset(raw, text, end - 1).map_or(from, |last| last + 1)
-    } else {
-        from
-    };
+    let to = if end > start { offset(raw, text, end - 1).map_or(from, |last| last + 1) } else { from };
     let base = scalar.start;
     let place = |byte: usize| u32::try_from(byte).map_or(u32::MAX, |byte| base.saturating_add(byte));
     Span { source: scalar.source, start: place(from), end: place(to.max(from)) }

@@ -14,8 +14,8 @@ pub mod source;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
+pub use locate::locate;
 pub use read::{Entries, FromNode, MapReader, did_you_mean, did_you_mean_text};
 pub use record::{FieldDoc, Need, Record};
-pub use locate::locate;
 pub use source::{SourceId, Sources, Sp, Span};
 pub use yaml::{Node, Yaml};

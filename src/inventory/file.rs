@@ -3,8 +3,8 @@
 use serde_json::{Value as Json, json};
 
 use super::host::TransportKind;
-use crate::config::{Diagnostics, Entries, FromNode, Node, Sp, Span, Yaml, did_you_mean_text};
 use crate::config::{Diagnostic, read::wrong_type};
+use crate::config::{Diagnostics, Entries, FromNode, Node, Sp, Span, Yaml, did_you_mean_text};
 use crate::secrets::SecretSource;
 
 crate::record! {
@@ -216,7 +216,11 @@ pub struct Nullable<T>(pub Option<T>);
 
 impl<T: FromNode> FromNode for Nullable<T> {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-        if node.is_null() { Some(Self(None)) } else { T::from_node(node, diagnostics).map(|it| Self(Some(it))) }
+        if node.is_null() {
+            Some(Self(None))
+        } else {
+            T::from_node(node, diagnostics).map(|it| Self(Some(it)))
+        }
     }
 
     fn schema() -> Json {

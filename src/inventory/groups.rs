@@ -112,7 +112,8 @@ pub(super) fn decide<T>(
         .iter()
         .filter(|(index, _, _)| {
             let below = groups.get(*index).map(|group| &group.below);
-            said.iter().any(|(other, _, _)| other != index && below.is_some_and(|below| below.contains(other)))
+            said.iter()
+                .any(|(other, _, _)| other != index && below.is_some_and(|below| below.contains(other)))
         })
         .map(|(index, _, _)| *index)
         .collect();

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value as Json};
 
+use super::address::{AddressValues, plain};
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
@@ -14,10 +15,7 @@ use crate::config::{
     Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, locate, yaml,
 };
 use crate::secrets::SecretSource;
-use crate::template::condition::{Lookup, Missing, descend};
-use crate::template::shape::PathError;
-use crate::template::text::Values;
-use crate::template::{PathUse, Segment, Text, Unresolved};
+use crate::template::{Text, Unresolved};
 
 /// An inventory with every layer resolved.
 #[derive(Debug)]
@@ -141,8 +139,12 @@ impl Loader<'_> {
                 );
             }
         }
-        let secrets: BTreeMap<String, SecretSource> =
-            file.secrets.0.iter().map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases))).collect();
+        let secrets: BTreeMap<String, SecretSource> = file
+            .secrets
+            .0
+            .iter()
+            .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
+            .collect();
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
@@ -155,7 +157,9 @@ impl Loader<'_> {
         let mut set_vars: BTreeMap<String, Vec<(Node, Span)>> = BTreeMap::new();
         let group_vars = groups.iter().map(|group| &group.file.vars);
         let host_vars = host_files.iter().map(|(_, host)| &host.vars);
-        for (name, value) in std::iter::once(&file.vars).chain(group_vars).chain(host_vars).flat_map(|vars| &vars.0) {
+        for (name, value) in
+            std::iter::once(&file.vars).chain(group_vars).chain(host_vars).flat_map(|vars| &vars.0)
+        {
             set_vars.entry(name.value.clone()).or_default().push((value.clone(), name.span));
         }
         Inventory {
@@ -300,7 +304,8 @@ impl Loader<'_> {
         let group_name = |index: usize| groups.get(index).map_or("", |group| group.name.value.as_str());
         let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.vars)).collect();
         for name in names {
-            let say = |file: &GroupFile| entry(&file.vars, name).map(|(key, node)| (node.to_json(), key.span));
+            let say =
+                |file: &GroupFile| entry(&file.vars, name).map(|(key, node)| (node.to_json(), key.span));
             let what = format!("the variable `{name}`");
             if let Some((index, value, span)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 let origin = format!("group {}", group_name(index));
@@ -309,7 +314,8 @@ impl Loader<'_> {
         }
         let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.labels)).collect();
         for name in names {
-            let say = |file: &GroupFile| entry(&file.labels, name).map(|(key, text)| (text.clone(), key.span));
+            let say =
+                |file: &GroupFile| entry(&file.labels, name).map(|(key, text)| (text.clone(), key.span));
             let what = format!("the label `{name}`");
             if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 given.labels.insert(name.to_owned(), value);
@@ -317,7 +323,8 @@ impl Loader<'_> {
         }
         let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.expect)).collect();
         for name in names {
-            let say = |file: &GroupFile| entry(&file.expect, name).map(|(key, node)| (node.to_json(), key.span));
+            let say =
+                |file: &GroupFile| entry(&file.expect, name).map(|(key, node)| (node.to_json(), key.span));
             let what = format!("`expect.{name}`");
             if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 given.expect.insert(name.to_owned(), value);
@@ -341,7 +348,10 @@ impl Loader<'_> {
         macro_rules! field {
             ($field:ident, $what:literal) => {{
                 let say = |file: &GroupFile| {
-                    file.ssh.as_ref().and_then(|ssh| ssh.$field.clone()).map(|value| (value.clone(), value.span))
+                    file.ssh
+                        .as_ref()
+                        .and_then(|ssh| ssh.$field.clone())
+                        .map(|value| (value.clone(), value.span))
                 };
                 groups::decide(groups, set, $what, say, self.diagnostics).map(|(_, value, _)| value)
             }};
@@ -392,7 +402,9 @@ impl Loader<'_> {
                 ssh.become_method = match &method.value {
                     BecomeFile::None => Become::None,
                     BecomeFile::Sudo(password) => {
-                        if let Some(name) = password.as_ref().filter(|name| !secrets.contains_key(&name.value)) {
+                        if let Some(name) =
+                            password.as_ref().filter(|name| !secrets.contains_key(&name.value))
+                        {
                             let known = secrets.keys().map(String::as_str);
                             super::file::unknown("secret", name, known, self.diagnostics);
                         }
@@ -519,46 +531,6 @@ impl Loader<'_> {
         let span = locate(self.sources, text.span, &text.value, error.start, error.end);
         self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
     }
-}
-
-/// What an address may read: the host's own name and numbers.
-struct AddressValues(Json);
-
-impl Lookup for AddressValues {
-    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
-        if root == "host" {
-            return descend("host", &self.0, path);
-        }
-        Err(Missing::Undefined(PathError {
-            message: format!("`{root}` is not known in an address"),
-            help: Some("an address may read `host.name`, `host.number` and `host.index`".to_owned()),
-        }))
-    }
-}
-
-impl Values for AddressValues {
-    fn variable(&self, root: &str, uses: &[&PathUse]) -> Result<tera::Value, Missing> {
-        for path in uses {
-            self.resolve(root, &path.segments).map_err(|missing| match missing {
-                Missing::Undefined(ref error) => Missing::Failed(error.message.clone()),
-                Missing::Waiting(_) | Missing::Failed(_) => missing,
-            })?;
-        }
-        self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value))
-    }
-}
-
-fn plain(what: &str, word: &str) -> Result<(), String> {
-    if word.is_empty() {
-        return Err(format!("{what} cannot be empty"));
-    }
-    if word.starts_with('-') {
-        return Err(format!("`{word}` cannot be {what}: it begins with `-`"));
-    }
-    if word.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(format!("`{}` cannot be {what}: it holds white space", word.escape_default()));
-    }
-    Ok(())
 }
 
 fn empty_group() -> GroupFile {

@@ -221,7 +221,9 @@ mod tests {
         let racks = directory.labels.entry("rack".to_owned()).or_default();
         racks.insert("r1".to_owned(), BTreeSet::from([0, 1]));
         racks.insert("r2".to_owned(), BTreeSet::from([2, 3]));
-        directory.recorded.insert("failed".to_owned(), BTreeSet::from(["gpu3".to_owned(), "gone".to_owned()]));
+        directory
+            .recorded
+            .insert("failed".to_owned(), BTreeSet::from(["gpu3".to_owned(), "gone".to_owned()]));
         directory
     }
 

@@ -6,7 +6,8 @@ use serde_json::{Value as Json, json};
 
 use super::step::{OnDeadline, OnFailure};
 use crate::config::{
-    Diagnostic, Diagnostics, Entries, FromNode, Node, Record as _, Sp, Span, Yaml, did_you_mean, did_you_mean_text,
+    Diagnostic, Diagnostics, Entries, FromNode, Node, Record as _, Sp, Span, Yaml, did_you_mean,
+    did_you_mean_text,
     read::{map_entries, wrong_type},
 };
 use crate::inventory::file::Words;
@@ -118,7 +119,8 @@ impl FromNode for Period {
         diagnostics.push(if let Yaml::Int(number) = node.value {
             diagnostic.help(format!("say the unit, as in `{number}s` or `{number}m`"))
         } else {
-            diagnostic.help("write for example `90s`, `10m` or `2h`; it is longer than nothing and at most 7d")
+            diagnostic
+                .help("write for example `90s`, `10m` or `2h`; it is longer than nothing and at most 7d")
         });
         None
     }
@@ -301,14 +303,15 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
             None => did_you_mean_text(&key.value, kinds.iter().map(|kind| kind.name)),
         };
         diagnostics.push(
-            Diagnostic::error(key.span, format!("there is no {what} `{}` for a task", key.value)).maybe_help(help),
+            Diagnostic::error(key.span, format!("there is no {what} `{}` for a task", key.value))
+                .maybe_help(help),
         );
     }
     let record = record?;
-    let span = record.name.as_ref().map_or_else(
-        || entries.first().map_or(node.span, |(key, _)| key.span),
-        |name| name.span,
-    );
+    let span = record
+        .name
+        .as_ref()
+        .map_or_else(|| entries.first().map_or(node.span, |(key, _)| key.span), |name| name.span);
     if let [(_, first, _), (kind, second, _), ..] = found.as_slice() {
         diagnostics.push(
             Diagnostic::error(*second, format!("this task has a second resource: `{}`", kind.name))
@@ -326,11 +329,9 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
         }
         (None, None) => {
             if !unknown {
-                diagnostics.push(
-                    Diagnostic::error(span, "this task has no resource").help(
-                        "say what it does with one resource key, such as `package` or `file`, or with `include`",
-                    ),
-                );
+                diagnostics.push(Diagnostic::error(span, "this task has no resource").help(
+                    "say what it does with one resource key, such as `package` or `file`, or with `include`",
+                ));
             }
             return None;
         }
@@ -371,7 +372,8 @@ fn misplaced(
         Action::Resource { kind, span: key, body } => {
             if record.name.is_none() {
                 diagnostics.push(
-                    Diagnostic::error(span, "this task has no `name`").help("say in a few words what it is for"),
+                    Diagnostic::error(span, "this task has no `name`")
+                        .help("say in a few words what it is for"),
                 );
             }
             if let Some(with) = &record.with {
@@ -386,10 +388,13 @@ fn misplaced(
                     );
                 } else if changes != Some(&Yaml::Bool(false)) {
                     diagnostics.push(
-                        Diagnostic::error(register.span, "a command that changes something cannot be registered")
-                            .label("on the second run there would be nothing to register")
-                            .related(*key, "this command")
-                            .help("if it only asks, say `changes: false`"),
+                        Diagnostic::error(
+                            register.span,
+                            "a command that changes something cannot be registered",
+                        )
+                        .label("on the second run there would be nothing to register")
+                        .related(*key, "this command")
+                        .help("if it only asks, say `changes: false`"),
                     );
                 }
             }

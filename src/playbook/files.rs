@@ -135,7 +135,11 @@ fn disk(path: &Utf8Path) -> Result<Local, String> {
     Ok(Local::Large { path: path.to_owned(), size, sha256 })
 }
 
-fn walk(root: &Utf8Path, directory: &Utf8Path, tree: &mut Vec<(String, Option<Local>)>) -> Result<(), String> {
+fn walk(
+    root: &Utf8Path,
+    directory: &Utf8Path,
+    tree: &mut Vec<(String, Option<Local>)>,
+) -> Result<(), String> {
     for entry in directory.read_dir_utf8().map_err(|error| short(&error))? {
         let path: Utf8PathBuf = entry.map_err(|error| short(&error))?.into_path();
         let name = path.strip_prefix(root).map_or_else(|_| path.to_string(), ToString::to_string);

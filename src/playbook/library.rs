@@ -117,7 +117,8 @@ fn read(
     let node = yaml::read(sources, source, diagnostics)?;
     let record = PlaybookRecord::from_node(&node, diagnostics)?;
     let before = diagnostics.errors();
-    let tasks: Vec<Option<Task>> = record.tasks.iter().map(|node| task(node, kinds, false, diagnostics)).collect();
+    let tasks: Vec<Option<Task>> =
+        record.tasks.iter().map(|node| task(node, kinds, false, diagnostics)).collect();
     let handlers: Vec<Option<Task>> =
         record.handlers.iter().map(|node| task(node, kinds, true, diagnostics)).collect();
     let mut params = BTreeMap::new();
@@ -174,8 +175,7 @@ pub fn wrong_value(name: &str, param: &Param, value: &crate::config::Node) -> Di
 }
 
 fn not_built_in(name: &Sp<String>) -> Diagnostic {
-    let diagnostic =
-        Diagnostic::error(name.span, format!("there is no built-in playbook `{}`", name.value));
+    let diagnostic = Diagnostic::error(name.span, format!("there is no built-in playbook `{}`", name.value));
     match did_you_mean(&name.value, builtin::names()) {
         Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
         None => diagnostic

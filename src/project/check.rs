@@ -34,7 +34,9 @@ impl Checker<'_> {
                     let shape = values.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any);
                     names.insert(name.clone(), shape);
                 }
-                names.extend(self.world.set.iter().map(|(name, (_, value))| (name.clone(), value_shape(value))));
+                names.extend(
+                    self.world.set.iter().map(|(name, (_, value))| (name.clone(), value_shape(value))),
+                );
             }
             Some(playbook) => {
                 names.extend(self.registers.clone());
@@ -131,7 +133,11 @@ impl Checker<'_> {
                 return None;
             }
         };
-        let checked = if boolean { condition.check_boolean(names).map(|()| Shape::Bool) } else { condition.check(names) };
+        let checked = if boolean {
+            condition.check_boolean(names).map(|()| Shape::Bool)
+        } else {
+            condition.check(names)
+        };
         match checked {
             Ok(Shape::List(_) | Shape::Any) if !boolean => {}
             Ok(shape) if !boolean => {
@@ -143,7 +149,8 @@ impl Checker<'_> {
         }
         for path in condition.paths() {
             if path.root == "secrets" || (path.root != "facts" && self.holds_secret(&path, frame)) {
-                let error = TextError::new(path.start, path.end, "a secret cannot be asked for in a condition");
+                let error =
+                    TextError::new(path.start, path.end, "a secret cannot be asked for in a condition");
                 self.report(node, text, error, diagnostics);
             }
             self.whole_facts(node, text, &path, diagnostics);
@@ -167,9 +174,9 @@ impl Checker<'_> {
 fn value_shape(value: &Json) -> Shape {
     match value {
         Json::String(text) if is_template(text) => Shape::Any,
-        Json::Array(items) => Shape::List(Box::new(
-            items.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any),
-        )),
+        Json::Array(items) => {
+            Shape::List(Box::new(items.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any)))
+        }
         Json::Object(_) => Shape::Dict(Box::new(Shape::Any)),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Shape::of(value),
     }
@@ -181,7 +188,8 @@ pub(super) fn common(
     specimens: &[(&'static str, Json)],
     groups: impl Iterator<Item = String>,
 ) -> BTreeMap<String, Shape> {
-    let facts = specimens.iter().map(|(_, facts)| Shape::of(facts)).reduce(Shape::merge).unwrap_or(Shape::Any);
+    let facts =
+        specimens.iter().map(|(_, facts)| Shape::of(facts)).reduce(Shape::merge).unwrap_or(Shape::Any);
     let text = || Shape::Text;
     let list = || Shape::List(Box::new(Shape::Text));
     let host: BTreeMap<String, Shape> = BTreeMap::from([

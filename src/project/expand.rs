@@ -77,7 +77,9 @@ impl Expander<'_> {
             let all = (0..self.world.hosts.len()).collect();
             let hosts = self.narrow(&all, record.hosts.as_ref(), diagnostics);
             let origin = origin(&record.playbook.value, None, &self.base);
-            let Some(playbook) = self.playbook(&record.playbook, origin.clone(), diagnostics) else { continue };
+            let Some(playbook) = self.playbook(&record.playbook, origin.clone(), diagnostics) else {
+                continue;
+            };
             let place = Place {
                 frame: Arc::clone(&outer),
                 hosts,
@@ -214,8 +216,11 @@ impl Expander<'_> {
                 .find(|host| !host.vars.contains_key(name));
             if let Some(host) = lacking {
                 diagnostics.push(
-                    Diagnostic::error(span, format!("`{}` needs `{name}`, which `{}` does not have", playbook.name, host.name))
-                        .help("set it in `with:` here, or in `vars:` of the inventory"),
+                    Diagnostic::error(
+                        span,
+                        format!("`{}` needs `{name}`, which `{}` does not have", playbook.name, host.name),
+                    )
+                    .help("set it in `with:` here, or in `vars:` of the inventory"),
                 );
             }
         }
@@ -234,8 +239,11 @@ impl Expander<'_> {
             let mut walk: Vec<&str> = place.chain.iter().skip(from).map(|(_, name)| name.as_str()).collect();
             walk.push(&name.value);
             diagnostics.push(
-                Diagnostic::error(name.span, format!("these playbooks include each other: {}", walk.join(" -> ")))
-                    .label("closes the circle"),
+                Diagnostic::error(
+                    name.span,
+                    format!("these playbooks include each other: {}", walk.join(" -> ")),
+                )
+                .label("closes the circle"),
             );
             return;
         }
@@ -417,7 +425,9 @@ impl Expander<'_> {
             }
         }
         if let Some(user) = &record.become_user {
-            let bad = user.value.starts_with('-') || user.value.contains(char::is_whitespace) || user.value.is_empty();
+            let bad = user.value.starts_with('-')
+                || user.value.contains(char::is_whitespace)
+                || user.value.is_empty();
             if bad {
                 diagnostics.error(user.span, format!("`{}` is not a user name", user.value));
             }

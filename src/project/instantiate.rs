@@ -37,19 +37,14 @@ impl Project {
     /// The same with the mistakes of each instance at their places.
     pub(super) fn fill(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Vec<(Instance, Diagnostics)> {
         let program = &step.program;
-        let env = Env {
-            world: &self.world,
-            host,
-            frame: &program.frame,
-            inputs: *inputs,
-            item: None,
-            depth: 0,
-        };
+        let env =
+            Env { world: &self.world, host, frame: &program.frame, inputs: *inputs, item: None, depth: 0 };
         let Some(items) = &program.items else {
             return vec![self.one(step, &env, None)];
         };
         let mut diagnostics = Diagnostics::default();
-        let by_item = program.guards.iter().flat_map(|guard| guard.condition.paths()).any(|path| path.root == "item");
+        let by_item =
+            program.guards.iter().flat_map(|guard| guard.condition.paths()).any(|path| path.root == "item");
         let mut waiting = BTreeSet::new();
         if !by_item {
             match self.says(step, &env, &mut diagnostics) {
@@ -122,7 +117,10 @@ impl Project {
         needed.extend(context.waiting.into_inner());
         if !needed.is_empty() {
             waiting.extend(needed);
-            return (Self::instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default());
+            return (
+                Self::instance(step, item, env, InstanceState::Waiting(waiting)),
+                Diagnostics::default(),
+            );
         }
         match resource {
             Some(resource) if !diagnostics.has_errors() => {
@@ -252,8 +250,10 @@ fn fill_node(
         }
         Yaml::List(items) => {
             let schema = schema.and_then(|schema| schema.get("items"));
-            let filled: Vec<Option<Node>> =
-                items.iter().map(|item| fill_node(env, item, schema, sources, waiting, diagnostics)).collect();
+            let filled: Vec<Option<Node>> = items
+                .iter()
+                .map(|item| fill_node(env, item, schema, sources, waiting, diagnostics))
+                .collect();
             Yaml::List(filled.into_iter().collect::<Option<_>>()?)
         }
         Yaml::Map(entries) => {
@@ -268,7 +268,9 @@ fn fill_node(
             }
             Yaml::Map(filled.into_iter().collect::<Option<_>>()?)
         }
-        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => return Some(node.clone()),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {
+            return Some(node.clone());
+        }
     };
     Some(Node { value, span: node.span })
 }

@@ -85,7 +85,11 @@ pub fn load(path: &Utf8Path, options: &LoadOptions) -> Result<Project, Box<LoadE
 ///
 /// # Errors
 /// All mistakes found.
-pub fn load_with(path: &Utf8Path, options: &LoadOptions, language: Language) -> Result<Project, Box<LoadError>> {
+pub fn load_with(
+    path: &Utf8Path,
+    options: &LoadOptions,
+    language: Language,
+) -> Result<Project, Box<LoadError>> {
     let mut sources = Sources::default();
     let mut diagnostics = Diagnostics::default();
     let fail = |sources, diagnostics, usage| Err(Box::new(LoadError { sources, diagnostics, usage }));
@@ -297,7 +301,10 @@ fn check_variables(
         for (node, span) in values {
             if library::RESERVED.contains(&name.as_str()) {
                 diagnostics.error(*span, format!("`{name}` means something else in every task"));
-            } else if declared.is_empty() && !referred.contains(name) && complete && !inventory.uses.is_empty()
+            } else if declared.is_empty()
+                && !referred.contains(name)
+                && complete
+                && !inventory.uses.is_empty()
             {
                 let known = library.iter().flat_map(|playbook| playbook.params.keys()).map(String::as_str);
                 diagnostics.push(

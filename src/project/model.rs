@@ -37,7 +37,9 @@ impl Rollout {
     pub fn may_fail(&self, hosts: usize) -> Option<usize> {
         self.max_failed.map(|limit| match limit {
             MaxFailed::Hosts(number) => usize::try_from(number).unwrap_or(usize::MAX),
-            MaxFailed::Percent(percent) => hosts.saturating_mul(usize::try_from(percent).unwrap_or(100)) / 100,
+            MaxFailed::Percent(percent) => {
+                hosts.saturating_mul(usize::try_from(percent).unwrap_or(100)) / 100
+            }
         })
     }
 }

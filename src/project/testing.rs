@@ -1,6 +1,11 @@
 //! A small language for tests: a few resources that do nothing, and two specimens.
 
-#![expect(dead_code, unreachable_pub, clippy::unnecessary_wraps, reason = "records of tests: their fields are read by Debug alone")]
+#![expect(
+    dead_code,
+    unreachable_pub,
+    clippy::unnecessary_wraps,
+    reason = "records of tests: their fields are read by Debug alone"
+)]
 
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -113,7 +118,10 @@ fn kernel_module(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) ->
 
 fn command(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
     let read = Command::from_node(node, diagnostics)?;
-    thing(Object::User("command".to_owned()), &(read.run, read.script, read.env.map(|env| env.0.len()), read.mtu))
+    thing(
+        Object::User("command".to_owned()),
+        &(read.run, read.script, read.env.map(|env| env.0.len()), read.mtu),
+    )
 }
 
 macro_rules! kind {

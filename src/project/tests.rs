@@ -18,13 +18,19 @@ secrets: { token: { env: TOKEN } }
 ";
 
 fn small(playbook: &str) -> String {
-    format!("{SMALL}--- p.yaml\nname: P\nparams:\n  mtu: {{ type: int }}\n  greeting: {{ type: string }}\n  names: {{ type: list, default: [a, b] }}\n  none: {{ type: string, default: null }}\n{playbook}")
+    format!(
+        "{SMALL}--- p.yaml\nname: P\nparams:\n  mtu: {{ type: int }}\n  greeting: {{ type: string }}\n  names: {{ type: list, default: [a, b] }}\n  none: {{ type: string, default: null }}\n{playbook}"
+    )
 }
 
 #[test]
 fn the_examples_of_the_design() {
-    let path = camino::Utf8PathBuf::from(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/config/design/inventory.yaml"));
-    let project = super::load_with(&path, &LoadOptions::default(), language()).unwrap_or_else(|error| panic!("{error}"));
+    let path = camino::Utf8PathBuf::from(concat!(
+        env!("CARGO_MANIFEST_DIR"),
+        "/tests/cases/config/design/inventory.yaml"
+    ));
+    let project = super::load_with(&path, &LoadOptions::default(), language())
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(project.hosts.len(), 129);
     let host = project.host("gpu001").unwrap();
     assert_eq!(host.address, "10.0.1.11");
@@ -49,15 +55,24 @@ fn layers_and_types() {
     ))
     .unwrap();
     for (host, want) in [
-        ("n0", r#"show 1500: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n0\", \"1500\"]), None, None, Some(1500))" }, condition: Some(true) }"#),
-        ("n2", r#"show 4200: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n2\", \"4200\"]), None, None, Some(4200))" }, condition: Some(true) }"#),
+        (
+            "n0",
+            r#"show 1500: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n0\", \"1500\"]), None, None, Some(1500))" }, condition: Some(true) }"#,
+        ),
+        (
+            "n2",
+            r#"show 4200: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n2\", \"4200\"]), None, None, Some(4200))" }, condition: Some(true) }"#,
+        ),
     ] {
         assert_eq!(show(&project, 0, host, &Inputs::none()).trim(), want);
     }
     assert!(show(&project, 0, "x", &Inputs::none()).contains("9000"));
     assert_eq!(project.host("n1").unwrap().address, "10.0.1.11");
-    let case = Case::new(&small("tasks:\n- name: a\n  command: { mtu: \"{{ mtu }}\", script: \"{{ greeting }}\" }\n"));
-    let options = LoadOptions { set: vec!["mtu=7".to_owned(), "greeting=010".to_owned()], ..LoadOptions::default() };
+    let case = Case::new(&small(
+        "tasks:\n- name: a\n  command: { mtu: \"{{ mtu }}\", script: \"{{ greeting }}\" }\n",
+    ));
+    let options =
+        LoadOptions { set: vec!["mtu=7".to_owned(), "greeting=010".to_owned()], ..LoadOptions::default() };
     let project = case.load(&options).unwrap();
     let shown = show(&project, 0, "n0", &Inputs::none());
     assert!(shown.contains(r#"Some(\"010\"), None, Some(7)"#), "{shown}");
@@ -106,10 +121,15 @@ fn conditions_loops_and_what_waits() {
     let loops = show(&project, 3, "n0", &none);
     assert!(loops.starts_with("item a: Skipped") && loops.contains("item b: Ready"), "{loops}");
     assert_eq!(show(&project, 5, "n0", &none), "use: Waiting({\"register answer\"})\n");
-    assert!(show(&project, 5, "n0", &known).contains(r#"Some(\"2\")"#), "{}", show(&project, 5, "n0", &known));
+    assert!(
+        show(&project, 5, "n0", &known).contains(r#"Some(\"2\")"#),
+        "{}",
+        show(&project, 5, "n0", &known)
+    );
     assert_eq!(project.steps[5].registers.iter().collect::<Vec<_>>(), ["answer"]);
     assert_eq!(project.steps[1].facts.iter().collect::<Vec<_>>(), ["os"]);
     assert!(project.steps[6].fleet);
+    assert_eq!(project.steps[6].fleet_facts().iter().collect::<Vec<_>>(), ["os"]);
     assert_eq!(show(&project, 6, "n0", &known), "others: Waiting({\"hosts\"})\n");
     let fleet = project.fleet(BTreeMap::from([(0, facts.clone())]));
     let all = Inputs { fleet: Some(&fleet), ..known };
@@ -143,7 +163,9 @@ fn selection_by_hosts_and_tags() {
 
 #[test]
 fn secrets_are_placeholders() {
-    let project = load(&small("tasks:\n- name: a\n  file: { path: /a, content: \"t={{ secrets.token }}\" }\n")).unwrap();
+    let project =
+        load(&small("tasks:\n- name: a\n  file: { path: /a, content: \"t={{ secrets.token }}\" }\n"))
+            .unwrap();
     let shown = show(&project, 0, "n0", &Inputs::none());
     assert!(shown.contains("t={{provision-secret:token}}"), "{shown}");
 }
@@ -158,14 +180,22 @@ fn aliases_of_numbers() {
 #[test]
 #[ignore = "a measurement"]
 fn ten_thousand_hosts() {
-    let mut text = String::from("--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\nvars: { mtu: 9000 }\ngroups:\n");
+    let mut text =
+        String::from("--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\nvars: { mtu: 9000 }\ngroups:\n");
     for group in 0..20 {
         let (first, last) = (group * 500, group * 500 + 499);
         writeln!(text, "  g{group}: {{ hosts: \"n[{first:05}-{last:05}]\", vars: {{ rack: r{group} }}, expect: {{ gpu: {{ count: 8, model: X }} }} }}").unwrap();
     }
     text.push_str("hosts:\n");
     for host in 0..10_000 {
-        writeln!(text, "  n{host:05}: {{ address: 10.0.{}.{}, labels: {{ rack: r{} }}, vars: {{ serial: s{host} }} }}", host / 250, host % 250, host / 40).unwrap();
+        writeln!(
+            text,
+            "  n{host:05}: {{ address: 10.0.{}.{}, labels: {{ rack: r{} }}, vars: {{ serial: s{host} }} }}",
+            host / 250,
+            host % 250,
+            host / 40
+        )
+        .unwrap();
     }
     text.push_str("--- p.yaml\nname: P\nparams: { mtu: { type: int }, rack: { type: string }, serial: { type: string } }\ntasks:\n");
     for task in 0..40 {

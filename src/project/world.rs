@@ -207,7 +207,12 @@ impl<'a> Env<'a> {
             return self.within(frame).fill(&default);
         }
         if self.world.registers.contains(name) {
-            return self.inputs.registered.get(name).cloned().ok_or_else(|| waiting(format!("register {name}")));
+            return self
+                .inputs
+                .registered
+                .get(name)
+                .cloned()
+                .ok_or_else(|| waiting(format!("register {name}")));
         }
         Err(undefined(name, &[]))
     }
@@ -362,8 +367,12 @@ impl Values for Env<'_> {
                 if missing.is_empty() { Ok(tera::Value::from(facts)) } else { Err(Missing::Waiting(missing)) }
             }
             "secrets" => {
-                let all: BTreeMap<String, String> =
-                    self.world.secrets.iter().map(|name| (name.clone(), secrets::placeholder(name))).collect();
+                let all: BTreeMap<String, String> = self
+                    .world
+                    .secrets
+                    .iter()
+                    .map(|name| (name.clone(), secrets::placeholder(name)))
+                    .collect();
                 Ok(tera::Value::from(all))
             }
             root => self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value)),

@@ -94,8 +94,12 @@ impl Condition {
     }
 
     fn not_boolean(&self, found: &str) -> TextError {
-        TextError::new(self.expr.start, self.expr.end, format!("a condition is true or false, this is {found}"))
-            .help("compare it, as in `x == 1`, or ask `x is defined`")
+        TextError::new(
+            self.expr.start,
+            self.expr.end,
+            format!("a condition is true or false, this is {found}"),
+        )
+        .help("compare it, as in `x == 1`, or ask `x is defined`")
     }
 
     /// Its value.
@@ -212,8 +216,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
             let (left, right) = (shape_of(a, names, errors), shape_of(b, names, errors));
             let ordered = |shape: &Shape| matches!(shape, Shape::Number | Shape::Text | Shape::Any);
             if !left.comparable(&right) {
-                let literal =
-                    literal_fix(a, b, if left == Shape::Text { &right } else { &left });
+                let literal = literal_fix(a, b, if left == Shape::Text { &right } else { &left });
                 errors.push(different_types(expr, op.as_str(), &left, &right, literal));
             } else if !(matches!(op, Op::Equal | Op::NotEqual) || ordered(&left) && ordered(&right)) {
                 let odd = if ordered(&left) { &right } else { &left };
@@ -261,7 +264,12 @@ fn needs_boolean(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) {
     }
 }
 
-fn path(root: &str, steps: &[Step], expr: &Expr, lookup: &dyn Lookup) -> Result<Json, Result<TextError, BTreeSet<String>>> {
+fn path(
+    root: &str,
+    steps: &[Step],
+    expr: &Expr,
+    lookup: &dyn Lookup,
+) -> Result<Json, Result<TextError, BTreeSet<String>>> {
     let mut keys = Vec::new();
     for step in steps {
         keys.push(match step {
@@ -366,9 +374,7 @@ fn value(expr: &Expr, lookup: &dyn Lookup) -> Value {
 fn equal(left: &Json, right: &Json) -> bool {
     match (left, right) {
         (Json::Number(a), Json::Number(b)) => order_numbers(a, b) == Some(Ordering::Equal),
-        (Json::Array(a), Json::Array(b)) => {
-            a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b))
-        }
+        (Json::Array(a), Json::Array(b)) => a.len() == b.len() && a.iter().zip(b).all(|(a, b)| equal(a, b)),
         (Json::Object(a), Json::Object(b)) => {
             a.len() == b.len() && a.iter().all(|(key, a)| b.get(key).is_some_and(|b| equal(a, b)))
         }

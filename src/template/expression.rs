@@ -162,8 +162,7 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, TextError> {
             at += len;
             Token::Literal(literal_number(number, start)?)
         } else if c.is_ascii_alphabetic() || c == '_' {
-            let len =
-                rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
+            let len = rest.find(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).unwrap_or(rest.len());
             at += len;
             match rest.get(..len).unwrap_or("") {
                 "true" | "True" => Token::Literal(json!(true)),

@@ -60,8 +60,8 @@ enum Binding {
 }
 
 const KEYWORDS: [&str; 16] = [
-    "and", "or", "not", "in", "is", "if", "else", "elif", "for", "true", "True", "false", "False", "none", "None",
-    "null",
+    "and", "or", "not", "in", "is", "if", "else", "elif", "for", "true", "True", "false", "False", "none",
+    "None", "null",
 ];
 
 /// Filters whose result has the elements of what they take.
@@ -203,9 +203,10 @@ fn end_of_raw(text: &str) -> Option<usize> {
             lexer.at += 1;
         }
         let tail = lexer.rest().trim_start();
-        if tail.strip_prefix("endraw").is_some_and(|rest| {
-            rest.trim_start().trim_start_matches('-').starts_with("%}")
-        }) {
+        if tail
+            .strip_prefix("endraw")
+            .is_some_and(|rest| rest.trim_start().trim_start_matches('-').starts_with("%}"))
+        {
             lexer.inside("%}");
             return Some(lexer.at);
         }
@@ -336,7 +337,9 @@ impl Scan {
                 "." | "?." if token.kind == Kind::Mark => at += 1,
                 "[" | "?[" | "(" | "{" if token.kind == Kind::Mark => {
                     braces.push(token.text);
-                    if token.text == "[" && let Some(bound) = self.comprehension(tokens, at) {
+                    if token.text == "["
+                        && let Some(bound) = self.comprehension(tokens, at)
+                    {
                         comprehensions.push(closing(tokens, at));
                         self.scopes.push(bound);
                     }
@@ -507,13 +510,25 @@ mod tests {
             ("{{ mtu }}", "mtu"),
             ("{{ host.name }} {{ facts[\"os\"].family }}", "host.name facts.os.family"),
             ("{{ a.b[0].c ~ d['x-y'] }}", "a.b[0].c d[\"x-y\"]"),
-            ("{% if a == 'b' and not c is defined %}{{ d }}{% elif e %}{% else %}{{ f }}{% endif %}", "a c d e f"),
+            (
+                "{% if a == 'b' and not c is defined %}{{ d }}{% elif e %}{% else %}{{ f }}{% endif %}",
+                "a c d e f",
+            ),
             ("{{ a | default(value=b) | upper }}", "a b"),
             ("{{ range(end=n) }}", "n"),
-            ("{% for x in list %}{{ x.y }} {{ loop.index }} {{ z }}{% endfor %}{{ x }}", "list list[...].y z x"),
-            ("{% for k, h in hosts %}{{ k }} {{ h.facts.os.id }}{% endfor %}", "hosts hosts[...].facts.os.id"),
+            (
+                "{% for x in list %}{{ x.y }} {{ loop.index }} {{ z }}{% endfor %}{{ x }}",
+                "list list[...].y z x",
+            ),
+            (
+                "{% for k, h in hosts %}{{ k }} {{ h.facts.os.id }}{% endfor %}",
+                "hosts hosts[...].facts.os.id",
+            ),
             ("{% for h in hosts | values %}{{ h.address }}{% endfor %}", "hosts hosts[...].address"),
-            ("{% for h in hosts | group_by(attribute='x') %}{{ h.facts.a }}{{ h.b }}{% endfor %}", "hosts hosts[...].facts.a"),
+            (
+                "{% for h in hosts | group_by(attribute='x') %}{{ h.facts.a }}{{ h.b }}{% endfor %}",
+                "hosts hosts[...].facts.a",
+            ),
             ("{% set x = a.b %}{{ x.c }}", "a.b a.b.c"),
             ("{% raw %}{{ not_me }}{% endraw %}{{ me }}", "me"),
             ("{# {{ no }} #}{{- yes -}}", "yes"),

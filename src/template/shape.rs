@@ -35,9 +35,9 @@ impl Shape {
             Json::Bool(_) => Self::Bool,
             Json::Number(_) => Self::Number,
             Json::String(_) => Self::Text,
-            Json::Array(items) => Self::List(Box::new(
-                items.iter().map(Self::of).reduce(Self::merge).unwrap_or(Self::Any),
-            )),
+            Json::Array(items) => {
+                Self::List(Box::new(items.iter().map(Self::of).reduce(Self::merge).unwrap_or(Self::Any)))
+            }
             Json::Object(map) => {
                 Self::Map(map.iter().map(|(key, value)| (key.clone(), Self::of(value))).collect())
             }
@@ -176,7 +176,10 @@ impl Names {
                     let merged = keys.values().cloned().reduce(Shape::merge).unwrap_or(Shape::Any);
                     let names = Self(BTreeMap::from([("it".to_owned(), merged)]));
                     return names.check("it", segments.get(i + 1..).unwrap_or(&[])).map_err(|error| {
-                        PathError { message: format!("`{}` is not defined", path_text(root, segments)), ..error }
+                        PathError {
+                            message: format!("`{}` is not defined", path_text(root, segments)),
+                            ..error
+                        }
                     });
                 }
                 (Shape::Dict(value), _) | (Shape::List(value), Segment::Index(_) | Segment::Any) => value,

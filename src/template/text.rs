@@ -64,7 +64,8 @@ impl Text {
         };
         if let Err(error) = engine.add_raw_template(NAME, &content) {
             // The wrapped form may fail differently from what the user wrote.
-            let plain = sole.is_some().then(|| filters::engine().add_raw_template(NAME, source).err()).flatten();
+            let plain =
+                sole.is_some().then(|| filters::engine().add_raw_template(NAME, source).err()).flatten();
             let (error, shift) = plain.map_or((error, shift), |error| (error, 0));
             return Err(text_error(&error, source, shift));
         }
@@ -106,12 +107,8 @@ impl Text {
                 continue;
             }
             if let Err(error) = names.check(&path.root, &path.segments) {
-                let error = TextError {
-                    start: path.start,
-                    end: path.end,
-                    message: error.message,
-                    help: error.help,
-                };
+                let error =
+                    TextError { start: path.start, end: path.end, message: error.message, help: error.help };
                 bad.push(path);
                 if !errors.contains(&error) {
                     errors.push(error);
@@ -142,8 +139,9 @@ impl Text {
                 if !sole {
                     return Ok(Json::String(text));
                 }
-                serde_json::from_str(&text)
-                    .map_err(|error| Unresolved::Wrong(TextError::new(0, self.source.len(), error.to_string())))
+                serde_json::from_str(&text).map_err(|error| {
+                    Unresolved::Wrong(TextError::new(0, self.source.len(), error.to_string()))
+                })
             }
         }
     }
@@ -212,9 +210,38 @@ fn sentence(message: &str) -> String {
 
 /// Tera's own filters, for "did you mean".
 const TERA_FILTERS: &[&str] = &[
-    "default", "upper", "lower", "trim", "trim_start", "trim_end", "replace", "capitalize", "title", "truncate",
-    "indent", "str", "int", "float", "length", "reverse", "split", "abs", "round", "first", "last", "nth", "join",
-    "sort", "unique", "get", "values", "keys", "pairs", "group_by", "pluralize", "wordcount",
+    "default",
+    "upper",
+    "lower",
+    "trim",
+    "trim_start",
+    "trim_end",
+    "replace",
+    "capitalize",
+    "title",
+    "truncate",
+    "indent",
+    "str",
+    "int",
+    "float",
+    "length",
+    "reverse",
+    "split",
+    "abs",
+    "round",
+    "first",
+    "last",
+    "nth",
+    "join",
+    "sort",
+    "unique",
+    "get",
+    "values",
+    "keys",
+    "pairs",
+    "group_by",
+    "pluralize",
+    "wordcount",
 ];
 
 #[cfg(test)]
