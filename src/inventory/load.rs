@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value as Json};
 
+use super::address::{AddressValues, plain};
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
@@ -14,10 +15,7 @@ use crate::config::{
     Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, locate, yaml,
 };
 use crate::secrets::SecretSource;
-use crate::template::condition::{Lookup, Missing, descend};
-use crate::template::shape::PathError;
-use crate::template::text::Values;
-use crate::template::{PathUse, Segment, Text, Unresolved};
+use crate::template::{Text, Unresolved};
 
 /// An inventory with every layer resolved.
 #[derive(Debug)]
@@ -533,46 +531,6 @@ impl Loader<'_> {
         let span = locate(self.sources, text.span, &text.value, error.start, error.end);
         self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
     }
-}
-
-/// What an address may read: the host's own name and numbers.
-struct AddressValues(Json);
-
-impl Lookup for AddressValues {
-    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
-        if root == "host" {
-            return descend("host", &self.0, path);
-        }
-        Err(Missing::Undefined(PathError {
-            message: format!("`{root}` is not known in an address"),
-            help: Some("an address may read `host.name`, `host.number` and `host.index`".to_owned()),
-        }))
-    }
-}
-
-impl Values for AddressValues {
-    fn variable(&self, root: &str, uses: &[&PathUse]) -> Result<tera::Value, Missing> {
-        for path in uses {
-            self.resolve(root, &path.segments).map_err(|missing| match missing {
-                Missing::Undefined(ref error) => Missing::Failed(error.message.clone()),
-                Missing::Waiting(_) | Missing::Failed(_) => missing,
-            })?;
-        }
-        self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value))
-    }
-}
-
-fn plain(what: &str, word: &str) -> Result<(), String> {
-    if word.is_empty() {
-        return Err(format!("{what} cannot be empty"));
-    }
-    if word.starts_with('-') {
-        return Err(format!("`{word}` cannot be {what}: it begins with `-`"));
-    }
-    if word.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(format!("`{}` cannot be {what}: it holds white space", word.escape_default()));
-    }
-    Ok(())
 }
 
 fn empty_group() -> GroupFile {

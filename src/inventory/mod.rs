@@ -1,5 +1,6 @@
 //! The hosts of a cluster: the inventory's file, host lists, host expressions, resolved hosts.
 
+mod address;
 pub mod file;
 mod groups;
 pub mod host;

@@ -100,6 +100,18 @@ pub struct Step {
     pub(crate) program: Arc<crate::project::Program>,
 }
 
+impl Step {
+    /// Names of `hosts[...].facts.X` that it reads: what must be known of all hosts before it.
+    pub fn fleet_facts(&self) -> &BTreeSet<String> {
+        &self.program.reads.fleet_facts
+    }
+
+    /// Whether it reads a secret, directly or through a variable.
+    pub fn reads_secret(&self) -> bool {
+        self.program.reads.secret
+    }
+}
+
 /// A step on one host, one per item of its loop.
 #[derive(Debug, Clone)]
 pub struct Instance {

@@ -24,6 +24,8 @@ pub(crate) struct Reads {
     pub(crate) hosts: bool,
     /// Whether other hosts' facts are read.
     pub(crate) fleet: bool,
+    /// Names of the base facts that are read of other hosts.
+    pub(crate) fleet_facts: BTreeSet<String>,
     /// Whether a secret is read.
     pub(crate) secret: bool,
 }
@@ -55,7 +57,12 @@ impl<'a> Reader<'a> {
             "facts" => self.reads.facts.extend(first),
             "hosts" => {
                 self.reads.hosts = true;
-                self.reads.fleet |= path.segments.get(1) == Some(&Segment::Key("facts".to_owned()));
+                if path.segments.get(1) == Some(&Segment::Key("facts".to_owned())) {
+                    self.reads.fleet = true;
+                    if let Some(Segment::Key(name)) = path.segments.get(2) {
+                        self.reads.fleet_facts.insert(name.clone());
+                    }
+                }
             }
             "secrets" => self.reads.secret = true,
             "groups" | "item" => {}

@@ -129,6 +129,7 @@ fn conditions_loops_and_what_waits() {
     assert_eq!(project.steps[5].registers.iter().collect::<Vec<_>>(), ["answer"]);
     assert_eq!(project.steps[1].facts.iter().collect::<Vec<_>>(), ["os"]);
     assert!(project.steps[6].fleet);
+    assert_eq!(project.steps[6].fleet_facts().iter().collect::<Vec<_>>(), ["os"]);
     assert_eq!(show(&project, 6, "n0", &known), "others: Waiting({\"hosts\"})\n");
     let fleet = project.fleet(BTreeMap::from([(0, facts.clone())]));
     let all = Inputs { fleet: Some(&fleet), ..known };

@@ -147,16 +147,14 @@ impl Project {
             if list.windows(2).all(|pair| matches!(pair, [a, b] if a.wants == b.wants)) {
                 continue;
             }
-            for (place, second) in list.iter().enumerate() {
-                for first in list.iter().take(place) {
+            let mut firsts: BTreeMap<usize, &Claim> = BTreeMap::new();
+            for second in list {
+                for index in claims.groups.get(second.group).into_iter().flatten() {
+                    let first = *firsts.entry(*index).or_insert(second);
                     if first.wants == second.wants || told.contains(&(first.step, second.step)) {
                         continue;
                     }
-                    let members = |claim: &Claim| claims.groups.get(claim.group);
-                    let (Some(a), Some(b)) = (members(first), members(second)) else { continue };
-                    let Some(host) = a.intersection(b).next().and_then(|index| self.hosts.get(*index)) else {
-                        continue;
-                    };
+                    let Some(host) = self.hosts.get(*index) else { continue };
                     told.insert((first.step, second.step));
                     let span =
                         |claim: &Claim| self.steps.get(claim.step).map_or(Span::NONE, |step| step.span);
