@@ -112,6 +112,9 @@ impl Session {
         let mut wanted = if first { self.context.queries.clone() } else { BTreeSet::new() };
         if first {
             wanted.insert(Query::State);
+            // Templates of other hosts read these of this one.
+            let fleet = self.context.project.steps.iter().flat_map(Step::fleet_facts);
+            wanted.extend(fleet.filter_map(|name| facts::base(name)));
         }
         for item in work {
             wanted.extend(item.step.facts.iter().filter_map(|name| facts::base(name)));
