@@ -29,3 +29,12 @@ pub mod secrets;
 pub mod shell;
 pub mod template;
 pub mod transport;
+
+/// Appends formatted text to a `String`, which cannot fail.
+#[macro_export]
+macro_rules! put {
+    ($text:expr, $($arg:tt)*) => {{
+        use std::fmt::Write as _;
+        let _ = write!($text, $($arg)*);
+    }};
+}

@@ -73,7 +73,7 @@ pub(super) async fn run(
     if let Some(parallel) = connect.parallel {
         project.rollout.parallel = parallel.max(1);
     }
-    let secrets = secrets(&mut project, connect.ask_become_pass, settings).await?;
+    let secrets = secrets(&mut project, connect.ask_become_pass, settings)?;
     let run = journal::new_run_id(jiff::Timestamp::now());
     let cluster = cluster_dir(settings, &project.cluster);
     let lock = match launch.mode {
@@ -216,11 +216,7 @@ fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result
 }
 
 /// Values of the secrets that the inventory names, and the password that was asked for.
-pub(super) async fn secrets(
-    project: &mut Project,
-    ask: bool,
-    settings: &Settings,
-) -> anyhow::Result<Secrets> {
+pub(super) fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> anyhow::Result<Secrets> {
     let resolved = crate::secrets::resolve(&project.secrets).map_err(|error| {
         super::dispatch::Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error)))
     })?;

@@ -13,22 +13,30 @@ use crate::project::{Fleet, Project};
 use crate::secrets::Secrets;
 use crate::transport::Transport;
 
-/// Facts of the hosts gathered so far, by host index.
+/// Facts of the hosts gathered so far.
 #[derive(Debug, Default)]
-pub struct SharedFacts(Mutex<(BTreeMap<usize, Json>, Option<Arc<Fleet>>)>);
+pub struct SharedFacts(Mutex<Gathered>);
+
+#[derive(Debug, Default)]
+struct Gathered {
+    /// By host index.
+    facts: BTreeMap<usize, Json>,
+    /// The same as templates see it, until it changes.
+    fleet: Option<Arc<Fleet>>,
+}
 
 impl SharedFacts {
     /// Makes a host's facts known to the others.
     pub fn publish(&self, host: usize, facts: Json) {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.0.insert(host, facts);
-        shared.1 = None;
+        shared.facts.insert(host, facts);
+        shared.fleet = None;
     }
 
     /// What is known by now.
     pub fn fleet(&self) -> Arc<Fleet> {
         let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let (facts, fleet) = &mut *shared;
+        let Gathered { facts, fleet } = &mut *shared;
         fleet.get_or_insert_with(|| Arc::new(Fleet::new(facts.clone()))).clone()
     }
 }
@@ -71,7 +79,16 @@ impl Default for Deadlines {
 /// Whether changes that interrupt GPUs, networks or everything may be made.
 pub struct Consent {
     asked: tokio::sync::OnceCell<bool>,
-    ask: Option<Box<dyn Fn(&str) -> bool + Send + Sync>>,
+    ask: Option<Question>,
+}
+
+/// Asks a person about what is due.
+type Question = Box<dyn Fn(&str) -> bool + Send + Sync>;
+
+impl std::fmt::Debug for Consent {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Consent").field("asked", &self.asked).finish_non_exhaustive()
+    }
 }
 
 impl Consent {

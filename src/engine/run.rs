@@ -43,7 +43,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
         }
     }
     let stages = match context.mode {
-        Mode::Gather => vec![0..0],
+        Mode::Gather => std::iter::once(0..0).collect(),
         Mode::Plan | Mode::Apply => project.stages(),
     };
     let selected: Vec<usize> = sessions.iter().map(Session::index).collect();

@@ -127,6 +127,10 @@ fn read(output: &str) -> Seen<'_> {
                     seen.stats.insert(path, attributes);
                 }
             }
+            // As sha256sum writes it.
+            digest if digest.len() == 64 && rest.starts_with(' ') => {
+                seen.digests.insert(rest.trim_start_matches(' '), digest);
+            }
             "digest" => {
                 if let Some((digest, path)) = rest.split_once("  ") {
                     seen.digests.insert(path, digest);

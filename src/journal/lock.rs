@@ -9,6 +9,8 @@ use std::io::{Read as _, Write as _};
 
 use camino::Utf8Path;
 
+use crate::put;
+
 /// Why the lock was not taken.
 #[derive(Debug, thiserror::Error)]
 pub enum LockError {
@@ -108,7 +110,10 @@ impl RunLock {
             TryLockError::WouldBlock => LockError::Held { run: run.to_owned(), hosts: "all".to_owned() },
             TryLockError::Error(source) => LockError::Unusable { path: path.to_string(), source },
         })?;
-        let text: String = hosts.iter().map(|host| format!("{host}\n")).collect();
+        let mut text = String::new();
+        for host in hosts {
+            put!(text, "{host}\n");
+        }
         file.write_all(text.as_bytes()).map_err(unusable(&path))?;
         Ok(Self { _file: file, path })
     }

@@ -12,7 +12,7 @@ use crate::events::{Event, EventKind, Outcome, Sink};
 /// Recorded runs that are kept for a cluster.
 const KEPT: usize = 100;
 
-/// `fsync` at most this often; the last one is at the end of the run.
+/// `fsync` at most this often, and at the end; a run that changed nothing needs none.
 const SYNC_EVERY: Duration = Duration::from_millis(200);
 
 /// Directory below which all state of this user stands.
@@ -38,6 +38,7 @@ pub struct Journal {
     file: File,
     path: Utf8PathBuf,
     synced: Instant,
+    unsynced: bool,
     failed: bool,
 }
 
@@ -61,7 +62,7 @@ impl Journal {
                 tracing::debug!(%error, old, "forget run");
             }
         }
-        Ok(Self { file, path, synced: Instant::now(), failed: false })
+        Ok(Self { file, path, synced: Instant::now(), unsynced: false, failed: false })
     }
 
     /// Where it stands.
@@ -94,8 +95,10 @@ impl Sink for Journal {
                 ..
             }
         );
-        if end || (act && self.synced.elapsed() >= SYNC_EVERY) {
+        self.unsynced |= act;
+        if self.unsynced && (end || self.synced.elapsed() >= SYNC_EVERY) {
             self.synced = Instant::now();
+            self.unsynced = false;
             if let Err(error) = self.file.sync_data() {
                 tracing::debug!(%error, "fsync");
             }

@@ -14,6 +14,7 @@ use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
 use crate::inventory::Host;
+use crate::put;
 use crate::report::fold::by_value;
 use crate::report::output;
 use crate::report::style::{BAD, GOOD, paint, safe};
@@ -36,7 +37,7 @@ enum Said {
 pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
     let mut project = reachable(settings, &args.target, load(settings, &args.target)?)?;
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
-    let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, settings).await?;
+    let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, settings)?;
     let hosts: Vec<Host> = project
         .selected
         .iter()
@@ -98,7 +99,7 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             Said::Unreached(why) => (BAD, format!("{hosts}  (unreached)"), why.as_str()),
             Said::Stuck(why) => (BAD, format!("{hosts}  (no end)"), why.as_str()),
         };
-        text.push_str(&format!("{}\n{}", paint(style, &format!("--- {head} ---")), safe(body)));
+        put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), safe(body));
         if !body.is_empty() && !body.ends_with('\n') {
             text.push('\n');
         }
@@ -117,7 +118,7 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said 
         .run(frame, &mut |end| {
             let mut text = String::from_utf8_lossy(&end.output).into_owned();
             if end.dropped > 0 {
-                text.push_str(&format!("\n[{} bytes left out of the middle]\n", end.dropped));
+                put!(text, "\n[{} bytes left out of the middle]\n", end.dropped);
             }
             said = Said::Ended(end.status, text);
         })

@@ -14,6 +14,7 @@ use crate::config::did_you_mean_text;
 use crate::engine::Mode;
 use crate::exit;
 use crate::facts;
+use crate::put;
 use crate::report::fold::by_value;
 use crate::report::output;
 use crate::report::style::{GOOD, paint, safe};
@@ -61,7 +62,7 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         (host, yaml)
     });
     for (hosts, facts) in by_value(texts) {
-        text.push_str(&format!("{}\n{}\n", paint(GOOD, &hosts), safe(&facts)));
+        put!(text, "{}\n{}\n", paint(GOOD, &hosts), safe(&facts));
     }
     output::data(&text).context("cannot write to stdout")?;
     Ok(code)

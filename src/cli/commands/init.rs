@@ -14,6 +14,7 @@ use crate::cli::settings::Settings;
 use crate::exit;
 use crate::facts::{self, Facts};
 use crate::inventory::{Host, Ssh, TransportKind, hostlist};
+use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
 use crate::report::style::{BAD, GOOD, paint, safe};
@@ -186,8 +187,7 @@ async fn explore(seen: Vec<Seen>) -> (Vec<Found>, Vec<(String, String, Option<St
                 found.push(Found { host: seen.host, facts, root });
             }
             Err(error) => {
-                let (kind, text) =
-                    trust::login_problem(&error).unwrap_or((ConnectKind::Other, error.to_string()));
+                let (kind, text) = trust::login_problem(&error);
                 let port = seen.host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
                 let user = seen.host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
                 let hint = (kind == ConnectKind::KeyRefused).then(|| {
@@ -252,13 +252,17 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
         "none"
     };
     let mut text = String::new();
-    text.push_str(&format!("# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {}\n\nssh:\n", args.cluster));
+    put!(
+        text,
+        "# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {}\n\nssh:\n",
+        args.cluster
+    );
     let users: BTreeSet<_> = found.iter().filter_map(|found| found.host.ssh.user.clone()).collect();
     if let (1, Some(user)) = (users.len(), users.iter().next()) {
-        text.push_str(&format!("  user: {user}\n"));
+        put!(text, "  user: {user}\n");
     }
     if let Some(path) = found.iter().find_map(|found| found.host.ssh.identity_file.clone()) {
-        text.push_str(&format!("  identity_file: {path}\n"));
+        put!(text, "  identity_file: {path}\n");
     }
     text.push_str(
         "  known_hosts: ./known_hosts    # strict; recorded by init, later by `provision inventory trust`\n",
@@ -268,7 +272,7 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
     } else {
         ""
     };
-    text.push_str(&format!("  become: {become_root}{note}\n\n"));
+    put!(text, "  become: {become_root}{note}\n\n");
     text.push_str("# What is done, in this order; `provision playbook list` shows what is built in.\nplaybooks:\n  - base\n\n");
     let mut groups: BTreeMap<(u64, String), Vec<&Found>> = BTreeMap::new();
     for found in found {
@@ -290,12 +294,13 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
                 |path: &str| found.facts.pointer(path).and_then(Json::as_str).unwrap_or("?").to_owned();
             format!("{} {}", word("/os/id"), word("/os/version"))
         });
-        text.push_str(&format!(
+        put!(
+            text,
             "  {name}:    # {}; GPUs: {count}{}; RDMA-capable NICs: {nics}\n    hosts: \"{}\"\n",
             os.unwrap_or_default(),
             if model.is_empty() { String::new() } else { format!(" ({})", safe(model)) },
             fold(&names)
-        ));
+        );
     }
     text.push_str("\nhosts:\n");
     for found in found {
@@ -310,10 +315,10 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
             ssh.push(format!("user: {user}"));
         }
         let ssh = if ssh.is_empty() { String::new() } else { format!(", ssh: {{ {} }}", ssh.join(", ")) };
-        text.push_str(&format!("  {}: {{ address: \"{}\"{ssh} }}\n", host.name, host.address));
+        put!(text, "  {}: {{ address: \"{}\"{ssh} }}\n", host.name, host.address);
     }
     for name in problems {
-        text.push_str(&format!("  # {name}: did not let us in; run init again when it does\n"));
+        put!(text, "  # {name}: did not let us in; run init again when it does\n");
     }
     text
 }

@@ -10,6 +10,7 @@ use crate::cli::settings::Settings;
 use crate::exit;
 use crate::inventory::{Host, TransportKind};
 use crate::project::Project;
+use crate::put;
 use crate::report::output;
 use crate::report::style::{DIM, GOOD, paint, safe};
 
@@ -59,7 +60,10 @@ fn list(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Resu
         let offline = host.offline.as_ref().map(|reason| format!("offline: {reason}")).unwrap_or_default();
         table.add_row([host.name.clone(), login(host), groups.join(" "), labels.join(" "), offline]);
     }
-    let text: String = table.lines().map(|line| format!("{}\n", line.trim_end())).collect();
+    let mut text = String::new();
+    for line in table.lines() {
+        put!(text, "{}\n", line.trim_end());
+    }
     output::data(&text).context("cannot write to stdout")?;
     Ok(exit::OK)
 }
@@ -75,24 +79,24 @@ fn show(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Resu
     }
     let mut text = String::new();
     for host in hosts {
-        text.push_str(&format!("{}  {}\n", paint(GOOD, &host.name), login(host)));
+        put!(text, "{}  {}\n", paint(GOOD, &host.name), login(host));
         if let Some(reason) = &host.offline {
-            text.push_str(&format!("  offline: {}\n", safe(reason)));
+            put!(text, "  offline: {}\n", safe(reason));
         }
         let groups: Vec<&str> = host.groups.iter().map(String::as_str).collect();
         if !groups.is_empty() {
-            text.push_str(&format!("  groups: {}\n", groups.join(", ")));
+            put!(text, "  groups: {}\n", groups.join(", "));
         }
         for (key, value) in &host.labels {
-            text.push_str(&format!("  label {key}={value}\n"));
+            put!(text, "  label {key}={value}\n");
         }
         if !host.ssh.jump.is_empty() {
-            text.push_str(&format!("  jump: {}\n", host.ssh.jump.join(", ")));
+            put!(text, "  jump: {}\n", host.ssh.jump.join(", "));
         }
         for (name, variable) in &host.vars {
             let place = project.sources.place(variable.span);
             let from = paint(DIM, &format!("{} {place}", variable.origin));
-            text.push_str(&format!("  {name} = {}  {from}\n", safe(&variable.value.to_string())));
+            put!(text, "  {name} = {}  {from}\n", safe(&variable.value.to_string()));
         }
         text.push('\n');
     }

@@ -11,6 +11,7 @@ use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
 use crate::lab::{self, LabState};
+use crate::put;
 use crate::report::output;
 use crate::report::style::{CALM, VERB, paint};
 
@@ -72,10 +73,7 @@ fn table(state: &LabState) -> String {
     let mut text = String::new();
     for host in &state.hosts {
         let running = if host.running { "running" } else { "down" };
-        text.push_str(&format!(
-            "{:12} {}@{}:{}  {running}\n",
-            host.name, state.user, host.address, host.port
-        ));
+        put!(text, "{:12} {}@{}:{}  {running}\n", host.name, state.user, host.address, host.port);
     }
     text
 }

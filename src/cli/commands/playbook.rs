@@ -11,6 +11,7 @@ use crate::config::{Diagnostics, Sources, Sp, Span};
 use crate::exit;
 use crate::playbook::file::{Action, Task};
 use crate::playbook::{Library, Playbook, builtin, library};
+use crate::put;
 use crate::report::output;
 use crate::report::style::{DIM, GOOD, paint};
 use crate::resources;
@@ -43,7 +44,7 @@ fn load(name: &str) -> anyhow::Result<Arc<Playbook>> {
 fn list() -> anyhow::Result<String> {
     let mut text = String::new();
     for name in builtin::names() {
-        text.push_str(&format!("{name:20} {}\n", load(name)?.title));
+        put!(text, "{name:20} {}\n", load(name)?.title);
     }
     Ok(text)
 }
@@ -51,7 +52,7 @@ fn list() -> anyhow::Result<String> {
 fn show(playbook: &Playbook) -> String {
     let mut text = format!("{}\n", paint(GOOD, &playbook.title));
     if !playbook.doc.is_empty() {
-        text.push_str(&format!("{}\n", playbook.doc.trim_end()));
+        put!(text, "{}\n", playbook.doc.trim_end());
     }
     if !playbook.order.is_empty() {
         text.push_str("\nParameters (`with:` of the entry):\n");
@@ -62,9 +63,9 @@ fn show(playbook: &Playbook) -> String {
             Some(node) => format!("default {}", node.to_json()),
             None => "required".to_owned(),
         };
-        text.push_str(&format!("  {name:16} {:6} {default}\n", param.kind));
+        put!(text, "  {name:16} {:6} {default}\n", param.kind);
         if !param.doc.is_empty() {
-            text.push_str(&format!("                   {}\n", paint(DIM, &param.doc)));
+            put!(text, "                   {}\n", paint(DIM, &param.doc));
         }
     }
     text.push_str("\nTasks:\n");

@@ -11,6 +11,7 @@ use crate::cli::settings::Settings;
 use crate::events::{Event, EventKind, Outcome};
 use crate::exit;
 use crate::journal;
+use crate::put;
 use crate::report::Reporter as _;
 use crate::report::record::Record;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe, seconds};
@@ -79,7 +80,7 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
             _ if journal::is_alive(&cluster, &info.run) => "running".to_owned(),
             _ => "did not end: killed, or the machine went down".to_owned(),
         };
-        text.push_str(&format!("{}  {command}  {end}\n", info.run));
+        put!(text, "{}  {command}  {end}\n", info.run);
     }
     output::data(&text).context("cannot write to stdout")?;
     Ok(exit::OK)
@@ -97,7 +98,7 @@ fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8>
     }
     for (name, host) in &record.hosts {
         let status = host.status.as_ref().map_or("unknown", |status| status.word());
-        text.push_str(&format!("\n{name}  {status}  {}\n", seconds(host.seconds)));
+        put!(text, "\n{name}  {status}  {}\n", seconds(host.seconds));
         for task in &host.tasks {
             let (style, line, printed) = match &task.outcome {
                 Outcome::Unchanged | Outcome::Skipped(_) => continue,
@@ -108,26 +109,27 @@ fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8>
             };
             let word = task.outcome.word();
             let attached = if task.attached { " (started by an earlier run)" } else { "" };
-            text.push_str(&format!(
+            put!(
+                text,
                 "  {}  {}{attached}  {}  {}\n",
                 paint(style, word),
                 safe(&task.task.name),
                 safe(&line),
                 seconds(task.seconds)
-            ));
+            );
             if let Outcome::Changed { changes, .. } = &task.outcome {
                 for line in changes.iter().flat_map(|change| change.diff.lines()) {
-                    text.push_str(&format!("      {}\n", style_diff(&safe(line))));
+                    put!(text, "      {}\n", style_diff(&safe(line)));
                 }
             }
             if outputs || matches!(task.outcome, Outcome::Failed(_)) {
                 for line in safe(printed).lines() {
-                    text.push_str(&format!("    | {line}\n"));
+                    put!(text, "    | {line}\n");
                 }
             }
         }
         for warning in &host.warnings {
-            text.push_str(&format!("  {}  {}\n", paint(CHANGE, "warning"), safe(warning)));
+            put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe(warning));
         }
     }
     output::data(&text).context("cannot write to stdout")?;

@@ -15,6 +15,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
 use crate::exit;
 use crate::inventory::{Host, TransportKind};
+use crate::put;
 use crate::report::output;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe};
 use crate::secrets::Secrets;
@@ -302,7 +303,10 @@ pub(crate) fn append(keys: &[(Utf8PathBuf, HostKey)], replace: bool) -> anyhow::
             let Some(parsed) = HostKey::parse(line) else { return true };
             !(replace && keys.iter().any(|key| key.name == parsed.name))
         });
-        let mut text: String = kept.map(|line| format!("{line}\n")).collect();
+        let mut text = String::new();
+        for line in kept {
+            put!(text, "{line}\n");
+        }
         for key in keys {
             text.push_str(&key.line);
             text.push('\n');
@@ -322,14 +326,14 @@ fn keys(number: usize) -> String {
     crate::report::style::count(number as u64, "key")
 }
 
-/// Whether a login failed because of the key of the host or for another reason.
-pub(crate) fn login_problem(error: &TransportError) -> Option<(ConnectKind, String)> {
+/// What kept a login from working.
+pub(super) fn login_problem(error: &TransportError) -> (ConnectKind, String) {
     match error {
-        TransportError::Connect { kind, message } => Some((*kind, message.clone())),
+        TransportError::Connect { kind, message } => (*kind, message.clone()),
         TransportError::Lost { message } | TransportError::Protocol { message } => {
-            Some((ConnectKind::Other, message.clone()))
+            (ConnectKind::Other, message.clone())
         }
-        TransportError::PartTimedOut { .. } => Some((ConnectKind::TimedOut, error.to_string())),
+        TransportError::PartTimedOut { .. } => (ConnectKind::TimedOut, error.to_string()),
     }
 }
 

@@ -8,6 +8,7 @@ use crate::cli::args::ValidateArgs;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
+use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
 use crate::report::style::{GOOD, count, paint, safe};
@@ -16,7 +17,7 @@ use crate::report::style::{GOOD, count, paint, safe};
 ///
 /// # Errors
 /// With exit code 3 what is wrong; it was shown already.
-pub(crate) fn run(settings: &Settings, args: ValidateArgs) -> anyhow::Result<u8> {
+pub(crate) fn run(settings: &Settings, args: &ValidateArgs) -> anyhow::Result<u8> {
     let project = load_checked(settings, &args.target)?;
     let stages = project.stages();
     if let Some(file) = &args.reports.json {
@@ -56,7 +57,7 @@ pub(crate) fn run(settings: &Settings, args: ValidateArgs) -> anyhow::Result<u8>
     for (number, range) in stages.iter().enumerate() {
         let steps = project.steps.get(range.clone()).unwrap_or_default();
         if stages.len() > 1 {
-            text.push_str(&format!("stage {}: {}\n", number + 1, count(steps.len() as u64, "task")));
+            put!(text, "stage {}: {}\n", number + 1, count(steps.len() as u64, "task"));
         }
         if settings.verbosity >= crate::report::terminal::Verbosity::Verbose {
             for step in steps {
@@ -66,7 +67,7 @@ pub(crate) fn run(settings: &Settings, args: ValidateArgs) -> anyhow::Result<u8>
                     .filter_map(|index| project.hosts.get(*index))
                     .map(|host| host.name.as_str())
                     .collect();
-                text.push_str(&format!("  {}  {}  {}\n", safe(&step.title), step.kind, fold(&hosts)));
+                put!(text, "  {}  {}  {}\n", safe(&step.title), step.kind, fold(&hosts));
             }
         }
     }

@@ -1,19 +1,21 @@
 # Asks about paths: one `stat` for all, one `sha256sum` for all files whose content matters.
 # Parameters: triples of path, wanted digest (or empty), and what is asked: `a` attributes only,
 # `d` a digest, `t` a digest and the text when the digest is not the wanted one, `s` a digest
-# that is remembered by a stamp, `x` whether it is the text given in base64 as wanted. A path holds no newline, so lines are unambiguous.
+# that is remembered by a stamp, `x` whether it is the text given in base64 as wanted. A path holds
+# no newline, so lists of paths are texts split at newlines: appending to "$@" in a loop copies
+# all of it every time.
 newline='
 '
-known=$newline
-texts=$newline
-count=$#
-index=0
-# First round: missing paths are answered, the others are kept, each with its two fields.
-while [ "$index" -lt "$count" ]; do
+paths='' links='' plain='' known='' texts='' special=''
+while [ $# -gt 0 ]; do
     path=$1 wanted=$2 what=$3
     shift 3
-    index=$((index + 3))
-    if [ ! -e "$path" ] && [ ! -L "$path" ]; then
+    if [ -L "$path" ]; then
+        links=$links$path$newline
+        paths=$paths$path$newline
+        continue
+    fi
+    if [ ! -e "$path" ]; then
         parent=${path%/*}
         while [ -n "$parent" ] && [ ! -e "$parent" ]; do parent=${parent%/*}; done
         if [ -d "${parent:-/}" ] && [ ! -x "${parent:-/}" ]; then
@@ -23,42 +25,61 @@ while [ "$index" -lt "$count" ]; do
         fi
         continue
     fi
-    if [ "$what" != a ] && [ -f "$path" ] && [ ! -L "$path" ]; then
-        if [ ! -r "$path" ]; then
-            printf 'unreadable %s\n' "$path"
-            what=a
-        fi
-    else
-        what=a
+    paths=$paths$path$newline
+    if [ "$what" = a ] || [ ! -f "$path" ]; then
+        continue
     fi
-    set -- "$@" "$path" "$wanted" "$what"
+    if [ ! -r "$path" ]; then
+        printf 'unreadable %s\n' "$path"
+        continue
+    fi
+    case $what:$path in
+    [sx]:* | *\\*) special=$special$path$newline$wanted$newline$what$newline ;;
+    *)
+        plain=$plain$path$newline
+        known="$known${wanted:-none}  $path$newline"
+        case $what in t) texts=$texts$path$newline ;; esac
+        ;;
+    esac
 done
-[ $# -gt 0 ] || exit 0
-# The list of paths alone, for `stat`; links are read one by one.
-(
-    count=$#
-    index=0
-    while [ "$index" -lt "$count" ]; do
-        path=$1
-        shift 3
-        index=$((index + 3))
-        set -- "$@" "$path"
-        [ ! -L "$path" ] || printf 'link %s\n%s\n' "$path" "$(readlink -n "$path")"
+# From here on unquoted lists are split at newlines and nothing else happens to them.
+IFS=$newline
+set -f
+if [ -n "$paths" ]; then
+    for path in $links; do
+        printf 'link %s\n%s\n' "$path" "$(readlink -n "$path")"
     done
     if command -v stat >/dev/null 2>&1; then
-        exec stat -c 'stat %f:%u:%g:%s:%i:%Y:%Z:%U:%G:%n' "$@" 2>/dev/null
+        # shellcheck disable=SC2086
+        stat -c 'stat %f:%u:%g:%s:%i:%Y:%Z:%U:%G:%n' $paths 2>/dev/null
+    else
+        printf 'no stat\n'
     fi
-    printf 'no stat\n'
-)
-# Digests.
-count=$#
-index=0
-while [ "$index" -lt "$count" ]; do
-    path=$1 wanted=$2 what=$3
-    shift 3
-    index=$((index + 3))
+fi
+if [ -n "$plain" ]; then
+    if ! command -v sha256sum >/dev/null 2>&1; then
+        printf 'no sha256sum\n'
+    else
+        # shellcheck disable=SC2086
+        digests=$(sha256sum $plain 2>/dev/null)
+        printf '%s\n' "$digests"
+        # Where every file is as wanted, no line has to be looked at.
+        if [ "$digests$newline" != "$known" ]; then
+            for line in $digests; do
+                path=${line#*  }
+                case $newline$known in *"$newline$line$newline"*) continue ;; esac
+                case $newline$texts in *"$newline$path$newline"*) ;; *) continue ;; esac
+                printf 'text %s\n' "$path"
+                head -c 65537 "$path" | base64
+                printf '.\n'
+            done
+        fi
+    fi
+fi
+[ -n "$special" ] || exit 0
+# A list would lose the empty fields of a triple.
+printf '%s' "$special" | while IFS= read -r path && IFS= read -r wanted && IFS= read -r what; do
     case $what in
-    a) continue ;;
     x)
         # Text with secrets: compared here, so that no digest of it is ever told.
         digest=$(
@@ -75,11 +96,7 @@ END
         fi
         continue
         ;;
-    t) texts=$texts$path$newline ;;
-    esac
-    [ -z "$wanted" ] || known="$known$wanted  $path$newline"
-    case $what:$path in
-    s:*)
+    s)
         # A large file: its digest is taken again only when it may have changed.
         stamp=$(stat -c '%i:%s:%Y:%Z' "$path" 2>/dev/null)
         directory=/run/provision/digests
@@ -99,7 +116,7 @@ END
         fi
         printf 'digest %s  %s\n' "$digest" "$path"
         ;;
-    *\\*)
+    *)
         # sha256sum writes such names escaped: asked alone and by redirection.
         digest=$(sha256sum <"$path") || continue
         digest=${digest%% *}
@@ -110,21 +127,6 @@ END
             printf '.\n'
         fi
         ;;
-    *) set -- "$@" "$path" ;;
     esac
-done
-[ $# -gt 0 ] || exit 0
-if ! command -v sha256sum >/dev/null 2>&1; then
-    printf 'no sha256sum\n'
-    exit 0
-fi
-sha256sum "$@" 2>/dev/null | while IFS= read -r line; do
-    path=${line#*  }
-    printf 'digest %s\n' "$line"
-    case $known in *"$newline$line$newline"*) continue ;; esac
-    case $texts in *"$newline$path$newline"*) ;; *) continue ;; esac
-    printf 'text %s\n' "$path"
-    head -c 65537 "$path" | base64
-    printf '.\n'
 done
 exit 0
