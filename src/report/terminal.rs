@@ -211,12 +211,20 @@ impl Terminal {
         let now = self.now;
         let steps = &self.steps;
         let lost = self.away + self.failed.len();
-        let ready = self.folder.take(|line, hosts, since| {
+        let ready = |line: &Line, hosts: usize, since: f64| {
             let due = steps.get(&line.step).map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
             let patience = if line.tone == Tone::Bad { URGENT } else { PATIENCE };
             all || hosts >= due.saturating_sub(lost) || now - since >= patience
-        });
-        for (line, hosts) in ready {
+        };
+        // Bad news does not overtake what led to it.
+        let urgent = self
+            .folder
+            .lines()
+            .filter(|(line, hosts, since)| line.tone == Tone::Bad && ready(line, *hosts, *since))
+            .map(|(_, _, since)| since)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let lines = self.folder.take(|line, hosts, since| since <= urgent || ready(line, hosts, since));
+        for (line, hosts) in lines {
             self.line(&hosts, &line);
         }
     }
@@ -510,7 +518,7 @@ impl Reporter for Terminal {
                 let line = Line {
                     verb: "Attached",
                     tone: Tone::Calm,
-                    task: task.clone(),
+                    task: task_of(task),
                     step: String::new(),
                     text: "still going on; following it".to_owned(),
                     more: Vec::new(),
@@ -556,6 +564,11 @@ impl Reporter for Terminal {
         self.flush(false);
         self.draw();
     }
+}
+
+/// The task in a name of the spool, `base/tools` or `site.yaml/tools`.
+fn task_of(id: &str) -> String {
+    id.split_once(".yaml/").or_else(|| id.split_once('/')).map_or(id, |(_, name)| name).to_owned()
 }
 
 fn verb_column(verb: &str, tone: Tone) -> String {
