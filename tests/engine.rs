@@ -251,8 +251,7 @@ async fn batches_one_after_another() {
 #[tokio::test(start_paused = true)]
 async fn first_ctrl_c_lets_tasks_end_and_starts_nothing() {
     let transport = healthy();
-    transport
-        .first(Reply::part("task").with("tool-alpha").after(Duration::from_mins(1)).output("ended 0\n"));
+    transport.first(Reply::part("task").with("tool-alpha").after(Duration::from_mins(1)).output("ended 0\n"));
     let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
         tokio::spawn(async move {
             tokio::time::sleep(Duration::from_secs(30)).await;
