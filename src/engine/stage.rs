@@ -173,6 +173,7 @@ impl Session {
         let mut plans = Vec::new();
         let mut shown = Vec::new();
         let mut to_notify = self.notified.clone();
+        let mut notifiers: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for item in work {
             for instance in &item.instances {
                 let plan = match self.led_elsewhere(&item.step, leaders) {
@@ -180,13 +181,21 @@ impl Session {
                     None => planner.plan(instance, &self.facts),
                 };
                 if matches!(plan.verdict, Verdict::Changes(_) | Verdict::Runs(_) | Verdict::KnownAfter(_)) {
-                    to_notify.extend(item.step.conduct.notify.iter().cloned());
+                    for handler in &item.step.conduct.notify {
+                        to_notify.insert(handler.clone());
+                        let names = notifiers.entry(handler.clone()).or_default();
+                        // A loop is one task to a reader.
+                        if names.last() != Some(&instance.name) {
+                            names.push(instance.name.clone());
+                        }
+                    }
                 }
                 self.count_pending(&plan.verdict);
                 shown.push(PlannedTask {
                     task: task_ref(&item.step, instance),
                     verdict: plan.view(),
                     pending_since: None,
+                    notified_by: Vec::new(),
                 });
                 plans.push((task_id(&item.step, instance), plan));
             }
@@ -207,6 +216,7 @@ impl Session {
                     task: task_ref(&item.step, instance),
                     verdict: plan.view(),
                     pending_since,
+                    notified_by: notifiers.get(&item.step.id).cloned().unwrap_or_default(),
                 });
                 plans.push((task_id(&item.step, instance), plan));
             }

@@ -173,6 +173,9 @@ pub struct PlannedTask {
     pub verdict: PlannedVerdict,
     /// Why it is planned though nothing is to be changed: a notification that an earlier run left.
     pub pending_since: Option<String>,
+    /// For a handler: names of the tasks in this plan that notify it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notified_by: Vec<String>,
 }
 
 /// Tasks by outcome, summed over hosts and loop items, handlers included.

@@ -37,7 +37,7 @@ pub fn render(path: &str, detail: &Detail) -> String {
         }
         Detail::Text { before, after } => unified(path, before.as_deref(), after.as_deref()),
         Detail::Attributes(attributes) => attributes.iter().map(attribute).collect(),
-        Detail::Command(command) => bounded(&format!("$ {}\n", command.trim_end())),
+        Detail::Command(command) => bounded(&format!("$ {}\n", command.trim().replace('\n', "\n  "))),
     }
 }
 

@@ -29,6 +29,11 @@ impl<K: std::hash::Hash + Eq + Clone> Folder<K> {
         group.hosts.push(host.to_owned());
     }
 
+    /// The lines with the number of their hosts and the time of the first.
+    pub fn lines(&self) -> impl Iterator<Item = (&K, usize, f64)> {
+        self.groups.iter().map(|(key, group)| (key, group.hosts.len(), group.since))
+    }
+
     /// Takes out the lines that are ready, with their hosts folded, in the order they came.
     pub fn take(&mut self, mut ready: impl FnMut(&K, usize, f64) -> bool) -> Vec<(K, String)> {
         let keys: Vec<K> = self

@@ -2,16 +2,19 @@
 //!
 //! ```text
 //!   events ─> Reporter: Terminal (stderr), Record ─> JSON, JUnit
+//!             terminal: what is said when; rows: columns; bars: what moves; fold: many hosts, one line
 //! ```
 //!
 //! Only this module writes to the terminal. stdout is data, stderr is everything else.
 
+mod bars;
 pub mod fold;
 pub mod json;
 pub mod junit;
 pub mod output;
 pub mod plan;
 pub mod record;
+pub mod rows;
 pub mod style;
 pub mod terminal;
 

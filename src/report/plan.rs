@@ -1,95 +1,119 @@
 //! A plan on stdout: task by task, hosts with the same changes folded, with diffs.
 
+use std::fmt::Write as _;
+
 use indexmap::IndexMap;
 
 use super::fold::by_value;
 use super::record::Record;
 use super::style::{BAD, CHANGE, DIM, paint, safe};
 use super::terminal::style_diff;
-use crate::events::{ChangeView, PlannedVerdict};
+use crate::events::{ChangeView, PlannedTask, PlannedVerdict};
+
+/// A task on the hosts that have it in their plan.
+struct Planned<'a> {
+    name: &'a str,
+    resource: &'a str,
+    hosts: Vec<(String, &'a PlannedTask)>,
+}
 
 /// The plan of a run as text; empty when nothing would be done.
 pub fn text(record: &Record) -> String {
-    let mut tasks: IndexMap<
-        (String, Option<usize>),
-        (String, String, Vec<(String, PlannedVerdict, Option<String>)>),
-    > = IndexMap::new();
+    let mut tasks: IndexMap<(&str, Option<usize>), Planned<'_>> = IndexMap::new();
     for (host, entry) in &record.hosts {
         for planned in &entry.plan {
             if matches!(planned.verdict, PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_)) {
                 continue;
             }
-            let key = (planned.task.id.clone(), planned.task.item);
-            let names = (planned.task.name.clone(), planned.task.resource.clone(), Vec::new());
-            let (_, _, verdicts) = tasks.entry(key).or_insert(names);
-            verdicts.push((host.clone(), planned.verdict.clone(), planned.pending_since.clone()));
+            let task = &planned.task;
+            let entry = tasks.entry((&task.id, task.item)).or_insert_with(|| Planned {
+                name: &task.name,
+                resource: &task.resource,
+                hosts: Vec::new(),
+            });
+            entry.hosts.push((host.clone(), planned));
         }
     }
     let mut text = String::new();
-    for (name, resource, verdicts) in tasks.values() {
-        text.push_str(&format!("{}  {}\n", safe(name), paint(DIM, resource)));
-        let keyed = verdicts
-            .iter()
-            .map(|(host, verdict, since)| (host.clone(), VerdictKey(verdict.clone(), since.clone())));
-        for (hosts, VerdictKey(verdict, since)) in by_value(keyed) {
-            text.push_str(&host_block(&hosts, &verdict, since.as_deref()));
+    for task in tasks.values() {
+        // Writing to a string cannot fail.
+        let _written = writeln!(text, "{}  {}", safe(task.name), paint(DIM, task.resource));
+        let keyed = task.hosts.iter().map(|(host, planned)| (host.clone(), Same(planned)));
+        for (hosts, Same(planned)) in by_value(keyed) {
+            host_block(&mut text, &hosts, planned);
         }
         text.push('\n');
     }
     text
 }
 
-#[derive(Debug, Clone, PartialEq, Eq)]
-struct VerdictKey(PlannedVerdict, Option<String>);
+/// Plans of one task that are equal on two hosts.
+struct Same<'a>(&'a PlannedTask);
 
-impl std::hash::Hash for VerdictKey {
+impl PartialEq for Same<'_> {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.verdict == other.0.verdict
+            && self.0.pending_since == other.0.pending_since
+            && self.0.notified_by == other.0.notified_by
+    }
+}
+
+impl Eq for Same<'_> {}
+
+impl std::hash::Hash for Same<'_> {
     fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
         // Equal verdicts have equal first summaries; the rest is left to `Eq`.
-        let first = match &self.0 {
+        let first = match &self.0.verdict {
             PlannedVerdict::Changes(changes) | PlannedVerdict::Runs(changes) => {
-                changes.first().map(|change| change.summary.clone()).unwrap_or_default()
+                changes.first().map_or("", |change| change.summary.as_str())
             }
             PlannedVerdict::Blocked(text)
             | PlannedVerdict::KnownAfter(text)
-            | PlannedVerdict::Skipped(text) => text.clone(),
-            PlannedVerdict::Failed(failure) => failure.message.clone(),
-            PlannedVerdict::Unchanged => String::new(),
+            | PlannedVerdict::Skipped(text) => text,
+            PlannedVerdict::Failed(failure) => &failure.message,
+            PlannedVerdict::Unchanged => "",
         };
         first.hash(state);
     }
 }
 
-fn host_block(hosts: &str, verdict: &PlannedVerdict, since: Option<&str>) -> String {
-    let lead = |sign: &str, style: anstyle::Style| format!("  {} {hosts}", paint(style, sign));
-    let mut text = match verdict {
-        PlannedVerdict::Changes(changes) => format!("{}\n{}", lead("~", CHANGE), changes_block(changes)),
-        PlannedVerdict::Runs(changes) => {
-            format!("{}  runs every time\n{}", lead("!", CHANGE), changes_block(changes))
+fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask) {
+    let (sign, style, note, changes): (_, _, _, &[ChangeView]) = match &planned.verdict {
+        PlannedVerdict::Changes(changes) => ("~", CHANGE, String::new(), changes),
+        PlannedVerdict::Runs(changes)
+            if planned.notified_by.is_empty() && planned.pending_since.is_none() =>
+        {
+            ("!", CHANGE, "runs every time: nothing says that it is done".to_owned(), changes)
         }
-        PlannedVerdict::Blocked(reason) => format!("{}  blocked: {}\n", lead("x", CHANGE), safe(reason)),
+        PlannedVerdict::Runs(changes) => ("!", CHANGE, String::new(), changes),
+        PlannedVerdict::Blocked(reason) => ("x", CHANGE, format!("blocked: {}", safe(reason)), &[]),
         PlannedVerdict::KnownAfter(name) => {
-            format!("{}  known after task \"{}\"\n", lead("?", CHANGE), safe(name))
+            ("?", CHANGE, format!("known after task \"{}\"", safe(name)), &[])
         }
         PlannedVerdict::Failed(failure) => {
-            format!("{}  cannot be planned: {}\n", lead("E", BAD), safe(&failure.message))
+            ("E", BAD, format!("cannot be planned: {}", safe(&failure.message)), &[])
         }
-        PlannedVerdict::Skipped(_) | PlannedVerdict::Unchanged => String::new(),
+        PlannedVerdict::Skipped(_) | PlannedVerdict::Unchanged => return,
     };
-    if let Some(since) = since {
-        text.push_str(&format!("      pending: {since}\n"));
+    let note = if note.is_empty() { note } else { format!("  {note}") };
+    let _written = writeln!(text, "  {} {hosts}{note}", paint(style, sign));
+    if !planned.notified_by.is_empty() {
+        let tasks: Vec<_> = planned.notified_by.iter().map(|name| format!("\"{}\"", safe(name))).collect();
+        let _written = writeln!(text, "      {}", paint(DIM, &format!("because of {}", tasks.join(", "))));
     }
-    text
+    if let Some(since) = &planned.pending_since {
+        let _written = writeln!(text, "      {}", paint(DIM, &format!("pending: {since}")));
+    }
+    changes_block(text, changes);
 }
 
-fn changes_block(changes: &[ChangeView]) -> String {
-    let mut text = String::new();
+fn changes_block(text: &mut String, changes: &[ChangeView]) {
     for change in changes {
         let class =
             if change.disruption == "none" { String::new() } else { format!("  [{}]", change.disruption) };
-        text.push_str(&format!("      {}{class}\n", safe(&change.summary)));
+        let _written = writeln!(text, "      {}{class}", safe(&change.summary));
         for line in safe(&change.diff).lines() {
-            text.push_str(&format!("        {}\n", style_diff(line)));
+            let _written = writeln!(text, "        {}", style_diff(line));
         }
     }
-    text
 }

@@ -56,14 +56,14 @@ pub fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
 }
 
-/// Cuts text to a width in characters, with an ellipsis.
+/// Columns that a text takes on a terminal.
+pub fn width_of(text: &str) -> usize {
+    console::measure_text_width(text)
+}
+
+/// Cuts text to a width in columns, with an ellipsis.
 pub fn cut(text: &str, width: usize) -> String {
-    if text.chars().count() <= width {
-        return text.to_owned();
-    }
-    let mut short: String = text.chars().take(width.saturating_sub(1)).collect();
-    short.push('…');
-    short
+    console::truncate_str(text, width, "…").into_owned()
 }
 
 #[cfg(test)]

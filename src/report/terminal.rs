@@ -1,20 +1,21 @@
 //! The run as a person watches it: folded lines on stderr, one bar and at most eight rows.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
-use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
-
+use super::bars::{Bars, ROWS};
 use super::fold::{Folder, fold};
-use super::style::{BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds};
+use super::rows::{Columns, pad, wrap};
+use super::style::{BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds, width_of};
 use super::{Reporter, output};
-use crate::events::{ChangeView, Event, EventKind, Failure, HostStatus, Outcome, RunStats};
-
-/// Running hosts that are shown.
-const ROWS: usize = 8;
+use crate::events::{
+    ChangeView, Event, EventKind, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
+};
 
 /// How long a line waits for other hosts to say the same, in seconds.
-const PATIENCE: f64 = 1.5;
+const PATIENCE: f64 = 2.5;
+
+/// How long bad news waits for that.
+const URGENT: f64 = 0.5;
 
 /// How much is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
@@ -36,6 +37,13 @@ pub struct Settings {
     pub width: Option<usize>,
     /// Whether the bar is drawn.
     pub progress: bool,
+}
+
+/// Where lines go.
+#[derive(Debug)]
+enum Out {
+    Stderr,
+    Kept(String),
 }
 
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
@@ -76,7 +84,8 @@ pub struct Terminal {
     settings: Settings,
     now: f64,
     hosts: usize,
-    host_column: usize,
+    out: Out,
+    columns: Columns,
     steps: BTreeMap<String, u64>,
     connected: usize,
     gathered: usize,
@@ -88,19 +97,15 @@ pub struct Terminal {
     said_gather: bool,
     folder: Folder<Line>,
     running: BTreeMap<String, (String, f64)>,
+    connected_at: f64,
+    /// By host: tasks that its plan changes, and those of them that ended.
+    work: BTreeMap<String, (u64, u64)>,
     counts: (u64, u64),
     failed: BTreeSet<String>,
     unreachable: BTreeSet<String>,
     command: String,
     inventory: String,
     bars: Option<Bars>,
-}
-
-#[derive(Debug)]
-struct Bars {
-    multi: MultiProgress,
-    total: ProgressBar,
-    rows: Vec<ProgressBar>,
 }
 
 impl Terminal {
@@ -110,7 +115,8 @@ impl Terminal {
             settings,
             now: 0.0,
             hosts: 0,
-            host_column: 8,
+            out: Out::Stderr,
+            columns: Columns::new(settings.width),
             steps: BTreeMap::new(),
             connected: 0,
             gathered: 0,
@@ -122,6 +128,8 @@ impl Terminal {
             said_gather: false,
             folder: Folder::default(),
             running: BTreeMap::new(),
+            connected_at: 0.0,
+            work: BTreeMap::new(),
             counts: (0, 0),
             failed: BTreeSet::new(),
             unreachable: BTreeSet::new(),
@@ -131,52 +139,70 @@ impl Terminal {
         }
     }
 
-    fn print(&self, line: &str) {
-        match &self.bars {
-            Some(bars) => bars.multi.suspend(|| output::say(line)),
-            None => output::say(line),
+    /// A display that writes nowhere: [`Self::kept`] has its lines, with colour.
+    pub fn keeping(settings: Settings) -> Self {
+        Self { out: Out::Kept(String::new()), ..Self::new(Settings { progress: false, ..settings }) }
+    }
+
+    /// What was shown, when the display keeps it.
+    pub fn kept(&self) -> &str {
+        match &self.out {
+            Out::Kept(text) => text,
+            Out::Stderr => "",
+        }
+    }
+
+    fn print(&mut self, line: &str) {
+        match (&mut self.out, &self.bars) {
+            (Out::Kept(text), _) => {
+                text.push_str(line);
+                text.push('\n');
+            }
+            (Out::Stderr, Some(bars)) => bars.suspend(|| output::say(line)),
+            (Out::Stderr, None) => output::say(line),
         }
     }
 
     /// A line of a phase, with its time at the right.
-    fn phase(&self, verb: &str, tone: Tone, text: &str, time: Option<f64>) {
+    fn phase(&mut self, verb: &str, tone: Tone, text: &str, time: Option<f64>) {
         if self.settings.verbosity == Verbosity::Quiet && tone != Tone::Bad {
             return;
         }
-        let mut line = format!("{}  {text}", verb_column(verb, tone));
+        let indent = VERB + 2;
+        let mut lines = match self.settings.width {
+            Some(width) => wrap(text, width.saturating_sub(indent)),
+            None => vec![text.to_owned()],
+        }
+        .into_iter();
+        let mut first = lines.next().unwrap_or_default();
         if let Some(time) = time {
-            let used = VERB + 2 + text.chars().count();
             let time = seconds(time);
             let width = self.settings.width.unwrap_or(80).min(100);
-            let gap = width.saturating_sub(used + time.len() + 1).max(2);
-            line.push_str(&" ".repeat(gap));
-            line.push_str(&paint(DIM, &time));
+            let gap = width.saturating_sub(indent + width_of(&first) + time.len() + 1);
+            if gap >= 2 || self.settings.width.is_none() {
+                first.push_str(&" ".repeat(gap.max(2)));
+                first.push_str(&paint(DIM, &time));
+            }
         }
-        self.print(&line);
+        self.print(&format!("{}  {first}", verb_column(verb, tone)));
+        for line in lines {
+            self.print(&format!("{}{line}", " ".repeat(indent)));
+        }
     }
 
-    fn line(&self, hosts: &str, line: &Line) {
-        let indent = VERB + 2;
-        let hosts = pad(hosts, self.host_column);
-        let task = pad(&safe(&line.task), 32);
-        let head = format!("{}  {hosts}  {task}", verb_column(line.verb, line.tone));
-        let used = indent + hosts.chars().count() + 2 + task.chars().count();
-        let text = safe(&line.text).replace('\n', " ");
-        let (text, below) = match self.settings.width {
-            None => (text, None),
-            Some(width) if used + 2 + text.chars().count() <= width => (text, None),
-            Some(width) if width >= used + 26 => (cut(&text, width - used - 2), None),
-            Some(width) => (String::new(), Some(cut(&text, width.saturating_sub(indent + 2)))),
-        };
-        self.print(format!("{head}  {text}").trim_end());
-        let below = below.filter(|text| !text.is_empty());
-        for text in below.iter().chain(&line.more) {
-            for text in safe(text).lines() {
-                let text = match self.settings.width {
-                    Some(width) => cut(text, width.saturating_sub(indent)),
-                    None => text.to_owned(),
-                };
-                self.print(&format!("{}{}", " ".repeat(indent), highlight(&text)));
+    fn line(&mut self, hosts: &str, line: &Line) {
+        self.columns.fit_hosts(hosts);
+        let row = self.columns.row(hosts, &line.task, &line.text, line.tone != Tone::Bad);
+        self.print(format!("{}  {}", verb_column(line.verb, line.tone), row.first).trim_end());
+        for text in row.below {
+            self.print(&text);
+        }
+        for text in &line.more {
+            let hint = text.starts_with("hint: ");
+            for text in self.columns.under(text) {
+                let (indent, text) = text.split_at(VERB + 2);
+                let text = if hint { paint(HINT, text) } else { style_diff(text) };
+                self.print(&format!("{indent}{text}"));
             }
         }
     }
@@ -185,11 +211,20 @@ impl Terminal {
         let now = self.now;
         let steps = &self.steps;
         let lost = self.away + self.failed.len();
-        let ready = self.folder.take(|line, hosts, since| {
+        let ready = |line: &Line, hosts: usize, since: f64| {
             let due = steps.get(&line.step).map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
-            all || hosts >= due.saturating_sub(lost) || now - since >= PATIENCE
-        });
-        for (line, hosts) in ready {
+            let patience = if line.tone == Tone::Bad { URGENT } else { PATIENCE };
+            all || hosts >= due.saturating_sub(lost) || now - since >= patience
+        };
+        // Bad news does not overtake what led to it.
+        let urgent = self
+            .folder
+            .lines()
+            .filter(|(line, hosts, since)| line.tone == Tone::Bad && ready(line, *hosts, *since))
+            .map(|(_, _, since)| since)
+            .fold(f64::NEG_INFINITY, f64::max);
+        let lines = self.folder.take(|line, hosts, since| since <= urgent || ready(line, hosts, since));
+        for (line, hosts) in lines {
             self.line(&hosts, &line);
         }
     }
@@ -207,6 +242,11 @@ impl Terminal {
         attached: bool,
     ) {
         self.running.remove(host);
+        if !matches!(outcome, Outcome::Unchanged | Outcome::Skipped(_))
+            && let Some((_, done)) = self.work.get_mut(host)
+        {
+            *done += 1;
+        }
         let verbose = self.settings.verbosity == Verbosity::Verbose;
         let (verb, tone, text, more) = match outcome {
             Outcome::Unchanged => return,
@@ -252,6 +292,9 @@ impl Terminal {
     fn host_finished(&mut self, host: &str, status: &HostStatus) {
         self.finished += 1;
         self.running.remove(host);
+        if let Some((all, done)) = self.work.get_mut(host) {
+            *done = *all;
+        }
         let (verb, reason, hint) = match status {
             HostStatus::Ok | HostStatus::Offline(_) => return,
             HostStatus::Failed => {
@@ -282,6 +325,7 @@ impl Terminal {
     fn phases(&mut self) {
         if !self.said_connect && self.connected > 0 && self.connected + self.away >= self.hosts {
             self.said_connect = true;
+            self.connected_at = self.now;
             self.phase("Connect", Tone::Good, &count(self.connected as u64, "host"), Some(self.now));
         }
         if self.said_connect
@@ -296,7 +340,7 @@ impl Terminal {
             };
             let text =
                 format!("{}, {}, {execs}", count(self.gathered as u64, "host"), count_queries(self.queries));
-            self.phase("Gather", Tone::Good, &text, Some(self.now));
+            self.phase("Gather", Tone::Good, &text, Some(self.now - self.connected_at));
         }
     }
 
@@ -351,36 +395,64 @@ impl Terminal {
         {
             let text =
                 format!("continue with: provision {} {} --hosts {hosts}", self.command, self.inventory);
-            self.print(&format!("{}{}", " ".repeat(VERB + 2), paint(HINT, &text)));
+            for line in self.columns.under(&text) {
+                let (indent, line) = line.split_at(VERB + 2);
+                self.print(&format!("{indent}{}", paint(HINT, line)));
+            }
         }
     }
 
     fn draw(&mut self) {
-        let Some(bars) = &self.bars else { return };
-        bars.total.set_position(self.finished as u64);
-        let (changed, failed) = self.counts;
-        bars.total.set_message(format!("hosts  {changed} changed, {failed} failed"));
+        let Some(bars) = &mut self.bars else { return };
+        let width = self.settings.width.unwrap_or(80).saturating_sub(VERB + 3);
         let mut running: Vec<_> = self.running.iter().collect();
         running.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        let more = running.len().saturating_sub(ROWS);
-        for (index, row) in bars.rows.iter().enumerate() {
-            match running.get(index) {
-                Some((host, (what, since))) => {
-                    let tail = if index + 1 == ROWS && more > 0 {
-                        format!("  and {more} more")
-                    } else {
-                        String::new()
-                    };
-                    let text = format!(
-                        "{}  {}  {}{tail}",
-                        pad(host, self.host_column),
-                        safe(what),
-                        seconds(self.now - since)
-                    );
-                    row.set_message(cut(&text, self.settings.width.unwrap_or(80).saturating_sub(VERB + 3)));
+        let column = running.iter().take(ROWS).map(|(host, _)| width_of(host)).max().unwrap_or(0);
+        let mut rows: Vec<String> = running
+            .iter()
+            .take(ROWS)
+            .map(|(host, (what, since))| {
+                let time = seconds(self.now - since);
+                let room = width.saturating_sub(column + time.len() + 4);
+                cut(&format!("{}  {}  {time}", pad(host, column), cut(&safe(what), room)), width)
+            })
+            .collect();
+        if running.len() > ROWS
+            && let Some(last) = rows.last_mut()
+        {
+            let more = format!("  and {} more", running.len() - ROWS);
+            *last = format!("{}{more}", cut(last, width.saturating_sub(more.len())));
+        }
+        let (changed, failed) = self.counts;
+        let planned = self.work.values().fold((0, 0), |sum, work| (sum.0 + work.0, sum.1 + work.1));
+        let hosts = format!("{}/{} hosts", self.finished, self.hosts);
+        let (all, done, message) = match planned {
+            (0, _) => (self.hosts as u64, self.finished as u64, hosts),
+            (all, done) => (all, done, format!("{done}/{all} tasks, {hosts}")),
+        };
+        let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
+        let changed = if changed > 0 { format!(", {changed} changed") } else { String::new() };
+        bars.show(done, all, cut(&format!("{message}{changed}{failed}"), width.saturating_sub(26)), rows);
+    }
+
+    /// Learns from a plan how much there is to do and how wide its names are.
+    fn planned(&mut self, host: &str, tasks: &[PlannedTask]) {
+        let mut number = 0;
+        for planned in tasks {
+            match planned.verdict {
+                PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_) => {}
+                PlannedVerdict::Changes(_)
+                | PlannedVerdict::Runs(_)
+                | PlannedVerdict::KnownAfter(_)
+                | PlannedVerdict::Blocked(_)
+                | PlannedVerdict::Failed(_) => {
+                    number += 1;
+                    self.columns.fit_task(&planned.task.name);
                 }
-                None => row.set_message(String::new()),
             }
+        }
+        if self.command == "apply" {
+            self.work.entry(host.to_owned()).or_default().0 += number;
         }
     }
 }
@@ -394,8 +466,7 @@ impl Reporter for Terminal {
                 self.inventory.clone_from(inventory);
                 self.hosts = hosts.len();
                 self.steps.clone_from(steps);
-                let all = fold(hosts);
-                self.host_column = all.chars().count().clamp(8, 20);
+                self.columns.fit_hosts(&fold(hosts));
                 if !steps.is_empty() {
                     let text = format!(
                         "{}, {}, {}",
@@ -409,7 +480,7 @@ impl Reporter for Terminal {
                     self.phase("Offline", Tone::Dim, &format!("{host}: {reason}"), None);
                 }
                 if self.settings.progress {
-                    self.bars = Some(Bars::new(hosts.len() as u64));
+                    self.bars = Some(Bars::new());
                 }
             }
             EventKind::HostConnecting { host } => {
@@ -447,7 +518,7 @@ impl Reporter for Terminal {
                 let line = Line {
                     verb: "Attached",
                     tone: Tone::Calm,
-                    task: task.clone(),
+                    task: task_of(task),
                     step: String::new(),
                     text: "still going on; following it".to_owned(),
                     more: Vec::new(),
@@ -480,7 +551,8 @@ impl Reporter for Terminal {
             EventKind::Stopping { reason } => self.phase("Stopping", Tone::Bad, reason, None),
             EventKind::HostFinished { host, status, .. } => self.host_finished(host, status),
             EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),
-            EventKind::HostPlanned { .. } | EventKind::TasksUnchanged { .. } => {}
+            EventKind::HostPlanned { host, tasks } => self.planned(host, tasks),
+            EventKind::TasksUnchanged { .. } => {}
         }
         if self.finished >= self.hosts && self.hosts > 0 {
             self.flush(true);
@@ -494,43 +566,14 @@ impl Reporter for Terminal {
     }
 }
 
-impl Bars {
-    fn new(hosts: u64) -> Self {
-        let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(4));
-        let rows = (0..ROWS)
-            .map(|_| {
-                let row = multi.add(ProgressBar::new_spinner());
-                if let Ok(style) = ProgressStyle::with_template("            {msg}") {
-                    row.set_style(style);
-                }
-                row
-            })
-            .collect();
-        let total = multi.add(ProgressBar::new(hosts));
-        if let Ok(style) = ProgressStyle::with_template("{elapsed:>10}  [{bar:24}] {pos}/{len} {msg}") {
-            total.set_style(style.progress_chars("=> "));
-        }
-        total.enable_steady_tick(Duration::from_millis(500));
-        Self { multi, total, rows }
-    }
-}
-
-impl Drop for Bars {
-    fn drop(&mut self) {
-        self.total.finish_and_clear();
-        for row in &self.rows {
-            row.finish_and_clear();
-        }
-    }
+/// The task in a name of the spool, `base/tools` or `site.yaml/tools`.
+fn task_of(id: &str) -> String {
+    id.split_once(".yaml/").or_else(|| id.split_once('/')).map_or(id, |(_, name)| name).to_owned()
 }
 
 fn verb_column(verb: &str, tone: Tone) -> String {
     let gap = " ".repeat(VERB.saturating_sub(verb.chars().count()));
     format!("{gap}{}", paint(tone.style(), verb))
-}
-
-fn pad(text: &str, width: usize) -> String {
-    format!("{text:width$}")
 }
 
 fn count_queries(queries: u64) -> String {
@@ -565,14 +608,6 @@ fn prefixed(text: &str, prefix: &str, most: usize) -> String {
         .map(|line| format!("{prefix}{line}"))
         .collect::<Vec<_>>()
         .join("\n")
-}
-
-/// Diff lines and hints stand out.
-fn highlight(text: &str) -> String {
-    if text.starts_with("hint: ") {
-        return paint(HINT, text);
-    }
-    style_diff(text)
 }
 
 /// Colours one line of a diff.

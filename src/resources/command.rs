@@ -205,10 +205,14 @@ impl Resource for Command {
             return Ok(Vec::new());
         }
         let line = self.question.command.display();
+        let whole = match &self.question.command {
+            Words::Argv(_) => line.clone(),
+            Words::Script(text) => text.clone(),
+        };
         Ok(vec![Change {
             object: self.object(),
             summary: format!("! {line}"),
-            detail: Detail::Command(line),
+            detail: Detail::Command(whole),
             script: self.question.script(),
             upload: None,
             disruption: Disruption::None,

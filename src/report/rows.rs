@@ -1,0 +1,294 @@
+//! How a row of a run is laid out: verb, hosts, task and text in columns, and what does not fit
+//! below its task. Pure, apart from colour.
+//!
+//! ```text
+//!    Changed  gpu[0-2],login0  group of the cluster        + group cluster
+//!    Changed  gpu[0-2]         tools and providers
+//!                                + rdma-core 44.0-2, + ibverbs-providers 44.0-2,
+//!                                + ibverbs-utils 44.0-2
+//! ```
+
+use super::style::{VERB, cut, safe, width_of};
+
+/// Columns before the host list.
+const INDENT: usize = VERB + 2;
+/// How wide the host column becomes at most.
+const MOST_HOSTS: usize = 24;
+/// How wide the task column becomes at most.
+const MOST_TASK: usize = 44;
+/// The least room for a text beside its task; with less it stands below.
+const LEAST_TEXT: usize = 28;
+/// Pieces of a list (`+ a, + b`) that are shown at most.
+const MOST_PIECES: usize = 8;
+/// Lines of a text that are shown at most.
+const MOST_LINES: usize = 8;
+
+/// The columns as they are now. They only grow, so that rows stay aligned.
+#[derive(Debug, Clone)]
+pub struct Columns {
+    width: Option<usize>,
+    hosts: usize,
+    task: usize,
+}
+
+/// A row without its verb: the first line begins with the hosts, others are complete.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Row {
+    /// Behind the verb.
+    pub first: String,
+    /// Whole lines below.
+    pub below: Vec<String>,
+}
+
+impl Columns {
+    /// Columns of a terminal this wide; `None` is no terminal and does not wrap.
+    pub fn new(width: Option<usize>) -> Self {
+        Self { width, hosts: 8, task: 16 }
+    }
+
+    /// Makes room for a host list.
+    pub fn fit_hosts(&mut self, hosts: &str) {
+        let most = self.width.map_or(MOST_HOSTS, |width| MOST_HOSTS.min(width / 4));
+        let wide = width_of(hosts);
+        if wide <= most {
+            self.hosts = self.hosts.max(wide);
+        }
+    }
+
+    /// Makes room for the name of a task.
+    pub fn fit_task(&mut self, name: &str) {
+        let room = self.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT + self.hosts + 4));
+        let most = MOST_TASK.min(room.saturating_sub(LEAST_TEXT).max(16));
+        let wide = width_of(name);
+        if wide <= most {
+            self.task = self.task.max(wide);
+        }
+    }
+
+    /// Lays out a row. `list` is a text of pieces with commas between, of which only the first
+    /// are shown when there are many.
+    pub fn row(&self, hosts: &str, task: &str, text: &str, list: bool) -> Row {
+        let mut below = Vec::new();
+        let mut first = pad(hosts, self.hosts);
+        if width_of(hosts) > MOST_HOSTS.max(self.hosts) {
+            // A long list must not push the rest out of sight, and no host may be lost.
+            first = pad(&format!("{} hosts", count_hosts(hosts)), self.hosts);
+            below.extend(self.wrapped(&hosts.replace(',', ", "), INDENT));
+        }
+        let task = safe(task).replace('\n', " ");
+        let text = safe(text).replace('\n', " ");
+        let text = if list { first_pieces(&text) } else { text };
+        let left = INDENT + width_of(&first) + 2;
+        let column = left + self.task + 2;
+        first.push_str("  ");
+        first.push_str(&task);
+        let free = self.width.map_or(usize::MAX, |width| width.saturating_sub(column));
+        if text.is_empty() {
+            return Self::task_only(self.width, first, below, left);
+        }
+        let fits = width_of(&task) <= self.task;
+        if fits && width_of(&text) <= free {
+            first.push_str(&" ".repeat(self.task - width_of(&task) + 2));
+            first.push_str(&text);
+        } else if !fits
+            && self.width.is_none_or(|width| left + width_of(&task) + 2 + width_of(&text) <= width)
+        {
+            first.push_str("  ");
+            first.push_str(&text);
+        } else if fits && free >= 2 * LEAST_TEXT {
+            first.push_str(&" ".repeat(self.task - width_of(&task) + 2));
+            let lines = self.wrapped(&text, column);
+            if let Some((head, rest)) = lines.split_first() {
+                first.push_str(head.trim_start());
+                below.extend(rest.iter().cloned());
+            }
+        } else {
+            let mut row = Self::task_only(self.width, first, below, left);
+            // A path is not broken where a smaller indent keeps it whole.
+            let longest = words(&text).map(|word| width_of(word.trim_end())).max().unwrap_or(0);
+            let indent = self.width.map_or(left + 2, |width| width.saturating_sub(longest).min(left + 2));
+            row.below.extend(self.wrapped(&text, indent.max(INDENT)));
+            return row;
+        }
+        Row { first, below }
+    }
+
+    /// A row that is a task, or a sentence in its place, over as many lines as it needs.
+    fn task_only(width: Option<usize>, first: String, mut below: Vec<String>, left: usize) -> Row {
+        let Some(width) = width else { return Row { first, below } };
+        let room = width.saturating_sub(INDENT);
+        if width_of(&first) <= room {
+            return Row { first, below };
+        }
+        let (head, rest) = first.split_at(byte_at(&first, left - INDENT));
+        let lines = wrap(rest, room.saturating_sub(left - INDENT));
+        let mut lines = lines.into_iter();
+        let first = format!("{head}{}", lines.next().unwrap_or_default());
+        below.splice(0..0, lines.map(|line| format!("{}{line}", " ".repeat(left))));
+        Row { first, below }
+    }
+
+    /// Lines under a row, such as diffs, output and hints.
+    pub fn under(&self, text: &str) -> Vec<String> {
+        let indent = " ".repeat(INDENT);
+        let room = self.width.map(|width| width.saturating_sub(INDENT));
+        safe(text)
+            .lines()
+            .flat_map(|line| match room {
+                // What is to be copied (hints with commands) is wrapped, the rest is cut.
+                Some(room) if line.starts_with("hint: ") => wrap(line, room),
+                Some(room) => vec![cut(line, room)],
+                None => vec![line.to_owned()],
+            })
+            .map(|line| format!("{indent}{line}"))
+            .collect()
+    }
+
+    fn wrapped(&self, text: &str, indent: usize) -> Vec<String> {
+        let Some(width) = self.width else { return vec![format!("{}{text}", " ".repeat(indent))] };
+        let mut lines = wrap(text, width.saturating_sub(indent).max(20));
+        if lines.len() > MOST_LINES {
+            lines.truncate(MOST_LINES);
+            if let Some(last) = lines.last_mut() {
+                last.push_str(" …");
+            }
+        }
+        lines.into_iter().map(|line| cut(&format!("{}{line}", " ".repeat(indent)), width)).collect()
+    }
+}
+
+/// The first pieces of a list and how many more there are.
+fn first_pieces(text: &str) -> String {
+    let pieces: Vec<&str> = text.split(", ").collect();
+    if pieces.len() <= MOST_PIECES + 1 {
+        return text.to_owned();
+    }
+    let shown = pieces.get(..MOST_PIECES).unwrap_or_default().join(", ");
+    format!("{shown}, and {} more", pieces.len() - MOST_PIECES)
+}
+
+/// How many hosts a folded list names, as far as it can be told.
+fn count_hosts(folded: &str) -> usize {
+    crate::inventory::hostlist::expand(folded).map_or(0, |hosts| hosts.len())
+}
+
+/// Breaks a text into lines: behind commas where that will do, else at spaces, else anywhere.
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
+    let room = room.max(8);
+    let mut lines = vec![String::new()];
+    for piece in text.split_inclusive(", ") {
+        if !append(&mut lines, piece, room) {
+            if lines.last().is_some_and(|line| !line.is_empty()) && width_of(piece.trim_end()) <= room {
+                lines.push(String::new());
+            }
+            for word in words(piece) {
+                if append(&mut lines, word, room) {
+                    continue;
+                }
+                let mut rest = word;
+                while width_of(rest.trim_end()) > room {
+                    let (head, tail) = rest.split_at(byte_at(rest, room));
+                    if lines.last().is_some_and(|line| !line.is_empty()) {
+                        lines.push(String::new());
+                    }
+                    append(&mut lines, head, room);
+                    rest = tail;
+                }
+                if !append(&mut lines, rest, room) {
+                    lines.push(rest.to_owned());
+                }
+            }
+        }
+    }
+    lines.into_iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
+}
+
+/// Words with the space behind them; a sign such as `+` stays with its word.
+fn words(text: &str) -> impl Iterator<Item = &str> {
+    let mut rest = text;
+    std::iter::from_fn(move || {
+        if rest.is_empty() {
+            return None;
+        }
+        let sign = if rest.as_bytes().get(1) == Some(&b' ') { 2 } else { 0 };
+        let end = rest.get(sign..).and_then(|tail| tail.find(' ')).map_or(rest.len(), |at| sign + at + 1);
+        let (word, tail) = rest.split_at_checked(end)?;
+        rest = tail;
+        Some(word)
+    })
+}
+
+fn append(lines: &mut [String], text: &str, room: usize) -> bool {
+    match lines.last_mut() {
+        Some(line) if width_of(line) + width_of(text.trim_end()) <= room => {
+            line.push_str(text);
+            true
+        }
+        _ => false,
+    }
+}
+
+/// The byte behind as many columns as fit, at least one character.
+fn byte_at(text: &str, columns: usize) -> usize {
+    let mut used = 0;
+    for (at, c) in text.char_indices() {
+        used += width_of(c.encode_utf8(&mut [0; 4]));
+        if used > columns && at > 0 {
+            return at;
+        }
+    }
+    text.len()
+}
+
+/// Text with spaces up to a width.
+pub fn pad(text: &str, width: usize) -> String {
+    format!("{text}{}", " ".repeat(width.saturating_sub(width_of(text))))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn texts_break_at_commas_then_at_spaces_then_anywhere() {
+        assert_eq!(wrap("+ a 1.0, + bb 2.0, + ccc 3.0", 12), ["+ a 1.0,", "+ bb 2.0,", "+ ccc 3.0"]);
+        assert_eq!(wrap("+ a 1.0, + bb 2.0, + ccc 3.0", 20), ["+ a 1.0, + bb 2.0,", "+ ccc 3.0"]);
+        assert_eq!(wrap("modprobe: FATAL: not found", 16), ["modprobe: FATAL:", "not found"]);
+        assert_eq!(wrap("+ /etc/a (+ /etc/b)", 10), ["+ /etc/a", "(+ /etc/b)"]);
+        assert_eq!(wrap("/a/very/long/path", 8), ["/a/very/", "long/pat", "h"]);
+    }
+
+    #[test]
+    fn wide_characters_take_two_columns() {
+        assert_eq!(pad("网络", 6), "网络  ");
+        assert_eq!(wrap("网络网络网络", 8), ["网络网络", "网络"]);
+    }
+
+    #[test]
+    fn a_long_host_list_stands_below() {
+        let columns = Columns::new(Some(80));
+        let hosts = "gpu[000,002,004,006,008,010,012,014,016]";
+        let row = columns.row(hosts, "limits", "+ /etc/x", true);
+        assert_eq!(row.first.trim_end(), "9 hosts   limits            + /etc/x");
+        assert_eq!(row.below.concat().replace([' ', '\n'], ""), hosts);
+    }
+
+    #[test]
+    fn no_line_is_wider_than_the_terminal() {
+        for width in [40, 60, 80, 200] {
+            let mut columns = Columns::new(Some(width));
+            columns.fit_hosts("gpu[0-2],login0");
+            columns.fit_task("the nodes' own servers instead of the distribution's");
+            for text in ["", "+ /etc/x", &"+ package-name 1.2.3, ".repeat(20), &"x".repeat(500)] {
+                let row = columns.row(
+                    "gpu[0-2],login0",
+                    "the nodes' own servers instead of the distribution's",
+                    text,
+                    true,
+                );
+                assert!(width_of(&row.first) + INDENT <= width, "{width}: {row:?}");
+                assert!(row.below.iter().all(|line| width_of(line) <= width), "{width}: {row:?}");
+            }
+        }
+    }
+}
