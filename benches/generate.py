@@ -67,7 +67,7 @@ def provision(name, table, owner="root"):
 
 def ansible(name, table):
     # No facts are gathered: no task needs them, and it makes Ansible faster.
-    out = ["# Written by benches/generate.py.", "- hosts: all", "  become: true", "  gather_facts: false", "  tasks:"]
+    out = ["# Written by benches/generate.py.", "- hosts: all", "  gather_facts: false", "  tasks:"]
     for task in table:
         out.append(f"    - name: {title(task)}")
         if task["kind"] == "package":
@@ -88,9 +88,9 @@ def pyinfra(name, table):
     for task in table:
         label = quoted(title(task))
         if task["kind"] == "package":
-            out.append(f"apt.packages(name={label}, packages=[{quoted(task['name'])}], _sudo=True)")
+            out.append(f"apt.packages(name={label}, packages=[{quoted(task['name'])}])")
             continue
-        common = f"mode={quoted(task['mode'])}, user=\"root\", group=\"root\", _sudo=True"
+        common = f"mode={quoted(task['mode'])}, user=\"root\", group=\"root\""
         if task["kind"] == "directory":
             out.append(f"files.directory(name={label}, path={quoted(task['path'])}, {common})")
         else:

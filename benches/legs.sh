@@ -19,7 +19,7 @@ leg_bare() {
 leg_script() {
     local host pids=()
     for host in "${HOSTS[@]}"; do
-        ssh -F "$SSH_CONFIG" "$host" sudo -n sh -s <"$TASKS/$1.script.sh" >"$WORK/script.$host" &
+        ssh -F "$SSH_CONFIG" "$host" sh -s <"$TASKS/$1.script.sh" >"$WORK/script.$host" &
         pids+=($!)
     done
     wait_all "${pids[@]}"

@@ -70,7 +70,7 @@ converged() {
     # Being fast by not looking does not count: each must see and mend one changed file.
     for leg in "${LEGS[@]}"; do
         [ "$leg" != bare ] || continue
-        ssh -F "$SSH_CONFIG" "${HOSTS[1]}" 'echo junk | sudo tee -a /srv/forty/d03/f03.conf >/dev/null'
+        ssh -F "$SSH_CONFIG" "${HOSTS[1]}" 'echo junk | tee -a /srv/forty/d03/f03.conf >/dev/null'
         run drift "$leg" forty 1
     done
 }
@@ -81,7 +81,7 @@ first() {
     for _ in $(seq "$ROUNDS"); do
         for leg in "${LEGS[@]}"; do
             [ "$leg" != bare ] || continue
-            everywhere sudo rm -rf /srv/free
+            everywhere rm -rf /srv/free
             run first "$leg" free $((40 * ${#HOSTS[@]}))
         done
     done
@@ -91,11 +91,11 @@ first() {
 # depends on the mirror.
 packages() {
     local leg names='tree rsync jq pv zstd libjq1 libonig5'
-    everywhere "sudo DEBIAN_FRONTEND=noninteractive apt-get -qq -y --download-only --reinstall --no-install-recommends install $names"
+    everywhere "DEBIAN_FRONTEND=noninteractive apt-get -qq -y --download-only --reinstall --no-install-recommends install $names"
     for _ in $(seq "$ROUNDS"); do
         for leg in script provision; do
             has_leg "$leg" || continue
-            everywhere "sudo rm -rf /srv/forty; sudo dpkg --purge $names 2>&1"
+            everywhere "rm -rf /srv/forty; dpkg --purge $names 2>&1"
             run packages "$leg" forty $((40 * ${#HOSTS[@]}))
         done
     done

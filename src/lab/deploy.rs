@@ -9,7 +9,7 @@ use camino::Utf8Path;
 
 use super::engine::Engine;
 use super::node::{self, Container, Lab, Node};
-use super::spec::{LabSpec, SudoKind};
+use super::spec::{LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image};
 
@@ -32,6 +32,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     let password_file = folder.file("sudo-password");
     let wants_password = nodes.iter().any(|node| node.sudo == SudoKind::Password);
     let lab = Lab {
+        user: spec.settings.user.unwrap_or(LabUser::Provision).as_str(),
         network: format!("provision-{}", folder.hash),
         public_key: files::client_key(&key_file, &format!("provision-lab-{}", folder.hash))?,
         password: if wants_password { files::password(&password_file)? } else { String::new() },
@@ -66,7 +67,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
         cluster: spec.cluster.clone(),
         engine: engine.program.to_owned(),
         network: lab.network,
-        user: node::USER.to_owned(),
+        user: lab.user.to_owned(),
         identity_file: key_file,
         known_hosts: folder.file("known_hosts"),
         ssh_config: folder.file("ssh_config"),

@@ -21,5 +21,5 @@ mod spec;
 mod state;
 
 pub use deploy::{down, overlay, status, up};
-pub use spec::{LabHost, LabSettings, LabSpec, SudoKind};
+pub use spec::{LabHost, LabSettings, LabSpec, LabUser, SudoKind};
 pub use state::{LabHostState, LabState};

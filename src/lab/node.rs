@@ -13,8 +13,6 @@ use super::spec::SudoKind;
 
 /// Makes a started container ready and tells its host keys.
 const READY: &str = include_str!("node.sh");
-/// Login name on every lab host.
-pub(crate) const USER: &str = "provision";
 /// Longest that a host may take until its sshd is up.
 const START_SECONDS: u64 = 60;
 /// Ports of labs: below what the kernel gives to outgoing connections.
@@ -33,6 +31,8 @@ pub(crate) struct Node {
 /// What all hosts of a lab share.
 #[derive(Debug, Clone)]
 pub(crate) struct Lab {
+    /// Login name.
+    pub(crate) user: &'static str,
     pub(crate) hash: String,
     pub(crate) network: String,
     pub(crate) public_key: String,
@@ -172,7 +172,7 @@ impl Node {
     fn ready(&self, engine: &Engine, lab: &Lab, id: &str) -> Result<String> {
         let wait = START_SECONDS.to_string();
         let sudo = self.sudo.as_str();
-        let arguments = ["exec", "-i", id, "sh", "-c", READY, "node.sh", USER, sudo, &self.shell, &wait];
+        let arguments = ["exec", "-i", id, "sh", "-c", READY, "node.sh", lab.user, sudo, &self.shell, &wait];
         let input = format!("{}\n{}\n", lab.public_key, lab.password);
         let limit = Duration::from_secs(START_SECONDS + 10);
         let keys = engine::text(&mut engine.command(arguments), input.as_bytes(), limit)

@@ -12,6 +12,16 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// Who logs in to the hosts of a lab.
+    LabUser {
+        /// A user with sudo, as on most clouds.
+        Provision = "provision",
+        /// root, without sudo.
+        Root = "root",
+    }
+}
+
 crate::record! {
     /// `lab:` of an inventory: it exists only in the lab, with these defaults for its hosts.
     #[derive(PartialEq, Eq, Default)]
@@ -20,6 +30,8 @@ crate::record! {
         opt image: String,
         /// `nopasswd` (default) or `password`.
         opt sudo: SudoKind,
+        /// Login name on all hosts: `provision` (default) or `root`.
+        opt user: LabUser,
         /// Login shell, such as `/bin/sh`.
         opt shell: String,
         /// Debian packages that the image has besides its own.
@@ -34,6 +46,7 @@ impl LabSettings {
         Self {
             image: self.image.or_else(|| weaker.image.clone()),
             sudo: self.sudo.or(weaker.sudo),
+            user: self.user.or(weaker.user),
             shell: self.shell.or_else(|| weaker.shell.clone()),
             packages: self.packages.or_else(|| weaker.packages.clone()),
         }

@@ -72,7 +72,7 @@ impl LabState {
             identity_file: Some(self.identity_file.clone()),
             known_hosts: Some(self.known_hosts.clone()),
             jump: Vec::new(),
-            become_method: Become::Sudo { password },
+            become_method: if self.user == "root" { Become::None } else { Become::Sudo { password } },
             kex: None,
             config: None,
         }
