@@ -68,7 +68,9 @@ printf "%s\n" $status >"$s/status.new"
 mv "$s/status.new" "$s/status"
 '
 if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then
-	systemd-run --quiet --collect --unit="provision-$key" /bin/sh -c "$runner" provision-task "$s" "$user" \
+	# From a file: systemd expands `$$` and `${...}` in the words of a command itself.
+	printf '%s' "$runner" >"$s/runner"
+	systemd-run --quiet --collect --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" \
 		</dev/null >"$s/start" 2>&1 || {
 		printf 'spool-failed %s\n' "$(cat "$s/start")"
 		exit 0
