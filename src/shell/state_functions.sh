@@ -15,6 +15,27 @@ provision_birth() {
 	set -- ${stat##*) }
 	birth=${20}
 }
+# Adds process $1 and its descendants to $tree as `PID.START`; with $2 `same` only those of its
+# session.
+provision_tree() {
+	stat=
+	read -r stat 2>/dev/null <"/proc/$1/stat" || return 0
+	# shellcheck disable=SC2086 # the fields are wanted as words
+	set -- "$1" "$2" "${3-}" ${stat##*) }
+	[ "$2" = any ] || [ "${3:-$7}" = "$7" ] || return 0
+	tree="$tree $1.${23}"
+	for member in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
+		provision_tree "$member" "$2" "$7"
+	done
+}
+# Sends signal $1 to the processes of $tree that are still the same.
+provision_signal() {
+	for member in $tree; do
+		if provision_birth "${member%.*}" && [ "$birth" = "${member#*.}" ]; then
+			kill "-$1" "${member%.*}" 2>/dev/null
+		fi
+	done
+}
 # Sets $spool to running, ended or lost for the entry in directory $1, and $status when ended.
 provision_spool() {
 	status=

@@ -15,18 +15,24 @@ const KILL_DEADLINE: Duration = Duration::from_secs(10);
 const CHUNK: usize = 256 * 1024;
 
 /// `$1` process, `$2` group, `$3` start time of the stuck shell. A process in another group
-/// (`timeout` makes one) is found as a descendant. Nothing is waited for: a process in an
-/// uninterruptible sleep takes its signal when it can.
+/// (`timeout` makes one) is found as a descendant; one in another session is a spooled task, which
+/// is not this shell's to end. Nothing is waited for: a process in an uninterruptible sleep takes
+/// its signal when it can.
 const KILL: &str = r#"
 stat=
 { read -r stat <"/proc/$1/stat"; } 2>/dev/null || exit 0
 set -- "$1" "$2" "$3" ${stat##*) }
 [ "${23}" = "$3" ] || exit 0
+session=$7
 pids=
 tree() {
+  stat=
+  { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return
+  in_session "$1" ${stat##*) } || return
   pids="$pids $1"
   for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do tree "$child"; done
 }
+in_session() { [ "$5" = "$session" ]; }
 tree "$1"
 kill -KILL "-$2" 2>/dev/null || kill -KILL -- "-$2" 2>/dev/null
 for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
