@@ -70,7 +70,9 @@ impl Session {
         again.retain(|query| own.contains(query) || later.contains(query));
         again.extend(own);
         let report = self.run_spooled(part, &key, leave, &again).await?;
-        self.seen.push(key);
+        if !matches!(report, SpoolReport::Left(_)) {
+            self.seen.push(key);
+        }
         Ok(match report {
             SpoolReport::Ended(0, output) => Ok(output),
             SpoolReport::Ended(status, output) => {
@@ -82,7 +84,7 @@ impl Session {
                 Err(("its process is gone without a status: it was killed".to_owned(), output))
             }
             SpoolReport::Refused(reason) => Err((lock_text(&reason), String::new())),
-            SpoolReport::Failed(reason) => Err((reason, String::new())),
+            SpoolReport::Left(reason) | SpoolReport::Failed(reason) => Err((reason, String::new())),
         })
     }
 
@@ -177,7 +179,7 @@ impl Session {
                             "still running after {}: ending it half-way would break the host, so it goes on; the next run attaches to it",
                             human(timeout)
                         );
-                        return Ok(SpoolReport::Failed(text));
+                        return Ok(SpoolReport::Left(text));
                     }
                     self.end_task(key).await;
                     self.ask(again).await?;

@@ -116,6 +116,8 @@ pub enum SpoolReport {
     Lost(String),
     /// The host's lock is not held: what is in the way.
     Refused(String),
+    /// It goes on after its deadline, and the next run attaches to it.
+    Left(String),
     /// The change could not be put into the spool.
     Failed(String),
 }
