@@ -8,7 +8,7 @@ use openssh::{Child, Session as Mux, Stdio};
 use tokio::io::{AsyncRead, AsyncWriteExt as _};
 use tokio::time::Instant;
 
-use super::process::{Capture, Process};
+use super::process::{Capture, Process, exit_master};
 use super::run_dir::{RunDir, Socket};
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
@@ -217,12 +217,11 @@ async fn end_master(socket: &Utf8Path) {
     drop(tokio::time::timeout(GRACE, mux.close()).await);
 }
 
-/// Ends the masters that a killed run has left (those of its jump hosts) and removes its directory.
+/// Ends the masters that a killed run has left and removes its directory. What they run on the
+/// hosts is in a spool and goes on.
 pub(super) async fn end_leftovers(dir: &RunDir) {
     for (path, masters) in dir.stale() {
-        for socket in masters {
-            end_master(&socket).await;
-        }
+        futures::future::join_all(masters.iter().map(|socket| exit_master(socket))).await;
         drop(std::fs::remove_dir_all(path));
     }
 }

@@ -128,6 +128,17 @@ impl Drop for Capture {
     }
 }
 
+/// Lets a master exit with all its sessions; the library can only ask it to wait for their end.
+pub(super) async fn exit_master(socket: &camino::Utf8Path) {
+    // Most masters went with their run, and a process for each would cost more than the question.
+    if tokio::net::UnixStream::connect(socket).await.is_ok() {
+        let mut ssh = command("ssh");
+        ssh.args(["-F", "/dev/null", "-S", socket.as_str(), "-O", "exit", "master"]);
+        ssh.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+        drop(tokio::time::timeout(Duration::from_secs(5), ssh.status()).await);
+    }
+}
+
 /// What the local `ssh` says of its version; asked once for the whole program.
 static VERSION: OnceLock<Result<String, String>> = OnceLock::new();
 

@@ -72,7 +72,12 @@ impl RunDir {
             let Ok(entries) = path.read_dir_utf8() else { return Vec::new() };
             entries.flatten().map(|entry| entry.path().to_owned()).collect()
         };
-        let master = |path: &Utf8PathBuf| path.file_name().is_some_and(|name| name.starts_with('j'));
+        // `s0` or `j0`: a login stays as long as its frame runs on the host.
+        let master = |path: &Utf8PathBuf| {
+            path.file_name().and_then(|name| name.strip_prefix(['j', 's'])).is_some_and(|number| {
+                !number.is_empty() && number.chars().all(|char| char.is_ascii_digit())
+            })
+        };
         list(base)
             .into_iter()
             .filter(|path| dead(path))
@@ -155,7 +160,10 @@ mod tests {
         std::fs::write(dead.join("j0"), "").unwrap();
         std::fs::write(dead.join("s0"), "").unwrap();
         let run = RunDir::create(Some(base)).unwrap();
-        assert_eq!(run.stale(), [(dead.clone(), vec![dead.join("j0")])]);
+        std::fs::write(dead.join("ssh_config"), "").unwrap();
+        let mut stale = run.stale();
+        stale.iter_mut().for_each(|(_, masters)| masters.sort());
+        assert_eq!(stale, [(dead.clone(), vec![dead.join("j0"), dead.join("s0")])]);
         drop(running);
     }
 
