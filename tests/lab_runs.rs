@@ -1,0 +1,10 @@
+//! The program against real hosts: every test runs the binary as a person would, on a lab of its own.
+//!
+//! Needs Docker or Podman. Without one the tests fail, unless `PROVISION_NO_LAB` is set.
+
+#[path = "lab_runs/broken.rs"]
+mod broken;
+#[path = "lab_runs/converge.rs"]
+mod converge;
+#[path = "lab_runs/support.rs"]
+mod support;

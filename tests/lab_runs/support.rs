@@ -1,0 +1,510 @@
+//! A small lab per test, the inventories that are tried on it, and the program with its output.
+
+#![allow(dead_code, reason = "not every helper is used by every test")]
+#![expect(clippy::disallowed_methods, reason = "tests start the program and the engine that they look at")]
+#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "these are tests, though not in functions that are marked so")]
+
+use std::collections::BTreeMap;
+use std::io::{Read, Write as _};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, Command, ExitStatus, Output, Stdio};
+use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::thread::JoinHandle;
+use std::time::{Duration, Instant};
+
+use serde_json::Value as Json;
+
+/// Longest that one run of the program may take before the test gives it up.
+const LIMIT: Duration = Duration::from_secs(240);
+/// Containers at once: tests run in parallel, machines are small.
+const CONTAINERS: usize = 4;
+
+static FREE: (Mutex<usize>, Condvar) = (Mutex::new(CONTAINERS), Condvar::new());
+
+/// The right to run some containers.
+struct Permit(usize);
+
+impl Permit {
+    fn take(number: usize) -> Self {
+        let free = FREE.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut free =
+            FREE.1.wait_while(free, |free| *free < number).unwrap_or_else(PoisonError::into_inner);
+        *free -= number;
+        Self(number)
+    }
+}
+
+impl Drop for Permit {
+    fn drop(&mut self) {
+        *FREE.0.lock().unwrap_or_else(PoisonError::into_inner) += self.0;
+        FREE.1.notify_all();
+    }
+}
+
+/// One host of a lab.
+#[derive(Debug, Clone)]
+pub(crate) struct Node {
+    pub(crate) name: String,
+    pub(crate) port: u16,
+    pub(crate) container: String,
+    engine: String,
+    network: String,
+}
+
+/// A lab of its own that is gone when the test ends, whatever its result.
+pub(crate) struct Lab {
+    dir: tempfile::TempDir,
+    pub(crate) nodes: Vec<Node>,
+    state: Json,
+    _permit: Permit,
+}
+
+/// A program's end.
+#[derive(Debug)]
+pub(crate) struct Ran {
+    pub(crate) code: i32,
+    pub(crate) out: String,
+    pub(crate) err: String,
+}
+
+impl Ran {
+    /// Panics with everything that was said, unless it ended with this code.
+    #[track_caller]
+    pub(crate) fn expect(self, code: i32) -> Self {
+        assert_eq!(self.code, code, "exit code\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err);
+        self
+    }
+
+    /// Panics unless standard error has this text.
+    #[track_caller]
+    pub(crate) fn says(self, text: &str) -> Self {
+        assert!(self.err.contains(text), "`{text}` is not said\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err);
+        self
+    }
+
+    /// Panics unless standard output has this text.
+    #[track_caller]
+    pub(crate) fn shows(self, text: &str) -> Self {
+        assert!(self.out.contains(text), "`{text}` is not shown\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err);
+        self
+    }
+
+    /// Standard output as JSON.
+    #[track_caller]
+    pub(crate) fn json(&self) -> Json {
+        serde_json::from_str(&self.out)
+            .unwrap_or_else(|error| panic!("{error}\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err))
+    }
+}
+
+/// The outcome of a host's task in what `--json` gave.
+#[track_caller]
+pub(crate) fn outcome<'a>(json: &'a Json, host: &str, task: &str) -> &'a Json {
+    let tasks = json["hosts"][host]["tasks"].as_array().unwrap_or_else(|| panic!("no {host} in {json:#}"));
+    tasks.iter().find(|entry| entry["name"] == task).unwrap_or_else(|| panic!("no `{task}` on {host} in {json:#}"))
+}
+
+/// A running program.
+pub(crate) struct Running {
+    child: Child,
+    out: Pipe,
+    err: Pipe,
+}
+
+/// What a program has said so far, and the thread that listens.
+struct Pipe {
+    bytes: Arc<Mutex<Vec<u8>>>,
+    thread: Option<JoinHandle<()>>,
+}
+
+impl Pipe {
+    fn new(mut pipe: impl Read + Send + 'static) -> Self {
+        let bytes = Arc::new(Mutex::new(Vec::new()));
+        let sink = bytes.clone();
+        let thread = std::thread::spawn(move || {
+            let mut chunk = [0; 8192];
+            while let Ok(length @ 1..) = pipe.read(&mut chunk) {
+                let mut sink = sink.lock().unwrap_or_else(PoisonError::into_inner);
+                sink.extend(chunk.iter().take(length));
+            }
+        });
+        Self { bytes, thread: Some(thread) }
+    }
+
+    fn text(&self) -> String {
+        String::from_utf8_lossy(&self.bytes.lock().unwrap_or_else(PoisonError::into_inner)).into_owned()
+    }
+
+    fn end(&mut self) -> String {
+        drop(self.thread.take().map(JoinHandle::join));
+        self.text()
+    }
+}
+
+impl Running {
+    pub(crate) fn pid(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// SIGKILL: nothing can be tidied up.
+    pub(crate) fn kill(mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    pub(crate) fn signal(&self, signal: &str) {
+        run("kill", &[&format!("-{signal}"), &self.pid().to_string()]).unwrap();
+    }
+
+    fn ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Panics with what was said when it has ended already.
+    #[track_caller]
+    pub(crate) fn still_runs(&mut self) {
+        if self.ended().is_some() {
+            let ran = self.take();
+            panic!("it ended early ({})\n--- stdout\n{}\n--- stderr\n{}", ran.code, ran.out, ran.err);
+        }
+    }
+
+    /// Waits until standard error has this text.
+    #[track_caller]
+    pub(crate) fn until(&mut self, text: &str) {
+        let until = Instant::now() + Duration::from_secs(60);
+        while !self.err.text().contains(text) {
+            self.still_runs();
+            assert!(Instant::now() < until, "`{text}` is not said\n{}", self.err.text());
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+
+    fn take(&mut self) -> Ran {
+        let status = self.child.wait().unwrap();
+        Ran { code: status.code().unwrap_or(-1), out: self.out.end(), err: self.err.end() }
+    }
+
+    #[track_caller]
+    pub(crate) fn wait(mut self) -> Ran {
+        let until = Instant::now() + LIMIT;
+        while self.ended().is_none() {
+            if Instant::now() > until {
+                drop(self.child.kill());
+                let ran = self.take();
+                panic!("no end within {LIMIT:?}\n--- stdout\n{}\n--- stderr\n{}", ran.out, ran.err);
+            }
+            std::thread::sleep(Duration::from_millis(20));
+        }
+        self.take()
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        drop(self.child.kill());
+        drop(self.child.wait());
+    }
+}
+
+/// Runs a program to its end; its output, or what it said.
+pub(crate) fn run(program: &str, arguments: &[&str]) -> Result<String, String> {
+    let done = output(program, arguments, "").map_err(|error| error.to_string())?;
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    if done.status.success() { Ok(text(&done.stdout)) } else { Err(text(&done.stdout) + &text(&done.stderr)) }
+}
+
+fn output(program: &str, arguments: &[&str], input: &str) -> std::io::Result<Output> {
+    let mut child = Command::new(program)
+        .args(arguments)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()?;
+    if let Some(mut stdin) = child.stdin.take() {
+        drop(stdin.write_all(input.as_bytes()));
+    }
+    child.wait_with_output()
+}
+
+impl Node {
+    /// Runs a script as root through the engine, not over ssh; its output.
+    #[track_caller]
+    pub(crate) fn sh(&self, script: &str) -> String {
+        let done = output(&self.engine, &["exec", "-i", &self.container, "sh", "-s"], script).unwrap();
+        let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+        assert!(done.status.success(), "{}: {script}\n{}{}", self.name, text(&done.stdout), text(&done.stderr));
+        text(&done.stdout).trim_end().to_owned()
+    }
+
+    /// How many processes hold the lock of the host, spools that are left, and notifications.
+    pub(crate) fn leftovers(&self) -> String {
+        self.sh("flock -n /run/provision/lock echo free || echo locked; ls /run/provision/spool /run/provision/notify")
+    }
+
+    /// A command of the engine for this host: `pause`, `unpause`.
+    pub(crate) fn engine(&self, verb: &str) {
+        run(&self.engine, &[verb, &self.container]).unwrap();
+    }
+
+    /// Cuts the host off its network.
+    pub(crate) fn cut(&self) {
+        run(&self.engine, &["network", "disconnect", &self.network, &self.container]).unwrap();
+    }
+
+    /// Gives the host its network back, with the port that it had.
+    pub(crate) fn mend(&self) {
+        run(&self.engine, &["network", "connect", "--alias", &self.name, &self.network, &self.container]).unwrap();
+        eventually("the published port is back", || TcpStream::connect(("127.0.0.1", self.port)).is_ok());
+    }
+
+    /// Waits until a script succeeds on the host.
+    #[track_caller]
+    pub(crate) fn wait_for(&self, script: &str) {
+        eventually(script, || {
+            output(&self.engine, &["exec", "-i", &self.container, "sh", "-s"], script).unwrap().status.success()
+        });
+    }
+}
+
+/// Waits until something is so.
+#[track_caller]
+pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
+    let until = Instant::now() + Duration::from_secs(60);
+    while !is_so() {
+        assert!(Instant::now() < until, "not seen within a minute: {what}");
+        std::thread::sleep(Duration::from_millis(50));
+    }
+}
+
+fn engine_answers() -> bool {
+    ["docker", "podman"].iter().any(|engine| run(engine, &["info"]).is_ok())
+}
+
+impl Lab {
+    /// Brings up these hosts with the lines of a `lab:` block, `{}` for none. `None`: skip the test.
+    pub(crate) fn up(hosts: &[&str], settings: &str) -> Option<Self> {
+        if !engine_answers() && std::env::var_os("PROVISION_NO_LAB").is_some() {
+            println!("skipped: neither Docker nor Podman answers, and PROVISION_NO_LAB is set");
+            return None;
+        }
+        let permit = Permit::take(hosts.len());
+        let dir = tempfile::tempdir().unwrap();
+        let mut lab = Self { dir, nodes: Vec::new(), state: Json::Null, _permit: permit };
+        std::fs::create_dir(lab.path("run")).unwrap();
+        std::fs::create_dir(lab.path("state")).unwrap();
+        let inventory = format!(
+            "cluster: lab\nlab: {settings}\nplaybooks: [./nothing.yaml]\ngroups: {{ nodes: {{ hosts: [{}] }} }}\n",
+            hosts.join(", ")
+        );
+        std::fs::write(lab.path("lab.yaml"), inventory).unwrap();
+        std::fs::write(lab.path("nothing.yaml"), "name: nothing\ntasks: []\n").unwrap();
+        let inventory = lab.text("lab.yaml");
+        lab.run(&["lab", "up", &inventory]).expect(0);
+        lab.state = lab.run(&["lab", "status", &inventory, "--json", "-"]).expect(0).json();
+        lab.nodes = lab.state["hosts"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|host| Node {
+                name: host["name"].as_str().unwrap().to_owned(),
+                port: u16::try_from(host["port"].as_u64().unwrap()).unwrap(),
+                container: host["container"].as_str().unwrap().to_owned(),
+                engine: lab.state["engine"].as_str().unwrap().to_owned(),
+                network: lab.state["network"].as_str().unwrap().to_owned(),
+            })
+            .collect();
+        Some(lab)
+    }
+
+    pub(crate) fn path(&self, name: &str) -> PathBuf {
+        self.dir.path().join(name)
+    }
+
+    pub(crate) fn text(&self, name: &str) -> String {
+        self.path(name).to_str().unwrap().to_owned()
+    }
+
+    /// A field of the lab's state: `identity_file`, `known_hosts`, `user`, `sudo_password`.
+    pub(crate) fn field(&self, name: &str) -> &str {
+        self.state[name].as_str().unwrap()
+    }
+
+    #[track_caller]
+    pub(crate) fn node(&self, name: &str) -> &Node {
+        self.nodes.iter().find(|node| node.name == name).unwrap()
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(assert_cmd::cargo::cargo_bin!("provision"));
+        command
+            .args(arguments)
+            .current_dir(self.dir.path())
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_RUNTIME_DIR", self.path("run"))
+            .env_remove("NO_COLOR")
+            .stdin(Stdio::null())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped());
+        command
+    }
+
+    /// Starts the program.
+    pub(crate) fn spawn(&self, arguments: &[&str]) -> Running {
+        Self::started(&mut self.command(arguments), "")
+    }
+
+    /// Starts the program with more in its environment and on its standard input.
+    pub(crate) fn spawn_with(&self, arguments: &[&str], env: &[(&str, &str)], input: &str) -> Running {
+        Self::started(self.command(arguments).envs(env.iter().copied()), input)
+    }
+
+    fn started(command: &mut Command, input: &str) -> Running {
+        let mut child = command.stdin(Stdio::piped()).spawn().unwrap();
+        drop(child.stdin.take().unwrap().write_all(input.as_bytes()));
+        let (out, err) = (Pipe::new(child.stdout.take().unwrap()), Pipe::new(child.stderr.take().unwrap()));
+        Running { child, out, err }
+    }
+
+    /// Runs the program to its end.
+    #[track_caller]
+    pub(crate) fn run(&self, arguments: &[&str]) -> Ran {
+        self.spawn(arguments).wait()
+    }
+
+    /// An inventory of all hosts of the lab, reached as real hosts are, with a playbook.
+    pub(crate) fn site(&self, name: &str, playbook: &str) -> Site<'_> {
+        self.site_with(name, playbook, "", "become: sudo", "")
+    }
+
+    /// The same with more lines of the inventory, of `ssh:` and of `hosts:`.
+    pub(crate) fn site_with(&self, name: &str, playbook: &str, more: &str, ssh: &str, hosts: &str) -> Site<'_> {
+        std::fs::create_dir_all(self.path(name)).unwrap();
+        let mut text = format!(
+            "cluster: {name}\nplaybooks: [./play.yaml]\nssh: {{ user: {}, identity_file: {}, known_hosts: {}, {ssh} }}\n",
+            self.field("user"),
+            self.field("identity_file"),
+            self.field("known_hosts")
+        );
+        let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
+        text += &format!("groups: {{ nodes: {{ hosts: [{}] }} }}\n{more}\nhosts:\n", names.join(", "));
+        for node in &self.nodes {
+            if !hosts.contains(&format!("  {}: ", node.name)) {
+                text += &format!("  {}: {{ address: 127.0.0.1, ssh: {{ port: {} }} }}\n", node.name, node.port);
+            }
+        }
+        text += hosts;
+        std::fs::write(self.path(name).join("inventory.yaml"), text).unwrap();
+        let site = Site { lab: self, name: name.to_owned(), inventory: self.text(&format!("{name}/inventory.yaml")) };
+        site.playbook(playbook);
+        site
+    }
+
+    /// Processes of this machine that have to do with this lab's runs.
+    pub(crate) fn processes(&self) -> Vec<String> {
+        let needle = self.text("");
+        let lines = std::fs::read_dir("/proc").unwrap().flatten().filter_map(|entry| {
+            let line = std::fs::read(entry.path().join("cmdline")).ok()?;
+            Some(String::from_utf8_lossy(&line).replace('\0', " "))
+        });
+        lines.filter(|line| line.contains(&needle)).collect()
+    }
+
+    /// Sockets and directories of runs.
+    pub(crate) fn run_dirs(&self) -> Vec<PathBuf> {
+        let Ok(entries) = self.path("run/provision").read_dir() else { return Vec::new() };
+        entries.flatten().map(|entry| entry.path()).collect()
+    }
+
+    /// Waits until neither a process nor a socket of any run is left on this machine.
+    #[track_caller]
+    pub(crate) fn assert_nothing_left(&self) {
+        let until = Instant::now() + Duration::from_secs(15);
+        loop {
+            let (processes, dirs) = (self.processes(), self.run_dirs());
+            if processes.is_empty() && dirs.is_empty() {
+                return;
+            }
+            assert!(Instant::now() < until, "left on this machine: {processes:#?} {dirs:#?}");
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+}
+
+impl Drop for Lab {
+    fn drop(&mut self) {
+        for node in &self.nodes {
+            // A paused container cannot be removed by every engine.
+            drop(run(&node.engine, &["unpause", &node.container]));
+        }
+        let down = self.run(&["lab", "down", &self.text("lab.yaml")]);
+        if !std::thread::panicking() {
+            down.expect(0);
+        }
+    }
+}
+
+/// An inventory and its playbook.
+pub(crate) struct Site<'a> {
+    pub(crate) lab: &'a Lab,
+    pub(crate) name: String,
+    pub(crate) inventory: String,
+}
+
+impl Site<'_> {
+    /// Writes the playbook anew.
+    pub(crate) fn playbook(&self, text: &str) {
+        self.write("play.yaml", text);
+    }
+
+    /// Writes a file beside the playbook.
+    pub(crate) fn write(&self, name: &str, text: &str) {
+        std::fs::write(self.lab.path(&self.name).join(name), text).unwrap();
+    }
+
+    fn arguments<'b>(&'b self, command: &'b str, more: &[&'b str]) -> Vec<&'b str> {
+        let mut arguments: Vec<&str> = command.split(' ').collect();
+        arguments.push(&self.inventory);
+        if command == "apply" {
+            arguments.push("--yes");
+        }
+        arguments.extend(more);
+        arguments
+    }
+
+    /// Runs a command on the inventory.
+    #[track_caller]
+    pub(crate) fn run(&self, command: &str, more: &[&str]) -> Ran {
+        self.lab.run(&self.arguments(command, more))
+    }
+
+    /// Starts a command on the inventory.
+    pub(crate) fn spawn(&self, command: &str, more: &[&str]) -> Running {
+        self.lab.spawn(&self.arguments(command, more))
+    }
+
+    /// The same with a change of environment and input.
+    #[track_caller]
+    pub(crate) fn run_with(&self, command: &str, more: &[&str], env: &[(&str, &str)], input: &str) -> Ran {
+        self.lab.spawn_with(&self.arguments(command, more), env, input).wait()
+    }
+
+    /// Runs `apply` and gives what `--json` says.
+    #[track_caller]
+    pub(crate) fn apply(&self, code: i32) -> Json {
+        self.run("apply", &["--json", "-"]).expect(code).json()
+    }
+
+    /// The tasks of an apply by outcome.
+    #[track_caller]
+    pub(crate) fn counts(&self, code: i32) -> BTreeMap<String, u64> {
+        let json = self.apply(code);
+        serde_json::from_value(json["summary"]["tasks"].clone()).unwrap()
+    }
+
+    /// Files of the state directory of this cluster.
+    pub(crate) fn state(&self) -> PathBuf {
+        self.lab.path("state/provision").join(&self.name)
+    }
+}
