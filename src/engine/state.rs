@@ -135,6 +135,10 @@ impl SpoolReport {
             },
             "lost" => Self::Lost(rest.to_owned()),
             "refused" => Self::Refused(argument.to_owned()),
+            "unwritable" => Self::Failed(format!(
+                "cannot write the state directory of the host: No space left, or a read-only file system\n{argument}\n{rest}"
+            )),
+            "failed" => Self::Failed(format!("it could not be started: {argument}\n{rest}").trim_end().to_owned()),
             _ => Self::Failed(text.trim().to_owned()),
         }
     }

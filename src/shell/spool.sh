@@ -25,15 +25,17 @@ if [ -d "$s" ]; then
 	rm -rf "$s"
 fi
 umask 077
-{
+errors=$(
+	exec 2>&1
 	while [ $# -ge 2 ]; do
 		printf '%s\n' "$2" >"$d/notify/$1" || exit 1
 		shift 2
 	done
 	mkdir -p "$s" && printf '%s\n' "$name" >"$s/name" && printf '%s\n' "$run" >"$s/run" &&
 		printf '%s' "$script" | base64 -d >"$s/cmd" && mkfifo "$s/pipe"
-} || {
-	printf 'spool-failed %s\n' "$s"
+) || {
+	printf 'unwritable %s: %s\n' "$s" "$errors"
+	rm -rf "$s"
 	exit 0
 }
 # The runner: constant text; $1 is the entry, $2 the user. The first 512 KiB of output and the last
@@ -72,7 +74,7 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 	printf '%s' "$runner" >"$s/runner"
 	systemd-run --quiet --collect --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" \
 		</dev/null >"$s/start" 2>&1 || {
-		printf 'spool-failed %s\n' "$(cat "$s/start")"
+		printf 'failed %s\n' "$(cat "$s/start")"
 		exit 0
 	}
 	tries=0
