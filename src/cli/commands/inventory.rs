@@ -25,7 +25,14 @@ pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyho
         InventoryCommand::Trust { target, yes, replace } => {
             let project = reachable(settings, &target, load(settings, &target)?)?;
             let hosts: Vec<Host> = selected(&project).into_iter().cloned().collect();
-            super::trust::record(settings, &hosts, &project.path, yes, replace).await
+            let mut again = format!("provision inventory trust {}", project.path);
+            for hosts in &target.hosts {
+                again.push_str(&format!(" --hosts {}", shlex::try_quote(hosts).unwrap_or_default()));
+            }
+            if replace {
+                again.push_str(" --replace");
+            }
+            super::trust::record(settings, &hosts, &project.path, &again, yes, replace).await
         }
     }
 }

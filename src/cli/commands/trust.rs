@@ -142,7 +142,7 @@ fn tempdir() -> anyhow::Result<Utf8PathBuf> {
     Ok(path)
 }
 
-/// `provision inventory trust`.
+/// `provision inventory trust`; `again` is that command as it was typed.
 ///
 /// # Errors
 /// When a key was not recorded, or a file cannot be written.
@@ -150,6 +150,7 @@ pub(crate) async fn record(
     settings: &Settings,
     hosts: &[Host],
     inventory: &Utf8Path,
+    again: &str,
     yes: bool,
     replace: bool,
 ) -> anyhow::Result<u8> {
@@ -233,7 +234,7 @@ pub(crate) async fn record(
         .into());
     }
     if !new.is_empty() {
-        confirm(settings, yes, &format!("provision inventory trust {inventory} --yes"))?;
+        confirm(settings, yes, &format!("{again} --yes"))?;
         append(&new, replace)?;
         output::say(&format!("{} recorded; next: provision plan {inventory}", keys(new.len())));
     }
