@@ -132,9 +132,16 @@ fn explain(kind: ConnectKind, line: &str, stderr: &str) -> String {
     let beside = |needle: &str| last_line(stderr, |line| line.contains(needle));
     match kind {
         ConnectKind::HostKeyUnknown => beside("host key is known for").unwrap_or_else(|| line.to_owned()),
-        ConnectKind::HostKeyChanged => beside("has changed and you have")
-            .or_else(|| beside("has been revoked"))
-            .unwrap_or_else(|| line.to_owned()),
+        ConnectKind::HostKeyChanged => {
+            let message = beside("has changed and you have")
+                .or_else(|| beside("has been revoked"))
+                .unwrap_or_else(|| line.to_owned());
+            // `Offending ED25519 key in FILE:LINE`
+            match beside("Offending ").and_then(|line| Some(line.split_once(" key in ")?.1.to_owned())) {
+                Some(place) => format!("{} The recorded key: {place}", message.trim_end()),
+                None => message,
+            }
+        }
         ConnectKind::KeyUnreadable => {
             beside("are too open").or_else(|| beside("Load key ")).unwrap_or_else(|| line.to_owned())
         }
