@@ -4,7 +4,13 @@
 
 #[path = "lab_runs/broken.rs"]
 mod broken;
+#[path = "lab_runs/commands.rs"]
+mod commands;
 #[path = "lab_runs/converge.rs"]
 mod converge;
+#[path = "lab_runs/paused.rs"]
+mod paused;
 #[path = "lab_runs/support.rs"]
 mod support;
+#[path = "lab_runs/worlds.rs"]
+mod worlds;

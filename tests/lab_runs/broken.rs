@@ -3,7 +3,7 @@
 use super::support::{Lab, Node, Site, outcome};
 
 /// Waits until a task of this name runs on the host.
-fn wait_for_task(node: &Node, task: &str) {
+pub(crate) fn wait_for_task(node: &Node, task: &str) {
     node.wait_for(&format!("grep -q '{task}$' $(ls -d /run/provision/spool/*/pid | sed 's/pid$/name/')"));
 }
 
@@ -91,6 +91,7 @@ handlers:
     assert_eq!(node.leftovers(), "free\n/run/provision/notify:\n\n/run/provision/spool:");
 }
 
+/// The controller is killed twice; every run but the first one follows what it finds.
 fn detached(site: &Site<'_>, node: &Node) {
     for seen in 0..2 {
         let mut run = site.spawn("apply", &[]);
@@ -158,7 +159,7 @@ fn a_task_that_may_not_be_ended_goes_on_after_its_deadline() {
         node.sh("install -m 666 /dev/null /root/killed; chmod 755 /root");
         let site = lab.site(name, &task(conduct, "killed"));
         site.run("apply", &[]).expect(5).says("no end within its deadline of 2s");
-        node.sh("! pgrep -x sleep");
+        node.sh("! pgrep -fx 'sleep 6'");
         assert_eq!(node.sh("cat /root/killed"), "begun", "{name}");
     }
 }

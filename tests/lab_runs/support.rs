@@ -157,6 +157,17 @@ impl Running {
         run("kill", &[&format!("-{signal}"), &self.pid().to_string()]).unwrap();
     }
 
+    pub(crate) fn has_ended(&mut self) -> bool {
+        self.ended().is_some()
+    }
+
+    /// Its most memory so far, as the kernel counts it.
+    pub(crate) fn memory_kib(&self) -> u64 {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", self.pid())).unwrap_or_default();
+        let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        line.and_then(|line| line.trim().trim_end_matches(" kB").parse().ok()).unwrap_or(0)
+    }
+
     fn ended(&mut self) -> Option<ExitStatus> {
         self.child.try_wait().unwrap()
     }
@@ -388,7 +399,7 @@ impl Lab {
             self.field("known_hosts")
         );
         let names: Vec<&str> = self.nodes.iter().map(|node| node.name.as_str()).collect();
-        text += &format!("groups: {{ nodes: {{ hosts: [{}] }} }}\n{more}\nhosts:\n", names.join(", "));
+        text += &format!("groups:\n  nodes: {{ hosts: [{}] }}\n{more}\nhosts:\n", names.join(", "));
         for node in &self.nodes {
             if !hosts.contains(&format!("  {}: ", node.name)) {
                 text += &format!("  {}: {{ address: 127.0.0.1, ssh: {{ port: {} }} }}\n", node.name, node.port);
