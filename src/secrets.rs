@@ -109,6 +109,11 @@ impl Secrets {
         Self::new(values)
     }
 
+    /// Whether there are none.
+    pub fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// One secret.
     pub fn get(&self, name: &str) -> Option<&SecretString> {
         self.0.get(name)
@@ -128,8 +133,12 @@ impl Secrets {
         let mut out = text.to_owned();
         for (name, value) in self.0.iter() {
             let value = value.expose_secret();
-            if value.len() >= 4 {
-                out = out.replace(value, &format!("(secret {name})"));
+            // A key of many lines may be printed, cut or indented line by line.
+            let lines = value.lines().map(str::trim).filter(|line| value.contains('\n') && line.len() >= 8);
+            for part in [value].into_iter().filter(|value| value.len() >= 4).chain(lines) {
+                if out.contains(part) {
+                    out = out.replace(part, &format!("(secret {name})"));
+                }
             }
         }
         out

@@ -88,7 +88,7 @@ pub(super) async fn run(
         (None, None)
     };
     let (emitter, mut events) = Emitter::new(run, sink);
-    let emitter = Arc::new(emitter);
+    let emitter = Arc::new(emitter.hiding(secrets.clone()));
     let hosts: Vec<Host> = project
         .selected
         .iter()

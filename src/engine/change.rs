@@ -151,7 +151,7 @@ impl Session {
             let mut answered = BTreeSet::new();
             for end in &ends {
                 if end.index == 0 {
-                    report = Some(SpoolReport::parse(&end.output));
+                    report = Some(SpoolReport::parse_redacted(&end.output, &self.context.secrets));
                 } else if let Some(part) = batch.get(end.index - 1) {
                     self.facts.absorb(part, end);
                     answered.extend(part.queries.iter().cloned());
@@ -389,7 +389,7 @@ impl Session {
                     }
                 };
                 match ran {
-                    Ok(end) => break SpoolReport::parse(&end.output),
+                    Ok(end) => break SpoolReport::parse_redacted(&end.output, &self.context.secrets),
                     Err(TransportError::Lost { message }) if losses < 5 => {
                         losses += 1;
                         self.reconnect(&message).await?;

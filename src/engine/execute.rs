@@ -144,7 +144,7 @@ impl Session {
         if result.is_err() {
             let message =
                 "its host was lost; what runs there goes on, and the next run attaches to it".to_owned();
-            let outcome = self.failure(&item.step, message, None, "");
+            let outcome = failure(&item.step, message, None, "");
             self.finish_task(task_ref(&item.step, instance), outcome, began.elapsed().as_secs_f64(), false);
         }
         result
@@ -171,10 +171,10 @@ impl Session {
             }
             Verdict::Skipped(reason) => return Ok(Outcome::Skipped(reason).into()),
             Verdict::Blocked(reason) => return Ok(Outcome::Blocked(reason).into()),
-            Verdict::Failed(message) => return Ok(self.failure(&item.step, message, None, "").into()),
+            Verdict::Failed(message) => return Ok(failure(&item.step, message, None, "").into()),
             Verdict::KnownAfter(name) => {
                 let message = format!("what it needs is still not there after `{name}`");
-                return Ok(self.failure(&item.step, message, None, "").into());
+                return Ok(failure(&item.step, message, None, "").into());
             }
             Verdict::Changes(changes) => (changes, true),
             Verdict::Runs(changes) => (changes, false),
@@ -228,9 +228,9 @@ impl Session {
                 Ok(output) if !provable => Outcome::Ran { changes: views.clone(), output },
                 Ok(output) => match self.prove(instance, &own).await? {
                     Ok(()) => Outcome::Changed { changes: views.clone(), output },
-                    Err(rest) => self.failure(&item.step, rest, command(&changes), &output),
+                    Err(rest) => failure(&item.step, rest, command(&changes), &output),
                 },
-                Err((message, output)) => self.failure(&item.step, message, command(&changes), &output),
+                Err((message, output)) => failure(&item.step, message, command(&changes), &output),
             };
             let Outcome::Failed(failure) = &outcome else { return Ok(outcome) };
             let (allowed, delay) = hints::tries(&item.step, failure, attempt);
@@ -301,18 +301,12 @@ impl Session {
             }
         }
     }
+}
 
-    pub(super) fn failure(
-        &self,
-        step: &Step,
-        message: String,
-        command: Option<String>,
-        output: &str,
-    ) -> Outcome {
-        let output = self.context.secrets.redact(&hints::tail(output));
-        let hint = hints::task(step.kind, &message, &output);
-        Outcome::Failed(Failure { message, command, output, hint })
-    }
+fn failure(step: &Step, message: String, command: Option<String>, output: &str) -> Outcome {
+    let output = hints::tail(output);
+    let hint = hints::task(step.kind, &message, &output);
+    Outcome::Failed(Failure { message, command, output, hint })
 }
 
 fn unplannable(error: crate::resources::Unplannable) -> String {

@@ -17,6 +17,7 @@ use std::collections::BTreeSet;
 use sha2::{Digest as _, Sha256};
 
 use crate::plan::hex;
+use crate::secrets::Secrets;
 use crate::transport::{Arg, Script};
 
 /// Functions that frames of the engine share.
@@ -125,8 +126,17 @@ pub enum SpoolReport {
 impl SpoolReport {
     /// Reads the first line and the output behind it.
     pub fn parse(output: &[u8]) -> Self {
-        let text = String::from_utf8_lossy(output);
-        let (first, rest) = text.split_once('\n').unwrap_or((&text, ""));
+        Self::read(&String::from_utf8_lossy(output))
+    }
+
+    /// The same without the values of secrets that the command printed. They are taken out before
+    /// anything is cut from the text.
+    pub fn parse_redacted(output: &[u8], secrets: &Secrets) -> Self {
+        Self::read(&secrets.redact(&String::from_utf8_lossy(output)))
+    }
+
+    fn read(text: &str) -> Self {
+        let (first, rest) = text.split_once('\n').unwrap_or((text, ""));
         let (word, argument) = first.split_once(' ').unwrap_or((first, ""));
         match word {
             "ended" => match argument.trim().parse() {
@@ -138,7 +148,9 @@ impl SpoolReport {
             "unwritable" => Self::Failed(format!(
                 "cannot write the state directory of the host: No space left, or a read-only file system\n{argument}\n{rest}"
             )),
-            "failed" => Self::Failed(format!("it could not be started: {argument}\n{rest}").trim_end().to_owned()),
+            "failed" => {
+                Self::Failed(format!("it could not be started: {argument}\n{rest}").trim_end().to_owned())
+            }
             _ => Self::Failed(text.trim().to_owned()),
         }
     }

@@ -3,9 +3,11 @@
 use std::sync::Mutex;
 use std::time::Instant;
 
+use serde_json::Value as Json;
 use tokio::sync::mpsc;
 
 use super::kind::{Event, EventKind};
+use crate::secrets::Secrets;
 
 /// Takes events before anything else sees them: the journal.
 pub trait Sink: Send {
@@ -22,6 +24,7 @@ struct Inner {
 pub struct Emitter {
     run: String,
     started: Instant,
+    secrets: Secrets,
     inner: Mutex<Inner>,
     channel: mpsc::UnboundedSender<Event>,
 }
@@ -40,7 +43,15 @@ impl Emitter {
     ) -> (Self, mpsc::UnboundedReceiver<Event>) {
         let (channel, receiver) = mpsc::unbounded_channel();
         let inner = Mutex::new(Inner { seq: 0, sink });
-        (Self { run: run.into(), started: Instant::now(), inner, channel }, receiver)
+        let secrets = Secrets::default();
+        (Self { run: run.into(), started: Instant::now(), secrets, inner, channel }, receiver)
+    }
+
+    /// Takes the values of secrets out of every text that it is given: whatever a host sent back,
+    /// nobody behind this sees them.
+    #[must_use]
+    pub fn hiding(self, secrets: Secrets) -> Self {
+        Self { secrets, ..self }
     }
 
     /// Id of the run.
@@ -55,6 +66,7 @@ impl Emitter {
 
     /// Says that something happened. When this returns it is in the journal.
     pub fn emit(&self, kind: EventKind) {
+        let kind = self.hide(kind);
         let mut inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
         let event = Event {
             run: self.run.clone(),
@@ -69,5 +81,69 @@ impl Emitter {
         }
         // Nobody listening is fine: the journal has it.
         let _unsent = self.channel.send(event);
+    }
+
+    fn hide(&self, kind: EventKind) -> EventKind {
+        if self.secrets.is_empty() {
+            return kind;
+        }
+        let Ok(mut json) = serde_json::to_value(&kind) else { return kind };
+        if !redact(&mut json, &self.secrets) {
+            return kind;
+        }
+        serde_json::from_value(json).unwrap_or_else(|_| EventKind::Warning {
+            host: None,
+            message: "an event is not shown: it would not stand without the secret in it".to_owned(),
+        })
+    }
+}
+
+/// Redacts every text that is no name; whether there was anything.
+fn redact(json: &mut Json, secrets: &Secrets) -> bool {
+    let mut any = false;
+    match json {
+        Json::String(text) => {
+            let redacted = secrets.redact(text);
+            any = redacted != *text;
+            *text = redacted;
+        }
+        Json::Array(list) => {
+            for entry in list {
+                any |= redact(entry, secrets);
+            }
+        }
+        Json::Object(map) => {
+            for (key, entry) in map {
+                if !matches!(key.as_str(), "host" | "hosts" | "id" | "resource") {
+                    any |= redact(entry, secrets);
+                }
+            }
+        }
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+    any
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::BTreeMap;
+
+    use super::*;
+
+    #[test]
+    fn no_event_holds_a_secret() {
+        let secrets = Secrets::new(BTreeMap::from([("token".to_owned(), "gpu0-secret".to_owned().into())]));
+        let (emitter, mut events) = Emitter::new("r", None);
+        let emitter = emitter.hiding(secrets);
+        let warning =
+            |message: &str| EventKind::Warning { host: Some("gpu0".to_owned()), message: message.to_owned() };
+        emitter.emit(warning("it said gpu0-secret"));
+        emitter.emit(warning("nothing"));
+        let mut texts = Vec::new();
+        while let Ok(event) = events.try_recv() {
+            texts.push(serde_json::to_string(&event.kind).unwrap());
+        }
+        assert!(texts[0].contains("it said (secret token)") && texts[0].contains("gpu0"), "{texts:?}");
+        assert!(texts[1].contains("nothing"));
     }
 }

@@ -74,9 +74,9 @@ impl RunDir {
         };
         // `s0` or `j0`: a login stays as long as its frame runs on the host.
         let master = |path: &Utf8PathBuf| {
-            path.file_name().and_then(|name| name.strip_prefix(['j', 's'])).is_some_and(|number| {
-                !number.is_empty() && number.chars().all(|char| char.is_ascii_digit())
-            })
+            path.file_name()
+                .and_then(|name| name.strip_prefix(['j', 's']))
+                .is_some_and(|number| !number.is_empty() && number.chars().all(|char| char.is_ascii_digit()))
         };
         list(base)
             .into_iter()

@@ -116,7 +116,7 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said 
     let mut said = Said::Stuck("no result".to_owned());
     let result = remote
         .run(frame, &mut |end| {
-            let mut text = String::from_utf8_lossy(&end.output).into_owned();
+            let mut text = frame.secrets.redact(&String::from_utf8_lossy(&end.output));
             if end.dropped > 0 {
                 put!(text, "\n[{} bytes left out of the middle]\n", end.dropped);
             }

@@ -25,13 +25,16 @@ pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyho
         InventoryCommand::Trust { target, yes, replace } => {
             let project = reachable(settings, &target, load(settings, &target)?)?;
             let hosts: Vec<Host> = selected(&project).into_iter().cloned().collect();
-            let mut again = format!("provision inventory trust {}", project.path);
-            for hosts in &target.hosts {
-                again.push_str(&format!(" --hosts {}", shlex::try_quote(hosts).unwrap_or_default()));
-            }
-            if replace {
-                again.push_str(" --replace");
-            }
+            let hosts_option = target
+                .hosts
+                .as_deref()
+                .map(|hosts| format!(" --hosts {}", shlex::try_quote(hosts).unwrap_or_default()));
+            let again = format!(
+                "provision inventory trust {}{}{}",
+                project.path,
+                hosts_option.unwrap_or_default(),
+                if replace { " --replace" } else { "" }
+            );
             super::trust::record(settings, &hosts, &project.path, &again, yes, replace).await
         }
     }
