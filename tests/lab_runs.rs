@@ -10,6 +10,10 @@ mod commands;
 mod converge;
 #[path = "lab_runs/paused.rs"]
 mod paused;
+#[path = "lab_runs/poison.rs"]
+mod poison;
+#[path = "lab_runs/resources.rs"]
+mod resources;
 #[path = "lab_runs/support.rs"]
 mod support;
 #[path = "lab_runs/worlds.rs"]

@@ -40,7 +40,11 @@ fn a_killed_run_is_continued_by_the_next() {
     assert_eq!(outcome(&json, "n0", "slow")["attached"], true, "{json:#}\n{}", second.err);
     assert_eq!(outcome(&json, "n0", "after")["outcome"], "changed");
     assert_eq!(node.sh("cat /root/ledger"), "once");
-    site.run("report show", &["--output"]).expect(0).shows("| begun").shows("| ended").shows("started by an earlier run");
+    site.run("report show", &["--output"])
+        .expect(0)
+        .shows("| begun")
+        .shows("| ended")
+        .shows("started by an earlier run");
 
     assert_eq!(site.counts(0)["unchanged"], 3);
     assert_eq!(node.leftovers(), "free\n/run/provision/notify:\n\n/run/provision/spool:");
@@ -95,7 +99,11 @@ handlers:
 fn detached(site: &Site<'_>, node: &Node) {
     for seen in 0..2 {
         let mut run = site.spawn("apply", &[]);
-        if seen == 0 { node.wait_for("test -e /root/starts") } else { run.until("Attached") }
+        if seen == 0 {
+            node.wait_for("test -e /root/starts")
+        } else {
+            run.until("Attached")
+        }
         run.kill();
     }
 }

@@ -7,7 +7,11 @@ use super::support::{Lab, Ran, outcome};
 /// The command that an output names last.
 #[track_caller]
 fn next(ran: &Ran, marker: &str) -> Vec<String> {
-    let line = ran.err.lines().find(|line| line.contains(marker)).unwrap_or_else(|| panic!("no `{marker}`: {}", ran.err));
+    let line = ran
+        .err
+        .lines()
+        .find(|line| line.contains(marker))
+        .unwrap_or_else(|| panic!("no `{marker}`: {}", ran.err));
     let (_, command) = line.split_at(line.find("provision ").unwrap());
     shlex::split(command).unwrap().into_iter().skip(1).collect()
 }
@@ -38,7 +42,8 @@ fn from_nothing_to_a_first_apply() {
     let second = run(&command, "").expect(0).says("inventory.yaml written: 2 of 2 hosts found");
     // Three, and it is done; looking first is the fourth.
     let command = next(&second, "look first: provision plan");
-    let command: Vec<String> = command.into_iter().map(|word| word.trim_end_matches(')').to_owned()).collect();
+    let command: Vec<String> =
+        command.into_iter().map(|word| word.trim_end_matches(')').to_owned()).collect();
     assert_eq!(command, ["plan", "inventory.yaml", "--ask-become-pass"]);
     run(&command, &password).expect(0).shows("node[0-1]");
     let command = next(&second, "next: provision apply");
@@ -52,9 +57,15 @@ fn from_nothing_to_a_first_apply() {
     // A host that was set up anew: refused, then recorded.
     lab.node("n1").sh("rm /etc/ssh/ssh_host_*; systemctl restart ssh");
     lab.node("n1").wait_for("test -s /etc/ssh/ssh_host_ed25519_key.pub && systemctl -q is-active ssh");
-    let refused = run(&["plan", "inventory.yaml", "--ask-become-pass"].map(str::to_owned), &password).expect(4).says("known_hosts:");
+    let refused = run(&["plan", "inventory.yaml", "--ask-become-pass"].map(str::to_owned), &password)
+        .expect(4)
+        .says("known_hosts:");
     let command = next(&refused, "inventory trust");
-    let command: Vec<String> = command.into_iter().map(|word| word.trim_end_matches(';').to_owned()).take_while(|word| word != "if").collect();
+    let command: Vec<String> = command
+        .into_iter()
+        .map(|word| word.trim_end_matches(';').to_owned())
+        .take_while(|word| word != "if")
+        .collect();
     assert_eq!(command, ["inventory", "trust", "inventory.yaml", "--hosts", "node1", "--replace"]);
     let asked = run(&command, "").expect(2);
     let command = next(&asked, "then: provision inventory trust");
@@ -83,12 +94,19 @@ tasks:
         .expect(5)
         .shows("--- n[0,2] ---\nroot\n")
         .shows("--- n1  (status 3) ---");
-    site.run("exec", &["--hosts", "n2", "--timeout", "2", "--", "sleep", "60"]).expect(4).shows("n2  (no end)");
+    site.run("exec", &["--hosts", "n2", "--timeout", "2", "--", "sleep", "60"])
+        .expect(4)
+        .shows("n2  (no end)");
     lab.node("n2").wait_for("! pgrep -fx 'sleep 60'");
 
     // What failed is tried again alone.
     lab.node("n1").sh("touch /root/broken");
-    site.run("apply", &[]).expect(5).says("Failed").says("n1        picky                             trying").says("2 ok, 1 failed").says("--hosts @failed");
+    site.run("apply", &[])
+        .expect(5)
+        .says("Failed")
+        .says("n1        picky                             trying")
+        .says("2 ok, 1 failed")
+        .says("--hosts @failed");
     lab.node("n1").sh("rm /root/broken");
     let json = site.run("apply", &["--json", "-", "--hosts", "@failed"]).expect(0).json();
     assert_eq!(json["hosts"].as_object().unwrap().keys().collect::<Vec<_>>(), ["n1"], "{json:#}");
@@ -109,19 +127,29 @@ tasks:
     lab.node("n1").sh("echo junk >>/etc/x");
     site.run("plan", &["--out", &file]).expect(0);
     lab.node("n2").sh("rm /etc/x");
-    let json = site.run("apply", &["--plan", &file, "--json", "-"]).expect(4).says("no longer the one in the plan file").json();
+    let json = site
+        .run("apply", &["--plan", &file, "--json", "-"])
+        .expect(4)
+        .says("no longer the one in the plan file")
+        .json();
     assert_eq!(json["hosts"]["n1"]["tasks"][0]["outcome"], "changed", "{json:#}");
     lab.node("n2").sh("! test -e /etc/x");
     site.playbook("name: parts\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"y\\n\" }\n");
-    site.run("apply", &["--plan", &file]).expect(3).says("play.yaml was changed since").says("provision plan");
+    site.run("apply", &["--plan", &file])
+        .expect(3)
+        .says("play.yaml was changed since")
+        .says("provision plan");
 }
 
 #[test]
 fn a_large_inventory_selects_nothing_by_mistake() {
     let dir = tempfile::tempdir().unwrap();
     let inventory = dir.path().join("inventory.yaml");
-    std::fs::write(&inventory, "cluster: big\nplaybooks: []\ngroups: { gpu: { hosts: \"gpu[000-127]\" } }\n").unwrap();
-    for (expression, hint) in [("gpu128", "gpu128"), ("gpuu", "gpu"), ("gpu & !gpu", "no host"), ("gpu[0-3]", "gpu")] {
+    std::fs::write(&inventory, "cluster: big\nplaybooks: []\ngroups: { gpu: { hosts: \"gpu[000-127]\" } }\n")
+        .unwrap();
+    for (expression, hint) in
+        [("gpu128", "gpu128"), ("gpuu", "gpu"), ("gpu & !gpu", "no host"), ("gpu[0-3]", "gpu")]
+    {
         let done = assert_cmd::Command::new(assert_cmd::cargo::cargo_bin!("provision"))
             .args(["apply", inventory.to_str().unwrap(), "--hosts", expression])
             .env("XDG_STATE_HOME", dir.path())

@@ -19,7 +19,8 @@ fn a_second_apply_changes_nothing_and_drift_is_all_that_is_mended() {
     let Some(lab) = Lab::up(&["gpu0", "gpu1", "gpu2"], "{}") else { return };
     let site = lab.site("converge", PLAY);
 
-    let plan = site.run("plan", &["--exit-code"]).expect(7).shows("~ gpu[0-2]").shows("+* soft memlock unlimited");
+    let plan =
+        site.run("plan", &["--exit-code"]).expect(7).shows("~ gpu[0-2]").shows("+* soft memlock unlimited");
     assert_eq!(plan.out.matches("~ gpu[0-2]").count(), 3, "{}", plan.out);
     lab.node("gpu0").sh("! test -e /opt/cluster && ! test -e /run/provision");
 

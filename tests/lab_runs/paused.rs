@@ -8,17 +8,21 @@ use super::support::{Lab, outcome};
 #[test]
 fn a_host_that_is_paused_before_the_run_does_not_keep_the_others() {
     let Some(lab) = Lab::up(&["n0", "n1"], "{}") else { return };
-    let site = lab.site("paused", "name: p\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"x\\n\" }\n");
+    let site = lab
+        .site("paused", "name: p\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"x\\n\" }\n");
     lab.node("n1").engine("pause");
     let began = Instant::now();
-    let ran = site.run("apply", &["--json", "-"]).expect(4).says("no login within 15s").says("1 ok, 1 unreachable");
+    let ran =
+        site.run("apply", &["--json", "-"]).expect(4).says("no login within 15s").says("1 ok, 1 unreachable");
     assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
     let json = ran.json();
     assert_eq!(json["hosts"]["n1"]["status"], "unreachable", "{json:#}");
     assert_eq!(json["summary"]["unreachable"], 1);
     assert_eq!(outcome(&json, "n0", "file")["outcome"], "changed");
     lab.assert_nothing_left();
-    site.run("apply", &["--allow-unreachable", "1"]).expect(0).says("1 unreachable, allowed by --allow-unreachable 1");
+    site.run("apply", &["--allow-unreachable", "1"])
+        .expect(0)
+        .says("1 unreachable, allowed by --allow-unreachable 1");
 
     lab.node("n1").engine("unpause");
     let json = site.run("apply", &["--json", "-", "--hosts", "@unreachable"]).expect(0).json();

@@ -2,7 +2,11 @@
 
 #![allow(dead_code, reason = "not every helper is used by every test")]
 #![expect(clippy::disallowed_methods, reason = "tests start the program and the engine that they look at")]
-#![expect(clippy::unwrap_used, clippy::print_stdout, reason = "these are tests, though not in functions that are marked so")]
+#![expect(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "these are tests, though not in functions that are marked so"
+)]
 
 use std::collections::BTreeMap;
 use std::io::{Read, Write as _};
@@ -28,8 +32,7 @@ struct Permit(usize);
 impl Permit {
     fn take(number: usize) -> Self {
         let free = FREE.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free =
-            FREE.1.wait_while(free, |free| *free < number).unwrap_or_else(PoisonError::into_inner);
+        let mut free = FREE.1.wait_while(free, |free| *free < number).unwrap_or_else(PoisonError::into_inner);
         *free -= number;
         Self(number)
     }
@@ -79,14 +82,24 @@ impl Ran {
     /// Panics unless standard error has this text.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Self {
-        assert!(self.err.contains(text), "`{text}` is not said\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err);
+        assert!(
+            self.err.contains(text),
+            "`{text}` is not said\n--- stdout\n{}\n--- stderr\n{}",
+            self.out,
+            self.err
+        );
         self
     }
 
     /// Panics unless standard output has this text.
     #[track_caller]
     pub(crate) fn shows(self, text: &str) -> Self {
-        assert!(self.out.contains(text), "`{text}` is not shown\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err);
+        assert!(
+            self.out.contains(text),
+            "`{text}` is not shown\n--- stdout\n{}\n--- stderr\n{}",
+            self.out,
+            self.err
+        );
         self
     }
 
@@ -102,7 +115,10 @@ impl Ran {
 #[track_caller]
 pub(crate) fn outcome<'a>(json: &'a Json, host: &str, task: &str) -> &'a Json {
     let tasks = json["hosts"][host]["tasks"].as_array().unwrap_or_else(|| panic!("no {host} in {json:#}"));
-    tasks.iter().find(|entry| entry["name"] == task).unwrap_or_else(|| panic!("no `{task}` on {host} in {json:#}"))
+    tasks
+        .iter()
+        .find(|entry| entry["name"] == task)
+        .unwrap_or_else(|| panic!("no `{task}` on {host} in {json:#}"))
 }
 
 /// A running program.
@@ -245,7 +261,13 @@ impl Node {
     pub(crate) fn sh(&self, script: &str) -> String {
         let done = output(&self.engine, &["exec", "-i", &self.container, "sh", "-s"], script).unwrap();
         let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-        assert!(done.status.success(), "{}: {script}\n{}{}", self.name, text(&done.stdout), text(&done.stderr));
+        assert!(
+            done.status.success(),
+            "{}: {script}\n{}{}",
+            self.name,
+            text(&done.stdout),
+            text(&done.stderr)
+        );
         text(&done.stdout).trim_end().to_owned()
     }
 
@@ -266,7 +288,8 @@ impl Node {
 
     /// Gives the host its network back, with the port that it had.
     pub(crate) fn mend(&self) {
-        run(&self.engine, &["network", "connect", "--alias", &self.name, &self.network, &self.container]).unwrap();
+        run(&self.engine, &["network", "connect", "--alias", &self.name, &self.network, &self.container])
+            .unwrap();
         eventually("the published port is back", || TcpStream::connect(("127.0.0.1", self.port)).is_ok());
     }
 
@@ -274,7 +297,10 @@ impl Node {
     #[track_caller]
     pub(crate) fn wait_for(&self, script: &str) {
         eventually(script, || {
-            output(&self.engine, &["exec", "-i", &self.container, "sh", "-s"], script).unwrap().status.success()
+            output(&self.engine, &["exec", "-i", &self.container, "sh", "-s"], script)
+                .unwrap()
+                .status
+                .success()
         });
     }
 }
@@ -390,7 +416,14 @@ impl Lab {
     }
 
     /// The same with more lines of the inventory, of `ssh:` and of `hosts:`.
-    pub(crate) fn site_with(&self, name: &str, playbook: &str, more: &str, ssh: &str, hosts: &str) -> Site<'_> {
+    pub(crate) fn site_with(
+        &self,
+        name: &str,
+        playbook: &str,
+        more: &str,
+        ssh: &str,
+        hosts: &str,
+    ) -> Site<'_> {
         std::fs::create_dir_all(self.path(name)).unwrap();
         let mut text = format!(
             "cluster: {name}\nplaybooks: [./play.yaml]\nssh: {{ user: {}, identity_file: {}, known_hosts: {}, {ssh} }}\n",
@@ -402,12 +435,17 @@ impl Lab {
         text += &format!("groups:\n  nodes: {{ hosts: [{}] }}\n{more}\nhosts:\n", names.join(", "));
         for node in &self.nodes {
             if !hosts.contains(&format!("  {}: ", node.name)) {
-                text += &format!("  {}: {{ address: 127.0.0.1, ssh: {{ port: {} }} }}\n", node.name, node.port);
+                text +=
+                    &format!("  {}: {{ address: 127.0.0.1, ssh: {{ port: {} }} }}\n", node.name, node.port);
             }
         }
         text += hosts;
         std::fs::write(self.path(name).join("inventory.yaml"), text).unwrap();
-        let site = Site { lab: self, name: name.to_owned(), inventory: self.text(&format!("{name}/inventory.yaml")) };
+        let site = Site {
+            lab: self,
+            name: name.to_owned(),
+            inventory: self.text(&format!("{name}/inventory.yaml")),
+        };
         site.playbook(playbook);
         site
     }

@@ -10,7 +10,10 @@ const FILE: &str = "name: w\ntasks:\n  - name: file\n    file: { path: /etc/x, c
 /// What the program says of a host.
 #[track_caller]
 fn reason(json: &serde_json::Value, host: &str) -> String {
-    json["hosts"][host]["reason"].as_str().unwrap_or_else(|| panic!("no reason: {:#}", json["hosts"][host])).to_owned()
+    json["hosts"][host]["reason"]
+        .as_str()
+        .unwrap_or_else(|| panic!("no reason: {:#}", json["hosts"][host]))
+        .to_owned()
 }
 
 #[test]
@@ -23,7 +26,8 @@ fn logins_that_fail() {
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();
     let closing = TcpListener::bind("127.0.0.1:0").unwrap();
     let refused = { TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port() };
-    let (silent_port, closing_port) = (silent.local_addr().unwrap().port(), closing.local_addr().unwrap().port());
+    let (silent_port, closing_port) =
+        (silent.local_addr().unwrap().port(), closing.local_addr().unwrap().port());
     std::thread::spawn(move || {
         for stream in closing.incoming() {
             drop(stream);
@@ -46,7 +50,9 @@ fn logins_that_fail() {
     ));
     let wrong = lab.text("wrong_known_hosts");
     let known = std::fs::read_to_string(lab.field("known_hosts")).unwrap();
-    let other = run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &lab.text("other")]).map(|_| lab.text("other")).unwrap();
+    let other = run("ssh-keygen", &["-q", "-t", "ed25519", "-N", "", "-f", &lab.text("other")])
+        .map(|_| lab.text("other"))
+        .unwrap();
     let other_key = std::fs::read_to_string(format!("{other}.pub")).unwrap();
     std::fs::write(&wrong, format!("# not ours\n[127.0.0.1]:{port} {other_key}")).unwrap();
     let here = format!("address: 127.0.0.1, ssh: {{ port: {port}");
@@ -135,17 +141,29 @@ fn hosts_that_misbehave() {
     site.run("apply", &[]).expect(0);
 
     // A full disk: where a file goes, and where the state stands.
-    let site = lab.site("full", "name: f\ntasks:\n  - name: big\n    file: { path: /mnt/x, content: \"{{ text }}\" }\n");
+    let site = lab.site(
+        "full",
+        "name: f\ntasks:\n  - name: big\n    file: { path: /mnt/x, content: \"{{ text }}\" }\n",
+    );
     site.playbook(&format!(
         "name: f\ntasks:\n  - name: big\n    file: {{ path: /mnt/x, content: \"{}\" }}\n",
         "0123456789abcdef".repeat(4096)
     ));
     node.sh("mount -t tmpfs -o size=32k none /mnt");
-    let json = site.run("apply", &["--json", "-"]).expect(5).says("No space left on device").says("1 ok, 1 failed").json();
+    let json = site
+        .run("apply", &["--json", "-"])
+        .expect(5)
+        .says("No space left on device")
+        .says("1 ok, 1 failed")
+        .json();
     assert_eq!(outcome(&json, "n1", "big")["outcome"], "changed");
     assert_eq!(node.sh("ls -A /mnt"), "");
     node.sh("umount /mnt; mkdir -p /run/provision; mount -t tmpfs -o size=4k none /run/provision; head -c 8192 /dev/zero >/run/provision/junk; true");
-    site.run("apply", &[]).expect(5).says("cannot write the state directory of the host: No space left").says("/run/provision/spool/").says("1 ok, 1 failed");
+    site.run("apply", &[])
+        .expect(5)
+        .says("cannot write the state directory of the host: No space left")
+        .says("/run/provision/spool/")
+        .says("1 ok, 1 failed");
     node.sh("umount /run/provision");
     site.run("apply", &[]).expect(0);
 
@@ -160,7 +178,9 @@ fn hosts_that_misbehave() {
     node.sh("usermod -s /bin/sh provision; mv /bin/bash /bin/bash.away; mv /usr/bin/flock /usr/bin/flock.away; rm /etc/x");
     site.run("apply", &[]).expect(0).says("there is no `flock` on this host").says("+ /etc/x");
     assert_eq!(site.counts(0)["changed"], 0);
-    node.sh("mv /bin/bash.away /bin/bash; mv /usr/bin/flock.away /usr/bin/flock; usermod -s /bin/bash provision");
+    node.sh(
+        "mv /bin/bash.away /bin/bash; mv /usr/bin/flock.away /usr/bin/flock; usermod -s /bin/bash provision",
+    );
 
     // What a command prints: not text, and far too much.
     let site = lab.site(
@@ -179,8 +199,13 @@ fn hosts_that_misbehave() {
     assert_eq!(outcome(&json, "n0", "flood")["outcome"], "ran", "{json:#}");
     assert!(most < 200 << 10, "{most} KiB of memory here");
     assert!(spool < 2048, "{spool} KiB in the spool there");
-    let report = site.run("report show", &["--output", "--host", "n0"]).expect(0).shows("first").shows("last");
-    assert!(report.out.contains("| a\u{fffd}") && !report.out.contains('\u{1b}'), "{:?}", report.out.get(..400));
+    let report =
+        site.run("report show", &["--output", "--host", "n0"]).expect(0).shows("first").shows("last");
+    assert!(
+        report.out.contains("| a\u{fffd}") && !report.out.contains('\u{1b}'),
+        "{:?}",
+        report.out.get(..400)
+    );
     assert!(report.out.len() < 2 << 20);
 
     // A user of the host; and a connection that is cut in the middle of a task.
@@ -194,7 +219,10 @@ fn hosts_that_misbehave() {
     run.until("Lost");
     let ran = run.wait().expect(0);
     assert_eq!(outcome(&ran.json(), "n0", "slow")["outcome"], "changed", "{}", ran.err);
-    assert_eq!(node.sh("cat /root/ledger; cat /home/provision/whoami; stat -c %U /home/provision/whoami"), "once\nprovision\nprovision");
+    assert_eq!(
+        node.sh("cat /root/ledger; cat /home/provision/whoami; stat -c %U /home/provision/whoami"),
+        "once\nprovision\nprovision"
+    );
     assert_eq!(other.sh("cat /root/ledger"), "once");
     site.run("report show", &["--output", "--host", "n0"]).expect(0).shows("| ended");
     assert_eq!(site.counts(0)["changed"], 0);
