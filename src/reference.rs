@@ -1,15 +1,40 @@
 //! Reference pages from the tables in the code: for `explain` and `docs/reference/`.
 
+use clap::CommandFactory as _;
+use serde_json::Value as Json;
+
 use crate::config::{FieldDoc, Need};
 use crate::exit::{self, ExitCode};
 use crate::resources::{self, Kind};
+use crate::{facts, put, schema};
+
+/// Said at the top of each generated page.
+const GENERATED: &str = "<!-- Written by `provision generate docs DIRECTORY`; `make docs` does it. -->\n";
+
+/// All pages and schemas by file name.
+///
+/// # Errors
+/// When a schema cannot be written as JSON.
+pub fn pages() -> Result<Vec<(&'static str, String)>, serde_json::Error> {
+    let pretty = |schema: &Json| Ok(serde_json::to_string_pretty(schema)? + "\n");
+    Ok(vec![
+        ("cli.md", cli()),
+        ("exit-codes.md", format!("{GENERATED}{}", exit_codes())),
+        ("facts.md", fact_page()),
+        ("inventory.md", inventory()),
+        ("playbook.md", playbook()),
+        ("resources.md", resources()),
+        ("inventory.schema.json", pretty(&schema::inventory())?),
+        ("playbook.schema.json", pretty(&schema::playbook())?),
+    ])
+}
 
 /// All resources with their first line.
 pub fn resource_index() -> String {
     let mut text = String::from("Resources (`provision explain NAME`):\n\n");
     for kind in resources::kinds() {
         let first = (kind.doc)().lines().next().unwrap_or("").trim();
-        text.push_str(&format!("  {:16} {first}\n", kind.name));
+        put!(text, "  {:16} {first}\n", kind.name);
     }
     text.push_str("\nExit codes (`provision explain exit-codes`).\n");
     text
@@ -25,27 +50,77 @@ fn resource_page(kind: &Kind) -> String {
     for field in (kind.fields)() {
         text.push_str(&field_line(&field));
     }
+    put!(text, "\n```yaml\n{}\n```\n", kind.example.trim_end());
     text
 }
 
 fn field_line(field: &FieldDoc) -> String {
     let need = match &field.need {
-        Need::Required => "required".to_owned(),
-        Need::Optional => "optional".to_owned(),
-        Need::Default(default) => format!("default {}", plain_default(default)),
+        Need::Required => ", required".to_owned(),
+        Need::Optional => String::new(),
+        Need::Default(code) => {
+            plain_default(code).map(|default| format!(", default `{default}`")).unwrap_or_default()
+        }
     };
-    let words = field.schema.get("enum").and_then(|words| words.as_array()).map(|words| {
-        let words: Vec<_> = words.iter().filter_map(|word| word.as_str()).collect();
-        format!(": {}", words.join(" | "))
-    });
-    let kind = field.schema.get("type").and_then(|kind| kind.as_str()).map(|kind| format!(" ({kind})"));
-    let shape = words.or(kind).unwrap_or_default();
-    format!("- `{}`{shape}, {need}\n    {}\n", field.name, dedent(field.doc).replace('\n', "\n    "))
+    let doc = dedent(field.doc).replace('\n', "\n  ");
+    format!("- `{}` ({}{need})\n  {doc}\n", field.name, kind_of(&field.schema))
 }
 
-/// `State::Present` as a person writes it: `present`.
-fn plain_default(code: &str) -> String {
-    code.rsplit("::").next().unwrap_or(code).trim_end_matches("()").to_lowercase()
+/// The values of a schema in words.
+fn kind_of(schema: &Json) -> String {
+    let words = |value: &Json| match value {
+        Json::String(text) => format!("`{text}`"),
+        other => format!("`{other}`"),
+    };
+    if let Some(choices) = schema.get("enum").and_then(Json::as_array) {
+        return choices.iter().map(words).collect::<Vec<_>>().join(" or ");
+    }
+    for key in ["anyOf", "oneOf"] {
+        if let Some(choices) = schema.get(key).and_then(Json::as_array) {
+            let mut kinds: Vec<String> = choices.iter().map(kind_of).collect();
+            kinds.dedup();
+            return kinds.join(" or ");
+        }
+    }
+    match schema.get("type") {
+        Some(Json::String(kind)) => one_kind(kind, schema),
+        Some(Json::Array(kinds)) => {
+            let kinds: Vec<_> = kinds.iter().filter_map(Json::as_str).collect();
+            kinds.iter().map(|kind| one_kind(kind, schema)).collect::<Vec<_>>().join(" or ")
+        }
+        _ => "any value".to_owned(),
+    }
+}
+
+fn one_kind(kind: &str, schema: &Json) -> String {
+    let pattern = schema.get("pattern").and_then(Json::as_str).unwrap_or("");
+    match kind {
+        "string" if pattern.contains("[smhd]") => "a time such as `90s`, `10m`".to_owned(),
+        "string" if pattern == "^[0-7]{3,4}$" => "a mode such as `\"0644\"`".to_owned(),
+        "string" if pattern == "^/" => "absolute path".to_owned(),
+        "integer" => "number".to_owned(),
+        "boolean" => "`true` or `false`".to_owned(),
+        "array" => match schema.get("items") {
+            Some(items) if items.get("$ref").is_some() => "list of tasks".to_owned(),
+            Some(items) => match kind_of(items).as_str() {
+                "string" => "list of strings".to_owned(),
+                "map" => "list of maps".to_owned(),
+                "any value" => "list".to_owned(),
+                other => format!("list of {other}"),
+            },
+            None => "list".to_owned(),
+        },
+        "object" => "map".to_owned(),
+        "null" => "`null`".to_owned(),
+        other => other.to_owned(),
+    }
+}
+
+/// `State::Present` as a person writes it: `present`. Nothing when it is nothing.
+fn plain_default(code: &str) -> Option<String> {
+    let word = code.rsplit("::").next().unwrap_or(code).trim_end_matches("()").trim();
+    let empty = code.ends_with("::default()") || code.ends_with("::new()");
+    (!empty).then(|| word.trim_matches('"').to_lowercase())
 }
 
 fn dedent(doc: &str) -> String {
@@ -54,42 +129,151 @@ fn dedent(doc: &str) -> String {
 
 /// The table of exit codes.
 pub fn exit_codes() -> String {
-    let mut text = String::from("# Exit codes\n\nWhere several apply, the first of this order is given: ");
-    let order: Vec<String> = exit::PRECEDENCE.iter().map(u8::to_string).collect();
-    text.push_str(&order.join(", "));
-    text.push_str(".\n\n");
+    let mut text = String::from("# Exit codes\n\n");
     for row in exit::TABLE {
-        text.push_str(&format!("- **{}** `{}`: {}. {}.\n", row.code, row.name, row.meaning, row.cure));
+        put!(text, "- **{}** `{}`: {}.\n", row.code, row.name, row.meaning);
+        put!(text, "  What to do: {}.\n", row.cure);
     }
+    let order: Vec<String> = exit::PRECEDENCE.iter().map(u8::to_string).collect();
+    put!(text, "\nWhere several apply, the first of this order is given: {}.\n", order.join(", "));
     text
 }
 
 /// One exit code.
 pub fn exit_code(row: &ExitCode) -> String {
-    format!("# exit code {}: {}\n\n{}\n\nWhat to do: {}\n", row.code, row.name, row.meaning, row.cure)
+    format!("# exit code {}: {}\n\n{}.\n\nWhat to do: {}.\n", row.code, row.name, row.meaning, row.cure)
 }
 
 /// All resources as one page.
-pub fn resources() -> String {
-    let mut text = String::from("# Resources\n\nGenerated by `provision generate docs`.\n\n");
+fn resources() -> String {
+    let mut text = format!("{GENERATED}# Resources\n\n");
+    text.push_str("A task has exactly one of these keys. `provision explain NAME` shows the same.\n\n");
     for kind in resources::kinds() {
-        text.push_str(&resource_page(kind).replacen("# ", "## ", 1));
+        put!(text, "- [{0}](#{0})\n", kind.name);
+    }
+    for kind in resources::kinds() {
         text.push('\n');
+        text.push_str(&resource_page(kind).replacen("# ", "## ", 1));
     }
     text
 }
 
-/// All facts with their fields, as the specimens have them.
-pub fn facts() -> String {
-    let mut text = String::from(
-        "# Facts\n\nGenerated by `provision generate docs` from the specimen facts. Templates and conditions see them as `facts.NAME`.\n\n",
+/// All facts, as the specimens have them.
+fn fact_page() -> String {
+    let mut text = format!("{GENERATED}# Facts\n\n");
+    text.push_str(
+        "Templates and conditions see them as `facts.NAME`, those of other hosts as \
+         `hosts[\"gpu0\"].facts.NAME`. `[]` stands for each entry of a list. The examples are those of one Debian \
+         host; `provision facts INVENTORY` shows those of yours.\n",
     );
-    let Some((name, specimen)) = crate::facts::specimens().into_iter().next() else { return text };
-    let Some(fields) = specimen.as_object() else { return text };
-    for (root, value) in fields {
-        text.push_str(&format!("## facts.{root}\n\nOn a {name} host, for example:\n\n```json\n"));
-        text.push_str(&serde_json::to_string_pretty(value).unwrap_or_default());
-        text.push_str("\n```\n\n");
+    let Some((_, specimen)) = facts::specimens().into_iter().next() else { return text };
+    for fact in facts::base::TABLE {
+        let Some(value) = specimen.get(fact.name) else { continue };
+        put!(text, "\n## {}\n\n{}.\n\n", fact.name, capital(fact.doc));
+        text.push_str("| path | type | for example |\n|---|---|---|\n");
+        leaves(&format!("facts.{}", fact.name), value, &mut |path, value| {
+            let kind = match value {
+                Json::String(_) => "string",
+                Json::Number(_) => "int",
+                Json::Bool(_) => "bool",
+                Json::Array(_) => "list",
+                Json::Object(_) => "map",
+                Json::Null => "none",
+            };
+            put!(text, "| `{path}` | {kind} | `{}` |\n", value.to_string().replace('|', "\\|"));
+        });
     }
     text
+}
+
+fn leaves(path: &str, value: &Json, each: &mut dyn FnMut(&str, &Json)) {
+    match value {
+        Json::Object(map) => {
+            for (key, value) in map {
+                leaves(&format!("{path}.{key}"), value, each);
+            }
+        }
+        Json::Array(list) => match list.first() {
+            Some(first @ (Json::Object(_) | Json::Array(_))) => leaves(&format!("{path}[]"), first, each),
+            Some(_) | None => each(path, value),
+        },
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => each(path, value),
+    }
+}
+
+fn capital(text: &str) -> String {
+    let mut chars = text.chars();
+    chars.next().map(|first| first.to_uppercase().chain(chars).collect()).unwrap_or_default()
+}
+
+/// Every key of an inventory.
+fn inventory() -> String {
+    let mut text = format!("{GENERATED}# The inventory\n\n");
+    text.push_str(
+        "Every key. `inventories/example.yaml` shows most of them at work; \
+         [inventory.schema.json](inventory.schema.json) is the same for editors.\n\n",
+    );
+    keys(&mut text, &schema::inventory(), 0, &|_| false);
+    text
+}
+
+/// Every key of a playbook.
+fn playbook() -> String {
+    let schema = schema::playbook();
+    let mut text = format!("{GENERATED}# The playbook\n\n");
+    text.push_str("Every key. [playbook.schema.json](playbook.schema.json) is the same for editors.\n\n");
+    keys(&mut text, &schema, 0, &|_| false);
+    text.push_str("\n## A task\n\nA task has a resource ([resources](resources.md)) or `include`, and any of these keys.\n\n");
+    if let Some(task) = schema.pointer("/$defs/task") {
+        keys(&mut text, task, 0, &|name| resources::kinds().iter().any(|kind| kind.name == name));
+    }
+    text
+}
+
+/// The keys of a schema and of the maps inside.
+fn keys(text: &mut String, schema: &Json, depth: usize, left_out: &dyn Fn(&str) -> bool) {
+    let required: Vec<&str> = schema
+        .get("required")
+        .and_then(Json::as_array)
+        .map(|names| names.iter().filter_map(Json::as_str).collect())
+        .unwrap_or_default();
+    let Some(properties) = schema.get("properties").and_then(Json::as_object) else { return };
+    for (name, field) in properties.iter().filter(|(name, _)| !left_out(name)) {
+        let indent = "  ".repeat(depth);
+        let need = if required.contains(&name.as_str()) { ", required" } else { "" };
+        let doc = field.get("description").and_then(Json::as_str).unwrap_or("");
+        let doc = dedent(doc).replace('\n', &format!("\n{indent}  "));
+        put!(text, "{indent}- `{name}` ({}{need})\n{indent}  {doc}\n", kind_of(field));
+        let nested = [
+            Some(field),
+            field.get("items"),
+            field.get("additionalProperties").filter(|inner| inner.is_object()),
+        ];
+        for inner in nested.into_iter().flatten() {
+            keys(text, inner, depth + 1, left_out);
+            for choice in inner.get("anyOf").and_then(Json::as_array).into_iter().flatten() {
+                keys(text, choice, depth + 1, left_out);
+            }
+        }
+    }
+}
+
+/// What `--help` says of every command.
+fn cli() -> String {
+    let mut text = format!("{GENERATED}# Commands\n\nWhat `provision COMMAND --help` says.\n");
+    let mut root = crate::cli::Cli::command().term_width(100);
+    root.build();
+    help(&mut text, &mut root, &[]);
+    text
+}
+
+fn help(text: &mut String, command: &mut clap::Command, above: &[String]) {
+    let mut path = above.to_vec();
+    path.push(command.get_name().to_owned());
+    let shown = command.render_long_help().to_string();
+    let shown: Vec<&str> = shown.lines().map(str::trim_end).collect();
+    put!(text, "\n## {}\n\n```text\n{}\n```\n", path.join(" "), shown.join("\n").trim_end());
+    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
+        help(text, sub, &path);
+    }
 }

@@ -48,9 +48,10 @@ impl Command {
                 .join(" "),
             Self::Script(text) => {
                 // Comments and the usual first line of a script say nothing about it.
-                let mut lines = text.lines().map(str::trim).filter(|line| {
-                    !line.is_empty() && !line.starts_with('#') && !line.starts_with("set -")
-                });
+                let mut lines = text
+                    .lines()
+                    .map(str::trim)
+                    .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.starts_with("set -"));
                 let first = lines.next().unwrap_or_default();
                 if lines.next().is_some() { format!("{first} ...") } else { first.to_owned() }
             }

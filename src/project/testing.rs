@@ -126,7 +126,13 @@ fn command(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Optio
 
 macro_rules! kind {
     ($name:literal, $read:ident, $record:ident) => {
-        Kind { name: $name, read: $read, doc: <$record as Record>::doc, fields: <$record as Record>::fields }
+        Kind {
+            name: $name,
+            read: $read,
+            doc: <$record as Record>::doc,
+            fields: <$record as Record>::fields,
+            example: "",
+        }
     };
 }
 

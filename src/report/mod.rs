@@ -15,6 +15,7 @@ pub mod output;
 pub mod plan;
 pub mod record;
 pub mod rows;
+pub mod show;
 pub mod style;
 pub mod terminal;
 

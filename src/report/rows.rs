@@ -20,6 +20,8 @@ const MOST_TASK: usize = 44;
 const LEAST_TEXT: usize = 28;
 /// Pieces of a list (`+ a, + b`) that are shown at most.
 const MOST_PIECES: usize = 8;
+/// How a hint begins.
+pub const HINT: &str = "hint: ";
 /// Lines of a text that are shown at most.
 const MOST_LINES: usize = 8;
 
@@ -73,7 +75,7 @@ impl Columns {
         if width_of(hosts) > MOST_HOSTS.max(self.hosts) {
             // A long list must not push the rest out of sight, and no host may be lost.
             first = pad(&format!("{} hosts", count_hosts(hosts)), self.hosts);
-            below.extend(self.wrapped(&hosts.replace(',', ", "), INDENT));
+            below.extend(self.wrapped(&hosts.replace(',', ", "), INDENT, true));
         }
         let task = safe(task).replace('\n', " ");
         let text = safe(text).replace('\n', " ");
@@ -97,7 +99,7 @@ impl Columns {
             first.push_str(&text);
         } else if fits && free >= 2 * LEAST_TEXT {
             first.push_str(&" ".repeat(self.task - width_of(&task) + 2));
-            let lines = self.wrapped(&text, column);
+            let lines = self.wrapped(&text, column, list);
             if let Some((head, rest)) = lines.split_first() {
                 first.push_str(head.trim_start());
                 below.extend(rest.iter().cloned());
@@ -107,7 +109,7 @@ impl Columns {
             // A path is not broken where a smaller indent keeps it whole.
             let longest = words(&text).map(|word| width_of(word.trim_end())).max().unwrap_or(0);
             let indent = self.width.map_or(left + 2, |width| width.saturating_sub(longest).min(left + 2));
-            row.below.extend(self.wrapped(&text, indent.max(INDENT)));
+            row.below.extend(self.wrapped(&text, indent.max(INDENT), list));
             return row;
         }
         Row { first, below }
@@ -136,7 +138,11 @@ impl Columns {
             .lines()
             .flat_map(|line| match room {
                 // What is to be copied (hints with commands) is wrapped, the rest is cut.
-                Some(room) if line.starts_with("hint: ") => wrap(line, room),
+                Some(room) if line.starts_with(HINT) => {
+                    let lines = wrap(line.trim_start_matches(HINT), room.saturating_sub(HINT.len()));
+                    let lead = |at: usize| if at == 0 { HINT.to_owned() } else { " ".repeat(HINT.len()) };
+                    lines.iter().enumerate().map(|(at, line)| format!("{}{line}", lead(at))).collect()
+                }
                 Some(room) => vec![cut(line, room)],
                 None => vec![line.to_owned()],
             })
@@ -144,9 +150,10 @@ impl Columns {
             .collect()
     }
 
-    fn wrapped(&self, text: &str, indent: usize) -> Vec<String> {
+    fn wrapped(&self, text: &str, indent: usize, list: bool) -> Vec<String> {
         let Some(width) = self.width else { return vec![format!("{}{text}", " ".repeat(indent))] };
-        let mut lines = wrap(text, width.saturating_sub(indent).max(20));
+        let room = width.saturating_sub(indent).max(20);
+        let mut lines = if list { wrap_list(text, room) } else { wrap(text, room) };
         if lines.len() > MOST_LINES {
             lines.truncate(MOST_LINES);
             if let Some(last) = lines.last_mut() {
@@ -172,34 +179,46 @@ fn count_hosts(folded: &str) -> usize {
     crate::inventory::hostlist::expand(folded).map_or(0, |hosts| hosts.len())
 }
 
-/// Breaks a text into lines: behind commas where that will do, else at spaces, else anywhere.
-pub fn wrap(text: &str, room: usize) -> Vec<String> {
+/// Breaks a list into lines behind its commas; pieces that are too long at their spaces.
+pub fn wrap_list(text: &str, room: usize) -> Vec<String> {
     let room = room.max(8);
     let mut lines = vec![String::new()];
     for piece in text.split_inclusive(", ") {
-        if !append(&mut lines, piece, room) {
-            if lines.last().is_some_and(|line| !line.is_empty()) && width_of(piece.trim_end()) <= room {
-                lines.push(String::new());
-            }
-            for word in words(piece) {
-                if append(&mut lines, word, room) {
-                    continue;
-                }
-                let mut rest = word;
-                while width_of(rest.trim_end()) > room {
-                    let (head, tail) = rest.split_at(byte_at(rest, room));
-                    if lines.last().is_some_and(|line| !line.is_empty()) {
-                        lines.push(String::new());
-                    }
-                    append(&mut lines, head, room);
-                    rest = tail;
-                }
-                if !append(&mut lines, rest, room) {
-                    lines.push(rest.to_owned());
-                }
-            }
+        if append(&mut lines, piece, room) {
+            continue;
+        }
+        if width_of(piece.trim_end()) <= room {
+            lines.push(piece.to_owned());
+        } else {
+            append_words(&mut lines, piece, room);
         }
     }
+    trimmed(lines)
+}
+
+/// Breaks a text into lines at its spaces, and words that are too long anywhere.
+pub fn wrap(text: &str, room: usize) -> Vec<String> {
+    let mut lines = vec![String::new()];
+    append_words(&mut lines, text, room.max(8));
+    trimmed(lines)
+}
+
+fn append_words(lines: &mut Vec<String>, text: &str, room: usize) {
+    for word in words(text) {
+        if append(lines, word, room) {
+            continue;
+        }
+        let mut rest = word;
+        while width_of(rest.trim_end()) > room {
+            let (head, tail) = rest.split_at(byte_at(rest, room));
+            lines.push(head.to_owned());
+            rest = tail;
+        }
+        lines.push(rest.to_owned());
+    }
+}
+
+fn trimmed(lines: Vec<String>) -> Vec<String> {
     lines.into_iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
 }
 
@@ -251,8 +270,8 @@ mod tests {
 
     #[test]
     fn texts_break_at_commas_then_at_spaces_then_anywhere() {
-        assert_eq!(wrap("+ a 1.0, + bb 2.0, + ccc 3.0", 12), ["+ a 1.0,", "+ bb 2.0,", "+ ccc 3.0"]);
-        assert_eq!(wrap("+ a 1.0, + bb 2.0, + ccc 3.0", 20), ["+ a 1.0, + bb 2.0,", "+ ccc 3.0"]);
+        assert_eq!(wrap_list("+ a 1.0, + bb 2.0, + ccc 3.0", 12), ["+ a 1.0,", "+ bb 2.0,", "+ ccc 3.0"]);
+        assert_eq!(wrap_list("+ a 1.0, + bb 2.0, + ccc 3.0", 20), ["+ a 1.0, + bb 2.0,", "+ ccc 3.0"]);
         assert_eq!(wrap("modprobe: FATAL: not found", 16), ["modprobe: FATAL:", "not found"]);
         assert_eq!(wrap("+ /etc/a (+ /etc/b)", 10), ["+ /etc/a", "(+ /etc/b)"]);
         assert_eq!(wrap("/a/very/long/path", 8), ["/a/very/", "long/pat", "h"]);

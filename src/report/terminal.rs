@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use super::bars::{Bars, ROWS};
 use super::fold::{Folder, fold};
-use super::rows::{Columns, pad, wrap};
+use super::rows::{self, Columns, pad, wrap};
 use super::style::{BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds, width_of};
 use super::{Reporter, output};
 use crate::events::{
@@ -198,7 +198,7 @@ impl Terminal {
             self.print(&text);
         }
         for text in &line.more {
-            let hint = text.starts_with("hint: ");
+            let hint = text.starts_with(rows::HINT);
             for text in self.columns.under(text) {
                 let (indent, text) = text.split_at(VERB + 2);
                 let text = if hint { paint(HINT, text) } else { style_diff(text) };
@@ -393,11 +393,16 @@ impl Terminal {
         if let Some(hosts) = again
             && exit_code != 0
         {
-            let text =
-                format!("continue with: provision {} {} --hosts {hosts}", self.command, self.inventory);
-            for line in self.columns.under(&text) {
-                let (indent, line) = line.split_at(VERB + 2);
-                self.print(&format!("{indent}{}", paint(HINT, line)));
+            let text = format!("provision {} {} --hosts {hosts}", self.command, self.inventory);
+            let lead = "continue with: ";
+            let indent = " ".repeat(VERB + 2);
+            // A command is to be copied: it is never broken or cut.
+            let fits = |width: usize| indent.len() + lead.len() + width_of(&text) <= width;
+            if self.settings.width.is_none_or(fits) {
+                self.print(&format!("{indent}{}", paint(HINT, &format!("{lead}{text}"))));
+            } else {
+                self.print(&format!("{indent}{}", paint(HINT, lead.trim_end())));
+                self.print(&format!("  {}", paint(HINT, &text)));
             }
         }
     }

@@ -4,8 +4,8 @@
 //! needs and is a pure function from its fields and the facts to [`Change`]s. It opens no
 //! connection, reads no clock and no file of this machine (the loader did that).
 //!
-//! To add a resource: one file with its record, its `plan` and its cases, one line in the table
-//! of [`kinds`].
+//! To add a resource: one file with its record, its `plan` and its cases, an example in
+//! `examples/`, one line in the table of [`kinds`]; `docs/contributing/adding-a-resource.md`.
 
 pub mod authorized_key;
 pub mod command;
@@ -207,6 +207,8 @@ pub struct Kind {
     pub doc: fn() -> &'static str,
     /// Its fields.
     pub fields: fn() -> Vec<FieldDoc>,
+    /// One or two tasks that use it; a test reads them.
+    pub example: &'static str,
 }
 
 impl fmt::Debug for Kind {
@@ -223,6 +225,7 @@ macro_rules! kind {
             read: $module::read,
             doc: $module::$fields::doc,
             fields: $module::$fields::fields,
+            example: include_str!(concat!("examples/", $name, ".yaml")),
         }
     };
 }

@@ -38,13 +38,7 @@ pub(crate) fn run(command: GenerateCommand) -> anyhow::Result<u8> {
 
 fn docs(directory: &Utf8Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot create {directory}"))?;
-    for (name, text) in [
-        ("resources.md", reference::resources()),
-        ("facts.md", reference::facts()),
-        ("exit-codes.md", reference::exit_codes()),
-        ("inventory.schema.json", serde_json::to_string_pretty(&schema::inventory())? + "\n"),
-        ("playbook.schema.json", serde_json::to_string_pretty(&schema::playbook())? + "\n"),
-    ] {
+    for (name, text) in reference::pages()? {
         let path = directory.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {path}"))?;
     }

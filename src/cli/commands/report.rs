@@ -8,15 +8,15 @@ use crate::cli::args::{ReportCommand, Reports};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{cluster_dir, write_reports};
 use crate::cli::settings::Settings;
-use crate::events::{Event, EventKind, Outcome};
+use crate::events::{Event, EventKind};
 use crate::exit;
 use crate::journal;
 use crate::put;
 use crate::report::Reporter as _;
 use crate::report::record::Record;
-use crate::report::style::{BAD, CHANGE, GOOD, paint, safe, seconds};
-use crate::report::terminal::{Terminal, style_diff, summary};
-use crate::report::{json, output};
+use crate::report::style::{count, seconds};
+use crate::report::terminal::Terminal;
+use crate::report::{output, show};
 
 /// Runs the command; its exit code.
 ///
@@ -66,7 +66,7 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
     for info in journal::list(&cluster) {
         let command = match info.first.map(|event| event.kind) {
             Some(EventKind::RunStarted { command, hosts, .. }) => {
-                format!("{command:8} {:4} hosts", hosts.len())
+                format!("{command:8} {:>10}", count(hosts.len() as u64, "host"))
             }
             _ => "?".to_owned(),
         };
@@ -91,48 +91,6 @@ fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8>
         write_reports(reports, record)?;
         return Ok(exit::OK);
     }
-    let at = record.at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default();
-    let mut text = format!("run {}  {} {}  {at}\n", record.run, record.command, record.cluster);
-    if record.exit_code.is_none() {
-        text.push_str("it did not end: killed, or the machine went down\n");
-    }
-    for (name, host) in &record.hosts {
-        let status = host.status.as_ref().map_or("unknown", |status| status.word());
-        put!(text, "\n{name}  {status}  {}\n", seconds(host.seconds));
-        for task in &host.tasks {
-            let (style, line, printed) = match &task.outcome {
-                Outcome::Unchanged | Outcome::Skipped(_) => continue,
-                Outcome::Changed { changes, output } => (GOOD, summary(changes), output.as_str()),
-                Outcome::Ran { changes, output } => (CHANGE, summary(changes), output.as_str()),
-                Outcome::Blocked(reason) => (CHANGE, reason.clone(), ""),
-                Outcome::Failed(failure) => (BAD, failure.message.clone(), failure.output.as_str()),
-            };
-            let word = task.outcome.word();
-            let attached = if task.attached { " (started by an earlier run)" } else { "" };
-            put!(
-                text,
-                "  {}  {}{attached}  {}  {}\n",
-                paint(style, word),
-                safe(&task.task.name),
-                safe(&line),
-                seconds(task.seconds)
-            );
-            if let Outcome::Changed { changes, .. } = &task.outcome {
-                for line in changes.iter().flat_map(|change| change.diff.lines()) {
-                    put!(text, "      {}\n", style_diff(&safe(line)));
-                }
-            }
-            if outputs || matches!(task.outcome, Outcome::Failed(_)) {
-                for line in safe(printed).lines() {
-                    put!(text, "    | {line}\n");
-                }
-            }
-        }
-        for warning in &host.warnings {
-            put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe(warning));
-        }
-    }
-    output::data(&text).context("cannot write to stdout")?;
-    let _ = json::object;
+    output::data(&show::text(record, outputs)).context("cannot write to stdout")?;
     Ok(exit::OK)
 }

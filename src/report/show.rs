@@ -1,0 +1,107 @@
+//! A recorded run for people: host by host what was done, with diffs; hosts with the same story
+//! are one. A run of one host has the times of its tasks too.
+
+use super::fold::by_value;
+use super::record::{HostRecord, Record, TaskRecord};
+use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, seconds};
+use super::terminal::{style_diff, summary};
+use crate::events::{HostStatus, Outcome};
+use crate::put;
+
+/// The run as text; `outputs` adds what the commands printed.
+pub fn text(record: &Record, outputs: bool) -> String {
+    let at = record.at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default();
+    let mut text = format!("run {}  {} {}  {at}\n", record.run, record.command, record.inventory);
+    match record.exit_code {
+        Some(code) => put!(text, "exit code {code} after {}\n", seconds(record.seconds)),
+        None => text.push_str("it did not end: killed, or the machine went down\n"),
+    }
+    let times = record.hosts.len() == 1;
+    let stories = record.hosts.iter().map(|(name, host)| (name.clone(), story(host, outputs, times)));
+    for (hosts, (status, story)) in by_value(stories) {
+        put!(text, "\n{hosts}  {status}\n{story}");
+    }
+    for (host, reason) in &record.offline {
+        put!(text, "\n{host}  offline: {}\n", safe(reason));
+    }
+    text
+}
+
+fn story(host: &HostRecord, outputs: bool, times: bool) -> (String, String) {
+    let unchanged = host.tasks.iter().filter(|task| task.outcome == Outcome::Unchanged).count();
+    let mut status = match &host.status {
+        Some(status @ HostStatus::Ok) => paint(GOOD, status.word()),
+        Some(status) => paint(BAD, status.word()),
+        None => paint(BAD, "did not end"),
+    };
+    match &host.status {
+        Some(HostStatus::Unreachable { reason, hint, .. }) => {
+            put!(status, ": {}", safe(reason));
+            if let Some(hint) = hint {
+                put!(status, "\n  {}", paint(HINT, &format!("hint: {}", safe(hint))));
+            }
+        }
+        Some(
+            HostStatus::Quarantined { reason } | HostStatus::NotStarted(reason) | HostStatus::Offline(reason),
+        ) => put!(status, ": {}", safe(reason)),
+        Some(HostStatus::Ok | HostStatus::Failed) | None => {}
+    }
+    if unchanged > 0 {
+        put!(status, "  {}", paint(DIM, &format!("{} unchanged", count(unchanged as u64, "task"))));
+    }
+    let mut text = String::new();
+    for task in &host.tasks {
+        task_lines(&mut text, task, outputs, times);
+    }
+    for warning in &host.warnings {
+        put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe(warning));
+    }
+    (status, text)
+}
+
+fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) {
+    let (style, line, printed) = match &task.outcome {
+        Outcome::Unchanged | Outcome::Skipped(_) => return,
+        Outcome::Changed { changes, output } | Outcome::Ran { changes, output } => {
+            (CHANGE, summary(changes), output.as_str())
+        }
+        Outcome::Blocked(reason) => (CHANGE, reason.clone(), ""),
+        Outcome::Failed(failure) => (BAD, failure.message.clone(), failure.output.as_str()),
+    };
+    let mut line = safe(&line);
+    if task.attached {
+        line.push_str(if line.is_empty() {
+            "started by an earlier run"
+        } else {
+            " (started by an earlier run)"
+        });
+    }
+    if times {
+        put!(line, "  {}", seconds(task.seconds));
+    }
+    let word = format!("{:7}", task.outcome.word());
+    put!(text, "  {}  {}  {}\n", paint(style, &word), safe(&task.task.name), line.trim_start());
+    match &task.outcome {
+        Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
+            for line in changes.iter().flat_map(|change| change.diff.lines()) {
+                put!(text, "      {}\n", style_diff(&safe(line)));
+            }
+        }
+        Outcome::Failed(failure) => {
+            for line in failure.command.iter().flat_map(|command| command.lines()) {
+                put!(text, "      $ {}\n", safe(line));
+            }
+        }
+        Outcome::Unchanged | Outcome::Skipped(_) | Outcome::Blocked(_) => {}
+    }
+    if outputs || matches!(task.outcome, Outcome::Failed(_)) {
+        for line in safe(printed).lines() {
+            put!(text, "      | {line}\n");
+        }
+    }
+    if let Outcome::Failed(failure) = &task.outcome
+        && let Some(hint) = &failure.hint
+    {
+        put!(text, "      {}\n", paint(HINT, &format!("hint: {}", safe(hint))));
+    }
+}

@@ -1,0 +1,25 @@
+//! What is generated and checked in is what the code says now. `BLESS=1 cargo test` writes it,
+//! `make docs` too.
+#![allow(clippy::disallowed_methods, reason = "tests read the files that they compare")]
+
+use std::path::Path;
+
+#[test]
+fn reference_pages_and_schemas_are_those_of_the_code() {
+    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/reference");
+    let pages = provision::reference::pages().unwrap();
+    let mut stale = Vec::new();
+    for (name, text) in &pages {
+        let path = directory.join(name);
+        if std::env::var_os("BLESS").is_some() {
+            std::fs::write(&path, text).unwrap();
+        } else if std::fs::read_to_string(&path).unwrap_or_default() != *text {
+            stale.push(*name);
+        }
+    }
+    assert!(stale.is_empty(), "docs/reference/ is not what the code says: {stale:?}; run `make docs`");
+    for entry in std::fs::read_dir(&directory).unwrap() {
+        let name = entry.unwrap().file_name().into_string().unwrap();
+        assert!(pages.iter().any(|(page, _)| *page == name), "docs/reference/{name} is written by nobody");
+    }
+}

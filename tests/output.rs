@@ -1,0 +1,154 @@
+//! What users read, as files in `tests/snapshots/`: look at the difference, then `BLESS=1`.
+//!
+//! The streams in `tests/cases/report/*.jsonl` are journals of real runs on the lab of
+//! `tests/cases/report/lab.yaml`:
+//!
+//! - `first`, `second`: `apply --yes` on fresh hosts, and again
+//! - `failure`: `apply --yes --set broken=true` on fresh hosts
+//! - `drift`: `verify` after a managed file of gpu1 was changed, gpu2 paused and login0 stopped
+//! - `killed`, `attach`: `apply --yes` on fresh hosts, killed while the detached task ran; and again
+#![allow(clippy::disallowed_methods, reason = "tests read the files that they compare")]
+
+use std::fmt::Write as _;
+use std::path::{Path, PathBuf};
+
+use clap::CommandFactory as _;
+use provision::cli::Cli;
+use provision::events::Event;
+use provision::report::record::Record;
+use provision::report::terminal::{Settings, Terminal, Verbosity};
+use provision::report::{Reporter as _, json, junit, plan, record};
+
+const STREAMS: [&str; 6] = ["first", "second", "failure", "drift", "killed", "attach"];
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+fn events(name: &str) -> Vec<Event> {
+    let path = root().join("tests/cases/report").join(format!("{name}.jsonl"));
+    std::fs::read_to_string(path)
+        .unwrap()
+        .lines()
+        .filter_map(|line| serde_json::from_str(line).ok())
+        .collect()
+}
+
+fn record_of(name: &str) -> Record {
+    record::Record::of(&events(name))
+}
+
+/// Compares with a file; with `BLESS` in the environment writes it.
+fn snapshot(name: &str, text: &str) {
+    let path = root().join("tests/snapshots").join(name);
+    if std::env::var_os("BLESS").is_some() {
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(&path, text).unwrap();
+        return;
+    }
+    let wanted = std::fs::read_to_string(&path).unwrap_or_default();
+    if wanted != text {
+        let diff = similar::TextDiff::from_lines(&wanted, text);
+        let diff = diff.unified_diff().header(&path.display().to_string(), "now").to_string();
+        panic!("{diff}\nwhen this is better: BLESS=1 cargo test --test output");
+    }
+}
+
+fn plain(text: &str) -> String {
+    anstream::adapter::strip_str(text).to_string()
+}
+
+/// Feeds a stream to the display, with the ticks that a run has.
+fn display(events: &[Event], width: Option<usize>, verbosity: Verbosity) -> String {
+    let mut terminal = Terminal::keeping(Settings { verbosity, width, progress: false });
+    let mut shown = 0.0;
+    for event in events {
+        while shown + 0.25 < event.elapsed {
+            terminal.tick();
+            shown += 0.25;
+        }
+        terminal.event(event);
+    }
+    terminal.kept().to_owned()
+}
+
+#[test]
+fn runs_as_they_are_watched() {
+    for name in STREAMS {
+        let events = events(name);
+        for (suffix, width) in [("80", Some(80)), ("200", Some(200)), ("pipe", None)] {
+            let text = plain(&display(&events, width, Verbosity::Normal));
+            for line in text.lines() {
+                let wide = provision::report::style::width_of(line);
+                assert!(
+                    width.is_none_or(|width| wide <= width),
+                    "{name} at {suffix}: {wide} columns: {line}"
+                );
+            }
+            snapshot(&format!("display/{name}-{suffix}.txt"), &text);
+        }
+        snapshot(&format!("display/{name}-verbose.txt"), &plain(&display(&events, None, Verbosity::Verbose)));
+        snapshot(&format!("display/{name}-quiet.txt"), &plain(&display(&events, None, Verbosity::Quiet)));
+    }
+}
+
+#[test]
+fn colour_adds_nothing_but_colour() {
+    let text = display(&events("failure"), Some(100), Verbosity::Normal);
+    assert!(text.contains("\u{1b}["));
+    snapshot("display/failure-colour.txt", &text.replace('\u{1b}', "^["));
+}
+
+#[test]
+fn plans_reports_json_and_junit() {
+    for name in STREAMS {
+        let record = record_of(name);
+        snapshot(
+            &format!("json/{name}.json"),
+            &(serde_json::to_string_pretty(&json::object(&record)).unwrap() + "\n"),
+        );
+        snapshot(&format!("junit/{name}.xml"), &(junit::xml(&record).unwrap() + "\n"));
+        snapshot(&format!("show/{name}.txt"), &plain(&provision::report::show::text(&record, false)));
+    }
+    for name in ["first", "second", "drift"] {
+        snapshot(&format!("plan/{name}.txt"), &plain(&plan::text(&record_of(name))));
+    }
+}
+
+#[test]
+fn help_of_each_command() {
+    let mut root = Cli::command().term_width(80);
+    root.build();
+    let mut text = String::new();
+    help(&mut text, &mut root, "");
+    snapshot("help.txt", &text);
+    for line in text.lines().filter(|line| !line.starts_with('=')) {
+        assert!(line.chars().count() <= 80, "{line}");
+    }
+}
+
+fn help(text: &mut String, command: &mut clap::Command, above: &str) {
+    let path = format!("{above} {}", command.get_name()).trim().to_owned();
+    let shown = command.render_help().to_string();
+    let shown: Vec<&str> = shown.lines().map(str::trim_end).collect();
+    writeln!(text, "===== {path} =====\n{}\n", shown.join("\n").trim_end()).unwrap();
+    for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
+        help(text, sub, &path);
+    }
+}
+
+#[test]
+fn every_snapshot_is_compared() {
+    fn count(directory: &Path) -> usize {
+        std::fs::read_dir(directory)
+            .unwrap()
+            .map(|entry| entry.unwrap().path())
+            .map(|path| if path.is_dir() { count(&path) } else { 1 })
+            .sum()
+    }
+    let streams = STREAMS.len();
+    let wanted = streams * 5 + 1 + streams * 3 + 3 + 1;
+    if std::env::var_os("BLESS").is_none() {
+        assert_eq!(count(&root().join("tests/snapshots")), wanted, "files of tests/snapshots/");
+    }
+}
