@@ -1,6 +1,8 @@
 //! What else a person does with hosts: first contact, ad-hoc commands, parts of a run, plan files,
 //! two runs at once, Ctrl-C.
 
+#![expect(clippy::unwrap_used, reason = "these are tests, though not in functions that are marked so")]
+
 use super::broken::wait_for_task;
 use super::support::{Lab, Ran, outcome};
 
