@@ -16,8 +16,8 @@ const INDENT: usize = VERB + 2;
 const MOST_HOSTS: usize = 24;
 /// How wide the task column becomes at most.
 const MOST_TASK: usize = 44;
-/// The least room for a text beside its task; with less it stands below.
-const LEAST_TEXT: usize = 28;
+/// The least room for a text of several lines beside its task; with less it stands below.
+const LEAST_BESIDE: usize = 56;
 /// Pieces of a list (`+ a, + b`) that are shown at most.
 const MOST_PIECES: usize = 8;
 /// How a hint begins.
@@ -60,7 +60,8 @@ impl Columns {
     /// Makes room for the name of a task.
     pub fn fit_task(&mut self, name: &str) {
         let room = self.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT + self.hosts + 4));
-        let most = MOST_TASK.min(room.saturating_sub(LEAST_TEXT).max(16));
+        // The text behind is mostly a path: it gets a little more than half.
+        let most = MOST_TASK.min((room / 20 * 9).max(16));
         let wide = width_of(name);
         if wide <= most {
             self.task = self.task.max(wide);
@@ -97,7 +98,7 @@ impl Columns {
         {
             first.push_str("  ");
             first.push_str(&text);
-        } else if fits && free >= 2 * LEAST_TEXT {
+        } else if fits && free >= LEAST_BESIDE {
             first.push_str(&" ".repeat(self.task - width_of(&task) + 2));
             let lines = self.wrapped(&text, column, list);
             if let Some((head, rest)) = lines.split_first() {

@@ -1,0 +1,231 @@
+//! The documentation is true: its inventories and playbooks are valid, its commands exist, its
+//! links lead somewhere.
+//!
+//! `<!-- check: inventory -->`, `<!-- check: playbook -->` and `<!-- check: tasks -->` in front of
+//! a block say what it is. Every other `yaml` block says `<!-- part -->`: a part of a file.
+#![allow(clippy::disallowed_methods, reason = "tests read files and start the program")]
+
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+use clap::CommandFactory as _;
+use clap::error::ErrorKind;
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// All pages, by path below the repository.
+fn pages() -> Vec<(PathBuf, String)> {
+    fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
+        for entry in std::fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                collect(&path, found);
+            } else if path.extension().is_some_and(|extension| extension == "md") {
+                found.push(path);
+            }
+        }
+    }
+    let mut paths = vec![root().join("README.md"), root().join("playbooks/README.md")];
+    collect(&root().join("docs"), &mut paths);
+    paths.sort();
+    paths
+        .into_iter()
+        .map(|path| {
+            let text = std::fs::read_to_string(&path).unwrap();
+            (path.strip_prefix(root()).unwrap().to_owned(), text)
+        })
+        .collect()
+}
+
+/// A fenced block: its language, the last line of text before it, its first line, its text.
+struct Block {
+    language: String,
+    before: String,
+    line: usize,
+    text: String,
+}
+
+fn blocks(page: &str) -> Vec<Block> {
+    let mut blocks: Vec<Block> = Vec::new();
+    let mut open = false;
+    let mut before = String::new();
+    for (number, line) in page.lines().enumerate() {
+        match line.trim_start().strip_prefix("```") {
+            Some(language) if !open => {
+                open = true;
+                let language = language.to_owned();
+                let before = std::mem::take(&mut before);
+                blocks.push(Block { language, before, line: number + 2, text: String::new() });
+            }
+            Some(_) => open = false,
+            None if open => {
+                let block = blocks.last_mut().unwrap();
+                block.text.push_str(line);
+                block.text.push('\n');
+            }
+            None => line.trim().clone_into(&mut before),
+        }
+    }
+    blocks
+}
+
+/// Runs `validate`; what it complains about.
+fn validate(inventory: &Path) -> Result<(), String> {
+    let output =
+        Command::new(env!("CARGO_BIN_EXE_provision")).arg("validate").arg(inventory).output().unwrap();
+    if output.status.success() { Ok(()) } else { Err(String::from_utf8_lossy(&output.stderr).into_owned()) }
+}
+
+/// Validates a playbook with an inventory of its own; files that it names as `src` are there.
+fn validate_playbook(text: &str) -> Result<(), String> {
+    let directory = tempfile::tempdir().unwrap();
+    for word in text.split_whitespace().collect::<Vec<_>>().windows(2) {
+        if word[0].ends_with("src:") {
+            let path = directory.path().join(word[1].trim_end_matches([',', '}']));
+            std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+            std::fs::write(path, "a file\n").unwrap();
+        }
+    }
+    std::fs::write(directory.path().join("playbook.yaml"), text).unwrap();
+    let inventory = directory.path().join("inventory.yaml");
+    let hosts = "groups: { gpu: { hosts: \"gpu[0-1]\" }, login: { hosts: [login0] } }";
+    std::fs::write(&inventory, format!("cluster: docs\nplaybooks: [playbook.yaml]\n{hosts}\n")).unwrap();
+    validate(&inventory)
+}
+
+#[test]
+fn yaml_blocks_are_valid() {
+    let mut checked = 0;
+    for (page, text) in pages() {
+        // The examples of the reference are compiled in and have a test of their own.
+        if page.starts_with("docs/reference") {
+            continue;
+        }
+        for block in blocks(&text).iter().filter(|block| block.language == "yaml") {
+            let at = format!("{}:{}", page.display(), block.line);
+            let result = match block.before.as_str() {
+                "<!-- check: inventory -->" => {
+                    let directory = tempfile::tempdir().unwrap();
+                    let inventory = directory.path().join("inventory.yaml");
+                    std::fs::write(&inventory, &block.text).unwrap();
+                    validate(&inventory)
+                }
+                "<!-- check: playbook -->" => validate_playbook(&block.text),
+                "<!-- check: tasks -->" => {
+                    validate_playbook(&format!("name: docs\ntasks:\n{}", block.text))
+                }
+                "<!-- part -->" => continue,
+                _ => panic!("{at}: say `<!-- check: ... -->` or `<!-- part -->` in front of it"),
+            };
+            result.unwrap_or_else(|error| panic!("{at}:\n{error}"));
+            checked += 1;
+        }
+    }
+    assert!(checked >= 4, "{checked} blocks");
+}
+
+#[test]
+fn the_example_of_each_resource_is_valid() {
+    for kind in provision::resources::kinds() {
+        assert!(kind.example.contains(&format!("{}:", kind.name)), "{}", kind.name);
+        let text = format!("name: example\ntasks:\n{}", kind.example);
+        validate_playbook(&text).unwrap_or_else(|error| panic!("{}:\n{error}", kind.name));
+    }
+}
+
+#[test]
+fn the_inventories_of_the_repository_are_valid() {
+    for entry in std::fs::read_dir(root().join("inventories")).unwrap() {
+        let path = entry.unwrap().path();
+        if path.extension().is_some_and(|extension| extension == "yaml") {
+            validate(&path).unwrap_or_else(|error| panic!("{}:\n{error}", path.display()));
+        }
+    }
+}
+
+/// Commands on lines of their own and in inline code.
+fn commands(page: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for line in page.lines() {
+        let bare = line.trim_start().trim_start_matches("$ ");
+        if bare.starts_with("provision ") && bare.trim_start().len() + 12 > bare.len() && line != bare
+            || line.starts_with("provision ")
+        {
+            // An explanation may stand behind, with space between.
+            let command = bare.split("   ").next().unwrap_or(bare);
+            found.push(command.trim_end_matches("...").trim().to_owned());
+        }
+        for span in line.split('`').skip(1).step_by(2) {
+            if span.starts_with("provision ") {
+                found.push(span.trim_end_matches("...").trim().to_owned());
+            }
+        }
+    }
+    found
+}
+
+#[test]
+fn commands_exist() {
+    let mut seen = BTreeSet::new();
+    for (page, text) in pages() {
+        if page.ends_with("reference/cli.md") {
+            continue;
+        }
+        for command in commands(&text) {
+            let words = shlex::split(command.split(" #").next().unwrap())
+                .unwrap_or_else(|| panic!("{}: {command}", page.display()));
+            // Words in capitals stand for something.
+            if words.get(1).is_some_and(|word| word.chars().all(char::is_uppercase)) {
+                continue;
+            }
+            if let Err(error) = provision::cli::Cli::command().try_get_matches_from(&words) {
+                let wrong = matches!(
+                    error.kind(),
+                    ErrorKind::UnknownArgument | ErrorKind::InvalidSubcommand | ErrorKind::ArgumentConflict
+                );
+                assert!(!wrong, "{}: `{command}`: {error}", page.display());
+            }
+            seen.insert(words.get(1).cloned());
+        }
+    }
+    assert!(seen.len() > 10, "{seen:?}");
+}
+
+/// The name by which a heading is linked to.
+fn anchor(heading: &str) -> String {
+    heading
+        .trim_start_matches('#')
+        .trim()
+        .to_lowercase()
+        .chars()
+        .filter(|c| c.is_alphanumeric() || matches!(c, ' ' | '-' | '_'))
+        .map(|c| if c == ' ' { '-' } else { c })
+        .collect()
+}
+
+#[test]
+fn links_resolve() {
+    for (page, text) in pages() {
+        for link in text.split("](").skip(1).filter_map(|rest| rest.split(')').next()) {
+            if link.starts_with("http") {
+                continue;
+            }
+            let (path, wanted) = link.split_once('#').unwrap_or((link, ""));
+            let target = if path.is_empty() {
+                root().join(&page)
+            } else {
+                root().join(page.parent().unwrap()).join(path)
+            };
+            assert!(target.exists(), "{}: {link} leads nowhere", page.display());
+            if !wanted.is_empty() {
+                let text = std::fs::read_to_string(&target).unwrap();
+                let found =
+                    text.lines().filter(|line| line.starts_with('#')).any(|line| anchor(line) == wanted);
+                assert!(found, "{}: {link}: there is no such heading", page.display());
+            }
+        }
+    }
+}
