@@ -216,6 +216,16 @@ async fn a_lost_connection_is_followed_in_the_spool() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_change_that_never_arrived_is_sent_again() {
+    let transport = healthy();
+    transport.first(Reply::part("task").on("gpu0").with("tool-alpha").times(1).lose());
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    let sent = transport.sent().into_iter().filter(|sent| sent.host == "gpu0" && sent.part == "task");
+    assert_eq!(sent.filter(|sent| sent.text.contains("tool-alpha")).count(), 2);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_host_that_never_comes_back_is_quarantined_within_the_budget() {
     let transport = healthy();
     transport.first(Reply::open().on("gpu0").fail(ConnectKind::NoRoute).output("No route to host"));

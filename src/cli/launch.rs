@@ -7,6 +7,7 @@ use std::time::Duration;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use secrecy::SecretString;
+use sha2::{Digest as _, Sha256};
 
 use super::args::{Connect, Reports};
 use super::settings::Settings;
@@ -98,7 +99,7 @@ pub(super) async fn run(
         .collect();
     let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
     let (stopper, cancel) = engine::channel();
-    let lock_dir = cluster.clone();
+    let state = settings.state.clone();
     let context = Arc::new(Context {
         project: Arc::new(project),
         transport,
@@ -108,8 +109,8 @@ pub(super) async fn run(
         cancel,
         stopper: stopper.clone(),
         secrets,
-        controller: controller(),
-        alive: Box::new(move |run| journal::is_alive(&lock_dir, run)),
+        controller: controller(&state),
+        alive: Box::new(move |run| journal::is_alive_anywhere(&state, run)),
         queries: launch.queries,
         expected: launch.expected,
         consent: consent(launch.yes, settings.interactive),
@@ -240,13 +241,16 @@ pub(super) fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> 
     Ok(resolved.with(ASKED, SecretString::from(password)))
 }
 
-/// This controller as it is called in the locks of hosts.
+/// This controller as it is called in the locks of hosts. Only who sees the same locks can tell
+/// whether a run is dead, so the state directory is a part of it.
 #[expect(clippy::disallowed_methods, reason = "nothing but a name for messages")]
-fn controller() -> String {
+fn controller(state: &Utf8Path) -> String {
     let machine = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default();
-    let text = format!("{}@{}/{}", user.trim(), host.trim(), machine.trim().get(..8).unwrap_or(""));
+    let machine = Sha256::digest(format!("{}\n{state}", machine.trim()));
+    let machine = crate::plan::hex(&machine);
+    let text = format!("{}@{}/{}", user.trim(), host.trim(), machine.get(..8).unwrap_or(""));
     text.chars().filter(|c| c.is_ascii_alphanumeric() || "@/._-".contains(*c)).collect()
 }
 

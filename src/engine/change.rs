@@ -199,7 +199,13 @@ impl Session {
                     // and nothing was run.
                     let left = deadline.saturating_duration_since(tokio::time::Instant::now());
                     self.ask(&BTreeSet::from([Query::State])).await?;
-                    if losses < 6 && self.in_spool(key) {
+                    let started = self.in_spool(key);
+                    if losses < 6 && !started && first.name == name {
+                        // A cut frame runs nothing: it is sent again.
+                        first.deadline = left.max(Duration::from_secs(5));
+                        continue;
+                    }
+                    if losses < 6 && started {
                         self.emit(EventKind::Attached { host: self.host.name.clone(), task: name.clone() });
                         first = Part {
                             name: "follow".to_owned(),
@@ -211,7 +217,7 @@ impl Session {
                     }
                     self.ask(again).await?;
                     return Ok(SpoolReport::Failed(format!(
-                        "the connection was lost before it started: {message}"
+                        "the connection was lost again and again, and its state is gone from the host: {message}"
                     )));
                 }
                 (Err(error), _) => return Ok(SpoolReport::Failed(error.to_string())),

@@ -125,6 +125,12 @@ pub fn is_alive(cluster: &Utf8Path, run: &str) -> bool {
         .is_ok_and(|file| matches!(file.try_lock(), Err(TryLockError::WouldBlock)))
 }
 
+/// The same for a run of any cluster: inventories may share hosts.
+pub fn is_alive_anywhere(state: &Utf8Path, run: &str) -> bool {
+    let Ok(entries) = state.read_dir_utf8() else { return false };
+    entries.filter_map(Result::ok).any(|cluster| is_alive(cluster.path(), run))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -136,6 +142,7 @@ mod tests {
         let hosts = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<BTreeSet<_>>();
         let first = RunLock::take(cluster, "r1", &hosts(&["gpu0", "gpu1"])).unwrap();
         assert!(is_alive(cluster, "r1"));
+        assert!(is_alive_anywhere(cluster.parent().unwrap(), "r1"));
         let error = RunLock::take(cluster, "r2", &hosts(&["gpu1", "gpu2"])).unwrap_err();
         assert_eq!(error.to_string(), "run r1 works on gpu1");
         let other = RunLock::take(cluster, "r3", &hosts(&["gpu2"])).unwrap();

@@ -4,5 +4,5 @@
 mod lock;
 mod store;
 
-pub use lock::{LockError, RunLock, is_alive};
+pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere};
 pub use store::{Journal, RunInfo, last_run, list, new_run_id, read, state_home};

@@ -25,11 +25,12 @@ pub fn state_home(home: Option<&str>, xdg_state_home: Option<&str>) -> Utf8PathB
     base.join("provision")
 }
 
-/// A new run's id: its start in UTC and four hex digits against two in one second.
+/// A new run's id: its start in UTC with milliseconds, by which runs are ordered, and two hex digits
+/// against two at once.
 pub fn new_run_id(now: jiff::Timestamp) -> String {
     let random = uuid::Uuid::now_v7().simple().to_string();
-    let tail = random.get(random.len() - 4..).unwrap_or("0000").to_owned();
-    format!("{}-{tail}", now.strftime("%Y%m%d-%H%M%S"))
+    let tail = random.get(random.len() - 2..).unwrap_or("00").to_owned();
+    format!("{}-{:03}{tail}", now.strftime("%Y%m%d-%H%M%S"), now.subsec_millisecond())
 }
 
 /// The journal of one run.

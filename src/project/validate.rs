@@ -5,6 +5,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -23,20 +24,16 @@ const WIDE: usize = 8;
 /// What one result of a step wants of one thing.
 struct Claim {
     step: usize,
-    /// Place in the list of results, for the hosts.
-    group: usize,
+    /// The hosts.
+    members: Arc<Members>,
     wants: String,
 }
 
 /// Hosts that share a result.
 type Members = BTreeSet<usize>;
 
-/// What steps manage with one specimen.
-#[derive(Default)]
-struct Claims {
-    groups: Vec<Members>,
-    by_object: BTreeMap<Object, Vec<Claim>>,
-}
+/// What steps manage.
+type Claims = BTreeMap<Object, Vec<Claim>>;
 
 impl Project {
     /// Fills every step in for every host, reads every resource and looks for tasks at odds.
@@ -47,6 +44,8 @@ impl Project {
         if specimens.is_empty() {
             specimens.push((None, None));
         }
+        // What reads no facts is the same with all specimens.
+        let mut common = Claims::new();
         for (place, (name, facts)) in specimens.into_iter().enumerate() {
             let fleet = facts.map(|facts| {
                 let all = if self.steps.iter().chain(&self.handlers).any(|step| step.fleet) {
@@ -57,9 +56,13 @@ impl Project {
                 Fleet::new(all)
             });
             let inputs = Inputs { facts, fleet: fleet.as_ref(), ..Inputs::none() };
-            let mut claims = Claims::default();
+            let mut own = Claims::new();
             for step in &self.steps {
-                self.validate_step(step, &inputs, name, &mut diagnostics, Some(&mut claims));
+                let asks = reads_facts(step);
+                if asks || place == 0 {
+                    let claims = if asks { &mut own } else { &mut common };
+                    self.validate_step(step, &inputs, name, &mut diagnostics, Some(claims));
+                }
             }
             for handler in &self.handlers {
                 // Handlers repeat what tasks manage, which is what they are for.
@@ -67,7 +70,10 @@ impl Project {
                     self.validate_step(handler, &inputs, name, &mut diagnostics, None);
                 }
             }
-            self.at_odds(&claims, &mut diagnostics);
+            if place == 0 {
+                self.at_odds(&common, &Claims::new(), &mut diagnostics);
+            }
+            self.at_odds(&own, &common, &mut diagnostics);
         }
         diagnostics
     }
@@ -104,7 +110,7 @@ impl Project {
         let limit = if reads.hosts { WIDE } else { usize::MAX };
         for members in groups.into_values().take(limit) {
             let Some(host) = members.first().and_then(|index| self.hosts.get(*index)) else { continue };
-            let group = claims.as_ref().map_or(0, |claims| claims.groups.len());
+            let members = Arc::new(members);
             for (instance, found) in self.fill(step, host, inputs) {
                 for diagnostic in found.sorted() {
                     // One specimen and one host say it for all.
@@ -124,8 +130,8 @@ impl Project {
                     InstanceState::Ready { resource, condition: Some(true) } => {
                         let Some(claims) = &mut claims else { continue };
                         for (object, wants) in resource.manages() {
-                            let claim = Claim { step: step.index, group, wants };
-                            claims.by_object.entry(object).or_default().push(claim);
+                            let claim = Claim { step: step.index, members: members.clone(), wants };
+                            claims.entry(object).or_default().push(claim);
                         }
                     }
                     InstanceState::Ready { .. }
@@ -134,22 +140,22 @@ impl Project {
                     | InstanceState::Failed(_) => {}
                 }
             }
-            if let Some(claims) = &mut claims {
-                claims.groups.push(members);
-            }
         }
     }
 
-    /// Reports tasks that want different things of one object on one host.
-    fn at_odds(&self, claims: &Claims, diagnostics: &mut Diagnostics) {
+    /// Reports tasks that want different things of one object on one host: `claims` among
+    /// themselves and against `others`.
+    fn at_odds(&self, claims: &Claims, others: &Claims, diagnostics: &mut Diagnostics) {
         let mut told: BTreeSet<(usize, usize)> = BTreeSet::new();
-        for (object, list) in &claims.by_object {
+        for (object, list) in claims {
+            let mut list: Vec<&Claim> = list.iter().chain(others.get(object).into_iter().flatten()).collect();
+            list.sort_by_key(|claim| claim.step);
             if list.windows(2).all(|pair| matches!(pair, [a, b] if a.wants == b.wants)) {
                 continue;
             }
             let mut firsts: BTreeMap<usize, &Claim> = BTreeMap::new();
             for second in list {
-                for index in claims.groups.get(second.group).into_iter().flatten() {
+                for index in second.members.iter() {
                     let first = *firsts.entry(*index).or_insert(second);
                     if first.wants == second.wants || told.contains(&(first.step, second.step)) {
                         continue;
@@ -175,6 +181,10 @@ impl Project {
             }
         }
     }
+}
+
+fn reads_facts(step: &Step) -> bool {
+    !step.program.reads.facts.is_empty() || step.fleet || !step.registers.is_empty()
 }
 
 /// Says under which circumstances a mistake was found.

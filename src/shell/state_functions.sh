@@ -24,6 +24,7 @@ provision_tree() {
 	set -- "$1" "$2" "${3-}" ${stat##*) }
 	[ "$2" = any ] || [ "${3:-$7}" = "$7" ] || return 0
 	tree="$tree $1.${23}"
+	# shellcheck disable=SC2013 # numbers, not lines
 	for member in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
 		provision_tree "$member" "$2" "$7"
 	done

@@ -162,7 +162,9 @@ mod tests {
         let run = RunDir::create(Some(base)).unwrap();
         std::fs::write(dead.join("ssh_config"), "").unwrap();
         let mut stale = run.stale();
-        stale.iter_mut().for_each(|(_, masters)| masters.sort());
+        for (_, masters) in &mut stale {
+            masters.sort();
+        }
         assert_eq!(stale, [(dead.clone(), vec![dead.join("j0"), dead.join("s0")])]);
         drop(running);
     }

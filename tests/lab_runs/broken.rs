@@ -100,9 +100,9 @@ fn detached(site: &Site<'_>, node: &Node) {
     for seen in 0..2 {
         let mut run = site.spawn("apply", &[]);
         if seen == 0 {
-            node.wait_for("test -e /root/starts")
+            node.wait_for("test -e /root/starts");
         } else {
-            run.until("Attached")
+            run.until("Attached");
         }
         run.kill();
     }

@@ -1,6 +1,8 @@
 //! What else a person does with hosts: first contact, ad-hoc commands, parts of a run, plan files,
 //! two runs at once, Ctrl-C.
 
+#![expect(clippy::unwrap_used, reason = "these are tests, though not in functions that are marked so")]
+
 use super::broken::wait_for_task;
 use super::support::{Lab, Ran, outcome};
 
@@ -211,6 +213,27 @@ fn one_run_at_a_time_and_orderly_ends() {
     run.wait().expect(143);
     assert_eq!(site.counts(0)["changed"], 1);
     lab.assert_nothing_left();
+
+    // Another inventory has the same host: it waits for what runs, and leaves the live run's lock.
+    let site_of_two = lab.site(
+        "first",
+        "
+name: two
+tasks:
+  - name: one
+    command: { script: \"sleep 4; touch /root/one\", creates: /root/one }
+  - name: two
+    command: { script: \"sleep 10; touch /root/two\", creates: /root/two }
+",
+    );
+    let other =
+        lab.site("second", "name: b\ntasks:\n  - name: b\n    file: { path: /etc/b, content: \"x\\n\" }\n");
+    let run = site_of_two.spawn("apply", &[]);
+    wait_for_task(node, "one");
+    other.run("apply", &[]).expect(8).says("another run works on this host: run");
+    let ran = run.wait().expect(0);
+    assert!(!ran.err.contains("Lost"), "{}", ran.err);
+    other.run("apply", &[]).expect(0);
 
     // Another controller works on the host: its lock is the host's own.
     node.sh("rm /root/ledger");

@@ -14,7 +14,7 @@ fn a_host_that_is_paused_before_the_run_does_not_keep_the_others() {
     let began = Instant::now();
     let ran =
         site.run("apply", &["--json", "-"]).expect(4).says("no login within 15s").says("1 ok, 1 unreachable");
-    assert!(began.elapsed() < Duration::from_secs(60), "{:?}", began.elapsed());
+    assert!(began.elapsed() < Duration::from_mins(1), "{:?}", began.elapsed());
     let json = ran.json();
     assert_eq!(json["hosts"]["n1"]["status"], "unreachable", "{json:#}");
     assert_eq!(json["summary"]["unreachable"], 1);

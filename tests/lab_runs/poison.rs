@@ -47,7 +47,7 @@ tasks:
     let env = [("POISON_TOKEN", POISON), ("RUST_LOG", "trace")];
     let mut said = String::new();
     let plan = site.run_with("plan", &["-vv"], &env, "").expect(0);
-    said += &format!("{}{}", plan.out, plan.err);
+    said.extend([plan.out, plan.err]);
 
     // While it runs, nobody sees it in a list of processes here.
     let over = AtomicBool::new(false);
@@ -68,12 +68,12 @@ tasks:
     });
     let applied = applied.expect(5).says("about to fail with");
     assert!(seen.is_empty(), "{seen:#?}");
-    said += &format!("{}{}", applied.out, applied.err);
+    said.extend([applied.out, applied.err]);
     for (command, more) in
         [("report show", vec!["--output"]), ("report replay", vec!["-vv"]), ("verify", vec!["-vv"])]
     {
         let ran = site.run_with(command, &more, &env, "");
-        said += &format!("{}{}", ran.out, ran.err);
+        said.extend([ran.out, ran.err]);
     }
     // A change of it shows that there is one, not what it was nor what it will be.
     node.sh("sed -i 's/token=.*/token=p01son-the-previous-one/' /etc/token");
@@ -81,7 +81,7 @@ tasks:
         .run_with("plan", &["-v", "--out", &lab.text("plan.json")], &env, "")
         .expect(0)
         .shows("/etc/token");
-    said += &format!("{}{}", drift.out, drift.err);
+    said.extend([drift.out, drift.err]);
 
     // Both secrets have this value, so either name stands for it.
     assert!(said.contains("works with (secret "), "{said}");

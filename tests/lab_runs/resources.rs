@@ -1,5 +1,7 @@
 //! Every resource of the first set on a real host: made so, changed, undone, and nothing to do after.
 
+#![expect(clippy::indexing_slicing, reason = "these are tests, though not in functions that are marked so")]
+
 use super::support::{Lab, Site, outcome};
 
 const KEY: &str =

@@ -1,5 +1,11 @@
 //! Bad worlds: each ends with a clear message for its host, and the others are unharmed.
 
+#![expect(
+    clippy::indexing_slicing,
+    clippy::format_push_string,
+    reason = "these are tests, though not in functions that are marked so"
+)]
+
 use std::net::TcpListener;
 
 use super::broken::wait_for_task;
