@@ -35,5 +35,6 @@ test: lint ## everything that must pass: lint, unit, case, property, snapshot an
 bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/benchmarks.md
 	scripts/bench.sh
 
-docs: setup ## Rust documentation of the library, into target/doc
+docs: setup ## docs/reference/ from the code; Rust documentation into target/doc
+	$(CARGO) run --locked --quiet -- generate docs docs/reference
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --locked

@@ -3,6 +3,7 @@
 //!
 //! `<!-- check: inventory -->`, `<!-- check: playbook -->` and `<!-- check: tasks -->` in front of
 //! a block say what it is. Every other `yaml` block says `<!-- part -->`: a part of a file.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests read files and start the program")]
 
 use std::collections::BTreeSet;
@@ -114,9 +115,7 @@ fn yaml_blocks_are_valid() {
                     validate(&inventory)
                 }
                 "<!-- check: playbook -->" => validate_playbook(&block.text),
-                "<!-- check: tasks -->" => {
-                    validate_playbook(&format!("name: docs\ntasks:\n{}", block.text))
-                }
+                "<!-- check: tasks -->" => validate_playbook(&format!("name: docs\ntasks:\n{}", block.text)),
                 "<!-- part -->" => continue,
                 _ => panic!("{at}: say `<!-- check: ... -->` or `<!-- part -->` in front of it"),
             };

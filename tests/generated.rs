@@ -1,5 +1,6 @@
 //! What is generated and checked in is what the code says now. `BLESS=1 cargo test` writes it,
 //! `make docs` too.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they compare")]
 
 use std::path::Path;

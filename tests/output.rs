@@ -7,6 +7,7 @@
 //! - `failure`: `apply --yes --set broken=true` on fresh hosts
 //! - `drift`: `verify` after a managed file of gpu1 was changed, gpu2 paused and login0 stopped
 //! - `killed`, `attach`: `apply --yes` on fresh hosts, killed while the detached task ran; and again
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they compare")]
 
 use std::fmt::Write as _;
@@ -17,7 +18,7 @@ use provision::cli::Cli;
 use provision::events::Event;
 use provision::report::record::Record;
 use provision::report::terminal::{Settings, Terminal, Verbosity};
-use provision::report::{Reporter as _, json, junit, plan, record};
+use provision::report::{Reporter as _, json, junit, plan};
 
 const STREAMS: [&str; 6] = ["first", "second", "failure", "drift", "killed", "attach"];
 
@@ -35,7 +36,7 @@ fn events(name: &str) -> Vec<Event> {
 }
 
 fn record_of(name: &str) -> Record {
-    record::Record::of(&events(name))
+    Record::of(&events(name))
 }
 
 /// Compares with a file; with `BLESS` in the environment writes it.

@@ -18,6 +18,7 @@ pub mod rows;
 pub mod show;
 pub mod style;
 pub mod terminal;
+mod wording;
 
 use crate::events::Event;
 

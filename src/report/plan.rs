@@ -6,8 +6,7 @@ use indexmap::IndexMap;
 
 use super::fold::by_value;
 use super::record::Record;
-use super::style::{BAD, CHANGE, DIM, paint, safe};
-use super::terminal::style_diff;
+use super::style::{BAD, CHANGE, DIM, paint, safe, style_diff};
 use crate::events::{ChangeView, PlannedTask, PlannedVerdict};
 
 /// A task on the hosts that have it in their plan.

@@ -3,8 +3,8 @@
 
 use super::fold::by_value;
 use super::record::{HostRecord, Record, TaskRecord};
-use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, seconds};
-use super::terminal::{style_diff, summary};
+use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, seconds, style_diff};
+use super::wording::summary;
 use crate::events::{HostStatus, Outcome};
 use crate::put;
 

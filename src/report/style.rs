@@ -66,6 +66,18 @@ pub fn cut(text: &str, width: usize) -> String {
     console::truncate_str(text, width, "…").into_owned()
 }
 
+/// Colours one line of a diff.
+pub fn style_diff(line: &str) -> String {
+    if line.starts_with("+++") || line.starts_with("---") || line.starts_with("@@") {
+        return paint(DIM, line);
+    }
+    match line.chars().next() {
+        Some('+') => paint(AnsiColor::Green.on_default(), line),
+        Some('-') => paint(AnsiColor::Red.on_default(), line),
+        _ => line.to_owned(),
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -5,10 +5,13 @@ use std::collections::{BTreeMap, BTreeSet};
 use super::bars::{Bars, ROWS};
 use super::fold::{Folder, fold};
 use super::rows::{self, Columns, pad, wrap};
-use super::style::{BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds, width_of};
+use super::style::{
+    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds, style_diff, width_of,
+};
+use super::wording::{failure_lines, prefixed, summary, task_of};
 use super::{Reporter, output};
 use crate::events::{
-    ChangeView, Event, EventKind, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
+    ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
 };
 
 /// How long a line waits for other hosts to say the same, in seconds.
@@ -571,11 +574,6 @@ impl Reporter for Terminal {
     }
 }
 
-/// The task in a name of the spool, `base/tools` or `site.yaml/tools`.
-fn task_of(id: &str) -> String {
-    id.split_once(".yaml/").or_else(|| id.split_once('/')).map_or(id, |(_, name)| name).to_owned()
-}
-
 fn verb_column(verb: &str, tone: Tone) -> String {
     let gap = " ".repeat(VERB.saturating_sub(verb.chars().count()));
     format!("{gap}{}", paint(tone.style(), verb))
@@ -583,46 +581,4 @@ fn verb_column(verb: &str, tone: Tone) -> String {
 
 fn count_queries(queries: u64) -> String {
     if queries == 1 { "1 query".to_owned() } else { format!("{queries} queries") }
-}
-
-/// The summaries of a task's changes in one line.
-pub fn summary(changes: &[ChangeView]) -> String {
-    changes.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>().join(", ")
-}
-
-fn failure_lines(failure: &Failure) -> Vec<String> {
-    let mut lines: Vec<String> = failure.message.lines().skip(1).map(str::to_owned).collect();
-    if let Some(command) = &failure.command {
-        lines.push(format!("ran: {}", command.lines().next().unwrap_or("")));
-    }
-    let output = failure.output.trim_end();
-    if !output.is_empty() && output.trim() != failure.message.trim() {
-        lines.push(prefixed(output, "| ", 12));
-    }
-    lines.extend(failure.hint.as_ref().map(|hint| format!("hint: {hint}")));
-    lines
-}
-
-fn prefixed(text: &str, prefix: &str, most: usize) -> String {
-    let lines: Vec<&str> = text.lines().collect();
-    let from = lines.len().saturating_sub(most);
-    lines
-        .get(from..)
-        .unwrap_or_default()
-        .iter()
-        .map(|line| format!("{prefix}{line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
-}
-
-/// Colours one line of a diff.
-pub fn style_diff(line: &str) -> String {
-    if line.starts_with("+++") || line.starts_with("---") || line.starts_with("@@") {
-        return paint(DIM, line);
-    }
-    match line.chars().next() {
-        Some('+') => paint(anstyle::AnsiColor::Green.on_default(), line),
-        Some('-') => paint(anstyle::AnsiColor::Red.on_default(), line),
-        _ => line.to_owned(),
-    }
 }

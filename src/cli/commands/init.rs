@@ -254,7 +254,7 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
     let mut text = String::new();
     put!(
         text,
-        "# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {}\n\nssh:\n",
+        "# yaml-language-server: $schema=./inventory.schema.json\n# Editors check this file with: provision generate schema inventory > inventory.schema.json\n# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {}\n\nssh:\n",
         args.cluster
     );
     let users: BTreeSet<_> = found.iter().filter_map(|found| found.host.ssh.user.clone()).collect();

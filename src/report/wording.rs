@@ -1,0 +1,41 @@
+//! What is said of a task, in words and lines.
+
+use super::rows::HINT;
+use crate::events::{ChangeView, Failure};
+
+/// The summaries of a task's changes in one line.
+pub(super) fn summary(changes: &[ChangeView]) -> String {
+    changes.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>().join(", ")
+}
+
+/// What is said below a failure: more of its message, the command, its last output, the hint.
+pub(super) fn failure_lines(failure: &Failure) -> Vec<String> {
+    let mut lines: Vec<String> = failure.message.lines().skip(1).map(str::to_owned).collect();
+    if let Some(command) = &failure.command {
+        lines.push(format!("ran: {}", command.lines().next().unwrap_or("")));
+    }
+    let output = failure.output.trim_end();
+    if !output.is_empty() && output.trim() != failure.message.trim() {
+        lines.push(prefixed(output, "| ", 12));
+    }
+    lines.extend(failure.hint.as_ref().map(|hint| format!("{HINT}{hint}")));
+    lines
+}
+
+/// The last lines of a text, each behind a prefix.
+pub(super) fn prefixed(text: &str, prefix: &str, most: usize) -> String {
+    let lines: Vec<&str> = text.lines().collect();
+    let from = lines.len().saturating_sub(most);
+    lines
+        .get(from..)
+        .unwrap_or_default()
+        .iter()
+        .map(|line| format!("{prefix}{line}"))
+        .collect::<Vec<_>>()
+        .join("\n")
+}
+
+/// The task in a name of the spool, `base/tools` or `site.yaml/tools`.
+pub(super) fn task_of(id: &str) -> String {
+    id.split_once(".yaml/").or_else(|| id.split_once('/')).map_or(id, |(_, name)| name).to_owned()
+}
