@@ -68,10 +68,8 @@ fn field_line(field: &FieldDoc) -> String {
 
 /// The values of a schema in words.
 fn kind_of(schema: &Json) -> String {
-    let words = |value: &Json| match value {
-        Json::String(text) => format!("`{text}`"),
-        other => format!("`{other}`"),
-    };
+    let words =
+        |value: &Json| value.as_str().map_or_else(|| format!("`{value}`"), |text| format!("`{text}`"));
     if let Some(choices) = schema.get("enum").and_then(Json::as_array) {
         return choices.iter().map(words).collect::<Vec<_>>().join(" or ");
     }

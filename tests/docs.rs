@@ -114,9 +114,7 @@ fn yaml_blocks_are_valid() {
                     validate(&inventory)
                 }
                 "<!-- check: playbook -->" => validate_playbook(&block.text),
-                "<!-- check: tasks -->" => {
-                    validate_playbook(&format!("name: docs\ntasks:\n{}", block.text))
-                }
+                "<!-- check: tasks -->" => validate_playbook(&format!("name: docs\ntasks:\n{}", block.text)),
                 "<!-- part -->" => continue,
                 _ => panic!("{at}: say `<!-- check: ... -->` or `<!-- part -->` in front of it"),
             };
