@@ -31,7 +31,7 @@ fn a_killed_run_is_continued_by_the_next() {
     node.sh("read -r run controller pid start </run/provision/owner; kill -STOP $pid");
 
     // Its journal can be shown.
-    site.run("report list", &[]).expect(0).shows("apply       1 hosts  did not end: killed");
+    site.run("report list", &[]).expect(0).shows("did not end: killed");
     site.run("report show", &[]).expect(0).shows("it did not end: killed").shows("changed  before");
 
     let second = site.run("apply", &["--json", "-"]).expect(0);

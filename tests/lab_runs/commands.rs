@@ -106,7 +106,7 @@ tasks:
     site.run("apply", &[])
         .expect(5)
         .says("Failed")
-        .says("n1        picky                             trying")
+        .says("ran: echo trying")
         .says("2 ok, 1 failed")
         .says("--hosts @failed");
     lab.node("n1").sh("rm /root/broken");

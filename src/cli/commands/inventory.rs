@@ -72,7 +72,8 @@ fn list(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Resu
     }
     let mut text = String::new();
     for line in table.lines() {
-        put!(text, "{}\n", line.trim_end());
+        // The table pads every cell on both sides.
+        put!(text, "{}\n", line.trim_end().trim_start_matches(' '));
     }
     output::data(&text).context("cannot write to stdout")?;
     Ok(exit::OK)
