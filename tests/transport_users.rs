@@ -11,7 +11,7 @@ mod transport_support;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use provision::inventory::{Become, Host};
 use provision::secrets::Secrets;
@@ -19,7 +19,7 @@ use provision::transport::{
     ConnectKind, Frame, Local, Part, Remote, Script, Ssh, Transport as _, TransportError,
 };
 use transport_support::{
-    DEADLINE, Server, assert_gone, bare_logins, ends, frame, host, is_root, part, processes, run, sh,
+    DEADLINE, Server, assert_gone, ends, frame, host, is_root, part, processes, run, sh,
 };
 
 /// A user of this machine that goes with the test.
@@ -307,72 +307,5 @@ async fn this_machine_by_sudo() {
         let mut remote = Local::new(secrets("unused")).open(&here, DEADLINE).await.unwrap();
         works_as_root(&mut *remote).await;
         remote.close().await;
-    }
-}
-
-/// What a host shell costs against `ssh host true`:
-/// `cargo test --release --test transport_users -- --ignored --nocapture login_cost`
-#[tokio::test(flavor = "multi_thread")]
-#[ignore = "a measurement"]
-async fn login_cost() {
-    // Root's own profile may do anything.
-    let Some(user) = User::new("cost", "/bin/sh") else { return };
-    for (count, rounds) in [(1, 20), (4, 20), (64, 5)] {
-        let server = Server::with("MaxStartups 1000");
-        let mut hosts: Vec<Host> =
-            (0..count).map(|index| Host { name: format!("gpu{index}"), ..user.host(&server) }).collect();
-        if count == 64 {
-            // The key exchange would hide everything else.
-            for host in &mut hosts {
-                host.ssh.kex = Some("curve25519-sha256".to_owned());
-            }
-        }
-        let ssh = server.ssh(&hosts).await;
-        let first = frame(["echo first"]);
-        let (mut bare, mut waiting, mut ahead, mut closed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        let mut next = Vec::new();
-        for _ in 0..rounds {
-            let begun = Instant::now();
-            bare_logins(ssh.config().as_str(), &hosts).await;
-            bare.push(begun.elapsed());
-
-            let begun = Instant::now();
-            let remotes = hosts.iter().map(async |host| {
-                let mut remote = ssh.open(host, DEADLINE).await.unwrap();
-                ends(&mut *remote, &first).await.unwrap();
-                remote
-            });
-            let remotes = futures::future::join_all(remotes).await;
-            waiting.push(begun.elapsed());
-            futures::future::join_all(remotes.into_iter().map(async |mut remote| remote.close().await)).await;
-
-            let begun = Instant::now();
-            let remotes = hosts.iter().map(async |host| {
-                let (remote, result) = ssh.open_and_run(host, DEADLINE, &first, &mut |_| {}).await.unwrap();
-                result.unwrap();
-                remote
-            });
-            let mut remotes = futures::future::join_all(remotes).await;
-            ahead.push(begun.elapsed());
-            let again = Instant::now();
-            ends(&mut *remotes[0], &first).await.unwrap();
-            next.push(again.elapsed());
-            let again = Instant::now();
-            futures::future::join_all(remotes.iter_mut().map(async |remote| remote.close().await)).await;
-            closed.push(again.elapsed());
-        }
-        let median = |times: &mut Vec<Duration>| {
-            times.sort_unstable();
-            times[times.len() / 2].as_secs_f64() * 1000.0
-        };
-        let (bare, waiting, ahead) = (median(&mut bare), median(&mut waiting), median(&mut ahead));
-        println!(
-            "{count} hosts, median of {rounds}: bare {bare:.1} ms; open, then first frame {waiting:.1} ms ({:.2}x); \
-             first frame ahead {ahead:.1} ms ({:.2}x); next frame {:.2} ms; close {:.1} ms",
-            waiting / bare,
-            ahead / bare,
-            median(&mut next),
-            median(&mut closed),
-        );
     }
 }

@@ -112,6 +112,11 @@ impl Project {
         Fleet::new(facts)
     }
 
+    /// The selected hosts that are not offline, in the order of the inventory.
+    pub fn online(&self) -> impl Iterator<Item = &Host> {
+        self.selected.iter().filter_map(|index| self.hosts.get(*index)).filter(|host| host.offline.is_none())
+    }
+
     /// A host by its name.
     pub fn host(&self, name: &str) -> Option<&Host> {
         self.directory.hosts.get(name).and_then(|index| self.hosts.get(*index))

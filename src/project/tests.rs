@@ -1,5 +1,4 @@
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 
 use serde_json::json;
 
@@ -174,48 +173,4 @@ fn secrets_are_placeholders() {
 fn aliases_of_numbers() {
     let project = load("--- inventory.yaml\ncluster: c\nhosts:\n  n0: { ssh: { port: &p 2222 } }\n  n1: { ssh: { port: *p } }\n").unwrap();
     assert_eq!(project.host("n1").unwrap().ssh.port, Some(2222));
-}
-
-/// 10 000 hosts and 40 tasks: `cargo test --release --lib ten_thousand -- --ignored --nocapture`.
-#[test]
-#[ignore = "a measurement"]
-fn ten_thousand_hosts() {
-    let mut text =
-        String::from("--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\nvars: { mtu: 9000 }\ngroups:\n");
-    for group in 0..20 {
-        let (first, last) = (group * 500, group * 500 + 499);
-        writeln!(text, "  g{group}: {{ hosts: \"n[{first:05}-{last:05}]\", vars: {{ rack: r{group} }}, expect: {{ gpu: {{ count: 8, model: X }} }} }}").unwrap();
-    }
-    text.push_str("hosts:\n");
-    for host in 0..10_000 {
-        writeln!(
-            text,
-            "  n{host:05}: {{ address: 10.0.{}.{}, labels: {{ rack: r{} }}, vars: {{ serial: s{host} }} }}",
-            host / 250,
-            host % 250,
-            host / 40
-        )
-        .unwrap();
-    }
-    text.push_str("--- p.yaml\nname: P\nparams: { mtu: { type: int }, rack: { type: string }, serial: { type: string } }\ntasks:\n");
-    for task in 0..40 {
-        let content = match task % 8 {
-            0 => "{{ host.name }} {{ serial }}\\n",
-            1 => "{{ rack }}\\n",
-            2 => "{{ facts.os.family }}\\n",
-            3 => "{{ host.name }}: {{ facts.kernel.release | upper }}\\n",
-            _ => "mtu {{ mtu }}\\n",
-        };
-        writeln!(text, "- name: task {task}\n  when: facts.os.family == \"debian\"\n  file: {{ path: /etc/f{task}, content: \"{content}\", mode: \"0644\" }}").unwrap();
-    }
-    text.push_str("- name: hosts\n  template: { src: hosts.j2, path: /etc/hosts }\n--- hosts.j2\n{% for name, h in hosts %}{{ h.address }} {{ name }}\n{% endfor %}");
-    let case = Case::new(&text);
-    let started = std::time::Instant::now();
-    let project = case.load(&LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
-    let loaded = started.elapsed();
-    let found = project.validate();
-    assert!(found.is_empty(), "{}", found.render(&project.sources, false));
-    let status = std::fs::read_to_string("/proc/self/status").unwrap();
-    let peak = status.lines().find(|line| line.starts_with("VmHWM")).unwrap();
-    println!("load {loaded:?}, all {:?}, {peak}", started.elapsed());
 }

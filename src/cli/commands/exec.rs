@@ -38,13 +38,7 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
     let mut project = reachable(settings, &args.target, load(settings, &args.target)?)?;
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, settings)?;
-    let hosts: Vec<Host> = project
-        .selected
-        .iter()
-        .filter_map(|index| project.hosts.get(*index))
-        .filter(|host| host.offline.is_none())
-        .cloned()
-        .collect();
+    let hosts: Vec<Host> = project.online().cloned().collect();
     let transport = launch::open_transport(settings, None, &hosts, &secrets, parallel).await?;
     let frame = Arc::new(Frame {
         prelude: String::new(),
