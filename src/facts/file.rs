@@ -96,6 +96,8 @@ pub(super) fn script(queries: &[Query]) -> Script {
 #[derive(Default)]
 struct Seen<'a> {
     stats: BTreeMap<&'a str, Attributes>,
+    /// Names of owner and group, where one of them is not root.
+    owners: BTreeMap<&'a str, (&'a str, &'a str)>,
     targets: BTreeMap<&'a str, &'a str>,
     digests: BTreeMap<&'a str, &'a str>,
     texts: BTreeMap<&'a str, Option<String>>,
@@ -127,6 +129,13 @@ fn read(output: &str) -> Seen<'_> {
                     seen.stats.insert(path, attributes);
                 }
             }
+            "owner" => {
+                let mut fields = rest.splitn(3, ':');
+                if let (Some(owner), Some(group), Some(path)) = (fields.next(), fields.next(), fields.next())
+                {
+                    seen.owners.insert(path, (owner, group));
+                }
+            }
             // As sha256sum writes it.
             digest if digest.len() == 64 && rest.starts_with(' ') => {
                 seen.digests.insert(rest.trim_start_matches(' '), digest);
@@ -151,23 +160,22 @@ fn read(output: &str) -> Seen<'_> {
     seen
 }
 
-/// `%f:%u:%g:%s:%i:%Y:%Z:%U:%G:%n`: raw mode in hex, numbers, names, and the path as the rest.
+/// `%u:%g:%f:%s:%i:%Y:%Z:%n`: numbers, raw mode in hex, and the path as the rest. Owner and group
+/// are root's here; other names come in lines of their own.
 fn read_stat(line: &str) -> Option<(&str, Attributes)> {
-    let mut fields = line.splitn(10, ':');
-    let raw = u32::from_str_radix(fields.next()?, 16).ok()?;
+    let mut fields = line.splitn(8, ':');
     let uid = fields.next()?.parse().ok()?;
     let gid = fields.next()?.parse().ok()?;
+    let raw = u32::from_str_radix(fields.next()?, 16).ok()?;
     let size = fields.next()?.parse().ok()?;
-    let mut rest = fields.skip(3);
-    let owner = rest.next()?.to_owned();
-    let group = rest.next()?.to_owned();
-    let path = rest.next()?;
+    let path = fields.nth(3)?;
     let kind = match raw & 0o170_000 {
         0o100_000 => FileKind::File,
         0o040_000 => FileKind::Directory,
         0o120_000 => FileKind::Symlink,
         _ => FileKind::Other,
     };
+    let (owner, group) = ("root".to_owned(), "root".to_owned());
     Some((path, Attributes { kind, mode: raw & 0o7777, uid, gid, owner, group, size, target: None }))
 }
 
@@ -182,6 +190,10 @@ impl Seen<'_> {
     fn path(&self, path: &str) -> Option<Answer> {
         if let Some(attributes) = self.stats.get(path) {
             let mut attributes = attributes.clone();
+            if let Some((owner, group)) = self.owners.get(path) {
+                (*owner).clone_into(&mut attributes.owner);
+                (*group).clone_into(&mut attributes.group);
+            }
             if attributes.kind == FileKind::Symlink {
                 attributes.target = self.targets.get(path).map(|target| (*target).to_owned());
             }

@@ -6,7 +6,7 @@
 # all of it every time.
 newline='
 '
-paths='' links='' plain='' known='' texts='' special=''
+paths='' links='' plain='' known='' texts='' open='' shown='' special=''
 while [ $# -gt 0 ]; do
     path=$1 wanted=$2 what=$3
     shift 3
@@ -35,10 +35,15 @@ while [ $# -gt 0 ]; do
     fi
     case $what:$path in
     [sx]:* | *\\*) special=$special$path$newline$wanted$newline$what$newline ;;
-    *)
-        plain=$plain$path$newline
-        known="$known${wanted:-none}  $path$newline"
-        case $what in t) texts=$texts$path$newline ;; esac
+    ?:*)
+        if [ -n "$wanted" ]; then
+            plain=$plain$path$newline
+            known="$known$wanted  $path$newline"
+            case $what in t) texts=$texts$path$newline ;; esac
+        else
+            open=$open$path$newline
+            case $what in t) shown=$shown$path$newline ;; esac
+        fi
         ;;
     esac
 done
@@ -50,30 +55,50 @@ if [ -n "$paths" ]; then
         printf 'link %s\n%s\n' "$path" "$(readlink -n "$path")"
     done
     if command -v stat >/dev/null 2>&1; then
+        # Names cost `stat` a look into the user database for each path, and most paths are root's.
         # shellcheck disable=SC2086
-        stat -c 'stat %f:%u:%g:%s:%i:%Y:%Z:%U:%G:%n' $paths 2>/dev/null
+        stats=$(stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%n' $paths 2>/dev/null)
+        printf '%s\n' "$stats"
+        others=''
+        for line in $stats; do
+            case $line in
+            'stat 0:0:'*) ;;
+            *) others=$others${line#stat *:*:*:*:*:*:*:}$newline ;;
+            esac
+        done
+        # shellcheck disable=SC2086
+        [ -z "$others" ] || stat -c 'owner %U:%G:%n' $others 2>/dev/null
     else
         printf 'no stat\n'
     fi
 fi
-if [ -n "$plain" ]; then
+show() {
+    for path; do
+        printf 'text %s\n' "$path"
+        head -c 65537 "$path" | base64
+        printf '.\n'
+    done
+}
+if [ -n "$plain$open" ]; then
     if ! command -v sha256sum >/dev/null 2>&1; then
         printf 'no sha256sum\n'
     else
         # shellcheck disable=SC2086
-        digests=$(sha256sum $plain 2>/dev/null)
+        digests=$(sha256sum $plain $open 2>/dev/null)
         printf '%s\n' "$digests"
         # Where every file is as wanted, no line has to be looked at.
-        if [ "$digests$newline" != "$known" ]; then
+        case $digests$newline in
+        "$known"*) ;;
+        *)
             for line in $digests; do
                 path=${line#*  }
                 case $newline$known in *"$newline$line$newline"*) continue ;; esac
-                case $newline$texts in *"$newline$path$newline"*) ;; *) continue ;; esac
-                printf 'text %s\n' "$path"
-                head -c 65537 "$path" | base64
-                printf '.\n'
+                case $newline$texts in *"$newline$path$newline"*) show "$path" ;; esac
             done
-        fi
+            ;;
+        esac
+        # shellcheck disable=SC2086
+        show $shown
     fi
 fi
 [ -n "$special" ] || exit 0
