@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
-# The contestants. Each `leg_NAME SET` brings all hosts to the state of one set of tasks and
-# prints how many tasks it changed, summed over hosts. Sourced by scripts/bench.sh, which sets
+# The contestants. Each `leg_NAME SET` brings all hosts to the state of one set of tasks; after
+# that, and outside of its time, `changed_NAME` prints how many tasks it changed, summed over
+# hosts. Sourced by scripts/bench.sh, which sets
 #   HOSTS SSH_CONFIG TASKS WORK PROVISION INVENTORY
 # shellcheck disable=SC2154  # set by the caller
 
@@ -12,8 +13,8 @@ leg_bare() {
         pids+=($!)
     done
     wait_all "${pids[@]}"
-    echo 0
 }
+changed_bare() { echo 0; }
 
 # A careful script, one login per host, at once.
 leg_script() {
@@ -23,6 +24,8 @@ leg_script() {
         pids+=($!)
     done
     wait_all "${pids[@]}"
+}
+changed_script() {
     cat "${HOSTS[@]/#/$WORK/script.}" | awk -F= '/^changed=/ { n += $2 } END { print n + 0 }'
 }
 
@@ -32,6 +35,8 @@ leg_provision() {
     [ "$1" = - ] || tags=(--tags "$1")
     "$PROVISION" apply "$INVENTORY" --yes --no-progress "${tags[@]}" --json "$WORK/provision.json" >"$WORK/provision.log" 2>&1 ||
         fail "$WORK/provision.log"
+}
+changed_provision() {
     jq .summary.tasks.changed "$WORK/provision.json"
 }
 
@@ -42,6 +47,8 @@ leg_ansible() {
         ANSIBLE_HOME="$WORK/ansible" ANSIBLE_NOCOLOR=1 ANSIBLE_DEPRECATION_WARNINGS=0 ANSIBLE_CONFIG="$WORK/ansible.cfg" \
         PYTHONWARNINGS=ignore .venv-bench/bin/ansible-playbook -i "$WORK/hosts.ini" "$TASKS/$1.ansible.yaml" \
         >"$WORK/ansible.log" 2>&1 || fail "$WORK/ansible.log"
+}
+changed_ansible() {
     awk '/ changed=/ { sub(/.* changed=/, ""); n += $1 } END { print n + 0 }' "$WORK/ansible.log"
 }
 
@@ -50,10 +57,13 @@ leg_mitogen() {
     plugins=$(echo .venv-bench/lib/python3*/site-packages/ansible_mitogen/plugins/strategy)
     ANSIBLE_STRATEGY_PLUGINS=$plugins ANSIBLE_STRATEGY=mitogen_linear leg_ansible "$1"
 }
+changed_mitogen() { changed_ansible; }
 
 leg_pyinfra() {
     .venv-bench/bin/pyinfra -y --parallel ${#HOSTS[@]} "$WORK/hosts.py" "$TASKS/$1.pyinfra.py" \
         >"$WORK/pyinfra.log" 2>&1 || fail "$WORK/pyinfra.log"
+}
+changed_pyinfra() {
     # Last row of its table: Grand total, hosts, success (that is changed), error, no change.
     sed 's/\x1b\[[0-9;]*m//g' "$WORK/pyinfra.log" | awk '/Grand total/ { print ($4 == "-") ? 0 : $4 }'
 }

@@ -47,8 +47,9 @@ run() {
     local scene=$1 leg=$2 set=$3 expected=$4 start end changed
     cold
     start=$(now)
-    changed=$("leg_$leg" "$set")
+    "leg_$leg" "$set"
     end=$(now)
+    changed=$("changed_$leg")
     printf '%s\t%s\t%s\t%s\n' "$scene" "$leg" "$((end - start))" "$changed" >>"$RESULTS"
     printf '  %-10s %-10s %8d ms  %3s changed\n' "$scene" "$leg" "$(((end - start) / 1000))" "$changed" >&2
     [ "$leg" = bare ] || [ "$changed" = "$expected" ] || {

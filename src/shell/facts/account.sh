@@ -50,17 +50,26 @@ if [ -n "$keys" ]; then
         if [ -L "$file" ] || [ -L "$home/.ssh" ]; then
             printf 'linked\n'
         fi
-        if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh"; fi
         if [ -f "$file" ]; then
-            stat -c 'file %a %u' "$file"
+            # One look at both: each process less is a millisecond.
+            # shellcheck disable=SC2046
+            set -- $(stat -c '%a %u %s' "$home/.ssh" "$file")
+            printf 'directory %s %s\nfile %s %s\n' "${1-}" "${2-}" "${4-}" "${5-}"
             if [ ! -r "$file" ]; then
                 printf 'denied\n'
                 continue
             fi
             printf 'text\n'
-            head -c 65537 "$file" | base64
+            if [ "${6:-65537}" -le 65536 ]; then
+                base64 "$file"
+            else
+                head -c 65537 "$file" | base64
+            fi
             printf '.\n'
-        elif [ -d "$home/.ssh" ] && [ ! -x "$home/.ssh" ]; then
+            continue
+        fi
+        if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh"; fi
+        if [ -d "$home/.ssh" ] && [ ! -x "$home/.ssh" ]; then
             printf 'denied\n'
         fi
     done

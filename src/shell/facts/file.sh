@@ -6,7 +6,7 @@
 # all of it every time.
 newline='
 '
-paths='' links='' plain='' known='' texts='' open='' shown='' special=''
+paths='' links='' plain='' known='' texts='' open='' shown='' special='' stats=''
 while [ $# -gt 0 ]; do
     path=$1 wanted=$2 what=$3
     shift 3
@@ -57,8 +57,8 @@ if [ -n "$paths" ]; then
     if command -v stat >/dev/null 2>&1; then
         # Names cost `stat` a look into the user database for each path, and most paths are root's.
         # shellcheck disable=SC2086
-        stats=$(stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%n' $paths 2>/dev/null)
-        printf '%s\n' "$stats"
+        stats=$(stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%n' $paths 2>/dev/null)$newline
+        printf '%s' "$stats"
         others=''
         for line in $stats; do
             case $line in
@@ -75,7 +75,15 @@ fi
 show() {
     for path; do
         printf 'text %s\n' "$path"
-        head -c 65537 "$path" | base64
+        # Its size is what the line of `stat` says; each process less is a millisecond.
+        size=${stats%%":$path$newline"*}
+        size=${size##*"$newline"}
+        size=${size#stat *:*:*:}
+        size=${size%%:*}
+        case $size in
+        [0-9] | [0-9][0-9] | [0-9][0-9][0-9] | [0-9][0-9][0-9][0-9]) base64 "$path" ;;
+        *) head -c 65537 "$path" | base64 ;;
+        esac
         printf '.\n'
     done
 }

@@ -1,5 +1,10 @@
 # Prints what this system runs in, in the words of systemd-detect-virt.
-if command -v systemd-detect-virt >/dev/null 2>&1; then
+# In a container systemd has written the word down, and need not be asked.
+kind=''
+[ ! -r /run/systemd/container ] || read -r kind </run/systemd/container
+if [ -n "$kind" ]; then
+    printf '%s\n' "$kind"
+elif command -v systemd-detect-virt >/dev/null 2>&1; then
     systemd-detect-virt 2>/dev/null || :
 else
     kind=none
@@ -14,7 +19,6 @@ else
     QEMU* | 'Alibaba Cloud'*) kind=kvm ;;
     VMware*) kind=vmware ;;
     esac
-    [ ! -e /run/systemd/container ] || read -r kind </run/systemd/container
     [ ! -e /run/.containerenv ] || kind=podman
     [ ! -e /.dockerenv ] || kind=docker
     printf '%s\n' "$kind"
