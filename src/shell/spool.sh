@@ -66,8 +66,7 @@ exec 3<&- 4>&-
 watch=$!
 wait $reader
 kill $watch 2>/dev/null
-printf "%s\n" $status >"$s/status.new"
-mv "$s/status.new" "$s/status"
+printf "%s\n" $status >"$s/status"
 '
 if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then
 	# From a file: systemd expands `$$` and `${...}` in the words of a command itself.

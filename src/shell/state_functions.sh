@@ -56,7 +56,7 @@ provision_spool() {
 # Prints the result line and the output of the entry in directory $1.
 provision_result() {
 	printf '%s %s\n' "$spool" "${status:-0}"
-	[ ! -e "$1/out" ] || cat "$1/out"
+	[ ! -s "$1/out" ] || cat "$1/out"
 	if [ -s "$1/tail" ]; then
 		printf '\n[... output left out ...]\n'
 		cat "$1/tail"
