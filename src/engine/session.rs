@@ -382,6 +382,10 @@ impl Session {
             }
         }
         self.drop_remote().await;
+        if self.context.mode != Mode::Gather {
+            // Nobody asks for them any more, and a thousand hosts have many.
+            self.facts = Facts::default();
+        }
         let status = match self.status.take() {
             Some(status) => status,
             None if self.failed => HostStatus::Failed,

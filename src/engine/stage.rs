@@ -226,6 +226,8 @@ impl Session {
                 self.count_planned(task);
             }
         }
+        // Forty tasks of a thousand hosts that need nothing would be most of the journal.
+        shown.retain(|task| !matches!(task.verdict, PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_)));
         self.emit(EventKind::HostPlanned { host: self.host.name.clone(), tasks: shown });
         Ok(plans)
     }

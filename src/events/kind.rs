@@ -286,7 +286,7 @@ pub enum EventKind {
     HostPlanned {
         /// The host.
         host: String,
-        /// Its tasks; unchanged ones too.
+        /// Its tasks without those that need nothing or are not for the host.
         tasks: Vec<PlannedTask>,
     },
     /// A batch of a rollout starts.
