@@ -27,6 +27,9 @@ impl From<Outcome> for Ended {
     }
 }
 
+/// Collects what the tasks after this one ask.
+type Later<'a> = &'a (dyn Fn() -> BTreeSet<Query> + Sync);
+
 impl Session {
     /// Carries out a stage: tasks in order, then the handlers that were notified.
     pub(super) async fn execute(&mut self, work: Vec<Work>, leaders: &Leaders) -> Result<(), Gone> {
@@ -35,8 +38,7 @@ impl Session {
         let mut changed_anything = false;
         let mut stopped: Option<String> = None;
         for (position, item) in work.iter().enumerate() {
-            let later: BTreeSet<Query> =
-                work.get(position + 1..).unwrap_or_default().iter().flat_map(needs).collect();
+            let after = work.get(position + 1..).unwrap_or_default();
             let mut fresh = None;
             if changed_anything && depends(&item.step) && stopped.is_none() {
                 let registers = self.registers(item.step.index);
@@ -48,8 +50,11 @@ impl Session {
             }
             for (number, instance) in item.instances.iter().enumerate() {
                 let task = task_ref(&item.step, instance);
-                let mut later = later.clone();
-                later.extend(queries(item.instances.get(number + 1..).unwrap_or_default()));
+                // Only a change asks: on a converged host this is never collected.
+                let later = || -> BTreeSet<Query> {
+                    let items = queries(item.instances.get(number + 1..).unwrap_or_default());
+                    after.iter().flat_map(needs).chain(items).collect()
+                };
                 let reason =
                     stopped.clone().or_else(|| self.led_elsewhere(&item.step, leaders)).or_else(|| {
                         (self.context.cancel.now() > Stop::No)
@@ -108,8 +113,7 @@ impl Session {
         let handlers = self.handlers(&ids);
         for (position, item) in handlers.iter().enumerate() {
             let mut good = true;
-            let later: BTreeSet<Query> =
-                handlers.get(position..).unwrap_or_default().iter().flat_map(needs).collect();
+            let later = || handlers.get(position..).unwrap_or_default().iter().flat_map(needs).collect();
             for instance in &item.instances {
                 let task = task_ref(&item.step, instance);
                 let began = Instant::now();
@@ -136,7 +140,7 @@ impl Session {
         &mut self,
         item: &Work,
         instance: &Instance,
-        later: &BTreeSet<Query>,
+        later: Later<'_>,
         planner: &mut Planner,
     ) -> Result<Ended, Gone> {
         let began = Instant::now();
@@ -155,7 +159,7 @@ impl Session {
         &mut self,
         item: &Work,
         instance: &Instance,
-        later: &BTreeSet<Query>,
+        later: Later<'_>,
         planner: &mut Planner,
     ) -> Result<Ended, Gone> {
         let plan = planner.plan(instance, &self.facts);
@@ -204,7 +208,7 @@ impl Session {
         }
         self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
         let touches = plan.touches.unwrap_or(Touches::Everything);
-        let outcome = self.attempts(item, instance, changes, provable, &touches, later).await?;
+        let outcome = self.attempts(item, instance, changes, provable, &touches, &later()).await?;
         if !matches!(outcome, Outcome::Failed(_)) {
             planner.done(&instance.name);
         }

@@ -146,6 +146,9 @@ impl Session {
 
     /// Handlers of this host among some ids, in the order of the playbooks.
     pub(super) fn handlers(&self, ids: &BTreeSet<String>) -> Vec<Work> {
+        if ids.is_empty() {
+            return Vec::new();
+        }
         let project = self.context.project.clone();
         let registers = self.registers(project.steps.len());
         project
