@@ -231,6 +231,9 @@ fn shell_texts_are_clean() {
         if text.contains("after ") && !file.ends_with("after.sh") && !file.ends_with("put.sh") {
             text = read("resources/after.sh") + &text;
         }
+        if text.contains(" text \"$") && !file.ends_with("text.sh") {
+            text = read("facts/text.sh") + &text;
+        }
         // The engine's scripts share their functions through the prelude of a frame.
         let engine = shell.join("state_functions.sh");
         if file.parent() == Some(&shell) && file != engine && !file.ends_with("ask.sh") && engine.exists() {

@@ -1,13 +1,13 @@
-//! Users, groups and authorized keys: one `getent` per database for all of a host.
+//! Users, groups and authorized keys: the local files, and one `getent` per
+//! database for what is not in them.
 //!
 //! Formats: passwd(5), group(5), `AUTHORIZED_KEYS FILE FORMAT` in sshd(8).
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 
-use super::file::TEXT_LIMIT;
+use super::file::{TEXT_LIMIT, read_text};
 use super::{Answer, Answers, Query, lines};
 use crate::transport::Script;
 
@@ -61,7 +61,7 @@ pub struct AuthorizedKeys {
 }
 
 pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/account.sh"));
+    let mut script = Script::new(crate::shell!("facts/text.sh", "facts/account.sh"));
     for query in queries {
         if let Query::User(name) = query {
             script = script.arg("user").arg(name.as_str());
@@ -173,8 +173,7 @@ fn read_keys<'a>(
         "file" => keys.file = mode_and_owner(rest),
         "denied" => keys.unreadable = Some(format!("no permission to read {}", keys.path)),
         "text" => {
-            let encoded: String = lines.by_ref().take_while(|line| *line != ".").collect();
-            let bytes = base64::engine::general_purpose::STANDARD.decode(encoded).unwrap_or_default();
+            let bytes = read_text(lines).unwrap_or_default();
             if bytes.len() > TEXT_LIMIT {
                 keys.unreadable = Some(format!("{} has more than 64 KiB", keys.path));
             } else {

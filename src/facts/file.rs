@@ -73,7 +73,7 @@ pub struct Content {
 
 /// One `stat`, one `sha256sum`, links and texts where wanted.
 pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/file.sh"));
+    let mut script = Script::new(crate::shell!("facts/text.sh", "facts/file.sh"));
     for query in queries {
         if let Query::Path(path) = query {
             script = script.arg(path.as_str()).arg("").arg("a");
@@ -96,9 +96,8 @@ pub(super) fn script(queries: &[Query]) -> Script {
 #[derive(Default)]
 struct Seen<'a> {
     stats: BTreeMap<&'a str, Attributes>,
-    /// Names of owner and group, where one of them is not root.
-    owners: BTreeMap<&'a str, (&'a str, &'a str)>,
-    targets: BTreeMap<&'a str, &'a str>,
+    users: BTreeMap<u32, &'a str>,
+    groups: BTreeMap<u32, &'a str>,
     digests: BTreeMap<&'a str, &'a str>,
     texts: BTreeMap<&'a str, Option<String>>,
     absent: BTreeMap<&'a str, bool>,
@@ -119,23 +118,13 @@ fn read(output: &str) -> Seen<'_> {
             "same" => drop(seen.same.insert(rest, true)),
             "differs" => drop(seen.same.insert(rest, false)),
             "no" => seen.tools.push(rest),
-            "link" => {
-                if let Some(target) = lines.next() {
-                    seen.targets.insert(rest, target);
-                }
-            }
             "stat" => {
                 if let Some((path, attributes)) = read_stat(rest) {
                     seen.stats.insert(path, attributes);
                 }
             }
-            "owner" => {
-                let mut fields = rest.splitn(3, ':');
-                if let (Some(owner), Some(group), Some(path)) = (fields.next(), fields.next(), fields.next())
-                {
-                    seen.owners.insert(path, (owner, group));
-                }
-            }
+            "user" => read_name(rest, &mut seen.users),
+            "group" => read_name(rest, &mut seen.groups),
             // As sha256sum writes it.
             digest if digest.len() == 64 && rest.starts_with(' ') => {
                 seen.digests.insert(rest.trim_start_matches(' '), digest);
@@ -146,13 +135,8 @@ fn read(output: &str) -> Seen<'_> {
                 }
             }
             "text" => {
-                let encoded: String = lines.by_ref().take_while(|line| *line != ".").collect();
-                let text = base64::engine::general_purpose::STANDARD
-                    .decode(encoded)
-                    .ok()
-                    .filter(|bytes| bytes.len() <= TEXT_LIMIT)
-                    .and_then(|bytes| String::from_utf8(bytes).ok());
-                seen.texts.insert(rest, text);
+                let text = read_text(&mut lines).ok().filter(|bytes| bytes.len() <= TEXT_LIMIT);
+                seen.texts.insert(rest, text.and_then(|bytes| String::from_utf8(bytes).ok()));
             }
             _ => {}
         }
@@ -160,8 +144,37 @@ fn read(output: &str) -> Seen<'_> {
     seen
 }
 
-/// `%u:%g:%f:%s:%i:%Y:%Z:%n`: numbers, raw mode in hex, and the path as the rest. Owner and group
-/// are root's here; other names come in lines of their own.
+/// `NUMBER NAME`
+fn read_name<'a>(line: &'a str, into: &mut BTreeMap<u32, &'a str>) {
+    if let Some((number, name)) = line.split_once(' ')
+        && let Ok(number) = number.parse()
+    {
+        into.entry(number).or_insert(name);
+    }
+}
+
+/// What `text` of `facts/text.sh` prints, up to its full stop: lines behind `|`, or base64.
+pub(super) fn read_text<'a>(
+    lines: &mut impl Iterator<Item = &'a str>,
+) -> Result<Vec<u8>, base64::DecodeError> {
+    let (mut plain, mut encoded) = (String::new(), String::new());
+    for line in lines.by_ref().take_while(|line| *line != ".") {
+        match line.strip_prefix('|') {
+            Some(line) => {
+                plain.push_str(line);
+                plain.push('\n');
+            }
+            None => encoded.push_str(line),
+        }
+    }
+    if encoded.is_empty() {
+        return Ok(plain.into_bytes());
+    }
+    base64::engine::general_purpose::STANDARD.decode(encoded)
+}
+
+/// `%u:%g:%f:%s:%i:%Y:%Z:%N`: numbers, raw mode in hex, and the path as the rest. Of a symbolic link
+/// that is ` -> ` and its target as well, each in quotes where busybox writes it.
 fn read_stat(line: &str) -> Option<(&str, Attributes)> {
     let mut fields = line.splitn(8, ':');
     let uid = fields.next()?.parse().ok()?;
@@ -175,8 +188,23 @@ fn read_stat(line: &str) -> Option<(&str, Attributes)> {
         0o120_000 => FileKind::Symlink,
         _ => FileKind::Other,
     };
-    let (owner, group) = ("root".to_owned(), "root".to_owned());
-    Some((path, Attributes { kind, mode: raw & 0o7777, uid, gid, owner, group, size, target: None }))
+    let (mut path, mut target) = (path, None);
+    if kind == FileKind::Symlink {
+        let quoted = path.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
+        let (from, to) = match quoted {
+            Some(quoted) => quoted.split_once("' -> '")?,
+            None => path.split_once(" -> ")?,
+        };
+        (path, target) = (from, Some(to.to_owned()));
+    }
+    let (owner, group) = (String::new(), String::new());
+    Some((path, Attributes { kind, mode: raw & 0o7777, uid, gid, owner, group, size, target }))
+}
+
+/// As `stat` and `ls` call a number: 0 is root everywhere, and one without a name is `UNKNOWN`.
+fn name(number: u32, names: &BTreeMap<u32, &str>) -> String {
+    let name = names.get(&number).copied();
+    name.unwrap_or(if number == 0 { "root" } else { "UNKNOWN" }).to_owned()
 }
 
 impl Seen<'_> {
@@ -190,13 +218,8 @@ impl Seen<'_> {
     fn path(&self, path: &str) -> Option<Answer> {
         if let Some(attributes) = self.stats.get(path) {
             let mut attributes = attributes.clone();
-            if let Some((owner, group)) = self.owners.get(path) {
-                (*owner).clone_into(&mut attributes.owner);
-                (*group).clone_into(&mut attributes.group);
-            }
-            if attributes.kind == FileKind::Symlink {
-                attributes.target = self.targets.get(path).map(|target| (*target).to_owned());
-            }
+            attributes.owner = name(attributes.uid, &self.users);
+            attributes.group = name(attributes.gid, &self.groups);
             return Some(Answer::Path(Some(attributes)));
         }
         self.denied(path).or_else(|| {

@@ -135,6 +135,7 @@ impl Shared {
             for path in extra.into_iter().chain(&ssh_config::user_files(self.settings.user_config)) {
                 file.include(path)?;
             }
+            file.block("*", &ssh_config::last());
             Ok(())
         };
         let mut all = File::new("`ssh -F THIS_FILE HOST` logs in as the run did.");

@@ -65,6 +65,12 @@ pub(super) fn common(connect_timeout: Duration, version: (u32, u32), accept_new:
     lines
 }
 
+/// The lines after the user's own, whose `SetEnv` wins: sudo's refusals are told apart in English
+/// where the host accepts that, and quoted as they are where it does not.
+pub(super) fn last() -> Vec<Line> {
+    vec![("SetEnv", "LC_ALL=C".to_owned())]
+}
+
 /// The lines of one host. What is not set is left to the user's own files.
 ///
 /// # Errors

@@ -39,11 +39,11 @@ impl Way {
     }
 
     /// The remote command line of a host shell: a constant without quotes, so that every login
-    /// shell takes it. `env` because sudo's messages are told apart in English.
+    /// shell takes it. Sudo's messages are told apart in English; `SetEnv` of the connection asks for that.
     pub(super) fn shell(&self) -> &'static str {
         match self {
             Self::None | Self::Password(_) => "exec sh -s",
-            Self::Free => "exec env LC_ALL=C sudo -n sh -s",
+            Self::Free => "exec sudo -n sh -s",
         }
     }
 
@@ -51,7 +51,7 @@ impl Way {
     pub(super) fn stream(&self, path: &str) -> String {
         match self {
             Self::None => format!("exec dd of={path} bs=1M"),
-            Self::Free => format!("exec env LC_ALL=C sudo -n dd of={path} bs=1M"),
+            Self::Free => format!("exec sudo -n dd of={path} bs=1M"),
             Self::Password(_) => "exec sh -s".to_owned(),
         }
     }

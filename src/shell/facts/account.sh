@@ -1,17 +1,24 @@
 # Asks about users, groups and authorized keys. Parameters: pairs of `user`, `group` or `keys`
 # and a name. The whole group file is read: it is where `usermod` keeps memberships.
+# Prints the lines of database $1 with the names that follow. Where the local file has a name, that
+# is the account that useradd and its kin change; only the others are asked for.
 database() {
-    # $1: passwd or group; then names. Prints their lines.
     database=$1
     shift
-    if command -v getent >/dev/null 2>&1; then
+    wanted=" $* "
+    while IFS= read -r line; do
+        case $wanted in
+        *" ${line%%:*} "*)
+            printf '%s\n' "$line"
+            before=${wanted%%" ${line%%:*} "*}
+            wanted="$before ${wanted#*" ${line%%:*} "}"
+            ;;
+        esac
+    done <"/etc/$database"
+    # shellcheck disable=SC2086
+    set -- $wanted
+    if [ $# -gt 0 ] && command -v getent >/dev/null 2>&1; then
         getent "$database" "$@"
-    else
-        while IFS= read -r line; do
-            for name; do
-                case $line in "$name":*) printf '%s\n' "$line" ;; esac
-            done
-        done <"/etc/$database"
     fi
 }
 users='' groups='' keys=''
@@ -19,9 +26,13 @@ while [ $# -gt 1 ]; do
     case $1 in
     user) users="$users $2" ;;
     group) groups="$groups $2" ;;
-    keys) users="$users $2" keys="$keys $2 " ;;
+    keys) keys="$keys $2 " ;;
     esac
     shift 2
+done
+# The home of whoever has keys is wanted as well; nobody is asked for twice.
+for name in $keys; do
+    case "$users " in *" $name "*) ;; *) users="$users $name" ;; esac
 done
 for tool in useradd usermod userdel groupadd groupmod groupdel; do
     command -v "$tool" >/dev/null 2>&1 || printf 'no %s\n' "$tool"
@@ -59,13 +70,7 @@ if [ -n "$keys" ]; then
                 printf 'denied\n'
                 continue
             fi
-            printf 'text\n'
-            if [ "${6:-65537}" -le 65536 ]; then
-                base64 "$file"
-            else
-                head -c 65537 "$file" | base64
-            fi
-            printf '.\n'
+            text "$file" "${6:-unknown}"
             continue
         fi
         if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh"; fi

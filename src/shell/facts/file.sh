@@ -4,14 +4,34 @@
 # that is remembered by a stamp, `x` whether it is the text given in base64 as wanted. A path holds
 # no newline, so lists of paths are texts split at newlines: appending to "$@" in a loop copies
 # all of it every time.
-newline='
-'
-paths='' links='' plain='' known='' texts='' open='' shown='' special='' stats=''
+paths='' plain='' known='' texts='' open='' shown='' special='' stats=''
+# Prints `$1 NUMBER NAME` for the numbers in $3, which are of database $2. The local file is read by
+# the shell itself, since each process is a millisecond; the others are asked for together.
+names() {
+    ids=$3
+    [ "$ids" != ' ' ] && [ -r "/etc/$2" ] || return 0
+    while IFS=: read -r name _ id _; do
+        case $ids in
+        *" $id "*)
+            printf '%s %s %s\n' "$1" "$id" "$name"
+            before=${ids%%" $id "*}
+            ids="$before ${ids#*" $id "}"
+            [ "$ids" != ' ' ] || return 0
+            ;;
+        esac
+    done <"/etc/$2"
+    command -v getent >/dev/null 2>&1 || return 0
+    IFS=' '
+    # shellcheck disable=SC2086 # numbers
+    getent "$2" $ids | while IFS=: read -r name _ id _; do
+        printf '%s %s %s\n' "$1" "$id" "$name"
+    done
+    IFS=$newline
+}
 while [ $# -gt 0 ]; do
     path=$1 wanted=$2 what=$3
     shift 3
     if [ -L "$path" ]; then
-        links=$links$path$newline
         paths=$paths$path$newline
         continue
     fi
@@ -51,40 +71,35 @@ done
 IFS=$newline
 set -f
 if [ -n "$paths" ]; then
-    for path in $links; do
-        printf 'link %s\n%s\n' "$path" "$(readlink -n "$path")"
-    done
     if command -v stat >/dev/null 2>&1; then
-        # Names cost `stat` a look into the user database for each path, and most paths are root's.
+        # Numbers only: names would cost `stat` a look into the user database for each path, and
+        # most paths are root's. %N adds where a link points.
         # shellcheck disable=SC2086
-        stats=$(stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%n' $paths 2>/dev/null)$newline
+        stats=$(QUOTING_STYLE=literal stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%N' $paths 2>/dev/null)$newline
         printf '%s' "$stats"
-        others=''
+        users=' ' groups=' '
         for line in $stats; do
-            case $line in
-            'stat 0:0:'*) ;;
-            *) others=$others${line#stat *:*:*:*:*:*:*:}$newline ;;
-            esac
+            case $line in 'stat 0:0:'*) continue ;; esac
+            line=${line#stat }
+            id=${line%%:*}
+            case $users in *" $id "*) ;; *) users="$users$id " ;; esac
+            line=${line#*:}
+            id=${line%%:*}
+            case $groups in *" $id "*) ;; *) groups="$groups$id " ;; esac
         done
-        # shellcheck disable=SC2086
-        [ -z "$others" ] || stat -c 'owner %U:%G:%n' $others 2>/dev/null
+        names user passwd "$users"
+        names group group "$groups"
     else
         printf 'no stat\n'
     fi
 fi
+# Prints the text of each of the paths, whose sizes `stat` has told.
 show() {
     for path; do
-        printf 'text %s\n' "$path"
-        # Its size is what the line of `stat` says; each process less is a millisecond.
         size=${stats%%":$path$newline"*}
         size=${size##*"$newline"}
         size=${size#stat *:*:*:}
-        size=${size%%:*}
-        case $size in
-        [0-9] | [0-9][0-9] | [0-9][0-9][0-9] | [0-9][0-9][0-9][0-9]) base64 "$path" ;;
-        *) head -c 65537 "$path" | base64 ;;
-        esac
-        printf '.\n'
+        text "$path" "${size%%:*}"
     done
 }
 if [ -n "$plain$open" ]; then
@@ -155,9 +170,7 @@ END
         digest=${digest%% *}
         printf 'digest %s  %s\n' "$digest" "$path"
         if [ "$what" = t ] && [ "$digest" != "$wanted" ]; then
-            printf 'text %s\n' "$path"
-            head -c 65537 "$path" | base64
-            printf '.\n'
+            text "$path" unknown
         fi
         ;;
     esac

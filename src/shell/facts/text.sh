@@ -1,0 +1,27 @@
+newline='
+'
+tab='	'
+# Prints the text of file $1, which has $2 bytes: short printable text as it is, each line behind
+# `|`, read by the shell itself, since each process is a millisecond; other text in base64, and of
+# a long or unknown size at most 64 KiB and one byte.
+text() {
+    printf 'text %s\n' "$1"
+    case $2 in
+    [0-9] | [0-9][0-9] | [0-9][0-9][0-9] | [1-3][0-9][0-9][0-9])
+        count=0 shown=''
+        while IFS= read -r line; do
+            case $line in *[!' '-~"$tab"]*) break ;; esac
+            count=$((count + ${#line} + 1))
+            shown="$shown|$line$newline"
+        done <"$1"
+        if [ "$count" = "$2" ]; then
+            printf '%s' "$shown"
+        else
+            base64 "$1"
+        fi
+        ;;
+    [0-9][0-9][0-9][0-9] | [1-5][0-9][0-9][0-9][0-9]) base64 "$1" ;;
+    *) head -c 65537 "$1" | base64 ;;
+    esac
+    printf '.\n'
+}
