@@ -8,14 +8,14 @@ text() {
     printf 'text %s\n' "$1"
     case $2 in
     [0-9] | [0-9][0-9] | [0-9][0-9][0-9] | [1-3][0-9][0-9][0-9])
-        count=0 shown=''
+        count=0 printable=''
         while IFS= read -r line; do
             case $line in *[!' '-~"$tab"]*) break ;; esac
             count=$((count + ${#line} + 1))
-            shown="$shown|$line$newline"
+            printable="$printable|$line$newline"
         done <"$1"
         if [ "$count" = "$2" ]; then
-            printf '%s' "$shown"
+            printf '%s' "$printable"
         else
             base64 "$1"
         fi
