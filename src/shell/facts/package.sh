@@ -16,6 +16,57 @@ wanted() {
         shift 3
     done
 }
+# Both print ` status  name version architecture` of what is installed.
+from_query() {
+    count=$#
+    index=0
+    while [ "$index" -lt "$count" ]; do
+        name=$1
+        shift 3
+        index=$((index + 3))
+        set -- "$@" "$name"
+    done
+    exec dpkg-query -W -f ' ${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\n' "$@" 2>/dev/null
+}
+# `dpkg-query` reads the whole database into memory, 6 ms for 750 packages; `grep` finds some names
+# in a fifth of that. The order of the fields is fixed, so Version ends what is wanted of a stanza.
+# Fails where only dpkg-query can tell: names with an architecture, a package that is neither
+# absent nor installed, updates that are not merged yet.
+from_status() {
+    [ -r /var/lib/dpkg/status ] || return
+    for file in /var/lib/dpkg/updates/[0-9]*; do
+        [ ! -e "$file" ] || return
+    done
+    count=$#
+    index=0
+    while [ "$index" -lt "$count" ]; do
+        case $1 in *[!a-z0-9+.-]*) return 1 ;; esac
+        name=$1
+        shift 3
+        index=$((index + 3))
+        set -- "$@" -e "Package: $name"
+    done
+    stanzas=$(grep -x -F -A 13 "$@" /var/lib/dpkg/status 2>/dev/null)
+    [ $? -lt 2 ] || return
+    set -f
+    IFS='
+'
+    lines=''
+    for line in $stanzas; do
+        case $line in
+        'Package: '*) name=${line#*: } status='' architecture='' ;;
+        'Status: install ok installed') status='ii ' ;;
+        'Status: hold ok installed') status='hi ' ;;
+        'Status: '*) return 1 ;;
+        'Architecture: '*) architecture=${line#*: } ;;
+        'Version: '*)
+            [ -n "$status" ] && [ -n "$architecture" ] || return
+            lines="$lines $status $name ${line#*: } $architecture$IFS"
+            ;;
+        esac
+    done
+    printf '%s' "$lines"
+}
 if command -v dpkg-query >/dev/null 2>&1; then
     printf 'manager apt\n'
     for file in /var/lib/dpkg/updates/[0-9]*; do
@@ -29,17 +80,7 @@ if command -v dpkg-query >/dev/null 2>&1; then
     done
     installed=''
     if [ $# -gt 0 ]; then
-        installed=$(
-            count=$#
-            index=0
-            while [ "$index" -lt "$count" ]; do
-                name=$1
-                shift 3
-                index=$((index + 3))
-                set -- "$@" "$name"
-            done
-            exec dpkg-query -W -f ' ${db:Status-Abbrev} ${Package} ${Version} ${Architecture}\n' "$@" 2>/dev/null
-        )
+        installed=$(from_status "$@" || from_query "$@")
         printf '%s\n' "$installed"
         names=$(wanted "$installed" "$@")
         if [ -n "$names" ]; then
