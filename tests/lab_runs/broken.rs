@@ -122,7 +122,7 @@ tasks:
       script: |
         echo started >>/root/starts
         i=0
-        while [ $i -lt 25 ]; do i=$((i+1)); echo line $i; sleep 1; done
+        while [ $i -lt 60 ]; do i=$((i+1)); echo line $i; sleep 1; done
         touch /root/done
       creates: /root/done
 ",
@@ -139,7 +139,7 @@ tasks:
     assert_eq!(node.sh("cat /root/starts"), "started");
     let report = site.run("report show", &["--output"]).expect(0);
     let lines: Vec<_> = report.out.lines().filter_map(|line| line.trim().strip_prefix("| line ")).collect();
-    assert_eq!(lines, (1..=25).map(|n| n.to_string()).collect::<Vec<_>>(), "{}", report.out);
+    assert_eq!(lines, (1..=60).map(|n| n.to_string()).collect::<Vec<_>>(), "{}", report.out);
     assert_eq!(site.counts(0)["unchanged"], 1);
     assert_eq!(node.leftovers(), "free\n/run/provision/notify:\n\n/run/provision/spool:");
     node.wait_for("! systemctl list-units --no-legend --all 'provision-*' | grep -q .");
