@@ -116,7 +116,7 @@ impl Session {
         if scripts.len() == 1 {
             return scripts.pop().ok_or_else(|| "nothing to run".to_owned());
         }
-        let text = "for script; do printf '%s' \"$script\" | base64 -d | sh -s || exit; done";
+        let text = crate::shell!("resources/each.sh");
         Ok(Script::new(text).args(scripts.into_iter().map(|script| Arg::Script(Box::new(script)))))
     }
 

@@ -69,7 +69,7 @@ fn hash_script(hash: &mut Sha256, script: &Script) {
     hash.update(script.text.as_bytes());
     for arg in &script.args {
         match arg {
-            Arg::Word(text) | Arg::Text(text) => hash.update(text.as_bytes()),
+            Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => hash.update(text.as_bytes()),
             Arg::Bytes(bytes) => hash.update(base64::engine::general_purpose::STANDARD.encode(bytes)),
             Arg::Script(inner) => hash_script(hash, inner),
         }

@@ -169,7 +169,7 @@ impl Resource for AuthorizedKey {
                 .arg(keys.path.as_str())
                 .arg(keys.uid.to_string())
                 .arg(keys.gid.to_string())
-                .arg(Arg::Bytes(after.clone().into_bytes())),
+                .arg(Arg::Packed(after.clone())),
             detail: Detail::Text { before: keys.text.clone(), after: Some(after) },
             upload: None,
             disruption: Disruption::None,

@@ -205,7 +205,7 @@ impl RegularFile {
         let mut upload = None;
         match &self.want {
             Want::Anything => script = script.arg("").arg(Arg::Bytes(Vec::new())),
-            Want::Text(text) => script = script.arg("").arg(Arg::Text(text.clone())),
+            Want::Text(text) => script = script.arg("").arg(Arg::Packed(text.clone())),
             Want::Bytes(bytes) => script = script.arg("").arg(Arg::Bytes(bytes.to_vec())),
             // The transport adds the path of the copy as the last parameter.
             Want::Large { path, sha256, .. } => {

@@ -32,7 +32,10 @@ errors=$(
 		shift 2
 	done
 	mkdir -p "$s" && printf '%s\n' "$name" >"$s/name" && printf '%s\n' "$run" >"$s/run" &&
-		printf '%s' "$script" | base64 -d >"$s/cmd" && mkfifo "$s/pipe"
+		case $script in
+		=*) printf '%s' "${script#=}" ;;
+		*) printf '%s' "$script" | base64 -d ;;
+		esac >"$s/cmd" && mkfifo "$s/pipe"
 ) || {
 	printf 'unwritable %s: %s\n' "$s" "$errors"
 	rm -rf "$s"
@@ -48,7 +51,7 @@ read -r stat <"/proc/$$/stat"
 user=$2
 set -- ${stat##*) }
 printf "%s %s\n" $$ "${20}" >"$s/pid"
-{ head -c 524288 >"$s/out"; tail -c 65536 >"$s/tail"; } <"$s/pipe" 9>&- &
+{ head -c 524288 >"$s/out"; exec tail -c 65536 >"$s/tail"; } <"$s/pipe" 9>&- &
 reader=$!
 exec 3<"$s/cmd" 4>"$s/pipe"
 rm -f "$s/cmd" "$s/pipe"

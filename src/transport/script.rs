@@ -9,9 +9,12 @@ pub enum Arg {
     Word(String),
     /// Text that may hold placeholders of secrets; arrives as base64 of the revealed text.
     Text(String),
+    /// The same, packed: short of a process on the host where it is plain text. See [`Arg::Script`].
+    Packed(String),
     /// Bytes; arrive as base64.
     Bytes(Vec<u8>),
-    /// A whole script; arrives as base64 of its shell text with its own data quoted in.
+    /// A whole script: its shell text with its own data quoted in. Printable text arrives as `=` and
+    /// itself, other text as base64, which never begins with `=`.
     Script(Box<Script>),
 }
 

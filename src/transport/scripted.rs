@@ -252,7 +252,7 @@ fn readable(script: &Script) -> String {
     for arg in &script.args {
         out.push('\n');
         match arg {
-            Arg::Word(text) | Arg::Text(text) => out.push_str(text),
+            Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => out.push_str(text),
             Arg::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
             Arg::Script(script) => out.push_str(&readable(script)),
         }

@@ -51,7 +51,8 @@ impl Script {
                 Arg::Word(word) => out.push_str(&quote(&secrets.reveal(word))),
                 Arg::Text(text) => out.push_str(&encode(secrets.reveal(text).as_bytes())),
                 Arg::Bytes(bytes) => out.push_str(&encode(bytes)),
-                Arg::Script(script) => out.push_str(&encode(script.render(secrets, "script").as_bytes())),
+                Arg::Packed(text) => out.push_str(&pack(&secrets.reveal(text))),
+                Arg::Script(script) => out.push_str(&pack(&script.render(secrets, "script"))),
             }
         }
         // A script that is run from a pipe or a file must not read its own text.
@@ -62,7 +63,7 @@ impl Script {
         self.text.contains('\0')
             || self.args.iter().any(|arg| match arg {
                 Arg::Word(word) => word.contains('\0'),
-                Arg::Text(_) | Arg::Bytes(_) => false,
+                Arg::Text(_) | Arg::Packed(_) | Arg::Bytes(_) => false,
                 Arg::Script(script) => script.holds_nul(),
             })
     }
@@ -71,6 +72,18 @@ impl Script {
 /// Base64 needs no quotes, but an empty word does.
 fn encode(bytes: &[u8]) -> String {
     if bytes.is_empty() { "''".to_owned() } else { STANDARD.encode(bytes) }
+}
+
+/// Printable text as `=` and itself, so that no process has to decode it; base64 otherwise, and where
+/// quotes within quotes would make it long.
+fn pack(text: &str) -> String {
+    let plain = text.bytes().all(|byte| matches!(byte, b'\t' | b'\n' | b' '..=b'~'));
+    let quotes = text.bytes().filter(|byte| *byte == b'\'').count();
+    if plain && quotes <= 16 + text.len() / 8 {
+        quote(&format!("={text}")).into_owned()
+    } else {
+        encode(text.as_bytes())
+    }
 }
 
 /// A nonce for one connection. It only has to be what no output holds by accident.
@@ -285,7 +298,7 @@ mod tests {
             Script::new("# nothing but a comment"),
             Script::new("cat; helper; printf '\\377\\000\\n'"),
             Script::new("printf '%s' \"$1\" | base64 -d").arg(Arg::Bytes(vec![0, 255, 10])),
-            Script::new("printf '%s' \"$1\" | base64 -d | sh")
+            Script::new(format!("{UNPACK} | sh"))
                 .arg(Arg::Script(Box::new(Script::new("echo \"<$1>\"").arg("in'ner")))),
             Script::new("set -e; false; echo not reached"),
         ]);
@@ -357,17 +370,40 @@ mod tests {
         }
     }
 
+    /// How scripts read what `pack` writes.
+    const UNPACK: &str = "case $1 in =*) printf '%s' \"${1#=}\" ;; *) printf '%s' \"$1\" | base64 -d ;; esac";
+
+    #[test]
+    fn packed_text_arrives_whole() {
+        let texts = [
+            "",
+            "=",
+            "plain\n",
+            "\n\n a\tb \\ \\n $x `y` %s\n\n",
+            "it's",
+            "gr\u{fc}n\u{81}\r\n",
+            "a\0b\u{7f}",
+        ];
+        for text in texts.into_iter().map(str::to_owned).chain(["'".repeat(99), "x'".repeat(9)]) {
+            let packed = pack(&text);
+            let script = Script::new(UNPACK).arg(Arg::Packed(text.clone()));
+            let text_of_frame = render(&frame(&[script]), NONCE, 1).unwrap();
+            for shell in shells().filter(|shell| shell[0] != "mksh") {
+                assert_eq!(answers(shell, &text_of_frame)[1].0, text.as_bytes(), "{shell:?} {packed}");
+            }
+        }
+    }
+
     #[test]
     fn secrets_are_put_in_and_quoted() {
         let secrets = Secrets::new(BTreeMap::from([("pw".to_owned(), "o'ne $two".to_owned().into())]));
         let word = placeholder("pw");
         let inner = Script::new("printf '%s,' \"$1\"").arg(word.clone());
-        let script = Script::new(
-            "printf '%s,' \"$1\"; for it in \"$2\" \"$3\"; do printf '%s' \"$it\" | base64 -d; done",
-        )
-        .arg(word.clone())
-        .arg(Arg::Text(format!("<{word}>")))
-        .arg(Arg::Script(Box::new(inner)));
+        let script =
+            Script::new(format!("printf '%s,' \"$1\"; printf '%s' \"$2\" | base64 -d; shift 2; {UNPACK}"))
+                .arg(word.clone())
+                .arg(Arg::Text(format!("<{word}>")))
+                .arg(Arg::Script(Box::new(inner)));
         let text = script.render(&secrets, "it");
         let output = feed(&["sh", "-s"], text.as_bytes());
         let output = String::from_utf8(output.stdout).unwrap();

@@ -1,5 +1,4 @@
-//! Runs scripts on this machine without a transport, by the same rule: a function with the
-//! text, called with quoted arguments; texts, bytes and scripts arrive as base64.
+//! Runs scripts on this machine without a connection.
 #![allow(dead_code, reason = "each test binary uses a part of it")]
 #![allow(unreachable_pub, reason = "shared by test binaries")]
 #![allow(clippy::disallowed_methods, reason = "tests start the shells that they test")]
@@ -8,32 +7,17 @@ use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;
 
-use base64::Engine as _;
 use provision::facts::{Facts, Query, batch};
 use provision::resources::Resource;
-use provision::transport::{Arg, PartEnd, Script};
+use provision::secrets::Secrets;
+use provision::transport::{PartEnd, Script};
 
 /// The shells that every script must run under.
 pub const SHELLS: &[&[&str]] = &[&["sh"], &["dash"], &["bash", "--posix"], &["bash"], &["busybox", "sh"]];
 
-fn quote(word: &str) -> String {
-    format!("'{}'", word.replace('\'', "'\\''"))
-}
-
-/// The shell text of a script.
+/// The shell text of a script, as the transport writes it.
 pub fn render(script: &Script) -> String {
-    let encode = |bytes: &[u8]| base64::engine::general_purpose::STANDARD.encode(bytes);
-    let args: Vec<String> = script
-        .args
-        .iter()
-        .map(|arg| match arg {
-            Arg::Word(word) => quote(word),
-            Arg::Text(text) => quote(&encode(text.as_bytes())),
-            Arg::Bytes(bytes) => quote(&encode(bytes)),
-            Arg::Script(script) => quote(&encode(render(script).as_bytes())),
-        })
-        .collect();
-    format!("part() {{\n{}\n}}\n(part {}) </dev/null\n", script.text, args.join(" "))
+    script.render(&Secrets::default(), "part")
 }
 
 /// Runs a script; its status, standard output and standard error.

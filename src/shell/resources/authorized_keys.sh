@@ -1,4 +1,4 @@
-# Writes authorized_keys. Parameters: path, uid, gid, content in base64. The directory belongs to
+# Writes authorized_keys. Parameters: path, uid, gid, content as for `put`. The directory belongs to
 # the user: we go into it and look where we are before anything is written.
 path=$1 uid=$2 gid=$3
 directory=${path%/*}

@@ -2,10 +2,12 @@
 # descriptor and never opened through a link (`set -C` is O_EXCL), so that a directory that
 # belongs to somebody else cannot lead us away.
 # Parameters of `put`: path, mode, ownership (`owner:group` or empty), digest of an uploaded copy
-# (or empty), content in base64 or the path of that copy.
+# (or empty), content (`=` and text, or base64) or the path of that copy.
 put() {
     umask 077
-    temporary=$(mktemp -u "${1%/*}/.provision.XXXXXX") || return
+    temporary=
+    { read -r temporary </proc/sys/kernel/random/uuid; } 2>/dev/null
+    temporary=${1%/*}/.provision.${temporary:-$$}
     set -C
     exec 3>"$temporary" || return
     set +C
@@ -20,7 +22,20 @@ put() {
     rm -f "$temporary"
     return 1
 }
+# mksh has no `printf` of its own, and nothing of this may be seen in a process list.
+if [ -n "${KSH_VERSION-}" ]; then
+    say() { print -rn -- "$1"; }
+else
+    say() { printf '%s' "$1"; }
+fi
 put_content() {
+    case $1$2 in =*)
+        say "${2#=}" >&3 2>/dev/null && return
+        # Why it failed, a shell only tells as a number.
+        say "${2#=}" | cat >&3
+        return 1
+        ;;
+    esac
     if [ -z "$1" ]; then
         base64 -d >&3 <<END
 $2
