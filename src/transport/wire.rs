@@ -130,7 +130,7 @@ provision_stat= provision_uid=
 { read -r provision_stat </proc/$$/stat; } 2>/dev/null
 set -- ${provision_stat##*) }
 { while read -r provision_key provision_real provision_effective provision_rest; do
-case $provision_key in Uid:) provision_uid=$provision_effective ;; esac
+case $provision_key in Uid:) provision_uid=$provision_effective && break ;; esac
 done </proc/$$/status; } 2>/dev/null
 [ -n "$provision_uid" ] || provision_uid=$(id -u)
 printf '\n%s ready %s %s %s %s\n' NONCE "$$" "${3:-0}" "${20:-0}" "$provision_uid"
