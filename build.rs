@@ -1,4 +1,4 @@
-//! Compiles everything under `playbooks/` into the program.
+//! Compiles everything under `playbooks/` and `src/lab/profiles/` into the program.
 
 #![expect(clippy::disallowed_methods, reason = "how a build script speaks with cargo")]
 
@@ -7,9 +7,15 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    println!("cargo::rerun-if-changed=playbooks");
     println!("cargo::rerun-if-changed=build.rs");
-    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join("playbooks");
+    table("playbooks", "playbooks.rs")?;
+    table("src/lab/profiles", "profiles.rs")
+}
+
+/// Writes a table of names and bytes of all files below a folder.
+fn table(folder: &str, name: &str) -> Result<(), Box<dyn Error>> {
+    println!("cargo::rerun-if-changed={folder}");
+    let root = PathBuf::from(std::env::var("CARGO_MANIFEST_DIR")?).join(folder);
     let mut files = Vec::new();
     if root.is_dir() {
         walk(&root, &mut files)?;
@@ -17,11 +23,11 @@ fn main() -> Result<(), Box<dyn Error>> {
     files.sort();
     let mut table = String::from("&[\n");
     for file in files {
-        let name = file.strip_prefix(&root)?.to_string_lossy().into_owned();
-        writeln!(table, "    ({name:?}, include_bytes!({:?})),", file.to_string_lossy())?;
+        let file_name = file.strip_prefix(&root)?.to_string_lossy().into_owned();
+        writeln!(table, "    ({file_name:?}, include_bytes!({:?})),", file.to_string_lossy())?;
     }
     table.push_str("]\n");
-    std::fs::write(PathBuf::from(std::env::var("OUT_DIR")?).join("playbooks.rs"), table)?;
+    std::fs::write(PathBuf::from(std::env::var("OUT_DIR")?).join(name), table)?;
     Ok(())
 }
 

@@ -145,3 +145,26 @@ fn what_cannot_be_is_said_before_anything_starts() {
     let error = lab::up(&lab.spec, &mut |_| {}).expect_err("no such shell");
     assert!(format!("{error:#}").contains("the image has no /bin/nosuchshell"), "{error:#}");
 }
+
+#[test]
+fn hardware_is_played_and_can_be_broken() {
+    let settings = LabSettings { profile: Some("h200-x2".to_owned()), ..LabSettings::default() };
+    let lab = Lab::new(&[("gpu0", settings)]);
+    let state = lab.up();
+    let says = |command: &str| ssh(&state, "gpu0", command);
+    assert_eq!(
+        says("nvidia-smi --query-gpu=index,name,memory.total --format=csv,noheader"),
+        "0, NVIDIA H200, 143771 MiB\n1, NVIDIA H200, 143771 MiB"
+    );
+    assert_eq!(says("cat /sys/module/nvidia/version /sys/class/net/lo/mtu"), "580.159.04\n65536");
+    assert_eq!(says("nvidia-smi --gpu-reset 2>&1; echo $?").lines().last(), Some("97"));
+    let (root, inventory) = (&lab.spec.state_root, &lab.spec.inventory);
+    lab::break_host(root, inventory, "gpu0", Some("driver-mismatch")).expect("broken");
+    assert!(says("nvidia-smi; echo $?").contains("Driver/library version mismatch"));
+    assert_eq!(lab.status().expect("up").hosts[0].fault.as_deref(), Some("driver-mismatch"));
+    lab::break_host(root, inventory, "gpu0", None).expect("mended");
+    assert!(says("nvidia-smi").contains("NVIDIA H200"));
+    let refused =
+        lab::break_host(root, inventory, "gpu0", Some("driver-mismach")).expect_err("no such fault");
+    assert!(format!("{refused:#}").contains("driver-mismatch"));
+}

@@ -348,6 +348,17 @@ pub enum LabCommand {
         /// The inventory
         inventory: Utf8PathBuf,
     },
+    /// Break one thing of a host's hardware profile, or mend it again with `none`
+    Fault {
+        /// The inventory
+        inventory: Utf8PathBuf,
+        /// The host
+        host: String,
+        /// Name of the fault; `none` takes it away
+        name: String,
+    },
+    /// List hardware profiles and their faults
+    Profiles,
     /// Show them
     Status {
         /// The inventory

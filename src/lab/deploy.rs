@@ -5,10 +5,11 @@ use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Mutex, mpsc};
 
 use anyhow::{Context as _, Result, anyhow, bail};
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::engine::Engine;
 use super::node::{self, Container, Lab, Node};
+use super::profile::{self, Profile};
 use super::spec::{LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image};
@@ -27,7 +28,12 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     files::private_folder(&folder.path)?;
     let _lock = lock(&folder.file("lock"), "another `provision lab` works on this inventory", progress)?;
 
-    let nodes = nodes(spec, &engine, progress)?;
+    let nodes = nodes(spec, &engine, &folder, progress)?;
+    for node in &nodes {
+        if let (Some(folder), Some(name)) = (&node.profile, profile_of(spec, &node.name)) {
+            Profile::find(&name)?.write(folder)?;
+        }
+    }
     let key_file = folder.file("id_ed25519");
     let password_file = folder.file("sudo-password");
     let wants_password = nodes.iter().any(|node| node.sudo == SudoKind::Password);
@@ -58,6 +64,8 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
             port,
             wants_password: node.sudo == SudoKind::Password,
             container,
+            profile: profile_of(spec, &node.name),
+            fault: None,
             running: true,
         });
     }
@@ -129,8 +137,50 @@ pub fn overlay(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Option<Lab
     Ok(Some(state))
 }
 
+fn profile_folder(folder: &Folder, host: &str) -> Utf8PathBuf {
+    folder.file(&format!("profile-{host}"))
+}
+
+fn profile_of(spec: &LabSpec, host: &str) -> Option<String> {
+    let host = spec.hosts.iter().find(|known| known.name == host)?;
+    spec.settings_of(host).profile
+}
+
+/// Gives the hardware profile of a running lab host a fault, or takes it away again (`None`).
+///
+/// # Errors
+/// When the lab is down, the host has no profile, or no such fault fits it.
+pub fn break_host(
+    state_root: &Utf8Path,
+    inventory: &Utf8Path,
+    host: &str,
+    fault: Option<&str>,
+) -> Result<LabState> {
+    let folder = Folder::new(state_root, inventory)?;
+    let mut state = folder.load()?.with_context(|| format!("the lab of {inventory} is not up"))?;
+    let known = state.hosts.iter_mut().find(|known| known.name == host);
+    let found = known.with_context(|| format!("the lab has no host {host}"))?;
+    let Some(name) = &found.profile else {
+        bail!("{host} has no hardware profile: name one under `lab: {{ profile: ... }}` of the inventory");
+    };
+    let mut profile = Profile::find(name)?;
+    if let Some(fault) = fault {
+        profile.break_by(&profile::fault(fault, name)?)?;
+    }
+    profile.write(&profile_folder(&folder, host))?;
+    node::play(&Engine::find()?, &found.container)?;
+    found.fault = fault.map(str::to_owned);
+    files::write(&folder.file("state.json"), &serde_json::to_string_pretty(&state)?, 0o600)?;
+    Ok(state)
+}
+
 /// Hosts with everything resolved and their images built.
-fn nodes(spec: &LabSpec, engine: &Engine, progress: &mut dyn FnMut(&str)) -> Result<Vec<Node>> {
+fn nodes(
+    spec: &LabSpec,
+    engine: &Engine,
+    folder: &Folder,
+    progress: &mut dyn FnMut(&str),
+) -> Result<Vec<Node>> {
     // One image at a time, whatever the state directory: labs of a user share what they build.
     let user = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());
     let temp = std::env::temp_dir();
@@ -160,6 +210,7 @@ fn nodes(spec: &LabSpec, engine: &Engine, progress: &mut dyn FnMut(&str)) -> Res
             image,
             sudo: settings.sudo.unwrap_or(SudoKind::Nopasswd),
             shell: settings.shell.unwrap_or_else(|| "/bin/bash".to_owned()),
+            profile: settings.profile.is_some().then(|| profile_folder(folder, &host.name)),
         });
     }
     Ok(nodes)

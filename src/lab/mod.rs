@@ -17,9 +17,10 @@ mod engine;
 mod files;
 mod image;
 mod node;
+pub mod profile;
 mod spec;
 mod state;
 
-pub use deploy::{down, overlay, status, up};
+pub use deploy::{break_host, down, overlay, status, up};
 pub use spec::{LabHost, LabSettings, LabSpec, LabUser, SudoKind};
 pub use state::{LabHostState, LabState};

@@ -5,6 +5,7 @@ use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
+use camino::Utf8PathBuf;
 use sha2::{Digest as _, Sha256};
 
 use super::engine::{self, Engine};
@@ -13,6 +14,8 @@ use super::spec::SudoKind;
 
 /// Makes a started container ready and tells its host keys.
 const READY: &str = include_str!("node.sh");
+/// Lays a hardware profile over it.
+const PROFILE: &str = include_str!("profile.sh");
 /// Longest that a host may take until its sshd is up.
 const START_SECONDS: u64 = 60;
 /// Ports of labs: below what the kernel gives to outgoing connections.
@@ -26,6 +29,8 @@ pub(crate) struct Node {
     pub(crate) image: String,
     pub(crate) sudo: SudoKind,
     pub(crate) shell: String,
+    /// The folder of its hardware profile.
+    pub(crate) profile: Option<Utf8PathBuf>,
 }
 
 /// What all hosts of a lab share.
@@ -164,8 +169,11 @@ impl Node {
             format!("--network={network}"),
             format!("--network-alias={}", self.name),
             format!("-p127.0.0.1:{port}:22"),
-            self.image.clone(),
         ]);
+        if let Some(folder) = &self.profile {
+            arguments.push(format!("-v{folder}:/lab-profile:ro"));
+        }
+        arguments.push(self.image.clone());
         arguments
     }
 
@@ -180,8 +188,17 @@ impl Node {
         if keys.is_empty() {
             bail!("{} told no host keys", self.name);
         }
+        if self.profile.is_some() {
+            play(engine, id).with_context(|| format!("{} does not take its profile", self.name))?;
+        }
         Ok(keys)
     }
+}
+
+/// Lays the hardware profile in `/lab-profile` over a container.
+pub(crate) fn play(engine: &Engine, id: &str) -> Result<()> {
+    let arguments = ["exec", "-i", id, "sh", "-c", PROFILE, "profile.sh"];
+    engine::text(&mut engine.command(arguments), b"", Duration::from_secs(START_SECONDS)).map(drop)
 }
 
 /// Waits until the published port says that an ssh server is behind it.
@@ -231,6 +248,7 @@ mod tests {
             image: "provision-lab:0".into(),
             sudo: SudoKind::Nopasswd,
             shell: "/bin/bash".into(),
+            profile: None,
         }
     }
 

@@ -36,6 +36,9 @@ crate::record! {
         opt shell: String,
         /// Debian packages that the image has besides its own.
         opt packages: Vec<String>,
+        /// Hardware that is played from recorded output, such as `h200-x2`; `provision lab profiles`
+        /// lists them.
+        opt profile: String,
     }
 }
 
@@ -49,6 +52,7 @@ impl LabSettings {
             user: self.user.or(weaker.user),
             shell: self.shell.or_else(|| weaker.shell.clone()),
             packages: self.packages.or_else(|| weaker.packages.clone()),
+            profile: self.profile.or_else(|| weaker.profile.clone()),
         }
     }
 }

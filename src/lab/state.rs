@@ -21,6 +21,12 @@ pub struct LabHostState {
     pub wants_password: bool,
     /// The container's id.
     pub container: String,
+    /// Its hardware profile, when it has one.
+    #[serde(default)]
+    pub profile: Option<String>,
+    /// The fault that its profile has.
+    #[serde(default)]
+    pub fault: Option<String>,
     /// Whether it runs.
     pub running: bool,
 }

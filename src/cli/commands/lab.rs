@@ -29,6 +29,16 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
             output::say(&format!("{number} hosts removed"));
             Ok(exit::OK)
         }
+        LabCommand::Fault { inventory, host, name } => {
+            let fault = (name != "none").then_some(name.as_str());
+            lab::break_host(&settings.state, &inventory, &host, fault)?;
+            output::say(&format!("{host} has {}", fault.unwrap_or("no fault")));
+            Ok(exit::OK)
+        }
+        LabCommand::Profiles => {
+            output::data(&profiles()?).context("cannot write to stdout")?;
+            Ok(exit::OK)
+        }
         LabCommand::Status { inventory, reports } => {
             let Some(state) = lab::status(&settings.state, &inventory)? else {
                 return Err(down(&inventory));
@@ -67,6 +77,21 @@ fn up(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
         spec.hosts.first().map_or("HOST", |host| host.name.as_str())
     ));
     Ok(exit::OK)
+}
+
+fn profiles() -> anyhow::Result<String> {
+    let mut text = String::new();
+    let faults = lab::profile::faults()?;
+    for name in lab::profile::names() {
+        let profile = lab::profile::Profile::find(name)?;
+        let sources: Vec<String> =
+            profile.sources.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
+        put!(text, "{name:12} {}\n{:12} entries: {}\n", profile.doc, "", sources.join(", "));
+        for fault in faults.iter().filter(|fault| fault.profiles.iter().any(|fits| fits == name)) {
+            put!(text, "{:12}   {:24} {} ({})\n", "", fault.name, fault.doc, fault.check);
+        }
+    }
+    Ok(text)
 }
 
 fn table(state: &LabState) -> String {

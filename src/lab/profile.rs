@@ -1,0 +1,443 @@
+//! Hardware that a container cannot have, played from recorded output.
+//!
+//! A profile is one YAML file in `profiles/`: what the tools of the field print, what stands under
+//! `/sys` and `/proc`, and network devices. Every entry says where it is from: *recorded* (a file in
+//! `profiles/recorded/`, real output), *domain N#* (a real sample that is quoted in the project's
+//! domain notes) or *composed* (written by hand from a documented format). A fault is a named edit of
+//! a profile that breaks one thing.
+//!
+//! What comes out is a folder that the container sees as `/lab-profile`; `profile.sh` lays it over
+//! what is there. `bin/TOOL` is `shim.sh`, which plays `tools/TOOL/index` and refuses what was not
+//! recorded.
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::os::unix::fs::PermissionsExt as _;
+
+use anyhow::{Context as _, Result, anyhow, bail};
+use camino::{Utf8Path, Utf8PathBuf};
+use serde::Deserialize;
+use serde_json::Value;
+
+use crate::config::{Sources, did_you_mean_text, yaml};
+
+/// Every file below `src/lab/profiles`, compiled in.
+const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
+const SHIM: &str = include_str!("shim.sh");
+
+/// Where an entry comes from, as its text begins.
+const KINDS: [&str; 3] = ["recorded", "domain", "composed"];
+
+/// A table whose rows an entry with `each` is repeated for.
+type Table = Vec<BTreeMap<String, Value>>;
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ProfileFile {
+    doc: String,
+    #[serde(default)]
+    tables: BTreeMap<String, Table>,
+    #[serde(default)]
+    files: Vec<FileEntry>,
+    #[serde(default)]
+    links: Vec<LinkEntry>,
+    #[serde(default)]
+    tools: Vec<ToolEntry>,
+    #[serde(default)]
+    netdevs: Vec<NetdevEntry>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct FileEntry {
+    path: String,
+    #[serde(flatten)]
+    content: ContentEntry,
+    source: String,
+    each: Option<String>,
+}
+
+#[derive(Debug, Clone, Default, Deserialize)]
+struct ContentEntry {
+    text: Option<String>,
+    file: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct LinkEntry {
+    path: String,
+    to: String,
+    source: String,
+    each: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct ToolEntry {
+    /// Tool and arguments as they are typed; `--query-gpu=*` stands for any fields of a recorded table.
+    run: String,
+    #[serde(flatten)]
+    content: ContentEntry,
+    source: String,
+    #[serde(default)]
+    status: u8,
+    each: Option<String>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct NetdevEntry {
+    name: String,
+    mtu: u32,
+    source: String,
+    each: Option<String>,
+}
+
+/// A named edit of a profile.
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Fault {
+    /// Its name: `port-down`.
+    pub name: String,
+    /// What is broken, as a person says it.
+    pub doc: String,
+    /// Where the failure is known from.
+    pub source: String,
+    /// The profiles that it fits.
+    pub profiles: Vec<String>,
+    /// The check of `verify` that must find it.
+    pub check: String,
+    edits: Vec<Edit>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Edit {
+    path: Option<String>,
+    run: Option<String>,
+    netdev: Option<String>,
+    text: Option<String>,
+    #[serde(default)]
+    replace: Vec<(String, String)>,
+    #[serde(default)]
+    remove: bool,
+    #[serde(default)]
+    hang: bool,
+    status: Option<u8>,
+    mtu: Option<u32>,
+}
+
+/// What a tool prints.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Reply {
+    output: Vec<u8>,
+    status: u8,
+    hangs: bool,
+}
+
+/// A file or link of a profile.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Item {
+    File(Vec<u8>),
+    Link(String),
+}
+
+/// A profile with its tables filled in, ready to be written.
+#[derive(Debug, Clone)]
+pub struct Profile {
+    /// Its name.
+    pub name: String,
+    /// What hardware it is.
+    pub doc: String,
+    files: BTreeMap<Utf8PathBuf, Item>,
+    tools: BTreeMap<String, Reply>,
+    netdevs: BTreeMap<String, u32>,
+    /// How many entries come from where: `recorded`, `domain`, `composed`.
+    pub sources: BTreeMap<&'static str, usize>,
+}
+
+fn bytes(name: &str) -> Result<&'static [u8]> {
+    FILES
+        .iter()
+        .find_map(|(file, bytes)| (*file == name).then_some(*bytes))
+        .ok_or_else(|| anyhow!("no file {name} in the profiles"))
+}
+
+fn read<T: for<'a> Deserialize<'a>>(name: &str) -> Result<T> {
+    let text = std::str::from_utf8(bytes(name)?).context("not UTF-8")?;
+    let mut sources = Sources::default();
+    let source = sources.add(name, text);
+    let node = yaml::parse(&sources, source).map_err(|error| anyhow!(error.render(&sources, false)))?;
+    serde_json::from_value(node.to_json()).with_context(|| format!("in {name}"))
+}
+
+/// Names of all profiles.
+pub fn names() -> impl Iterator<Item = &'static str> {
+    FILES.iter().filter_map(|(name, _)| {
+        let name = name.strip_suffix(".yaml")?;
+        (!name.contains('/') && name != "faults").then_some(name)
+    })
+}
+
+/// All faults.
+///
+/// # Errors
+/// When the table is broken, which a test looks for.
+pub fn faults() -> Result<Vec<Fault>> {
+    read("faults.yaml")
+}
+
+/// The fault of this name, for a profile that it fits.
+///
+/// # Errors
+/// When there is none; the text names what is near.
+pub fn fault(name: &str, profile: &str) -> Result<Fault> {
+    let all = faults()?;
+    let Some(fault) = all.iter().find(|fault| fault.name == name) else {
+        let near = did_you_mean_text(name, all.iter().map(|fault| fault.name.as_str()));
+        bail!("there is no fault `{name}`{}", near.map(|near| format!(": {near}")).unwrap_or_default());
+    };
+    if !fault.profiles.iter().any(|fits| fits == profile) {
+        bail!("`{name}` is a fault of {}, not of {profile}", fault.profiles.join(", "));
+    }
+    Ok(fault.clone())
+}
+
+/// Repeats an entry for the rows of its table, with `{KEY}` filled in.
+fn rows(tables: &BTreeMap<String, Table>, each: Option<&str>) -> Result<Vec<BTreeMap<String, String>>> {
+    let Some(each) = each else { return Ok(vec![BTreeMap::new()]) };
+    let table = tables.get(each).ok_or_else(|| anyhow!("no table `{each}`"))?;
+    let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
+    Ok(table.iter().map(|row| row.iter().map(|(key, value)| (key.clone(), text(value))).collect()).collect())
+}
+
+fn fill(text: &str, row: &BTreeMap<String, String>) -> String {
+    row.iter().fold(text.to_owned(), |text, (key, value)| text.replace(&format!("{{{key}}}"), value))
+}
+
+fn content(entry: &ContentEntry, row: &BTreeMap<String, String>) -> Result<Vec<u8>> {
+    match (&entry.text, &entry.file) {
+        (Some(text), None) => Ok(fill(text, row).into_bytes()),
+        (None, Some(file)) => Ok(bytes(&fill(file, row))?.to_vec()),
+        _ => bail!("an entry has either `text` or `file`"),
+    }
+}
+
+impl Profile {
+    /// A profile by name.
+    ///
+    /// # Errors
+    /// When there is none of that name.
+    pub fn find(name: &str) -> Result<Self> {
+        if !names().any(|known| known == name) {
+            let all: Vec<&str> = names().collect();
+            bail!("there is no hardware profile `{name}`; there are {}", all.join(", "));
+        }
+        let file: ProfileFile = read(&format!("{name}.yaml"))?;
+        Self::expand(name, &file).with_context(|| format!("in profile {name}"))
+    }
+
+    fn expand(name: &str, file: &ProfileFile) -> Result<Self> {
+        let mut profile = Self {
+            name: name.to_owned(),
+            doc: file.doc.clone(),
+            files: BTreeMap::new(),
+            tools: BTreeMap::new(),
+            netdevs: BTreeMap::new(),
+            sources: BTreeMap::new(),
+        };
+        for entry in &file.files {
+            for row in rows(&file.tables, entry.each.as_deref())? {
+                let item = Item::File(content(&entry.content, &row)?);
+                profile.files.insert(fill(&entry.path, &row).into(), item);
+                profile.count(&entry.source)?;
+            }
+        }
+        for entry in &file.links {
+            for row in rows(&file.tables, entry.each.as_deref())? {
+                profile.files.insert(fill(&entry.path, &row).into(), Item::Link(fill(&entry.to, &row)));
+                profile.count(&entry.source)?;
+            }
+        }
+        for entry in &file.tools {
+            for row in rows(&file.tables, entry.each.as_deref())? {
+                let output = content(&entry.content, &row)?;
+                let reply = Reply { output, status: entry.status, hangs: false };
+                profile.tools.insert(fill(&entry.run, &row), reply);
+                profile.count(&entry.source)?;
+            }
+        }
+        for entry in &file.netdevs {
+            for row in rows(&file.tables, entry.each.as_deref())? {
+                profile.netdevs.insert(fill(&entry.name, &row), entry.mtu);
+                profile.count(&entry.source)?;
+            }
+        }
+        Ok(profile)
+    }
+
+    fn count(&mut self, source: &str) -> Result<()> {
+        let kind = KINDS.into_iter().find(|kind| source.starts_with(kind));
+        let kind =
+            kind.ok_or_else(|| anyhow!("`{source}` does not begin with recorded, domain or composed"))?;
+        *self.sources.entry(kind).or_default() += 1;
+        Ok(())
+    }
+
+    /// Breaks one thing.
+    ///
+    /// # Errors
+    /// When the fault edits what the profile does not have: it would break nothing.
+    pub fn break_by(&mut self, fault: &Fault) -> Result<()> {
+        for edit in &fault.edits {
+            self.edit(edit).with_context(|| format!("fault {}, profile {}", fault.name, self.name))?;
+        }
+        Ok(())
+    }
+
+    fn edit(&mut self, edit: &Edit) -> Result<()> {
+        if let Some(name) = &edit.netdev {
+            let mtu = self.netdevs.get_mut(name).ok_or_else(|| anyhow!("no network device {name}"))?;
+            *mtu = edit.mtu.ok_or_else(|| anyhow!("an edit of a network device needs `mtu`"))?;
+            return Ok(());
+        }
+        if let Some(path) = &edit.path {
+            let key = Utf8PathBuf::from(path);
+            if edit.remove {
+                let before = self.files.len();
+                self.files.retain(|file, _| !file.starts_with(&key));
+                return if self.files.len() < before { Ok(()) } else { Err(anyhow!("nothing at {path}")) };
+            }
+            if let Some(text) = &edit.text {
+                self.files.insert(key, Item::File(text.clone().into_bytes()));
+                return Ok(());
+            }
+            let Some(Item::File(bytes)) = self.files.get_mut(&key) else { bail!("no file {path}") };
+            return replace(bytes, &edit.replace);
+        }
+        let Some(run) = &edit.run else { bail!("an edit names a `path`, a `run` or a `netdev`") };
+        if edit.remove {
+            let before = self.tools.len();
+            self.tools.retain(|key, _| key != run && key.split(' ').next() != Some(run));
+            return if self.tools.len() < before { Ok(()) } else { Err(anyhow!("no tool {run}")) };
+        }
+        let mut found = false;
+        for (_, reply) in
+            self.tools.iter_mut().filter(|(key, _)| *key == run || key.split(' ').next() == Some(run))
+        {
+            found = true;
+            reply.hangs |= edit.hang;
+            reply.status = edit.status.unwrap_or(reply.status);
+            if let Some(text) = &edit.text {
+                reply.output = text.clone().into_bytes();
+            }
+            replace(&mut reply.output, &edit.replace)?;
+        }
+        if found { Ok(()) } else { Err(anyhow!("no tool {run}")) }
+    }
+
+    /// Writes what the container sees as `/lab-profile`, in place of what is there.
+    ///
+    /// # Errors
+    /// When the folder cannot be written.
+    pub fn write(&self, folder: &Utf8Path) -> Result<()> {
+        // The folder itself stays: a container has it mounted.
+        std::fs::create_dir_all(folder).with_context(|| format!("cannot make {folder}"))?;
+        for entry in folder.read_dir_utf8()? {
+            std::fs::remove_dir_all(entry?.path()).with_context(|| format!("cannot empty {folder}"))?;
+        }
+        for (path, item) in &self.files {
+            let target = Utf8PathBuf::from(format!("{folder}/root{path}"));
+            make_parent(&target)?;
+            match item {
+                Item::File(bytes) => std::fs::write(&target, bytes),
+                Item::Link(to) => std::os::unix::fs::symlink(to, &target),
+            }
+            .with_context(|| format!("cannot write {target}"))?;
+        }
+        let mut indices: BTreeMap<&str, String> = BTreeMap::new();
+        for (number, (run, reply)) in self.tools.iter().enumerate() {
+            let (tool, arguments) = run.split_once(' ').unwrap_or((run, ""));
+            let target = Utf8PathBuf::from(format!("{folder}/tools/{tool}/{number}"));
+            make_parent(&target)?;
+            std::fs::write(&target, &reply.output).with_context(|| format!("cannot write {target}"))?;
+            let status = if reply.hangs { "hangs".to_owned() } else { reply.status.to_string() };
+            writeln!(indices.entry(tool).or_default(), "{number} {status} {arguments}")?;
+        }
+        for (tool, index) in indices {
+            std::fs::write(format!("{folder}/tools/{tool}/index"), index)?;
+            let shim = Utf8PathBuf::from(format!("{folder}/bin/{tool}"));
+            make_parent(&shim)?;
+            std::fs::write(&shim, SHIM)?;
+            std::fs::set_permissions(&shim, std::fs::Permissions::from_mode(0o755))?;
+        }
+        let mut netdevs = String::new();
+        for (name, mtu) in &self.netdevs {
+            writeln!(netdevs, "{name} {mtu}")?;
+        }
+        let target = Utf8PathBuf::from(format!("{folder}/net/devices"));
+        make_parent(&target)?;
+        std::fs::write(target, netdevs)?;
+        Ok(())
+    }
+}
+
+fn make_parent(path: &Utf8Path) -> Result<()> {
+    let parent = path.parent().unwrap_or(path);
+    std::fs::create_dir_all(parent).with_context(|| format!("cannot make {parent}"))
+}
+
+fn replace(bytes: &mut Vec<u8>, pairs: &[(String, String)]) -> Result<()> {
+    for (from, to) in pairs {
+        let text = String::from_utf8(std::mem::take(bytes)).context("not UTF-8")?;
+        if !text.contains(from) {
+            bail!("{from:?} is not in it");
+        }
+        *bytes = text.replace(from, to).into_bytes();
+    }
+    Ok(())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_profiles_and_faults_fit() {
+        assert!(names().count() > 0);
+        let profiles: BTreeMap<&str, Profile> =
+            names().map(|name| (name, Profile::find(name).expect(name))).collect();
+        for fault in faults().expect("faults") {
+            assert!(!fault.edits.is_empty() && !fault.source.is_empty(), "{}", fault.name);
+            for name in &fault.profiles {
+                let mut profile = profiles[name.as_str()].clone();
+                let healthy = (profile.files.clone(), profile.tools.clone(), profile.netdevs.clone());
+                profile.break_by(&fault).unwrap_or_else(|error| panic!("{error:#}"));
+                assert_ne!(
+                    healthy,
+                    (profile.files, profile.tools, profile.netdevs),
+                    "{} breaks nothing",
+                    fault.name
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn what_is_written_is_what_the_shim_reads() {
+        let folder = tempfile::tempdir().expect("folder");
+        let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
+        Profile::find("h200-x2").expect("profile").write(folder).expect("written");
+        let index = std::fs::read_to_string(folder.join("tools/nvidia-smi/index")).expect("index");
+        assert!(index.lines().any(|line| line.ends_with(" 0 -q -x")), "{index}");
+        assert!(folder.join("root/sys/module/nvidia/version").exists());
+        assert!(folder.join("bin/nvidia-smi").exists());
+    }
+
+    #[test]
+    fn wrong_names_are_told() {
+        assert!(format!("{:#}", Profile::find("h300").expect_err("none")).contains("h200-x2"));
+        assert!(format!("{:#}", fault("no-such", "h200-x2").expect_err("none")).contains("no fault"));
+    }
+}
