@@ -43,6 +43,9 @@ struct ProfileFile {
     links: Vec<LinkEntry>,
     #[serde(default)]
     tools: Vec<ToolEntry>,
+    /// Tools that are there as well: what was not recorded is asked of the real one.
+    #[serde(default)]
+    real: Vec<String>,
     #[serde(default)]
     netdevs: Vec<NetdevEntry>,
 }
@@ -61,6 +64,19 @@ struct FileEntry {
 struct ContentEntry {
     text: Option<String>,
     file: Option<String>,
+    /// Several one after the other, each for the rows of a table.
+    join: Option<Vec<PartEntry>>,
+}
+
+#[derive(Debug, Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct PartEntry {
+    text: Option<String>,
+    file: Option<String>,
+    each: Option<String>,
+    /// What stands between the rows.
+    #[serde(default)]
+    between: String,
 }
 
 #[derive(Debug, Clone, Deserialize)]
@@ -152,6 +168,7 @@ pub struct Profile {
     pub doc: String,
     files: BTreeMap<Utf8PathBuf, Item>,
     tools: BTreeMap<String, Reply>,
+    real: Vec<String>,
     netdevs: BTreeMap<String, u32>,
     /// How many entries come from where: `recorded`, `domain`, `composed`.
     pub sources: BTreeMap<&'static str, usize>,
@@ -216,11 +233,33 @@ fn fill(text: &str, row: &BTreeMap<String, String>) -> String {
     row.iter().fold(text.to_owned(), |text, (key, value)| text.replace(&format!("{{{key}}}"), value))
 }
 
-fn content(entry: &ContentEntry, row: &BTreeMap<String, String>) -> Result<Vec<u8>> {
-    match (&entry.text, &entry.file) {
-        (Some(text), None) => Ok(fill(text, row).into_bytes()),
-        (None, Some(file)) => Ok(bytes(&fill(file, row))?.to_vec()),
-        _ => bail!("an entry has either `text` or `file`"),
+fn content(
+    tables: &BTreeMap<String, Table>,
+    entry: &ContentEntry,
+    row: &BTreeMap<String, String>,
+) -> Result<Vec<u8>> {
+    match (&entry.text, &entry.file, &entry.join) {
+        (Some(text), None, None) => Ok(fill(text, row).into_bytes()),
+        // A recording is played as it is.
+        (None, Some(file), None) => Ok(bytes(&fill(file, row))?.to_vec()),
+        (None, None, Some(parts)) => {
+            let mut out = Vec::new();
+            for part in parts {
+                let text = match (&part.text, &part.file) {
+                    (Some(text), None) => text.clone(),
+                    (None, Some(file)) => String::from_utf8(bytes(file)?.to_vec()).context("not UTF-8")?,
+                    _ => bail!("a part has either `text` or `file`"),
+                };
+                for (number, part_row) in rows(tables, part.each.as_deref())?.iter().enumerate() {
+                    if number > 0 {
+                        out.extend(part.between.bytes());
+                    }
+                    out.extend(fill(&fill(&text, part_row), row).into_bytes());
+                }
+            }
+            Ok(out)
+        }
+        _ => bail!("an entry has one of `text`, `file` and `join`"),
     }
 }
 
@@ -244,12 +283,13 @@ impl Profile {
             doc: file.doc.clone(),
             files: BTreeMap::new(),
             tools: BTreeMap::new(),
+            real: file.real.clone(),
             netdevs: BTreeMap::new(),
             sources: BTreeMap::new(),
         };
         for entry in &file.files {
             for row in rows(&file.tables, entry.each.as_deref())? {
-                let item = Item::File(content(&entry.content, &row)?);
+                let item = Item::File(content(&file.tables, &entry.content, &row)?);
                 profile.files.insert(fill(&entry.path, &row).into(), item);
                 profile.count(&entry.source)?;
             }
@@ -262,7 +302,7 @@ impl Profile {
         }
         for entry in &file.tools {
             for row in rows(&file.tables, entry.each.as_deref())? {
-                let output = content(&entry.content, &row)?;
+                let output = content(&file.tables, &entry.content, &row)?;
                 let reply = Reply { output, status: entry.status, hangs: false };
                 profile.tools.insert(fill(&entry.run, &row), reply);
                 profile.count(&entry.source)?;
@@ -369,6 +409,9 @@ impl Profile {
             std::fs::write(format!("{folder}/tools/{tool}/index"), index)?;
             let shim = Utf8PathBuf::from(format!("{folder}/bin/{tool}"));
             make_parent(&shim)?;
+            if self.real.iter().any(|real| real == tool) {
+                std::fs::write(format!("{folder}/tools/{tool}/real"), "")?;
+            }
             std::fs::write(&shim, SHIM)?;
             std::fs::set_permissions(&shim, std::fs::Permissions::from_mode(0o755))?;
         }
