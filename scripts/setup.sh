@@ -3,6 +3,7 @@
 # `make bench` work. As root it installs what is missing and starts the Docker daemon when no
 # container engine answers; otherwise it says exactly what is missing and how to get it.
 # Run again it only looks, which takes a moment.
+#   setup.sh [--vm]      --vm: also what `provision lab up --vm` and `make demo-vm` need
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -30,7 +31,12 @@ wanted=(
     iptables:iptables
     make:make
     git:git
+    curl:curl
+    wget:wget
 )
+if [ "${1:-}" = --vm ]; then
+    wanted+=(qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils mkfs.ext4:e2fsprogs sfdisk:fdisk)
+fi
 have docker || have podman || wanted+=(docker:docker.io)
 
 missing=()
@@ -59,6 +65,11 @@ if [ ${#missing[@]} -gt 0 ]; then
         say "installing ${missing[*]}"
         export DEBIAN_FRONTEND=noninteractive
         apt-get -qq update || say "apt-get update failed; going on with the package lists that are there"
+        if [[ " ${missing[*]} " == *" qemu-system-x86 "* ]] && have qemu-img; then
+            # Both are of one source. A qemu-utils of backports lets no other emulator in.
+            version=$(apt-cache policy qemu-system-x86 | awk '$1 == "Candidate:" { print $2 }')
+            missing+=("qemu-system-x86=$version" "qemu-utils=$version" --allow-downgrades)
+        fi
         apt-get -qq -y install --no-install-recommends "${missing[@]}" >/dev/null
     fi
 fi

@@ -9,6 +9,7 @@
 //!
 //! Left of execution everything is synchronous and pure; right of it everything only reads events.
 
+pub mod checks;
 pub mod cli;
 pub mod config;
 pub mod engine;
@@ -20,6 +21,7 @@ pub mod journal;
 pub mod lab;
 pub mod plan;
 pub mod playbook;
+pub mod probes;
 pub mod project;
 pub mod reference;
 pub mod report;
@@ -27,6 +29,7 @@ pub mod resources;
 pub mod schema;
 pub mod secrets;
 pub mod shell;
+pub mod sources;
 pub mod template;
 pub mod transport;
 

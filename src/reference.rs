@@ -3,6 +3,7 @@
 use clap::CommandFactory as _;
 use serde_json::Value as Json;
 
+use crate::checks::{self, Check};
 use crate::config::{FieldDoc, Need};
 use crate::exit::{self, ExitCode};
 use crate::resources::{self, Kind};
@@ -18,6 +19,7 @@ const GENERATED: &str = "<!-- Written by `provision generate docs DIRECTORY`; `m
 pub fn pages() -> Result<Vec<(&'static str, String)>, serde_json::Error> {
     let pretty = |schema: &Json| Ok(serde_json::to_string_pretty(schema)? + "\n");
     Ok(vec![
+        ("checks.md", check_page()),
         ("cli.md", cli()),
         ("exit-codes.md", format!("{GENERATED}{}", exit_codes())),
         ("facts.md", fact_page()),
@@ -36,7 +38,60 @@ pub fn resource_index() -> String {
         let first = (kind.doc)().lines().next().unwrap_or("").trim();
         put!(text, "  {:16} {first}\n", kind.name);
     }
-    text.push_str("\nExit codes (`provision explain exit-codes`).\n");
+    text.push_str(
+        "\nChecks of `verify` (`provision explain checks`), exit codes (`provision explain exit-codes`).\n",
+    );
+    text
+}
+
+/// All checks with what they prove.
+pub fn check_index() -> String {
+    let mut text = String::from("Checks of `verify` (`provision explain NAME`):\n\n");
+    for check in checks::TABLE.iter() {
+        put!(text, "  {:24} {}\n", check.id, check.title);
+    }
+    text
+}
+
+/// The page of a check.
+pub fn check(check: &Check) -> String {
+    format!(
+        "# {}\n\n{}.\n\n{}\n\n- expected: {}\n- what to do: {}\n- a finding is a {}; kind: {}\n- source: {}\n",
+        check.id,
+        capital(check.title),
+        check.why,
+        check.expects,
+        check.hint,
+        check.severity.word(),
+        check.kind.word(),
+        check.source,
+    )
+}
+
+/// All checks as one page.
+fn check_page() -> String {
+    let mut text = format!("{GENERATED}# Checks\n\n");
+    text.push_str(
+        "What `provision verify` checks on every host. A check ends as *pass*, *warn*, *fail*, *unknown* (it \
+         cannot be told: a tool is missing, hung or not understood; never a pass) or *skip* (it does not apply). \
+         `idle` checks are made at any time, `load` needs work on the host, `delta` an earlier `verify`, \
+         `fleet` other hosts with the same groups. `expect.ignore` leaves a check out. `provision explain NAME` \
+         shows one.\n\n| check | what is proven | finding | kind |\n|---|---|---|---|\n",
+    );
+    for check in checks::TABLE.iter() {
+        let (id, severity) = (check.id, check.severity.word());
+        put!(
+            text,
+            "| [{id}](#{}) | {} | {severity} | {} |\n",
+            id.replace('.', ""),
+            check.title,
+            check.kind.word()
+        );
+    }
+    for entry in checks::TABLE.iter() {
+        text.push('\n');
+        text.push_str(&check(entry).replacen("# ", "## ", 1));
+    }
     text
 }
 

@@ -2,7 +2,7 @@
 //!
 //! `tests/cases/facts/KIND/CASE/`: `output` as a host wrote it, `queries` (one a line, not for
 //! basic facts) and `expected.json`. `tests/cases/resources/RESOURCE/CASE.yaml`: `task`, `facts`
-//! by query, and `changes` (summaries) or `error`. Set `UPDATE_CASES=1` to write what is expected
+//! by query, and `changes` (summaries) or `error`; `reboot` is why one is needed. Set `UPDATE_CASES=1` to write what is expected
 //! of new or changed facts, then read the difference.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment and start shellcheck")]
@@ -35,17 +35,25 @@ fn name_of(query: &Query) -> String {
     match query {
         Query::Base(name) => format!("base {name}"),
         Query::State => "state".to_owned(),
+        Query::Reboot => "reboot".to_owned(),
+        Query::Filesystems => "filesystems".to_owned(),
         Query::Path(path) => format!("path {path}"),
         Query::Content { path, .. } => format!("content {path}"),
         Query::Secret { path, .. } => format!("secret {path}"),
         Query::Packages => "packages".to_owned(),
         Query::Package { name, .. } => format!("package {name}"),
+        Query::Installed(pattern) => format!("installed {pattern}"),
         Query::Unit(name) => format!("unit {name}"),
+        Query::Manager(name) => format!("manager {name}"),
         Query::Module(name) => format!("module {name}"),
+        Query::Setting(path) => format!("setting {path}"),
         Query::User(name) => format!("user {name}"),
         Query::Group(name) => format!("group {name}"),
         Query::AuthorizedKeys(name) => format!("authorized_keys {name}"),
+        Query::Checkout(path) => format!("checkout {path}"),
+        Query::Build(build) => format!("build {}", build.prefix),
         Query::Ask(question) => format!("asked {}", question.command.display()),
+        Query::Probe(name) => format!("probe {name}"),
     }
 }
 
@@ -58,16 +66,29 @@ fn query_of(line: &str) -> Query {
         "content" => Query::Content { path: name, wanted: None, text: words.len() > 2, stamp: false },
         "secret" => Query::Secret { path: name, text: String::new() },
         "packages" => Query::Packages,
+        "build" => Query::Build(Box::new(provision::facts::build::BuildQuery {
+            prefix: name,
+            name: String::new(),
+            directory: String::new(),
+            source: String::new(),
+            compiler: String::new(),
+            cuda: String::new(),
+        })),
+        "filesystems" => Query::Filesystems,
         "package" => Query::Package {
             name,
             version: words.get(2).filter(|word| **word != "latest").map(|word| (*word).to_owned()),
             latest: words.contains(&"latest"),
         },
+        "installed" => Query::Installed(name),
         "unit" => Query::Unit(name),
+        "manager" => Query::Manager(name),
         "module" => Query::Module(name),
+        "setting" => Query::Setting(name),
         "user" => Query::User(name),
         "group" => Query::Group(name),
         "authorized_keys" => Query::AuthorizedKeys(name),
+        "checkout" => Query::Checkout(name),
         other => panic!("{other}"),
     }
 }
@@ -179,7 +200,15 @@ fn resources() {
                 .and_then(Json::as_object)
                 .map(|map| map.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
                 .unwrap_or_default();
-            let result = read(&text).and_then(|resource| told(resource.plan(&facts_for(&*resource, &given))));
+            let mut reboot = None;
+            let result = read(&text).and_then(|resource| {
+                let facts = facts_for(&*resource, &given);
+                reboot = resource.reboot(&facts);
+                told(resource.plan(&facts))
+            });
+            if let Some(wanted) = data.get("reboot") {
+                assert_eq!(serde_json::json!(reboot), *wanted, "{}", case.display());
+            }
             let good = match (&result, data.get("changes"), data.get("error").and_then(Json::as_str)) {
                 (Ok(changes), Some(wanted), None) => serde_json::json!(changes) == *wanted,
                 (Err(error), None, Some(wanted)) => error.contains(wanted),
@@ -231,8 +260,20 @@ fn shell_texts_are_clean() {
         if text.contains("after ") && !file.ends_with("after.sh") && !file.ends_with("put.sh") {
             text = read("resources/after.sh") + &text;
         }
+        if text.contains("fetch \"$") && !file.ends_with("fetch.sh") {
+            text = read("resources/fetch.sh") + &text;
+        }
+        if text.contains("get \"$") && !file.ends_with("get.sh") {
+            text = read("resources/get.sh") + &text;
+        }
         if text.contains(" text \"$") && !file.ends_with("text.sh") {
             text = read("facts/text.sh") + &text;
+        }
+        if text.contains("build_directory ") && !file.ends_with("build_directory.sh") {
+            text = read("resources/build_directory.sh") + &text;
+        }
+        if text.contains("switch \"$") {
+            text = read("resources/prefix.sh") + &text;
         }
         // The engine's scripts share their functions through the prelude of a frame.
         let engine = shell.join("state_functions.sh");

@@ -19,6 +19,9 @@ use provision::report::record::Record;
 use provision::secrets::Secrets;
 use provision::transport::{ConnectKind, Reply, Scripted};
 
+#[path = "engine/interrupts.rs"]
+mod interrupts;
+
 const LOCK: &str = "held\n/run/provision\n";
 
 struct World {
@@ -101,6 +104,7 @@ async fn run(world: &World, transport: &Scripted, mode: Mode, during: impl FnOnc
         queries: BTreeSet::new(),
         expected: None,
         consent: engine::Consent::given(),
+        reboots: tokio::sync::Semaphore::new(2),
         fleet: SharedFacts::default(),
     });
     let report = engine::run(context, "apply").await;

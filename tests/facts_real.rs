@@ -82,3 +82,34 @@ fn this_machine_under_every_shell() {
     }
     println!("{:#}", first.unwrap());
 }
+
+/// Small files of the kernel: with tabs, without an end, and numbers, of which the shells that read
+/// byte by byte get one digit.
+#[test]
+fn settings_under_every_shell() {
+    let directory = tempfile::tempdir().unwrap();
+    let file = |name: &str, text: &str| {
+        let path = directory.path().join(name).to_str().unwrap().to_owned();
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let plain = file("plain", "1\n");
+    let tabs = file("tabs", "4096\t131072\t6291456");
+    let lines = file("it's \\n", "a\nb\n");
+    let empty = file("empty", "");
+    let pid_max = std::fs::read_to_string("/proc/sys/kernel/pid_max").unwrap();
+    let paths =
+        [&plain, &tabs, &lines, &empty, "/proc/sys/kernel/pid_max", "/proc/sys/none"].map(str::to_owned);
+    for shell in SHELLS {
+        let facts = gather(shell, paths.iter().cloned().map(Query::Setting));
+        let values = paths.each_ref().map(|path| match facts.get(&Query::Setting(path.clone())) {
+            Some(Answer::Setting(setting)) => setting.clone().map(|setting| setting.value.unwrap()),
+            other => panic!("{shell:?} {path}: {other:?}"),
+        });
+        assert_eq!(
+            values.each_ref().map(Option::as_deref),
+            [Some("1"), Some("4096 131072 6291456"), Some("a b"), Some(""), Some(pid_max.trim()), None],
+            "{shell:?}"
+        );
+    }
+}

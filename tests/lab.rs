@@ -29,6 +29,7 @@ impl Lab {
             .collect();
         let spec = LabSpec {
             state_root: path.join("state"),
+            cache_root: path.join("cache"),
             inventory,
             cluster: "test".to_owned(),
             settings: LabSettings::default(),

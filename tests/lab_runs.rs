@@ -4,6 +4,8 @@
 
 #[path = "lab_runs/broken.rs"]
 mod broken;
+#[path = "lab_runs/builds.rs"]
+mod builds;
 #[path = "lab_runs/commands.rs"]
 mod commands;
 #[path = "lab_runs/converge.rs"]
@@ -14,7 +16,13 @@ mod paused;
 mod poison;
 #[path = "lab_runs/resources.rs"]
 mod resources;
+#[path = "lab_runs/shared.rs"]
+mod shared;
 #[path = "lab_runs/support.rs"]
 mod support;
+#[path = "lab_runs/system.rs"]
+mod system;
+#[path = "lab_runs/verify.rs"]
+mod verify;
 #[path = "lab_runs/worlds.rs"]
 mod worlds;

@@ -200,6 +200,111 @@ fn templates_and_copies() {
     });
 }
 
+/// A `configure` of our own stands for that of autoconf, which the lab's tests have: it takes the same
+/// arguments and writes a makefile that knows DESTDIR.
+const CONFIGURE: &str = r#"#!/bin/sh
+for argument; do
+    case $argument in
+    --prefix=*) prefix=${argument#*=} ;;
+    --word=*) word=${argument#*=} ;;
+    esac
+done
+cat >Makefile <<END
+all: tool
+tool: tool.in
+	sed "s/WORD/$word \$(SIGN)/" tool.in >tool && chmod 755 tool
+install: all
+	mkdir -p \$(DESTDIR)$prefix/bin \$(DESTDIR)$prefix/etc
+	cp tool \$(DESTDIR)$prefix/bin/tool && ln -sf tool \$(DESTDIR)$prefix/bin/alias
+	echo default >\$(DESTDIR)$prefix/etc/conf
+END
+"#;
+
+#[test]
+fn builds() {
+    each(|shell, read, directory| {
+        let source = directory.join("src/tool");
+        fs::create_dir_all(&source).unwrap();
+        fs::write(source.join("configure"), CONFIGURE).unwrap();
+        fs::set_permissions(source.join("configure"), fs::Permissions::from_mode(0o755)).unwrap();
+        fs::write(source.join("tool.in"), "#!/bin/sh\necho WORD\n").unwrap();
+        let task = |word: &str, sign: &str| {
+            read(&format!(
+                "build: {{ source: DIR/src/tool, prefix: DIR/opt/tool, directory: DIR/made, space: 1, options: [\"--word={word}\"], variables: {{ SIGN: \"{sign}\" }} }}"
+            ))
+        };
+        let prefix = directory.join("opt/tool");
+        let says = |want: &str| {
+            let text = fs::read_to_string(prefix.join("bin/tool")).unwrap();
+            assert_eq!(text, format!("#!/bin/sh\necho {want}\n"));
+        };
+        let first = converge(shell, &*task("it's two", "!")).unwrap();
+        assert_eq!(first, [format!("+ {} (build of tool)", prefix.display())]);
+        says("it's two !");
+        assert!(converge(shell, &*task("it's two", "!")).unwrap().is_empty());
+        // What somebody writes into its `etc`, or adds, is no reason to build again.
+        fs::write(prefix.join("etc/conf"), "changed by hand\n").unwrap();
+        fs::write(prefix.join("added"), "x\n").unwrap();
+        assert!(converge(shell, &*task("it's two", "!")).unwrap().is_empty());
+        let again = |why: &str| vec![format!("~ {} (build again: {why})", prefix.display())];
+        assert_eq!(converge(shell, &*task("three", "!")).unwrap(), again("option"));
+        says("three !");
+        assert_eq!(converge(shell, &*task("three", "?")).unwrap(), again("make, install"));
+        fs::write(source.join("tool.in"), "#!/bin/sh\necho WORD, new\n").unwrap();
+        assert_eq!(converge(shell, &*task("three", "?")).unwrap(), again("source"));
+        says("three ?, new");
+        fs::remove_file(prefix.join("bin/tool")).unwrap();
+        assert_eq!(converge(shell, &*task("three", "?")).unwrap(), again("bin/tool is gone or changed"));
+        // A build that fails leaves what is there, and shows its last lines.
+        fs::write(source.join("tool.in"), "new\n").unwrap();
+        fs::rename(source.join("configure"), source.join("away")).unwrap();
+        let error = converge(shell, &*task("three", "?")).unwrap_err();
+        assert!(error.contains("there is no `configure`") && error.contains("made/log"), "{error}");
+        says("three ?, new");
+        fs::remove_file(source.join("tool.in")).unwrap();
+        fs::rename(source.join("away"), source.join("configure")).unwrap();
+        let error = converge(shell, &*task("three", "?")).unwrap_err();
+        assert!(error.contains("`make` ended with status") && error.contains("tool.in"), "{error}");
+        says("three ?, new");
+    });
+}
+
+#[test]
+fn builds_with_make_alone() {
+    each(|shell, read, directory| {
+        fs::create_dir(directory.join("src")).unwrap();
+        fs::write(
+            directory.join("src/Makefile"),
+            "PREFIX ?= /nowhere\nall:\n\tmkdir -p build\n\techo $(PREFIX) >build/made\ninstall: \n\tmkdir -p $(PREFIX)/lib\n\tcp build/made $(PREFIX)/lib\n",
+        )
+        .unwrap();
+        let pack = format!("tar -C '{0}' -czf '{0}/src.tar.gz' src", directory.display());
+        assert_eq!(support::run(shell, &provision::transport::Script::new(pack), None).0, 0);
+        // `staging` takes the place of the prefix; the archive has one directory in it.
+        let task = read(
+            "build: { system: make, source: DIR/src.tar.gz, prefix: DIR/opt/a, directory: DIR/a, space: 1, variables: { PREFIX: DIR/opt/a }, targets: [all], staging: PREFIX }",
+        );
+        converge(shell, &*task).unwrap();
+        let made = fs::read_to_string(directory.join("opt/a/lib/made")).unwrap();
+        assert!(made.ends_with("/opt/a\n") && !made.contains(".provision"), "{made}");
+        // Without its source the result stands.
+        fs::rename(directory.join("src.tar.gz"), directory.join("away")).unwrap();
+        assert!(converge(shell, &*task).unwrap().is_empty());
+        fs::rename(directory.join("away"), directory.join("src.tar.gz")).unwrap();
+        let results = read(
+            "build: { system: make, source: DIR/src.tar.gz, prefix: DIR/opt/b, directory: DIR/b, space: 1, results: [build] }",
+        );
+        converge(shell, &*results).unwrap();
+        assert!(directory.join("opt/b/build/made").exists());
+        // A makefile that does not know DESTDIR.
+        let wrong = read(
+            "build: { system: make, source: DIR/src.tar.gz, prefix: DIR/opt/c, directory: DIR/c, space: 1, variables: { PREFIX: DIR/elsewhere } }",
+        );
+        assert!(converge(shell, &*wrong).unwrap_err().contains("`staging` names the variable"));
+        assert!(!directory.join("opt/c").exists());
+    });
+}
+
 #[test]
 fn commands() {
     each(|shell, read, directory| {

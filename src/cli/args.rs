@@ -108,13 +108,13 @@ pub enum Command {
     /// Look at recorded runs
     #[command(subcommand)]
     Report(ReportCommand),
-    /// Throw-away hosts in containers for an inventory
+    /// Throw-away hosts for an inventory, in containers or virtual machines
     #[command(subcommand)]
     Lab(LabCommand),
     /// Write schemas, completions or man pages
     #[command(subcommand)]
     Generate(GenerateCommand),
-    /// Explain a resource or an exit code
+    /// Explain a resource, a check or an exit code
     Explain(ExplainArgs),
 }
 
@@ -288,6 +288,20 @@ pub enum InventoryCommand {
         #[arg(long)]
         replace: bool,
     },
+    /// Make an inventory from one of Ansible's
+    Import {
+        /// Ansible's inventory: INI, or YAML as `ansible-inventory --list --yaml` prints it
+        ansible: Utf8PathBuf,
+        /// Where the inventory is written
+        #[arg(long, short, default_value = "inventory.yaml")]
+        output: Utf8PathBuf,
+        /// Name of the cluster
+        #[arg(long, default_value = "cluster")]
+        cluster: String,
+        /// Write over an existing inventory
+        #[arg(long)]
+        force: bool,
+    },
 }
 
 /// `provision playbook`.
@@ -338,15 +352,25 @@ pub enum ReportCommand {
 /// `provision lab`.
 #[derive(Debug, Subcommand)]
 pub enum LabCommand {
-    /// Start one container with sshd and systemd for each host
+    /// Start one container with sshd and systemd, or one virtual machine, for each host
     Up {
         /// The inventory
         inventory: Utf8PathBuf,
+        /// Virtual machines with kernels of their own; the same as `kind: vm` under `lab:`
+        #[arg(long)]
+        vm: bool,
     },
     /// Remove them
     Down {
         /// The inventory
         inventory: Utf8PathBuf,
+    },
+    /// Pull the plug of running hosts and start them again; all when none is named
+    Restart {
+        /// The inventory
+        inventory: Utf8PathBuf,
+        /// The hosts
+        hosts: Vec<String>,
     },
     /// Break one thing of a host's hardware profile, or mend it again with `none`
     Fault {
@@ -398,6 +422,6 @@ pub enum GenerateCommand {
 /// `provision explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A resource (`package`), an exit code (`4`, `unreachable`), `exit-codes` or `resources`
+    /// A resource (`package`), a check (`gpu.count`), an exit code (`4`, `unreachable`), `resources`, `checks` or `exit-codes`
     pub name: Option<String>,
 }

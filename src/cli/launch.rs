@@ -68,7 +68,7 @@ pub(super) async fn run(
     connect: &Connect,
     reports: &Reports,
     launch: Launch<'_>,
-    codes: impl FnOnce(&engine::Report) -> Vec<u8>,
+    codes: impl FnOnce(&mut engine::Report, &Emitter) -> Vec<u8>,
 ) -> anyhow::Result<(Finished, u8)> {
     let started = std::time::Instant::now();
     if let Some(parallel) = connect.parallel {
@@ -94,7 +94,9 @@ pub(super) async fn run(
     let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
     let (stopper, cancel) = engine::channel();
     let state = settings.state.clone();
+    let reboots = usize::try_from(project.policy.reboot_parallel.max(1)).unwrap_or(1);
     let context = Arc::new(Context {
+        reboots: tokio::sync::Semaphore::new(reboots),
         project: Arc::new(project),
         transport,
         emitter: emitter.clone(),
@@ -134,8 +136,8 @@ pub(super) async fn run(
         }
     });
 
-    let report = engine::run(context, launch.command).await;
-    let mut all = codes(&report);
+    let mut report = engine::run(context, launch.command).await;
+    let mut all = codes(&mut report, &emitter);
     all.extend(engine::exit_code(&report.stats, connect.allow_unreachable, report.locked));
     signals.abort();
     if let Ok(code) = signals.await {

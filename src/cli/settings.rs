@@ -5,7 +5,7 @@ use std::io::IsTerminal as _;
 use camino::Utf8PathBuf;
 
 use super::args::Global;
-use crate::journal::state_home;
+use crate::journal::{cache_home, state_home};
 use crate::report::terminal::{self, Verbosity};
 
 /// What holds for the whole program.
@@ -13,6 +13,8 @@ use crate::report::terminal::{self, Verbosity};
 pub(super) struct Settings {
     /// Where the state of this user stands.
     pub state: Utf8PathBuf,
+    /// Where this user keeps what can be made again.
+    pub cache: Utf8PathBuf,
     /// `$HOME`.
     pub home: Option<Utf8PathBuf>,
     /// `$XDG_RUNTIME_DIR`.
@@ -45,6 +47,7 @@ impl Settings {
         });
         Self {
             state: state_home(variable("HOME").as_deref(), variable("XDG_STATE_HOME").as_deref()),
+            cache: cache_home(variable("HOME").as_deref(), variable("XDG_CACHE_HOME").as_deref()),
             home: variable("HOME").map(Utf8PathBuf::from),
             runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
             verbosity,

@@ -168,6 +168,16 @@ macro_rules! choice {
             }
         }
 
+        impl<'de> serde::Deserialize<'de> for $name {
+            fn deserialize<D: serde::Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+                let word = <String as serde::Deserialize>::deserialize(deserializer)?;
+                match word.as_str() {
+                    $( $word => Ok(Self::$variant), )*
+                    other => Err(serde::de::Error::unknown_variant(other, Self::WORDS)),
+                }
+            }
+        }
+
         impl $crate::config::FromNode for $name {
             fn from_node(node: &$crate::config::Node, diagnostics: &mut $crate::config::Diagnostics) -> Option<Self> {
                 match node.as_str() {

@@ -11,7 +11,7 @@ use crate::events::{EventKind, HostStatus};
 use crate::facts::{self, Answer, BatchPart, Query, Touches};
 use crate::plan::spool_key;
 use crate::playbook::{Instance, InstanceState, OnDeadline};
-use crate::resources::Change;
+use crate::resources::{Change, Login};
 use crate::transport::{Arg, Frame, Part, Script, TransportError};
 
 /// What of a command's output travels: what the spool keeps, and a little.
@@ -24,29 +24,39 @@ const FOLLOW: Duration = Duration::from_hours(2);
 pub(super) type Done = Result<String, (String, String)>;
 
 impl Session {
-    /// Carries out the changes of one task and asks again what they touched.
+    /// Carries out changes of one task and asks again what they touched. `planned` is all that the
+    /// task plans.
     pub(super) async fn change(
         &mut self,
         item: &Work,
         instance: &Instance,
         changes: &[Change],
+        planned: &[Change],
         touches: &Touches,
         later: &BTreeSet<Query>,
     ) -> Result<Done, Gone> {
         let own = super::stage::queries(std::slice::from_ref(instance));
-        if let Err(reason) = self.take_lock(instance, &own, changes).await? {
+        if let Err(reason) = self.take_lock(instance, &own, planned).await? {
             return Ok(Err((reason, String::new())));
         }
         let script = match self.script(changes).await {
             Ok(script) => script,
             Err(reason) => return Ok(Err((reason, String::new()))),
         };
-        let (leave, detach) = match &instance.state {
-            InstanceState::Ready { resource, .. } => (resource.leave(), item.step.conduct.detach),
+        let (leave, detach, login) = match &instance.state {
+            InstanceState::Ready { resource, .. } => {
+                (resource.leave(), item.step.conduct.detach, resource.login(&self.facts))
+            }
             InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => {
-                (false, false)
+                (false, false, Login::Same)
             }
         };
+        if let Login::Guarded(undo) = &login
+            && let Err(reason) = self.arm(undo).await?
+        {
+            return Ok(Err((reason, String::new())));
+        }
+        let armed = tokio::time::Instant::now();
         let leave = item.step.conduct.on_deadline.map_or(leave, |word| word == OnDeadline::Leave);
         let id = task_id(&item.step, instance);
         let key = spool_key(&item.step.id, instance.item, &script);
@@ -66,14 +76,12 @@ impl Session {
             deadline: item.step.conduct.timeout,
             limit: OUTPUT_LIMIT,
         };
-        let mut again = self.facts.forget(touches);
-        again.retain(|query| own.contains(query) || later.contains(query));
-        again.extend(own);
+        let again = self.touched(touches, &own, later);
         let report = self.run_spooled(part, &key, leave, &again).await?;
         if !matches!(report, SpoolReport::Left(_)) {
             self.seen.push(key);
         }
-        Ok(match report {
+        let done = match report {
             SpoolReport::Ended(0, output) => Ok(output),
             SpoolReport::Ended(status, output) => {
                 let last = super::hints::last_line(&output);
@@ -85,7 +93,29 @@ impl Session {
             }
             SpoolReport::Refused(reason) => Err((lock_text(&reason), String::new())),
             SpoolReport::Left(reason) | SpoolReport::Failed(reason) => Err((reason, String::new())),
-        })
+        };
+        match login {
+            Login::Guarded(undo) if undo.in_force => self.confirm(&undo, done, armed, &again).await,
+            Login::Same => Ok(done),
+            Login::Fresh | Login::Guarded(_) => {
+                self.stale |= done.is_ok();
+                Ok(done)
+            }
+        }
+    }
+
+    /// Takes what a change may have touched from the facts; of that, what is still of use is to be
+    /// asked again, with the task's own queries.
+    pub(super) fn touched(
+        &mut self,
+        touches: &Touches,
+        own: &BTreeSet<Query>,
+        later: &BTreeSet<Query>,
+    ) -> BTreeSet<Query> {
+        let mut again = self.facts.forget(touches);
+        again.retain(|query| own.contains(query) || later.contains(query) || *query == Query::Filesystems);
+        again.extend(own.iter().cloned());
+        again
     }
 
     /// Large files go to the host first; then all changes are one script.
@@ -113,11 +143,17 @@ impl Session {
             }
             scripts.push(script);
         }
-        if scripts.len() == 1 {
+        let proxy = self.context.project.site_sources().environment();
+        if scripts.len() == 1 && proxy.is_none() {
             return scripts.pop().ok_or_else(|| "nothing to run".to_owned());
         }
-        let text = crate::shell!("resources/each.sh");
-        Ok(Script::new(text).args(scripts.into_iter().map(|script| Arg::Script(Box::new(script)))))
+        let script = match proxy {
+            Some((proxy, direct)) => {
+                Script::new(crate::shell!("resources/proxy.sh", "resources/each.sh")).arg(proxy).arg(direct)
+            }
+            None => Script::new(crate::shell!("resources/each.sh")),
+        };
+        Ok(script.args(scripts.into_iter().map(|script| Arg::Script(Box::new(script)))))
     }
 
     /// Runs the spool part with the re-asked queries behind it, through deadlines and lost
@@ -276,7 +312,7 @@ impl Session {
 
     /// Takes the host's lock before the first change, asks again what that change was planned on
     /// and refuses when it moved.
-    async fn take_lock(
+    pub(super) async fn take_lock(
         &mut self,
         instance: &Instance,
         own: &BTreeSet<Query>,

@@ -7,15 +7,19 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use super::cancel::{Cancel, Stopper};
+use super::writers::Writers;
 use crate::events::Emitter;
 use crate::facts::Query;
 use crate::project::{Fleet, Project};
 use crate::secrets::Secrets;
 use crate::transport::Transport;
 
-/// Facts of the hosts gathered so far.
+/// What is known of all hosts so far, and who writes what they share.
 #[derive(Debug, Default)]
-pub struct SharedFacts(Mutex<Gathered>);
+pub struct SharedFacts {
+    gathered: Mutex<Gathered>,
+    pub(super) writers: Writers,
+}
 
 #[derive(Debug, Default)]
 struct Gathered {
@@ -28,14 +32,14 @@ struct Gathered {
 impl SharedFacts {
     /// Makes a host's facts known to the others.
     pub fn publish(&self, host: usize, facts: Json) {
-        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         shared.facts.insert(host, facts);
         shared.fleet = None;
     }
 
     /// What is known by now.
     pub fn fleet(&self) -> Arc<Fleet> {
-        let mut shared = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
         let Gathered { facts, fleet } = &mut *shared;
         fleet.get_or_insert_with(|| Arc::new(Fleet::new(facts.clone()))).clone()
     }
@@ -142,6 +146,8 @@ pub struct Context {
     pub expected: Option<BTreeMap<String, String>>,
     /// Whether changes that interrupt something may be made.
     pub consent: Consent,
+    /// How many more hosts may reboot now.
+    pub reboots: tokio::sync::Semaphore,
     /// What is known of the hosts, for templates of others.
     pub fleet: SharedFacts,
 }

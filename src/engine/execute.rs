@@ -9,8 +9,11 @@ use super::hints;
 use super::session::{Gone, Session};
 use super::stage::{Leaders, Work, queries, task_id, task_ref};
 use super::state::SpoolReport;
+use super::writers::Turn;
 use crate::events::{ChangeView, EventKind, Failure, Outcome};
+use crate::facts::base::busy::told;
 use crate::facts::{self, Query, Touches};
+use crate::inventory::Busy;
 use crate::plan::{Planner, Verdict, change_view, diff};
 use crate::playbook::{Instance, InstanceState, OnFailure, Step};
 use crate::resources::{Change, Disruption};
@@ -27,13 +30,22 @@ impl From<Outcome> for Ended {
     }
 }
 
+/// Which of the notified handlers run.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Handlers {
+    /// All, reboots last.
+    All,
+    /// All but reboots: one is due.
+    BeforeReboot,
+}
+
 /// Collects what the tasks after this one ask.
 type Later<'a> = &'a (dyn Fn() -> BTreeSet<Query> + Sync);
 
 impl Session {
     /// Carries out a stage: tasks in order, then the handlers that were notified.
     pub(super) async fn execute(&mut self, work: Vec<Work>, leaders: &Leaders) -> Result<(), Gone> {
-        let mut planner = Planner::default();
+        let mut planner = Planner::new(self.context.project.policy.reboot);
         let mut unchanged = Vec::new();
         let mut changed_anything = false;
         let mut stopped: Option<String> = None;
@@ -46,6 +58,7 @@ impl Session {
             }
             let item = fresh.as_ref().unwrap_or(item);
             if stopped.is_none() {
+                self.refresh(item).await;
                 self.know(std::slice::from_ref(item)).await?;
             }
             for (number, instance) in item.instances.iter().enumerate() {
@@ -63,6 +76,12 @@ impl Session {
                 if let Some(reason) = reason {
                     self.finish_task(task, Outcome::Skipped(reason), 0.0, false);
                     continue;
+                }
+                if self.is_due(item, instance) {
+                    // What they do may matter to the boot, and what is notified does not outlive it.
+                    self.run_handlers(&mut planner, Handlers::BeforeReboot).await?;
+                    // It is planned on what they left.
+                    self.know(std::slice::from_ref(item)).await?;
                 }
                 let began = Instant::now();
                 let ended = self.bounded_task(item, instance, &later, &mut planner).await?;
@@ -92,13 +111,13 @@ impl Session {
             self.emit(EventKind::TasksUnchanged { host: self.host.name.clone(), tasks: unchanged });
         }
         if stopped.is_none() && self.context.cancel.now() == Stop::No {
-            self.run_handlers(&mut planner).await?;
+            self.run_handlers(&mut planner, Handlers::All).await?;
         }
         Ok(())
     }
 
     /// Runs the notified handlers; a notification is cleared when its handler succeeded.
-    async fn run_handlers(&mut self, planner: &mut Planner) -> Result<(), Gone> {
+    async fn run_handlers(&mut self, planner: &mut Planner, which: Handlers) -> Result<(), Gone> {
         let ids = self.notified.clone();
         let known: BTreeSet<_> =
             self.context.project.handlers.iter().map(|handler| handler.id.clone()).collect();
@@ -110,7 +129,12 @@ impl Session {
         let mut cleared: Vec<String> = ids.difference(&known).cloned().collect();
         let handlers = self.handlers(&ids);
         self.know(&handlers).await?;
-        let handlers = self.handlers(&ids);
+        let mut handlers = self.handlers(&ids);
+        if which == Handlers::BeforeReboot {
+            handlers.retain(|item| item.step.kind != "reboot");
+        }
+        // What the others do may matter to the boot.
+        handlers.sort_by_key(|item| item.step.kind == "reboot");
         for (position, item) in handlers.iter().enumerate() {
             let mut good = true;
             let later = || handlers.get(position..).unwrap_or_default().iter().flat_map(needs).collect();
@@ -162,7 +186,7 @@ impl Session {
         later: Later<'_>,
         planner: &mut Planner,
     ) -> Result<Ended, Gone> {
-        let plan = planner.plan(instance, &self.facts);
+        let plan = self.plan_one(planner, item, instance, &self.notified.clone());
         let id = task_id(&item.step, instance);
         let (changes, provable) = match plan.verdict {
             Verdict::Unchanged => {
@@ -183,6 +207,19 @@ impl Session {
             Verdict::Changes(changes) => (changes, true),
             Verdict::Runs(changes) => (changes, false),
         };
+        let touches = plan.touches.unwrap_or(Touches::Everything);
+        let (changes, duty) = if provable {
+            match self.turn(item, instance, changes, &touches, later).await? {
+                Turn::Write(changes, duty) => (changes, duty),
+                Turn::Written => {
+                    planner.done(&instance.name);
+                    return Ok(Outcome::Unchanged.into());
+                }
+                Turn::Refused(reason) => return Ok(failure(&item.step, reason, None, "").into()),
+            }
+        } else {
+            (changes, None)
+        };
         let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
         match self.inherited.remove(&id) {
             Some(SpoolReport::Ended(0, output)) if !provable && !item.handler => {
@@ -200,19 +237,63 @@ impl Session {
         }
         let task = task_ref(&item.step, instance);
         let worst = changes.iter().map(|change| change.disruption).max().unwrap_or(Disruption::None);
-        if worst >= Disruption::Gpu {
-            let what = format!("`{}` on {} interrupts: {worst}", task.name, self.host.name);
-            if !self.context.consent.has(&what).await {
-                return Ok(Outcome::Blocked(format!("it interrupts: {worst}; agree with --yes")).into());
-            }
+        let context = self.context.clone();
+        // Not longer than the host is down.
+        let _turn = if worst == Disruption::Reboot { context.reboots.acquire().await.ok() } else { None };
+        if worst >= Disruption::Gpu
+            && let Some(reason) = self.refusal(&task.name, worst).await?
+        {
+            return Ok(Outcome::Blocked(reason).into());
         }
         self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
-        let touches = plan.touches.unwrap_or(Touches::Everything);
-        let outcome = self.attempts(item, instance, changes, provable, &touches, &later()).await?;
-        if !matches!(outcome, Outcome::Failed(_)) {
-            planner.done(&instance.name);
+        let outcome = if worst == Disruption::Reboot {
+            self.reboot(item, instance, &changes, &later()).await?
+        } else {
+            self.attempts(item, instance, changes, provable, &touches, &later()).await?
+        };
+        if let Some(duty) = duty {
+            duty.done(&outcome);
+        }
+        match (&outcome, &instance.state) {
+            (Outcome::Failed(_), _) => {}
+            (_, InstanceState::Ready { resource, .. }) => {
+                planner.done(&instance.name);
+                self.note_reboot(id, resource);
+            }
+            _ => planner.done(&instance.name),
         }
         Ok(outcome.into())
+    }
+
+    /// Why a change that interrupts may not be made now: the host is in use, or nobody agreed.
+    async fn refusal(&mut self, task: &str, worst: Disruption) -> Result<Option<String>, Gone> {
+        self.ask(&facts::base("busy").into_iter().collect()).await?;
+        let users = match self.facts.base("busy") {
+            Some(busy) => told(busy),
+            None => Some("whether it is cannot be told".to_owned()),
+        };
+        if let Some(users) = users {
+            let drain = match self.context.project.policy.busy {
+                Busy::Refuse => "",
+                Busy::Drain => "; provision cannot drain it yet",
+            };
+            return Ok(Some(format!("the host is in use: {users}; the change interrupts: {worst}{drain}")));
+        }
+        let what = format!("`{task}` on {} interrupts: {worst}", self.host.name);
+        if self.context.consent.has(&what).await {
+            return Ok(None);
+        }
+        Ok(Some(format!("it interrupts: {worst}; agree with --yes")))
+    }
+
+    /// A task that may do anything runs in a session that sees what was changed for sessions.
+    async fn refresh(&mut self, item: &Work) {
+        if !self.stale || !item.instances.iter().any(does_anything) {
+            return;
+        }
+        if let Err(error) = self.log_in_anew().await {
+            self.warn(format!("no fresh login, the old session goes on: {error}"));
+        }
     }
 
     async fn attempts(
@@ -228,7 +309,7 @@ impl Session {
         let own = queries(std::slice::from_ref(instance));
         let mut attempt = 1;
         loop {
-            let outcome = match self.change(item, instance, &changes, touches, later).await? {
+            let outcome = match self.change(item, instance, &changes, &changes, touches, later).await? {
                 Ok(output) if !provable => Outcome::Ran { changes: views.clone(), output },
                 Ok(output) => match self.prove(instance, &own).await? {
                     Ok(()) => Outcome::Changed { changes: views.clone(), output },
@@ -307,13 +388,18 @@ impl Session {
     }
 }
 
-fn failure(step: &Step, message: String, command: Option<String>, output: &str) -> Outcome {
+/// Whether it may do anything, so that what its session gets matters.
+fn does_anything(instance: &Instance) -> bool {
+    matches!(&instance.state, InstanceState::Ready { resource, .. } if resource.touches() == Touches::Everything)
+}
+
+pub(super) fn failure(step: &Step, message: String, command: Option<String>, output: &str) -> Outcome {
     let output = hints::tail(output);
     let hint = hints::task(step.kind, &message, &output);
     Outcome::Failed(Failure { message, command, output, hint })
 }
 
-fn unplannable(error: crate::resources::Unplannable) -> String {
+pub(super) fn unplannable(error: crate::resources::Unplannable) -> String {
     use crate::resources::Unplannable;
     match error {
         Unplannable::Unknown(object, text) | Unplannable::Missing(object, text) => {

@@ -8,15 +8,18 @@
 //!
 //! A host never waits for another one inside a stage. Only this module spawns tasks.
 
+mod boot;
 mod cancel;
 mod change;
 mod context;
 mod execute;
+mod guard;
 mod hints;
 mod run;
 mod session;
 mod stage;
 pub mod state;
+mod writers;
 
 pub use cancel::{Cancel, Stop, Stopper, channel};
 pub use context::{Consent, Context, Deadlines, Mode, SharedFacts};

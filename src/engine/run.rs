@@ -46,6 +46,11 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
         Mode::Gather => std::iter::once(0..0).collect(),
         Mode::Plan | Mode::Apply => project.stages(),
     };
+    let stages = match stages.as_slice() {
+        // Without any task there may still be something to ask.
+        [] if !context.queries.is_empty() => std::iter::once(0..0).collect(),
+        _ => stages,
+    };
     let selected: Vec<usize> = sessions.iter().map(Session::index).collect();
     context.emitter.emit(EventKind::RunStarted {
         command: command.to_owned(),

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::boot::Boot;
 use super::context::{Context, Mode};
 use super::hints;
 use super::state::{self, HostState, SpoolReport};
@@ -49,6 +50,10 @@ pub struct Session {
     pub(super) drift: bool,
     pub(super) locked: bool,
     pub(super) digests: Vec<String>,
+    /// What asks for a reboot.
+    pub(super) boot: Boot,
+    /// Whether only a new session sees what was changed.
+    pub(super) stale: bool,
     started: Instant,
     execs: u64,
 }
@@ -62,11 +67,14 @@ impl std::fmt::Debug for Session {
 impl Session {
     /// A host that was not touched yet.
     pub fn new(context: Arc<Context>, host: Host) -> Self {
+        let mut facts = Facts::default();
+        // No host is asked: the engine tells it to itself.
+        facts.insert(Query::Reboot, Answer::Reboot(Vec::new()));
         Self {
             context,
             host,
             remote: None,
-            facts: Facts::default(),
+            facts,
             state: HostState::default(),
             gathered: false,
             lock: Lock::Free,
@@ -80,6 +88,8 @@ impl Session {
             drift: false,
             locked: false,
             digests: Vec::new(),
+            boot: Boot::default(),
+            stale: false,
             started: Instant::now(),
             execs: 0,
         }
@@ -98,6 +108,11 @@ impl Session {
     /// Whether the run is over for this host.
     pub fn is_over(&self) -> bool {
         self.status.is_some()
+    }
+
+    /// Whether its queries were asked and it was not lost since.
+    pub fn was_gathered(&self) -> bool {
+        self.gathered && !self.is_gone()
     }
 
     /// What is known of the host.
@@ -140,6 +155,11 @@ impl Session {
     /// Digest of its plan over all stages; `None` when it was not planned to the end.
     pub fn plan_digest(&self) -> Option<String> {
         if self.is_gone() || self.digests.is_empty() { None } else { Some(self.digests.join("-")) }
+    }
+
+    /// Whether it still needs a reboot.
+    pub fn needs_reboot(&self) -> bool {
+        !self.boot.pending().is_empty()
     }
 
     /// Whether its plan holds changes.
@@ -216,7 +236,7 @@ impl Session {
         }
     }
 
-    async fn drop_remote(&mut self) {
+    pub(super) async fn drop_remote(&mut self) {
         if let Some(mut remote) = self.remote.take() {
             remote.close().await;
         }
@@ -333,10 +353,13 @@ impl Session {
         self.open(wanted).await?;
         self.gathered = true;
         self.read_state()?;
-        if self.context.mode == Mode::Apply && !self.state.spool.is_empty() {
-            self.attach().await?;
-            // What ended meanwhile may have changed anything.
-            self.ask(wanted).await?;
+        if self.context.mode == Mode::Apply {
+            if !self.state.spool.is_empty() {
+                self.attach().await?;
+                // What ended meanwhile may have changed anything.
+                self.ask(wanted).await?;
+            }
+            self.settle_guards().await;
         }
         let unknown =
             wanted.iter().filter(|q| matches!(self.facts.get(q), Some(Answer::Unknown(_)) | None)).count();
@@ -382,10 +405,9 @@ impl Session {
             }
         }
         self.drop_remote().await;
-        if self.context.mode != Mode::Gather {
-            // Nobody asks for them any more, and a thousand hosts have many.
-            self.facts = Facts::default();
-        }
+        self.tell_reboot();
+        // Nobody asks for those of tasks any more, and a thousand hosts have many.
+        self.facts.keep(&self.context.queries);
         let status = match self.status.take() {
             Some(status) => status,
             None if self.failed => HostStatus::Failed,

@@ -112,6 +112,9 @@ impl Session {
         let mut wanted = if first { self.context.queries.clone() } else { BTreeSet::new() };
         if first {
             wanted.insert(Query::State);
+            if self.context.project.online().nth(1).is_some() {
+                wanted.insert(Query::Filesystems);
+            }
             // Templates of other hosts read these of this one.
             let fleet = self.context.project.steps.iter().flat_map(Step::fleet_facts);
             wanted.extend(fleet.filter_map(|name| facts::base(name)));
@@ -172,7 +175,7 @@ impl Session {
 
     /// Plans a stage and says so.
     async fn show_plan(&mut self, work: &[Work], leaders: &Leaders) -> Result<Vec<(String, TaskPlan)>, Gone> {
-        let mut planner = Planner::default();
+        let mut planner = Planner::new(self.context.project.policy.reboot);
         let mut plans = Vec::new();
         let mut shown = Vec::new();
         let mut to_notify = self.notified.clone();
@@ -181,7 +184,7 @@ impl Session {
             for instance in &item.instances {
                 let plan = match self.led_elsewhere(&item.step, leaders) {
                     Some(reason) => TaskPlan { verdict: Verdict::Skipped(reason), touches: None },
-                    None => planner.plan(instance, &self.facts),
+                    None => self.plan_one(&mut planner, item, instance, &to_notify),
                 };
                 if matches!(plan.verdict, Verdict::Changes(_) | Verdict::Runs(_) | Verdict::KnownAfter(_)) {
                     for handler in &item.step.conduct.notify {
@@ -207,7 +210,7 @@ impl Session {
         self.know(&handlers).await?;
         for item in self.handlers(&to_notify) {
             for instance in &item.instances {
-                let plan = planner.plan(instance, &self.facts);
+                let plan = self.plan_one(&mut planner, &item, instance, &to_notify);
                 let left = self.state.notified.contains(&item.step.id);
                 if left && matches!(plan.verdict, Verdict::Changes(_) | Verdict::Runs(_)) {
                     self.pending += 1;

@@ -8,15 +8,18 @@
 //!   notify/KEY              a notified handler whose run was not seen; holds its id
 //!   spool/KEY/              one change: pid, out, tail, status, name, run
 //!   upload/KEY              large files on their way
+//!   undo/NAME/              what a change of the way in replaced, and the timer that puts it back
 //! ```
 //!
 //! The shell side is in `src/shell/`; this file has its constants, scripts and the parser.
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
 use crate::plan::hex;
+use crate::resources::Undo;
 use crate::secrets::Secrets;
 use crate::transport::{Arg, Script};
 
@@ -59,6 +62,10 @@ pub struct HostState {
     pub notified: BTreeSet<String>,
     /// Changes that nobody saw end.
     pub spool: Vec<SpoolEntry>,
+    /// Names of changes to the way in whose timer runs.
+    pub armed: Vec<String>,
+    /// Names of those that the host took back by itself.
+    pub undone: Vec<String>,
 }
 
 impl HostState {
@@ -81,6 +88,8 @@ impl HostState {
                     state.version = Some(version);
                 }
                 Some("notify") => state.notified.extend(fields.next().map(str::to_owned)),
+                Some("armed") => state.armed.extend(fields.next().map(str::to_owned)),
+                Some("undone") => state.undone.extend(fields.next().map(str::to_owned)),
                 Some("spool") => state.spool.extend(spool_entry(fields)),
                 _ => {}
             }
@@ -221,6 +230,31 @@ pub fn end_task(key: &str) -> Script {
     Script::new(include_str!("../shell/end_task.sh")).arg(key)
 }
 
+/// The script that keeps what a change may break. Without `timer` it only waits for a change that
+/// starts one.
+pub fn undo_keep(undo: &Undo, timer: Option<Duration>) -> Script {
+    let packed = |script: &Option<Script>| match script {
+        Some(script) => Arg::Script(Box::new(script.clone())),
+        None => Arg::from(""),
+    };
+    Script::new(include_str!("../shell/undo_keep.sh"))
+        .arg(undo.name)
+        .arg(timer.map_or(0, |timer| timer.as_secs()).to_string())
+        .arg(packed(&undo.save))
+        .arg(packed(&undo.restore))
+        .args(undo.paths.iter().cloned())
+}
+
+/// The script that confirms a change to the way in, takes it back, or forgets that it was.
+pub fn undo_end(act: &'static str, name: &str) -> Script {
+    Script::new(include_str!("../shell/undo_end.sh")).arg(act).arg(name)
+}
+
+/// The script that tells which boot this is, and whether systemd is done with it.
+pub fn booted() -> Script {
+    Script::new(include_str!("../shell/booted.sh"))
+}
+
 /// The script that forgets notifications of handlers and spool entries.
 pub fn tidy(handlers: &[String], spool: &[String]) -> Script {
     Script::new(include_str!("../shell/tidy.sh"))
@@ -249,12 +283,13 @@ mod tests {
 
     #[test]
     fn state_lines() {
-        let text = "version\t1\nnotify\tbase/reload sshd\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\n";
+        let text = "version\t1\nnotify\tbase/reload sshd\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\narmed\tsshd\nundone\tnetwork\n";
         let state = HostState::parse(text).unwrap();
         assert_eq!(state.version, Some(1));
         assert!(state.notified.contains("base/reload sshd"));
         let states: Vec<_> = state.spool.iter().map(|entry| entry.state).collect();
         assert_eq!(states, [SpoolState::Running, SpoolState::Ended(3), SpoolState::Lost]);
+        assert_eq!((state.armed, state.undone), (vec!["sshd".to_owned()], vec!["network".to_owned()]));
         assert_eq!(HostState::parse("").unwrap(), HostState::default());
         assert!(HostState::parse("version\t9\n").is_err());
     }

@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::check::{CheckCounts, CheckResult};
 use crate::transport::ConnectKind;
 
 /// One thing that happened.
@@ -228,6 +229,9 @@ pub struct RunStats {
     pub tasks: TaskCounts,
     /// Changes that a plan holds and that were not carried out (`plan`, `verify`).
     pub pending: u64,
+    /// Checks (`verify`).
+    #[serde(default, skip_serializing_if = "CheckCounts::is_empty")]
+    pub checks: CheckCounts,
 }
 
 /// What happened.
@@ -345,6 +349,20 @@ pub enum EventKind {
         host: Option<String>,
         /// What.
         message: String,
+    },
+    /// A host still needs a reboot when the run ends for it.
+    RebootPending {
+        /// The host.
+        host: String,
+        /// Why.
+        reasons: Vec<String>,
+    },
+    /// What the checks of `verify` say of a host.
+    HostChecked {
+        /// The host.
+        host: String,
+        /// Every check, in the order of the catalogue.
+        checks: Vec<CheckResult>,
     },
     /// A signal or a spent budget stops the run.
     Stopping {

@@ -9,9 +9,11 @@
 //! `TaskFinished` of the same host and task; every host of `RunStarted` has exactly one
 //! `HostFinished`; `RunFinished` is last. Events are plain data and can be read back.
 
+mod check;
 mod emitter;
 mod kind;
 
+pub use check::{CheckCounts, CheckResult, CheckStatus, Evidence};
 pub use emitter::{Emitter, Sink};
 pub use kind::{
     ChangeView, Event, EventKind, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,

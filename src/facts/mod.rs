@@ -11,11 +11,16 @@
 pub mod account;
 pub mod ask;
 pub mod base;
+pub mod build;
 pub mod file;
+pub mod filesystem;
+pub mod git;
+pub mod installed;
 pub mod module;
 pub mod object;
 pub mod package;
 mod query;
+pub mod setting;
 mod specimen;
 mod state;
 mod store;
@@ -29,6 +34,7 @@ pub use query::{Answer, Query};
 pub use specimen::specimens;
 pub use store::Facts;
 
+use crate::probes;
 use crate::transport::{Part, Script};
 
 /// One part of a gather frame with the queries that it answers.
@@ -50,6 +56,8 @@ struct Kind {
     chunk: usize,
     /// Bytes of output that one query may cause.
     output: usize,
+    /// The deadline of one part, where it is not the usual one.
+    deadline: fn(&[Query]) -> Option<Duration>,
     matches: fn(&Query) -> bool,
     script: fn(&[Query]) -> Script,
     /// Answers in any order; what it leaves out becomes unknown.
@@ -62,6 +70,7 @@ const KINDS: &[Kind] = &[
         name: "base",
         chunk: 1,
         output: 1 << 20,
+        deadline: |_| None,
         matches: |query| matches!(query, Query::Base(_)),
         script: base::script,
         parse: base::parse,
@@ -70,23 +79,44 @@ const KINDS: &[Kind] = &[
         name: "state",
         chunk: usize::MAX,
         output: 1 << 20,
+        deadline: |_| None,
         matches: |query| matches!(query, Query::State),
         script: |_| state::script(),
         parse: state::parse,
+    },
+    Kind {
+        name: "filesystem",
+        chunk: usize::MAX,
+        output: 1 << 20,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Filesystems),
+        script: |_| filesystem::script(),
+        parse: filesystem::parse,
     },
     Kind {
         name: "file",
         chunk: 256,
         // 64 KiB of text as base64, and the lines around it.
         output: 96 << 10,
+        deadline: |_| None,
         matches: |query| matches!(query, Query::Path(_) | Query::Content { .. } | Query::Secret { .. }),
         script: file::script,
         parse: file::parse,
     },
     Kind {
+        name: "setting",
+        chunk: 1024,
+        output: 8 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Setting(_)),
+        script: setting::script,
+        parse: setting::parse,
+    },
+    Kind {
         name: "module",
         chunk: 1024,
         output: 4 << 10,
+        deadline: |_| None,
         matches: |query| matches!(query, Query::Module(_)),
         script: module::script,
         parse: module::parse,
@@ -95,6 +125,7 @@ const KINDS: &[Kind] = &[
         name: "account",
         chunk: 1024,
         output: 96 << 10,
+        deadline: |_| None,
         matches: |query| matches!(query, Query::User(_) | Query::Group(_) | Query::AuthorizedKeys(_)),
         script: account::script,
         parse: account::parse,
@@ -103,25 +134,65 @@ const KINDS: &[Kind] = &[
         name: "package",
         chunk: 1024,
         output: 4 << 10,
+        deadline: |_| None,
         matches: |query| matches!(query, Query::Packages | Query::Package { .. }),
         script: package::script,
         parse: package::parse,
     },
     Kind {
+        name: "installed",
+        chunk: 256,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Installed(_)),
+        script: installed::script,
+        parse: installed::parse,
+    },
+    Kind {
+        name: "git",
+        chunk: 256,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Checkout(_)),
+        script: git::script,
+        parse: git::parse,
+    },
+    Kind {
         name: "unit",
         chunk: 512,
         output: 16 << 10,
-        matches: |query| matches!(query, Query::Unit(_)),
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Unit(_) | Query::Manager(_)),
         script: unit::script,
         parse: unit::parse,
+    },
+    Kind {
+        // Its paths may be on file systems of a network, and a source is read when it is new.
+        name: "build",
+        chunk: 16,
+        output: 96 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Build(_)),
+        script: build::script,
+        parse: build::parse,
     },
     Kind {
         name: "ask",
         chunk: 1,
         output: 1 << 20,
+        deadline: |_| None,
         matches: |query| matches!(query, Query::Ask(_)),
         script: ask::script,
         parse: ask::parse,
+    },
+    Kind {
+        name: "probe",
+        chunk: 1,
+        output: 4 << 20,
+        deadline: |queries| queries.first().and_then(probes::find).map(|probe| probe.deadline),
+        matches: |query| matches!(query, Query::Probe(_)),
+        script: probes::script,
+        parse: probes::parse,
     },
 ];
 
@@ -138,6 +209,7 @@ pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
         for chunk in queries.chunks(kind.chunk) {
             let name = match chunk {
                 [Query::Base(name)] => format!("base.{name}"),
+                [Query::Probe(name)] => format!("probe.{name}"),
                 _ => kind.name.to_owned(),
             };
             parts.push(BatchPart {
@@ -145,7 +217,7 @@ pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
                 part: Part {
                     name,
                     script: (kind.script)(chunk),
-                    deadline,
+                    deadline: (kind.deadline)(chunk).unwrap_or(deadline),
                     limit: (64 << 10) + kind.output.saturating_mul(chunk.len()),
                 },
             });

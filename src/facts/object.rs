@@ -19,6 +19,8 @@ pub enum Object {
     User(String),
     /// A group.
     Group(String),
+    /// The host as a whole: its boot.
+    Host,
 }
 
 impl fmt::Display for Object {
@@ -30,6 +32,7 @@ impl fmt::Display for Object {
             Self::Module(name) => write!(f, "module {name}"),
             Self::User(name) => write!(f, "user {name}"),
             Self::Group(name) => write!(f, "group {name}"),
+            Self::Host => f.write_str("the host"),
         }
     }
 }
@@ -44,7 +47,8 @@ impl Object {
     }
 }
 
-fn inside(outer: &str, path: &str) -> bool {
+/// Whether a path is another one or below it.
+pub(super) fn inside(outer: &str, path: &str) -> bool {
     let outer = outer.trim_end_matches('/');
     path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

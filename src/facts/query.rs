@@ -5,11 +5,17 @@ use serde_json::Value as Json;
 
 use super::account::{AuthorizedKeys, Group, User};
 use super::ask::{Asked, Question};
+use super::build::{Build, BuildQuery};
 use super::file::{Attributes, Content};
+use super::filesystem::Filesystems;
+use super::git::Checkout;
+use super::installed::Installed;
 use super::module::Module;
 use super::object::{Object, Touches};
 use super::package::{Package, Packages};
+use super::setting::Setting;
 use super::unit::Unit;
+use crate::probes::Observation;
 
 /// One thing to know about a host.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -18,6 +24,10 @@ pub enum Query {
     Base(&'static str),
     /// What the host's state directory says of earlier runs (see `engine::state`).
     State,
+    /// Why tasks of this run need a reboot; the engine answers it, no host is asked.
+    Reboot,
+    /// What is mounted, for telling which paths several hosts share.
+    Filesystems,
     /// Type, mode and owner of a path; links are not followed.
     Path(String),
     /// Digest of a regular file, and its text when that is asked for.
@@ -50,18 +60,30 @@ pub enum Query {
         /// Whether the repository is asked even when it is installed.
         latest: bool,
     },
+    /// The installed packages of a family: a name with `*`.
+    Installed(String),
     /// A systemd unit, with its suffix.
     Unit(String),
+    /// A property of systemd itself: `DefaultLimitMEMLOCK`.
+    Manager(String),
     /// A kernel module, with underscores.
     Module(String),
+    /// A setting of the kernel, by its path below `/proc/sys` or `/sys`.
+    Setting(String),
     /// A user.
     User(String),
     /// A group.
     Group(String),
     /// The `authorized_keys` file of a user.
     AuthorizedKeys(String),
+    /// A checkout of git at a path.
+    Checkout(String),
+    /// What was built into a prefix, and what it would be built from.
+    Build(Box<BuildQuery>),
     /// What a command of the playbook answers.
     Ask(Box<Question>),
+    /// What `verify` looks at, by the name of its probe (see [`probes`](crate::probes)).
+    Probe(&'static str),
 }
 
 /// What is known about a query.
@@ -72,6 +94,10 @@ pub enum Answer {
     Base(Json),
     /// Text of the state directory.
     State(String),
+    /// Why tasks of this run need a reboot, with their names.
+    Reboot(Vec<String>),
+    /// What is mounted.
+    Filesystems(Filesystems),
     /// What is at a path; `None` when nothing is.
     Path(Option<Attributes>),
     /// What a file holds; `None` when there is no regular file.
@@ -82,18 +108,30 @@ pub enum Answer {
     Packages(Packages),
     /// A package.
     Package(Package),
+    /// Installed packages of a family.
+    Installed(Vec<Installed>),
     /// A unit.
     Unit(Unit),
+    /// A property of systemd.
+    Manager(String),
     /// A kernel module.
     Module(Module),
+    /// A setting of the kernel; `None` when it has none of that name.
+    Setting(Option<Setting>),
     /// A user; `None` when there is none of that name.
     User(Option<User>),
     /// A group; `None` when there is none of that name.
     Group(Option<Group>),
     /// The keys of a user; `None` when there is no such user.
     AuthorizedKeys(Option<AuthorizedKeys>),
+    /// A checkout of git.
+    Checkout(Checkout),
+    /// What was built.
+    Build(Box<Build>),
     /// What a command answered.
     Asked(Asked),
+    /// What a probe saw.
+    Probe(Box<Observation>),
     /// It was asked and there is no answer: why.
     Unknown(String),
 }
@@ -123,12 +161,13 @@ impl Query {
     pub fn touched_by(&self, touches: &Touches) -> bool {
         match self {
             Self::Base(name) => base_touched(name, touches),
-            // The engine drops it itself: it knows when it wrote.
-            Self::State => false,
-            Self::Path(path) | Self::Content { path, .. } | Self::Secret { path, .. } => {
-                touches.meets(&Object::Path(path.clone()))
-            }
-            Self::Packages => {
+            // The engine knows itself when they change; only `verify` has probes.
+            Self::State | Self::Reboot | Self::Probe(_) => false,
+            Self::Path(path)
+            | Self::Content { path, .. }
+            | Self::Secret { path, .. }
+            | Self::Checkout(path) => touches.meets(&Object::Path(path.clone())),
+            Self::Packages | Self::Installed(_) => {
                 any(touches, |object| matches!(object, Object::Package(_)))
                     || path_meets(touches, PACKAGE_PATHS)
             }
@@ -136,6 +175,14 @@ impl Query {
                 touches.meets(&Object::Package(name.clone())) || path_meets(touches, PACKAGE_PATHS)
             }
             Self::Unit(name) => touches.meets(&Object::Unit(name.clone())) || path_meets(touches, UNIT_PATHS),
+            Self::Manager(_) => {
+                any(touches, |object| matches!(object, Object::Unit(_))) || path_meets(touches, UNIT_PATHS)
+            }
+            // A module brings settings, and units such as systemd-sysctl write them.
+            Self::Setting(path) => {
+                touches.meets(&Object::Path(path.clone()))
+                    || any(touches, |object| matches!(object, Object::Module(_) | Object::Unit(_)))
+            }
             Self::Module(name) => {
                 touches.meets(&Object::Module(name.clone())) || path_meets(touches, MODULE_PATHS)
             }
@@ -155,6 +202,12 @@ impl Query {
                     || path_meets(touches, ACCOUNT_PATHS)
                     // The path is the host's to know; `Facts::forget` adds what it was.
                     || any(touches, |object| matches!(object, Object::Path(path) if path.contains("/.ssh")))
+            }
+            Self::Filesystems => base_touched("mounts", touches),
+            Self::Build(build) => {
+                // A package may be the compiler.
+                any(touches, |object| matches!(object, Object::Package(_)))
+                    || path_meets(touches, &[&build.prefix, &build.source])
             }
             // A command may look at anything.
             Self::Ask(_) => match touches {

@@ -55,6 +55,33 @@ impl Facts {
         touched
     }
 
+    /// The value of a basic fact, when it is known.
+    pub fn base(&self, name: &'static str) -> Option<&Json> {
+        match self.answers.get(&Query::Base(name)) {
+            Some(Answer::Base(value)) => Some(value),
+            _ => None,
+        }
+    }
+
+    /// Where a path is, by a name that all hosts share that see the same file there: see
+    /// [`Filesystems::location`](super::filesystem::Filesystems::location).
+    pub fn location(&self, path: &str) -> Option<String> {
+        match self.answers.get(&Query::Filesystems) {
+            Some(Answer::Filesystems(seen)) => seen.location(path),
+            _ => None,
+        }
+    }
+
+    /// Drops what commands answered: a new session may answer otherwise.
+    pub fn forget_asked(&mut self) {
+        self.answers.retain(|query, _| !matches!(query, Query::Ask(_)));
+    }
+
+    /// Drops all answers but those of these queries.
+    pub fn keep(&mut self, queries: &BTreeSet<Query>) {
+        self.answers.retain(|query, _| queries.contains(query));
+    }
+
     /// What templates see as `facts`: the base facts that were answered.
     pub fn view(&self) -> Json {
         let mut view = Map::new();

@@ -1,4 +1,4 @@
-//! systemd units: one `systemctl show` for all of a host.
+//! systemd: one `systemctl show` for all units of a host, and one for properties of the manager.
 //!
 //! Format: systemctl(1) `show`: `Property=value` lines, a blank line between two units.
 
@@ -32,6 +32,8 @@ pub(super) fn script(queries: &[Query]) -> Script {
     for query in queries {
         if let Query::Unit(name) = query {
             script = script.arg(name.as_str());
+        } else if let Query::Manager(property) = query {
+            script = script.arg(format!("={property}"));
         }
     }
     script
@@ -79,16 +81,21 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
         "not booted" => Some("systemd does not run on the host"),
         _ => None,
     };
-    let units = if reason.is_some() { Vec::new() } else { read(&output) };
+    let (units, manager) = output.split_once("\nmanager\n").unwrap_or((&output, ""));
+    let units = if reason.is_some() { Vec::new() } else { read(units) };
     queries
         .iter()
         .filter_map(|query| {
-            let Query::Unit(name) = query else { return None };
             let answer = if let Some(reason) = reason {
                 Answer::Unknown(reason.to_owned())
-            } else {
+            } else if let Query::Unit(name) = query {
                 let (_, unit) = units.iter().find(|(names, _)| names.contains(&name.as_str()))?;
                 Answer::Unit(unit.clone())
+            } else if let Query::Manager(name) = query {
+                let value = lines(manager).find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
+                Answer::Manager(value.to_owned())
+            } else {
+                return None;
             };
             Some((query.clone(), answer))
         })

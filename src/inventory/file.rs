@@ -2,10 +2,12 @@
 
 use serde_json::{Value as Json, json};
 
+use super::expect::Expectations;
 use super::host::TransportKind;
 use crate::config::{Diagnostic, read::wrong_type};
 use crate::config::{Diagnostics, Entries, FromNode, Node, Sp, Span, Yaml, did_you_mean_text};
 use crate::secrets::SecretSource;
+use crate::sources::SourcesFile;
 
 crate::record! {
     /// An inventory: the hosts of one cluster and what is to be done on them.
@@ -22,6 +24,8 @@ crate::record! {
         def vars: Entries<Node> = Entries::default(),
         /// Where secrets come from.
         def secrets: Entries<SecretSource> = Entries::default(),
+        /// Where software comes from: proxy and mirrors.
+        opt sources: SourcesFile,
         /// Groups of hosts.
         opt groups: Sp<Entries<Nullable<GroupFile>>>,
         /// What differs from host to host; a key is a name or a host list.
@@ -31,7 +35,7 @@ crate::record! {
         /// How many hosts at once, and when to stop.
         opt rollout: RolloutFile,
         /// What `verify` expects of all hosts.
-        def expect: Entries<Node> = Entries::default(),
+        def expect: Expectations = Expectations::default(),
         /// Makes the inventory a lab's: it exists only there.
         opt lab: Node,
     }
@@ -47,7 +51,7 @@ crate::record! {
         /// Variables of its hosts.
         def vars: Entries<Node> = Entries::default(),
         /// What `verify` expects of its hosts.
-        def expect: Entries<Node> = Entries::default(),
+        def expect: Expectations = Expectations::default(),
         /// Network cards of its hosts.
         opt nics: Sp<Nics>,
         /// How its hosts are reached over SSH.
@@ -79,7 +83,7 @@ crate::record! {
         /// Its network cards.
         opt nics: Sp<Nics>,
         /// What `verify` expects of it.
-        def expect: Entries<Node> = Entries::default(),
+        def expect: Expectations = Expectations::default(),
     }
 }
 
@@ -131,12 +135,14 @@ crate::record! {
         def reboot: Reboot = Reboot::Never,
         /// What happens to hosts in use.
         def busy: Busy = Busy::Refuse,
+        /// How many hosts may be down for a reboot at once.
+        def reboot_parallel: u32 = 16,
     }
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { reboot: Reboot::Never, busy: Busy::Refuse }
+        Self { reboot: Reboot::Never, busy: Busy::Refuse, reboot_parallel: 16 }
     }
 }
 

@@ -6,6 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value as Json};
 
 use super::address::{AddressValues, plain};
+use super::expect::Expectations;
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
@@ -15,6 +16,7 @@ use crate::config::{
     Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, locate, yaml,
 };
 use crate::secrets::SecretSource;
+use crate::sources::SiteSources;
 use crate::template::{Text, Unresolved};
 
 /// An inventory with every layer resolved.
@@ -30,6 +32,8 @@ pub struct Inventory {
     pub uses: Vec<Use>,
     /// `secrets:`.
     pub secrets: BTreeMap<String, SecretSource>,
+    /// `sources:`.
+    pub site_sources: SiteSources,
     /// `policy:`.
     pub policy: Policy,
     /// `rollout:`.
@@ -168,9 +172,13 @@ impl Loader<'_> {
             directory,
             uses: file.playbooks,
             secrets,
+            site_sources: file
+                .sources
+                .map(|sources| sources.resolve(self.bases, self.diagnostics))
+                .unwrap_or_default(),
             policy: file.policy.unwrap_or_default(),
             rollout: file.rollout,
-            expect: Json::Object(object(&file.expect)),
+            expect: Json::Object(object(&file.expect.0)),
             lab: file.lab,
             set_vars,
         }
@@ -235,7 +243,7 @@ impl Loader<'_> {
             vars: vars(&file.vars, Layer::Cluster, "cluster"),
             ssh: self.ssh(&Ssh::default(), [file.ssh.as_ref()].into_iter().flatten(), secrets),
             transport: file.transport,
-            expect: object(&file.expect),
+            expect: object(&file.expect.0),
             nics: Json::Array(Vec::new()),
             ..Given::default()
         };
@@ -321,10 +329,10 @@ impl Loader<'_> {
                 given.labels.insert(name.to_owned(), value);
             }
         }
-        let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.expect)).collect();
+        let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.expect.0)).collect();
         for name in names {
             let say =
-                |file: &GroupFile| entry(&file.expect, name).map(|(key, node)| (node.to_json(), key.span));
+                |file: &GroupFile| entry(&file.expect.0, name).map(|(key, node)| (node.to_json(), key.span));
             let what = format!("`expect.{name}`");
             if let Some((_, value, _)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 given.expect.insert(name.to_owned(), value);
@@ -466,7 +474,7 @@ impl Loader<'_> {
                 once(format!("the label `{}`", name.value), name.span, self.diagnostics);
                 host.labels.insert(name.value.clone(), value.clone());
             }
-            for (name, value) in &file.expect.0 {
+            for (name, value) in &file.expect.0.0 {
                 once(format!("`expect.{}`", name.value), name.span, self.diagnostics);
                 expect.insert(name.value.clone(), value.to_json());
             }
@@ -538,7 +546,7 @@ fn empty_group() -> GroupFile {
         hosts: None,
         children: Vec::new(),
         vars: Entries::default(),
-        expect: Entries::default(),
+        expect: Expectations::default(),
         nics: None,
         ssh: None,
         transport: None,
@@ -556,7 +564,7 @@ fn empty_host() -> HostFile {
         ssh: None,
         transport: None,
         nics: None,
-        expect: Entries::default(),
+        expect: Expectations::default(),
     }
 }
 

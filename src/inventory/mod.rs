@@ -1,6 +1,8 @@
 //! The hosts of a cluster: the inventory's file, host lists, host expressions, resolved hosts.
 
 mod address;
+pub mod ansible;
+pub mod expect;
 pub mod file;
 mod groups;
 pub mod host;
@@ -8,6 +10,7 @@ pub mod hostlist;
 pub mod load;
 pub mod select;
 
+pub use expect::Expect;
 pub use file::{Busy, MaxFailed, Policy, Reboot};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 pub use load::{Bases, Inventory};

@@ -5,4 +5,4 @@ mod lock;
 mod store;
 
 pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere};
-pub use store::{Journal, RunInfo, last_run, list, new_run_id, read, state_home};
+pub use store::{Journal, RunInfo, cache_home, last_run, list, new_run_id, read, state_home};

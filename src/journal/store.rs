@@ -25,6 +25,16 @@ pub fn state_home(home: Option<&str>, xdg_state_home: Option<&str>) -> Utf8PathB
     base.join("provision")
 }
 
+/// Directory below which all that can be made again stands.
+pub fn cache_home(home: Option<&str>, xdg_cache_home: Option<&str>) -> Utf8PathBuf {
+    let base = match (xdg_cache_home.filter(|path| path.starts_with('/')), home) {
+        (Some(path), _) => Utf8PathBuf::from(path),
+        (None, Some(home)) => Utf8PathBuf::from(home).join(".cache"),
+        (None, None) => Utf8PathBuf::from("/var/tmp"),
+    };
+    base.join("provision")
+}
+
 /// A new run's id: its start in UTC with milliseconds, by which runs are ordered, and two hex digits
 /// against two at once.
 pub fn new_run_id(now: jiff::Timestamp) -> String {

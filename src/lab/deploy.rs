@@ -10,10 +10,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::engine::Engine;
 use super::node::{self, Container, Lab, Node};
 use super::profile::{self, Profile};
-use super::spec::{LabSpec, LabUser, SudoKind};
+use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
-use super::{files, image};
+use super::{files, image, vm};
 
+/// Said when another command holds the lab's lock.
+const WAITING: &str = "another `provision lab` works on this inventory";
 /// How many containers are started at once.
 const PARALLEL: usize = 16;
 
@@ -23,10 +25,19 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     if spec.hosts.is_empty() {
         bail!("{} names no hosts", spec.inventory);
     }
-    let engine = Engine::find()?;
     let folder = Folder::new(&spec.state_root, &spec.inventory)?;
     files::private_folder(&folder.path)?;
-    let _lock = lock(&folder.file("lock"), "another `provision lab` works on this inventory", progress)?;
+    let _lock = lock(&folder.file("lock"), WAITING, progress)?;
+    let there =
+        folder.load()?.map(|state| if state.engine == vm::ENGINE { LabKind::Vm } else { LabKind::Container });
+    let wanted = spec.settings.kind.unwrap_or(LabKind::Container);
+    if let Some(there) = there.filter(|there| *there != wanted) {
+        bail!("this lab is up as {there}: `provision lab down {}` first", spec.inventory);
+    }
+    if wanted == LabKind::Vm {
+        return vm::up(spec, &folder, progress);
+    }
+    let engine = Engine::find()?;
 
     let nodes = nodes(spec, &engine, &folder, progress)?;
     for node in &nodes {
@@ -88,21 +99,57 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     Ok(state)
 }
 
-/// Removes a lab's containers, network and folder. Gives the number of containers that were
-/// there; a lab that is not up is no error.
-pub fn down(state_root: &Utf8Path, inventory: &Utf8Path, progress: &mut dyn FnMut(&str)) -> Result<usize> {
+/// Pulls the plug of some hosts of a lab that is up, all when none is named, and starts them
+/// again with the disks they had. What they had not written is lost.
+///
+/// # Errors
+/// When the lab is down or has no such host, and what `up` says.
+pub fn restart(spec: &LabSpec, hosts: &[String], progress: &mut dyn FnMut(&str)) -> Result<LabState> {
+    let folder = Folder::new(&spec.state_root, &spec.inventory)?;
+    let state = folder.load()?.with_context(|| format!("the lab of {} is not up", spec.inventory))?;
+    let known: Vec<&str> = spec.hosts.iter().map(|host| host.name.as_str()).collect();
+    if let Some(unknown) = hosts.iter().find(|host| !known.contains(&host.as_str())) {
+        bail!("the lab has no host {unknown}");
+    }
+    let chosen = |name: &str| hosts.is_empty() || hosts.iter().any(|host| host == name);
+    progress("pulling the plug");
+    if state.engine == vm::ENGINE {
+        vm::cut(&folder, &known, chosen)?;
+        let spec = LabSpec {
+            settings: LabSettings { kind: Some(LabKind::Vm), ..spec.settings.clone() },
+            ..spec.clone()
+        };
+        return up(&spec, progress);
+    }
     let engine = Engine::find()?;
+    for host in state.hosts.iter().filter(|host| host.running && chosen(&host.name)) {
+        engine.run(["kill", host.container.as_str()])?;
+    }
+    up(spec, progress)
+}
+
+/// Removes a lab's hosts, network and folder. Gives the number of hosts that were there; a lab
+/// that is not up is no error.
+pub fn down(state_root: &Utf8Path, inventory: &Utf8Path, progress: &mut dyn FnMut(&str)) -> Result<usize> {
     let folder = Folder::new(state_root, inventory)?;
-    let _lock = if folder.path.exists() {
-        Some(lock(&folder.file("lock"), "another `provision lab` works on this inventory", progress)?)
-    } else {
-        None
-    };
+    let _lock =
+        if folder.path.exists() { Some(lock(&folder.file("lock"), WAITING, progress)?) } else { None };
+    if vm::is(&folder) {
+        let number = vm::down(&folder, progress)?;
+        std::fs::remove_dir_all(&folder.path).with_context(|| format!("cannot remove {}", folder.path))?;
+        return Ok(number);
+    }
+    let engine = Engine::find()?;
     let containers = Container::list(&engine, &folder.hash)?;
     if !containers.is_empty() {
         progress(&format!("removing {} containers", containers.len()));
         let ids = containers.iter().map(|container| container.id.as_str());
         engine.run(["rm", "-f", "-v"].into_iter().chain(ids))?;
+    }
+    let filter = format!("name=provision-{}-", folder.hash);
+    let volumes = engine.run(["volume", "ls", "-q", "--filter", filter.as_str()])?;
+    if !volumes.is_empty() {
+        engine.run(["volume", "rm", "-f"].into_iter().chain(volumes.lines()))?;
     }
     let network = format!("provision-{}", folder.hash);
     if engine.answers(["network", "inspect", network.as_str()]) {
@@ -118,6 +165,10 @@ pub fn down(state_root: &Utf8Path, inventory: &Utf8Path, progress: &mut dyn FnMu
 pub fn status(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Option<LabState>> {
     let folder = Folder::new(state_root, inventory)?;
     let Some(mut state) = folder.load()? else { return Ok(None) };
+    if state.engine == vm::ENGINE {
+        vm::look(&folder, &mut state);
+        return Ok(Some(state));
+    }
     let engine = Engine::find()?;
     let containers = Container::list(&engine, &folder.hash)?;
     for host in &mut state.hosts {
@@ -211,6 +262,12 @@ fn nodes(
             sudo: settings.sudo.unwrap_or(SudoKind::Nopasswd),
             shell: settings.shell.unwrap_or_else(|| "/bin/bash".to_owned()),
             profile: settings.profile.is_some().then(|| profile_folder(folder, &host.name)),
+            shared: settings
+                .shared
+                .unwrap_or_default()
+                .into_iter()
+                .map(|path| (format!("provision-{}{}", folder.hash, path.replace('/', "-")), path))
+                .collect(),
         });
     }
     Ok(nodes)
@@ -309,7 +366,11 @@ fn start(
 }
 
 /// Takes a lock of the kernel: free the moment its holder ends, however that happens.
-fn lock(path: &Utf8Path, waiting_for: &str, progress: &mut dyn FnMut(&str)) -> Result<std::fs::File> {
+pub(crate) fn lock(
+    path: &Utf8Path,
+    waiting_for: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<std::fs::File> {
     let file = std::fs::OpenOptions::new()
         .create(true)
         .append(true)

@@ -179,7 +179,8 @@ fn can_debootstrap(engine: &Engine) -> bool {
             .is_ok_and(|done| done.status.success())
 }
 
-fn http_proxy(conf: &str) -> Option<&str> {
+/// The proxy that apt uses here.
+pub(crate) fn http_proxy(conf: &str) -> Option<&str> {
     let line = conf.lines().find_map(|line| line.strip_prefix("Acquire::http::Proxy "))?;
     Some(line.trim_end_matches(';').trim_matches('"'))
 }
@@ -198,6 +199,12 @@ pub(crate) fn check(settings: &LabSettings) -> Result<()> {
         let good = |letter: char| letter.is_ascii_alphanumeric() || "+-.:~=".contains(letter);
         if package.is_empty() || package.starts_with('-') || !package.chars().all(good) {
             bail!("`{package}` is no package name");
+        }
+    }
+    for path in settings.shared.iter().flatten() {
+        let good = |letter: char| letter.is_ascii_alphanumeric() || "/._-".contains(letter);
+        if !path.starts_with('/') || path.len() < 2 || path.contains("/.") || !path.chars().all(good) {
+            bail!("`{path}` cannot be shared by the hosts of a lab: name a directory such as /opt");
         }
     }
     Ok(())
@@ -220,5 +227,10 @@ mod tests {
         assert!(check(&settings("python3-apt")).is_ok());
         assert!(check(&settings("a; reboot")).is_err());
         assert!(check(&settings("--force-yes")).is_err());
+        let shared =
+            |path: &str| LabSettings { shared: Some(vec![path.to_owned()]), ..LabSettings::default() };
+        assert!(check(&shared("/opt")).is_ok());
+        assert!(check(&shared("/opt:/etc")).is_err());
+        assert!(check(&shared("opt")).is_err());
     }
 }

@@ -1,4 +1,5 @@
-//! Throw-away hosts: one container with systemd and sshd per host of an inventory.
+//! Throw-away hosts: one container with systemd and sshd, or one virtual machine, per host of an
+//! inventory.
 //!
 //! ```text
 //!   LabSpec ── up ──> image (base.sh, image.sh; cached by the digest of its recipe)
@@ -9,7 +10,7 @@
 //!
 //! Everything that a lab owns carries a hash of its inventory's canonical path: containers,
 //! network and ports, so that two clones live side by side, and its folder under the state
-//! directory. What runs is asked of the engine, never remembered.
+//! directory. What runs is asked of the engine, never remembered. Virtual machines are in `vm`.
 
 mod apt;
 mod deploy;
@@ -20,7 +21,8 @@ mod node;
 pub mod profile;
 mod spec;
 mod state;
+mod vm;
 
-pub use deploy::{break_host, down, overlay, status, up};
-pub use spec::{LabHost, LabSettings, LabSpec, LabUser, SudoKind};
+pub use deploy::{break_host, down, overlay, restart, status, up};
+pub use spec::{LabHost, LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 pub use state::{LabHostState, LabState};

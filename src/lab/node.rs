@@ -31,6 +31,8 @@ pub(crate) struct Node {
     pub(crate) shell: String,
     /// The folder of its hardware profile.
     pub(crate) profile: Option<Utf8PathBuf>,
+    /// Volumes that it shares with the other hosts: name and path.
+    pub(crate) shared: Vec<(String, String)>,
 }
 
 /// What all hosts of a lab share.
@@ -173,6 +175,7 @@ impl Node {
         if let Some(folder) = &self.profile {
             arguments.push(format!("-v{folder}:/lab-profile:ro"));
         }
+        arguments.extend(self.shared.iter().map(|(volume, path)| format!("-v{volume}:{path}")));
         arguments.push(self.image.clone());
         arguments
     }
@@ -249,6 +252,7 @@ mod tests {
             sudo: SudoKind::Nopasswd,
             shell: "/bin/bash".into(),
             profile: None,
+            shared: Vec::new(),
         }
     }
 

@@ -34,7 +34,14 @@ type Table = Vec<BTreeMap<String, Value>>;
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct ProfileFile {
+    #[serde(default)]
     doc: String,
+    /// Files in `parts/` whose entries come first, with this profile's values and tables.
+    #[serde(default)]
+    parts: Vec<String>,
+    /// `{KEY}` in every entry; a row of a table is stronger.
+    #[serde(default)]
+    values: BTreeMap<String, String>,
     #[serde(default)]
     tables: BTreeMap<String, Table>,
     #[serde(default)]
@@ -222,35 +229,38 @@ pub fn fault(name: &str, profile: &str) -> Result<Fault> {
 }
 
 /// Repeats an entry for the rows of its table, with `{KEY}` filled in.
-fn rows(tables: &BTreeMap<String, Table>, each: Option<&str>) -> Result<Vec<BTreeMap<String, String>>> {
-    let Some(each) = each else { return Ok(vec![BTreeMap::new()]) };
-    let table = tables.get(each).ok_or_else(|| anyhow!("no table `{each}`"))?;
+fn rows(file: &ProfileFile, each: Option<&str>) -> Result<Vec<BTreeMap<String, String>>> {
+    let Some(each) = each else { return Ok(vec![file.values.clone()]) };
+    let table = file.tables.get(each).ok_or_else(|| anyhow!("no table `{each}`"))?;
     let text = |value: &Value| value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-    Ok(table.iter().map(|row| row.iter().map(|(key, value)| (key.clone(), text(value))).collect()).collect())
+    Ok(table
+        .iter()
+        .map(|row| {
+            let mut all = file.values.clone();
+            all.extend(row.iter().map(|(key, value)| (key.clone(), text(value))));
+            all
+        })
+        .collect())
 }
 
 fn fill(text: &str, row: &BTreeMap<String, String>) -> String {
     row.iter().fold(text.to_owned(), |text, (key, value)| text.replace(&format!("{{{key}}}"), value))
 }
 
-fn content(
-    tables: &BTreeMap<String, Table>,
-    entry: &ContentEntry,
-    row: &BTreeMap<String, String>,
-) -> Result<Vec<u8>> {
+fn content(file: &ProfileFile, entry: &ContentEntry, row: &BTreeMap<String, String>) -> Result<Vec<u8>> {
     match (&entry.text, &entry.file, &entry.join) {
         (Some(text), None, None) => Ok(fill(text, row).into_bytes()),
         // A recording is played as it is.
-        (None, Some(file), None) => Ok(bytes(&fill(file, row))?.to_vec()),
+        (None, Some(path), None) => Ok(bytes(&fill(path, row))?.to_vec()),
         (None, None, Some(parts)) => {
             let mut out = Vec::new();
             for part in parts {
                 let text = match (&part.text, &part.file) {
                     (Some(text), None) => text.clone(),
-                    (None, Some(file)) => String::from_utf8(bytes(file)?.to_vec()).context("not UTF-8")?,
+                    (None, Some(path)) => String::from_utf8(bytes(path)?.to_vec()).context("not UTF-8")?,
                     _ => bail!("a part has either `text` or `file`"),
                 };
-                for (number, part_row) in rows(tables, part.each.as_deref())?.iter().enumerate() {
+                for (number, part_row) in rows(file, part.each.as_deref())?.iter().enumerate() {
                     if number > 0 {
                         out.extend(part.between.bytes());
                     }
@@ -273,7 +283,15 @@ impl Profile {
             let all: Vec<&str> = names().collect();
             bail!("there is no hardware profile `{name}`; there are {}", all.join(", "));
         }
-        let file: ProfileFile = read(&format!("{name}.yaml"))?;
+        let mut file: ProfileFile = read(&format!("{name}.yaml"))?;
+        for part in file.parts.clone().iter().rev() {
+            let part: ProfileFile = read(&format!("parts/{part}.yaml"))?;
+            file.tools.splice(0..0, part.tools);
+            file.files.splice(0..0, part.files);
+            file.links.splice(0..0, part.links);
+            file.netdevs.splice(0..0, part.netdevs);
+            file.real.extend(part.real);
+        }
         Self::expand(name, &file).with_context(|| format!("in profile {name}"))
     }
 
@@ -288,28 +306,28 @@ impl Profile {
             sources: BTreeMap::new(),
         };
         for entry in &file.files {
-            for row in rows(&file.tables, entry.each.as_deref())? {
-                let item = Item::File(content(&file.tables, &entry.content, &row)?);
+            for row in rows(file, entry.each.as_deref())? {
+                let item = Item::File(content(file, &entry.content, &row)?);
                 profile.files.insert(fill(&entry.path, &row).into(), item);
                 profile.count(&entry.source)?;
             }
         }
         for entry in &file.links {
-            for row in rows(&file.tables, entry.each.as_deref())? {
+            for row in rows(file, entry.each.as_deref())? {
                 profile.files.insert(fill(&entry.path, &row).into(), Item::Link(fill(&entry.to, &row)));
                 profile.count(&entry.source)?;
             }
         }
         for entry in &file.tools {
-            for row in rows(&file.tables, entry.each.as_deref())? {
-                let output = content(&file.tables, &entry.content, &row)?;
+            for row in rows(file, entry.each.as_deref())? {
+                let output = content(file, &entry.content, &row)?;
                 let reply = Reply { output, status: entry.status, hangs: false };
                 profile.tools.insert(fill(&entry.run, &row), reply);
                 profile.count(&entry.source)?;
             }
         }
         for entry in &file.netdevs {
-            for row in rows(&file.tables, entry.each.as_deref())? {
+            for row in rows(file, entry.each.as_deref())? {
                 profile.netdevs.insert(fill(&entry.name, &row), entry.mtu);
                 profile.count(&entry.source)?;
             }

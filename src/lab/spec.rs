@@ -22,11 +22,23 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// What the hosts of a lab are.
+    LabKind {
+        /// Containers: up in seconds, with this machine's kernel.
+        Container = "container",
+        /// Virtual machines: a kernel of their own, which loads modules and reboots.
+        Vm = "vm",
+    }
+}
+
 crate::record! {
     /// `lab:` of an inventory: it exists only in the lab, with these defaults for its hosts.
     #[derive(PartialEq, Eq, Default)]
     LabSettings ("lab settings") {
-        /// Base image, such as `debian:bookworm`. Left out: built from this machine's Debian mirror.
+        /// `container` (default), or `vm`: virtual machines with kernels of their own.
+        opt kind: LabKind,
+        /// Base image of containers, such as `debian:bookworm`. Left out: built from this machine's Debian mirror.
         opt image: String,
         /// `nopasswd` (default) or `password`.
         opt sudo: SudoKind,
@@ -39,6 +51,8 @@ crate::record! {
         /// Hardware that is played from recorded output, such as `h200-x2`; `provision lab profiles`
         /// lists them.
         opt profile: String,
+        /// Directories that all hosts of the lab see as one file system, such as `/opt`.
+        opt shared: Vec<String>,
     }
 }
 
@@ -47,12 +61,14 @@ impl LabSettings {
     #[must_use]
     pub fn or(self, weaker: &Self) -> Self {
         Self {
+            kind: self.kind.or(weaker.kind),
             image: self.image.or_else(|| weaker.image.clone()),
             sudo: self.sudo.or(weaker.sudo),
             user: self.user.or(weaker.user),
             shell: self.shell.or_else(|| weaker.shell.clone()),
             packages: self.packages.or_else(|| weaker.packages.clone()),
             profile: self.profile.or_else(|| weaker.profile.clone()),
+            shared: self.shared.or_else(|| weaker.shared.clone()),
         }
     }
 }
@@ -73,6 +89,8 @@ pub struct LabHost {
 pub struct LabSpec {
     /// Root of all state, `$XDG_STATE_HOME/provision`.
     pub state_root: Utf8PathBuf,
+    /// Root of what can be made again, `$XDG_CACHE_HOME/provision`: disks of virtual machines.
+    pub cache_root: Utf8PathBuf,
     /// The inventory. Its canonical path is the lab's identity.
     pub inventory: Utf8PathBuf,
     /// Name of the cluster.

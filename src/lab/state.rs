@@ -19,7 +19,7 @@ pub struct LabHostState {
     pub port: u16,
     /// Whether sudo wants [`LabState::sudo_password`].
     pub wants_password: bool,
-    /// The container's id.
+    /// The container's id; empty for a virtual machine.
     pub container: String,
     /// Its hardware profile, when it has one.
     #[serde(default)]
@@ -40,15 +40,15 @@ pub struct LabState {
     pub inventory: Utf8PathBuf,
     /// Name of the cluster.
     pub cluster: String,
-    /// `docker` or `podman`.
+    /// `docker`, `podman` or `qemu`.
     pub engine: String,
-    /// Name of the hosts' own network.
+    /// The hosts' own network: its name in the container engine, or its addresses.
     pub network: String,
     /// Login name on all hosts.
     pub user: String,
     /// Private key of that login.
     pub identity_file: Utf8PathBuf,
-    /// Host keys, taken from inside the containers.
+    /// Host keys: taken from inside the containers, or made for the machines.
     pub known_hosts: Utf8PathBuf,
     /// An `ssh_config` that names all hosts.
     pub ssh_config: Utf8PathBuf,

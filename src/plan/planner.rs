@@ -1,8 +1,9 @@
 //! One host's tasks against its facts.
 
 use crate::facts::{Facts, Object, Touches};
+use crate::inventory::Reboot;
 use crate::playbook::{Instance, InstanceState};
-use crate::resources::{Change, Unplannable};
+use crate::resources::{Change, Disruption, Unplannable};
 
 /// What is to be done for one task.
 #[derive(Debug, Clone, PartialEq)]
@@ -33,13 +34,19 @@ pub struct TaskPlan {
 }
 
 /// Plans the tasks of one host in order; remembers what earlier ones will touch.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Planner {
+    reboot: Reboot,
     pending: Vec<(Touches, String)>,
     blocked: Vec<(Touches, String)>,
 }
 
 impl Planner {
+    /// For a host that may be rebooted or not.
+    pub fn new(reboot: Reboot) -> Self {
+        Self { reboot, pending: Vec::new(), blocked: Vec::new() }
+    }
+
     /// Plans the next task.
     pub fn plan(&mut self, instance: &Instance, facts: &Facts) -> TaskPlan {
         let resource = match &instance.state {
@@ -72,6 +79,11 @@ impl Planner {
         let touches = resource.touches();
         let verdict = match resource.plan(facts) {
             Ok(changes) if changes.is_empty() => Verdict::Unchanged,
+            Ok(changes) if self.reboot == Reboot::Never && reboots(&changes) => {
+                let what = changes.last().map_or("", |change| change.summary.as_str());
+                let reasons = what.trim_start_matches("~ reboot ");
+                Verdict::Blocked(format!("reboot pending {reasons}: `policy.reboot` is never"))
+            }
             Ok(changes) if resource.provable() => Verdict::Changes(changes),
             Ok(changes) => Verdict::Runs(changes),
             Err(Unplannable::Missing(object, text)) => self.missing(&object, text),
@@ -111,4 +123,9 @@ impl Planner {
             None => Verdict::Failed(text),
         }
     }
+}
+
+/// Whether one of these changes is a reboot.
+pub fn reboots(changes: &[Change]) -> bool {
+    changes.iter().any(|change| change.disruption == Disruption::Reboot)
 }

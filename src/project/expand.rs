@@ -24,8 +24,23 @@ use crate::template::{Condition, Shape};
 
 /// How long a task may take unless it says so.
 const TIMEOUT: Duration = Duration::from_mins(10);
+/// A server with much memory takes its time until it boots.
+const BOOT: Duration = Duration::from_mins(20);
+/// Resources that compile something: they take long, and run in a unit of their own.
+const LONG: [&str; 3] = ["build", "build_once", "nvidia_driver"];
+/// How long these may take.
+const LONG_TIMEOUT: Duration = Duration::from_hours(2);
 /// Resources whose `src` is a template.
 const RENDERED: [&str; 1] = ["template"];
+
+/// How long a task of this resource may take unless it says so.
+fn default_timeout(resource: &str) -> Duration {
+    match resource {
+        "reboot" => BOOT,
+        long if LONG.contains(&long) => LONG_TIMEOUT,
+        _ => TIMEOUT,
+    }
+}
 
 /// What holds for the tasks of one use of a playbook.
 #[derive(Clone)]
@@ -365,7 +380,7 @@ impl Expander<'_> {
         }
         let source = self.template_source(task, playbook, &frame, &hosts, diagnostics);
         let reads = self.reads(task, &frame, &guards, items.as_ref(), source.as_deref());
-        let conduct = self.conduct(task, place, diagnostics);
+        let conduct = self.conduct(task, kind.name, place, diagnostics);
         if let Some(register) = &record.register {
             self.register(register, body, playbook, diagnostics);
         }
@@ -401,7 +416,7 @@ impl Expander<'_> {
         })
     }
 
-    fn conduct(&self, task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Conduct {
+    fn conduct(&self, task: &Task, kind: &str, place: &Place, diagnostics: &mut Diagnostics) -> Conduct {
         let record = &task.record;
         let run_once = match &record.run_once {
             None | Some(RunOnceFile::No) => None,
@@ -433,7 +448,7 @@ impl Expander<'_> {
             }
         }
         Conduct {
-            timeout: record.timeout.map_or(TIMEOUT, |period| period.0),
+            timeout: record.timeout.map_or_else(|| default_timeout(kind), |period| period.0),
             on_deadline: record.on_deadline,
             retries: record.retries.as_ref().map_or(
                 Retries { attempts: 1, delay: Duration::ZERO },
@@ -443,7 +458,7 @@ impl Expander<'_> {
             run_once,
             notify,
             on_failure: record.on_failure.unwrap_or(OnFailure::Stop),
-            detach: record.detach,
+            detach: record.detach || LONG.contains(&kind),
             register: record.register.as_ref().map(|name| name.value.clone()),
         }
     }

@@ -13,6 +13,7 @@ use crate::inventory::Host;
 use crate::inventory::hostlist::TextError;
 use crate::playbook::{Instance, InstanceState, Origin, Step};
 use crate::resources::{Context, Local};
+use crate::sources::SiteSources;
 use crate::template::paths::is_template;
 use crate::template::{Missing, Unresolved};
 
@@ -304,6 +305,10 @@ struct TaskContext<'a> {
 impl Context for TaskContext<'_> {
     fn local(&self, src: &str) -> Result<Local, String> {
         self.env.world.files.get(src, self.origin)
+    }
+
+    fn sources(&self) -> &SiteSources {
+        &self.env.world.site_sources
     }
 
     fn render(&self, name: &str, text: &str) -> Result<String, String> {

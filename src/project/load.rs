@@ -121,6 +121,7 @@ pub fn load_with(
         groups: inventory.directory.groups.clone(),
         set,
         secrets: inventory.secrets.keys().cloned().collect(),
+        site_sources: std::mem::take(&mut inventory.site_sources),
         ..World::default()
     };
     let common = check::common(&world, &language.specimens, inventory.directory.groups.keys().cloned());

@@ -12,6 +12,7 @@ use crate::config::{Diagnostics, Node, Sources};
 use crate::inventory::{Directory, Host, MaxFailed, Policy};
 use crate::playbook::{Playbook, Step};
 use crate::secrets::SecretSource;
+use crate::sources::SiteSources;
 
 /// How many hosts at once, and when to stop.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,6 +121,16 @@ impl Project {
     /// A host by its name.
     pub fn host(&self, name: &str) -> Option<&Host> {
         self.directory.hosts.get(name).and_then(|index| self.hosts.get(*index))
+    }
+
+    /// Proxy and mirrors.
+    pub fn site_sources(&self) -> &SiteSources {
+        &self.world.site_sources
+    }
+
+    /// Puts other sources in place of the inventory's: those of the lab.
+    pub fn set_site_sources(&mut self, sources: SiteSources) {
+        self.world.site_sources = sources;
     }
 
     /// A handler by its id.

@@ -12,6 +12,7 @@ use crate::playbook::Playbook;
 use crate::playbook::file::ParamType;
 use crate::playbook::files::Files;
 use crate::secrets;
+use crate::sources::SiteSources;
 use crate::template::condition::{Lookup, Missing, descend};
 use crate::template::paths::is_template;
 use crate::template::shape::{PathError, path_text};
@@ -50,6 +51,7 @@ pub(super) struct World {
     /// `--set`: the text as given, and what YAML takes it for.
     pub(super) set: BTreeMap<String, (String, Json)>,
     pub(super) secrets: BTreeSet<String>,
+    pub(super) site_sources: SiteSources,
     /// Every name that some task registers.
     pub(super) registers: BTreeSet<String>,
     /// `hosts` as templates see it, without facts.

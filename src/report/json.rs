@@ -34,6 +34,7 @@ pub fn object(record: &Record) -> Json {
             "not_started": stats.not_started,
             "pending": stats.pending,
             "tasks": stats.tasks,
+            "checks": stats.checks,
         },
         "hosts": hosts,
     })
@@ -73,7 +74,10 @@ fn host_object(host: &HostRecord) -> Json {
         })
         .collect();
     object.insert("plan".to_owned(), json!(planned));
-    object.insert("checks".to_owned(), json!([]));
+    object.insert("checks".to_owned(), json!(host.checks));
+    if !host.reboot.is_empty() {
+        object.insert("reboot_pending".to_owned(), json!(host.reboot));
+    }
     if !host.warnings.is_empty() {
         object.insert("warnings".to_owned(), json!(host.warnings));
     }

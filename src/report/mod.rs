@@ -8,6 +8,7 @@
 //! Only this module writes to the terminal. stdout is data, stderr is everything else.
 
 mod bars;
+pub mod checks;
 pub mod fold;
 pub mod json;
 pub mod junit;

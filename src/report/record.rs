@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::events::{Event, EventKind, HostStatus, Outcome, PlannedTask, RunStats, TaskRef};
+use crate::events::{CheckResult, Event, EventKind, HostStatus, Outcome, PlannedTask, RunStats, TaskRef};
 
 /// One task of a host.
 #[derive(Debug, Clone)]
@@ -28,6 +28,10 @@ pub struct HostRecord {
     pub tasks: Vec<TaskRecord>,
     /// Its plan.
     pub plan: Vec<PlannedTask>,
+    /// Why it still needs a reboot.
+    pub reboot: Vec<String>,
+    /// What `verify` found.
+    pub checks: Vec<CheckResult>,
     /// What was warned about.
     pub warnings: Vec<String>,
     /// How long it took.
@@ -104,6 +108,7 @@ impl Record {
             EventKind::Warning { host: Some(host), message } => {
                 self.host(host).warnings.push(message.clone());
             }
+            EventKind::RebootPending { host, reasons } => self.host(host).reboot.clone_from(reasons),
             EventKind::HostFinished { host, status, seconds, .. } => {
                 let record = self.host(host);
                 record.status = Some(status.clone());
@@ -113,6 +118,7 @@ impl Record {
                 self.stats = Some(stats.clone());
                 self.exit_code = Some(*exit_code);
             }
+            EventKind::HostChecked { host, checks } => self.host(host).checks.clone_from(checks),
             EventKind::HostConnecting { .. }
             | EventKind::HostConnected { .. }
             | EventKind::HostGathered { .. }

@@ -53,6 +53,9 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> (String, String) {
     for task in &host.tasks {
         task_lines(&mut text, task, outputs, times);
     }
+    if !host.reboot.is_empty() {
+        put!(text, "  {}  {}\n", paint(CHANGE, "reboot pending"), safe(&host.reboot.join("; ")));
+    }
     for warning in &host.warnings {
         put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe(warning));
     }

@@ -104,6 +104,8 @@ pub struct Terminal {
     /// By host: tasks that its plan changes, and those of them that ended.
     work: BTreeMap<String, (u64, u64)>,
     counts: (u64, u64),
+    /// Hosts that still need a reboot, by the reasons.
+    reboots: BTreeMap<String, Vec<String>>,
     failed: BTreeSet<String>,
     unreachable: BTreeSet<String>,
     command: String,
@@ -134,6 +136,7 @@ impl Terminal {
             connected_at: 0.0,
             work: BTreeMap::new(),
             counts: (0, 0),
+            reboots: BTreeMap::new(),
             failed: BTreeSet::new(),
             unreachable: BTreeSet::new(),
             command: String::new(),
@@ -386,6 +389,14 @@ impl Terminal {
         } else {
             format!("{}; {}", parts.join(", "), task_parts.join(", "))
         };
+        for (reasons, hosts) in std::mem::take(&mut self.reboots) {
+            self.phase(
+                "Pending",
+                Tone::Change,
+                &format!("reboot pending: {} ({reasons})", fold(&hosts)),
+                None,
+            );
+        }
         self.phase("Finished", tone, &text, Some(time));
         let again = match (self.failed.is_empty(), self.unreachable.is_empty()) {
             (true, true) => None,
@@ -556,11 +567,15 @@ impl Reporter for Terminal {
                     None => self.phase("Warning", Tone::Change, &safe(message), None),
                 }
             }
+            EventKind::RebootPending { host, reasons } => {
+                self.reboots.entry(reasons.join("; ")).or_default().push(host.clone());
+            }
             EventKind::Stopping { reason } => self.phase("Stopping", Tone::Bad, reason, None),
             EventKind::HostFinished { host, status, .. } => self.host_finished(host, status),
             EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),
             EventKind::HostPlanned { host, tasks } => self.planned(host, tasks),
-            EventKind::TasksUnchanged { .. } => {}
+            // Findings are data: the command shows them on stdout.
+            EventKind::HostChecked { .. } | EventKind::TasksUnchanged { .. } => {}
         }
         if self.finished >= self.hosts && self.hosts > 0 {
             self.flush(true);

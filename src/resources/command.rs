@@ -87,7 +87,8 @@ fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> boo
     !empty && !secret
 }
 
-fn is_variable(name: &str) -> bool {
+/// Whether a text can be the name of a variable of the shell or of make.
+pub(super) fn is_variable(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }

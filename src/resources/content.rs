@@ -3,8 +3,9 @@
 
 use std::sync::Arc;
 
-use super::value::{FileMode, HostPath, Principal, claims, ownership, sha256};
-use super::{Attribute, Change, Detail, Disruption, Planned, Unplannable, known};
+use super::directory::Directory;
+use super::value::{FileMode, HostPath, Presence, Principal, claims, ownership, sha256};
+use super::{Attribute, Change, Detail, Disruption, Planned, Resource as _, Unplannable, known};
 use crate::facts::file::{Attributes, FileKind, TEXT_LIMIT};
 use crate::facts::{Answer, Facts, Object, Query};
 use crate::secrets::holds_secret;
@@ -25,6 +26,8 @@ pub(super) enum Want {
     Bytes(Arc<[u8]>),
     /// A file of this machine that is streamed.
     Large { path: Utf8PathBuf, size: u64, sha256: String },
+    /// A file that the host fetches.
+    Remote { url: String, sha256: String },
 }
 
 /// A regular file as it shall be.
@@ -41,7 +44,9 @@ impl Want {
     fn secret(&self) -> Option<&str> {
         match self {
             Self::Text(text) if holds_secret(text) => Some(text),
-            Self::Anything | Self::Text(_) | Self::Bytes(_) | Self::Large { .. } => None,
+            Self::Anything | Self::Text(_) | Self::Bytes(_) | Self::Large { .. } | Self::Remote { .. } => {
+                None
+            }
         }
     }
 
@@ -51,7 +56,7 @@ impl Want {
             // Of the placeholder: only for telling two tasks apart.
             Self::Text(text) => Some(sha256(text.as_bytes())),
             Self::Bytes(bytes) => Some(sha256(bytes)),
-            Self::Large { sha256, .. } => Some(sha256.clone()),
+            Self::Large { sha256, .. } | Self::Remote { sha256, .. } => Some(sha256.clone()),
         }
     }
 
@@ -60,7 +65,7 @@ impl Want {
         let bytes: &[u8] = match self {
             Self::Text(text) if !holds_secret(text) => text.as_bytes(),
             Self::Bytes(bytes) => bytes,
-            Self::Anything | Self::Text(_) | Self::Large { .. } => return None,
+            Self::Anything | Self::Text(_) | Self::Large { .. } | Self::Remote { .. } => return None,
         };
         std::str::from_utf8(bytes)
             .ok()
@@ -70,6 +75,54 @@ impl Want {
 }
 
 impl RegularFile {
+    /// A file of ours in a directory for such files: everyone may read it.
+    pub(super) fn drop_in(path: String, text: String) -> Self {
+        Self {
+            path: HostPath(path),
+            want: Want::Text(text),
+            mode: Some(FileMode(0o644)),
+            owner: None,
+            group: None,
+        }
+    }
+
+    /// Like [`plan`](Self::plan); a directory that is not there is made.
+    pub(super) fn plan_with_directory(&self, facts: &Facts) -> Planned {
+        let parent = self.path.parent();
+        if known::path(facts, parent)?.is_some() {
+            return self.plan(facts);
+        }
+        let directory = Directory {
+            path: HostPath(parent.to_owned()),
+            mode: None,
+            owner: None,
+            group: None,
+            state: Presence::Present,
+        };
+        let mut changes = directory.plan(facts)?;
+        changes.push(self.create_in_new_directory(facts)?);
+        Ok(changes)
+    }
+
+    /// What is due when the file shall be there or shall not.
+    pub(super) fn plan_state(&self, state: Presence, facts: &Facts) -> Planned {
+        match state {
+            Presence::Present => self.plan_with_directory(facts),
+            Presence::Absent => {
+                let path = self.path.as_str();
+                Ok(known::path(facts, path)?.map(|_| removal(path, None)).into_iter().collect())
+            }
+        }
+    }
+
+    /// What is claimed when the file shall be there or shall not.
+    pub(super) fn manages_state(&self, state: Presence) -> Vec<(Object, String)> {
+        match state {
+            Presence::Present => self.manages(),
+            Presence::Absent => vec![(self.object(), "absent".to_owned())],
+        }
+    }
+
     fn object(&self) -> Object {
         Object::Path(self.path.0.clone())
     }
@@ -79,7 +132,12 @@ impl RegularFile {
         if let Some(text) = self.want.secret() {
             return Some(Query::Secret { path, text: text.to_owned() });
         }
-        let stamp = matches!(self.want, Want::Large { size, .. } if size > STAMP_SIZE);
+        let stamp = match self.want {
+            Want::Large { size, .. } => size > STAMP_SIZE,
+            // Nobody said how large it is.
+            Want::Remote { .. } => true,
+            Want::Anything | Want::Text(_) | Want::Bytes(_) => false,
+        };
         let text = self.want.shown().is_some();
         Some(Query::Content { path, wanted: Some(self.want.digest()?), text, stamp })
     }
@@ -212,6 +270,17 @@ impl RegularFile {
                 script = script.arg(sha256.as_str());
                 upload = Some(path.clone());
             }
+            Want::Remote { url, sha256 } => {
+                script.text = crate::shell!(
+                    "resources/after.sh",
+                    "resources/put.sh",
+                    "resources/get.sh",
+                    "resources/fetch.sh",
+                    "resources/download.sh"
+                )
+                .into();
+                script = script.arg(sha256.as_str()).arg(url.as_str());
+            }
         }
         Change {
             object: self.object(),
@@ -294,4 +363,40 @@ pub(super) fn removal(path: &str, before: Option<String>) -> Change {
         upload: None,
         disruption: Disruption::None,
     }
+}
+
+/// The question behind [`edit`].
+pub(super) fn text_query(path: &HostPath) -> Query {
+    Query::Content { path: path.0.clone(), wanted: None, text: true, stamp: false }
+}
+
+/// Edits a text file that is there and has at most 64 KiB. Asks [`text_query`] and the path.
+pub(super) fn edit(path: &HostPath, facts: &Facts, edited: impl FnOnce(&str) -> String) -> Planned {
+    if known::path(facts, path.as_str())?.is_none() {
+        return Err(Unplannable::Missing(
+            Object::Path(path.0.clone()),
+            format!("{} is not there", path.as_str()),
+        ));
+    }
+    let content = known::content(facts, &text_query(path), path.as_str())?.cloned();
+    let after = match content.as_ref().and_then(|content| content.text.as_deref()) {
+        Some(text) => edited(text),
+        None if content.is_none() => String::new(),
+        None => {
+            return Err(Unplannable::Failed(format!(
+                "{} is no UTF-8 text of at most 64 KiB: use `template` or `file`",
+                path.as_str()
+            )));
+        }
+    };
+    // From here on it is a file with this content; what is there was fetched already.
+    let file =
+        RegularFile { path: path.clone(), want: Want::Text(after), mode: None, owner: None, group: None };
+    let mut facts = facts.clone();
+    for query in file.queries() {
+        if matches!(query, Query::Content { .. }) {
+            facts.insert(query, Answer::Content(content.clone()));
+        }
+    }
+    file.plan(&facts)
 }

@@ -30,7 +30,7 @@ crate::record! {
 }
 
 /// Directories that a system does not live without.
-const KEPT: &[&str] = &[
+pub(super) const KEPT: &[&str] = &[
     "/",
     "/bin",
     "/boot",

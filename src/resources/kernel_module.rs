@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::content::{RegularFile, Want, removal};
-use super::value::{FileMode, HostPath, claims};
+use super::content::{RegularFile, removal};
+use super::value::claims;
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::module::{Module, canonical};
@@ -43,6 +43,23 @@ crate::record! {
 const NETWORK: &[&str] =
     &["mlx5_core", "mlx5_ib", "mlx4_core", "ice", "i40e", "ixgbe", "bnxt_en", "virtio_net", "ena", "irdma"];
 
+/// What is interrupted when a module goes.
+pub(super) fn unloading(module: &str) -> Disruption {
+    if NETWORK.contains(&module) {
+        Disruption::Network
+    } else if module.starts_with("nvidia") || matches!(module, "nouveau" | "amdgpu") {
+        Disruption::Gpu
+    } else {
+        Disruption::Service
+    }
+}
+
+/// Whether a text is a name that modprobe takes.
+pub(super) fn is_module_name(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-')
+}
+
 #[derive(Debug)]
 struct KernelModule {
     /// As written: the files are named and filled with it.
@@ -55,9 +72,7 @@ struct KernelModule {
 pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
     let fields = KernelModuleFields::from_node(node, diagnostics)?;
     let name = &fields.name;
-    let good = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
-        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_' || c == '-');
-    if !good {
+    if !is_module_name(name) {
         diagnostics.error(name.span, format!("`{}` is not the name of a kernel module", **name));
         return None;
     }
@@ -92,13 +107,7 @@ impl KernelModule {
     }
 
     fn file(&self, directory: &str, content: String) -> RegularFile {
-        RegularFile {
-            path: HostPath(format!("/etc/{directory}/provision-{}.conf", self.name)),
-            want: Want::Text(content),
-            mode: Some(FileMode(0o644)),
-            owner: None,
-            group: None,
-        }
+        RegularFile::drop_in(format!("/etc/{directory}/provision-{}.conf", self.name), content)
     }
 
     fn load_file(&self) -> RegularFile {
@@ -125,12 +134,6 @@ impl KernelModule {
         Ok(module)
     }
 
-    /// Kernel work cannot be done in a container; why, when this is one.
-    fn container(facts: &Facts) -> Option<String> {
-        let Some(Answer::Base(value)) = facts.get(&base("virtualization")?) else { return None };
-        value.get("container")?.as_bool()?.then(|| value.get("kind")?.as_str().map(str::to_owned))?
-    }
-
     fn change(&self, action: &'static str, before: &str, after: &str, disruption: Disruption) -> Change {
         Change {
             object: self.object(),
@@ -153,7 +156,7 @@ impl KernelModule {
         if there == wanted {
             return Ok(None);
         }
-        if let Some(kind) = Self::container(facts) {
+        if let Some(kind) = known::container(facts) {
             let verb = if wanted { "loaded" } else { "unloaded" };
             return Err(Unplannable::Blocked(format!(
                 "module {} is {verb} on the machine below, not in a container ({kind})",
@@ -168,15 +171,7 @@ impl KernelModule {
                     module.kernel
                 )));
             }
-            let name = self.module();
-            let disruption = if NETWORK.contains(&name.as_str()) {
-                Disruption::Network
-            } else if name.starts_with("nvidia") || name == "nouveau" || name == "amdgpu" {
-                Disruption::Gpu
-            } else {
-                Disruption::Service
-            };
-            return Ok(Some(self.change("unload", "loaded", "unloaded", disruption)));
+            return Ok(Some(self.change("unload", "loaded", "unloaded", unloading(&self.module()))));
         }
         if !module.available {
             return Err(Unplannable::Missing(
@@ -206,7 +201,7 @@ impl Resource for KernelModule {
         let files = self.option_file();
         if let Some(file) = &files {
             let written = file.plan(facts)?;
-            let rebuild = !written.is_empty() && Self::container(facts).is_none();
+            let rebuild = !written.is_empty() && known::container(facts).is_none();
             changes.extend(written);
             if rebuild {
                 changes.push(Change {

@@ -2,6 +2,7 @@
 
 use super::Unplannable;
 use crate::facts::file::{Attributes, Content, FileKind};
+use crate::facts::setting::Setting;
 use crate::facts::{Answer, Facts, Object, Query};
 
 /// An answer; a query that was not asked or not answered is the refusal.
@@ -54,4 +55,19 @@ pub(super) fn parent(facts: &Facts, directory: &str) -> Result<(), Unplannable> 
             format!("the directory {directory} is not there"),
         )),
     }
+}
+
+/// The word for the container that the host is, when it is one: no kernel work can be done there.
+pub(super) fn container(facts: &Facts) -> Option<String> {
+    let value = facts.base("virtualization")?;
+    value.get("container")?.as_bool()?.then(|| value.get("kind")?.as_str().map(str::to_owned))?
+}
+
+/// A setting of the kernel.
+pub(super) fn setting<'a>(facts: &'a Facts, path: &str) -> Result<Option<&'a Setting>, Unplannable> {
+    let object = Object::Path(path.to_owned());
+    let Answer::Setting(setting) = answer(facts, &Query::Setting(path.to_owned()), &object)? else {
+        return Err(strange(&object));
+    };
+    Ok(setting.as_ref())
 }

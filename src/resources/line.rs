@@ -5,9 +5,9 @@ use std::sync::Arc;
 use regex::Regex;
 use serde_json::{Value as Json, json};
 
-use super::content::{RegularFile, Want};
+use super::content::{edit, text_query};
 use super::value::{HostPath, Presence};
-use super::{Context, Planned, Resource, Unplannable, known};
+use super::{Context, Planned, Resource, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::secrets::holds_secret;
@@ -86,10 +86,6 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
 }
 
 impl Line {
-    fn content_query(&self) -> Query {
-        Query::Content { path: self.path.0.clone(), wanted: None, text: true, stamp: false }
-    }
-
     fn is_ours(&self, line: &str) -> bool {
         line == self.text || self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
     }
@@ -122,44 +118,14 @@ impl Line {
 
 impl Resource for Line {
     fn queries(&self) -> Vec<Query> {
-        vec![Query::Path(self.path.0.clone()), self.content_query()]
+        vec![Query::Path(self.path.0.clone()), text_query(&self.path)]
     }
 
     fn plan(&self, facts: &Facts) -> Planned {
-        let path = self.path.as_str();
-        if known::path(facts, path)?.is_none() {
-            return match self.state {
-                Presence::Absent => Ok(Vec::new()),
-                Presence::Present => {
-                    Err(Unplannable::Missing(Object::Path(path.to_owned()), format!("{path} is not there")))
-                }
-            };
+        if self.state == Presence::Absent && known::path(facts, self.path.as_str())?.is_none() {
+            return Ok(Vec::new());
         }
-        let mut facts = facts.clone();
-        let content = known::content(&facts, &self.content_query(), path)?.cloned();
-        let after = match content.as_ref().and_then(|content| content.text.as_deref()) {
-            Some(text) => self.edit(text),
-            None if content.is_none() => String::new(),
-            None => {
-                return Err(Unplannable::Failed(format!(
-                    "{path} is no UTF-8 text of at most 64 KiB: use `template` or `file`"
-                )));
-            }
-        };
-        // From here on it is a file with this content; what is there was fetched already.
-        let file = RegularFile {
-            path: self.path.clone(),
-            want: Want::Text(after),
-            mode: None,
-            owner: None,
-            group: None,
-        };
-        for query in file.queries() {
-            if matches!(query, Query::Content { .. }) {
-                facts.insert(query, crate::facts::Answer::Content(content.clone()));
-            }
-        }
-        file.plan(&facts)
+        edit(&self.path, facts, |text| self.edit(text))
     }
 
     fn touches(&self) -> Touches {

@@ -7,20 +7,32 @@
 //! To add a resource: one file with its record, its `plan` and its cases, an example in
 //! `examples/`, one line in the table of [`kinds`]; `docs/contributing/adding-a-resource.md`.
 
+pub mod archive;
 pub mod authorized_key;
+pub mod build;
 pub mod command;
 mod content;
 pub mod copy;
 pub mod directory;
+pub mod download;
 pub mod file;
+pub mod git;
 pub mod group;
+pub mod hostname;
 pub mod kernel_module;
 mod known;
+pub mod limits;
 pub mod line;
+pub mod login;
+pub mod modprobe_options;
 pub mod package;
+pub mod reboot;
+pub mod repository;
 pub mod service;
 pub mod symlink;
+pub mod sysctl;
 pub mod template;
+pub mod time_sync;
 pub mod user;
 pub mod value;
 
@@ -32,10 +44,14 @@ use camino::Utf8PathBuf;
 
 use crate::config::{Diagnostic, Diagnostics, FieldDoc, Node, Record as _, Sp};
 use crate::facts::{Facts, Object, Query, Touches};
+use crate::sources::SiteSources;
 use crate::transport::Script;
 
+pub use login::{Login, Undo};
+
 crate::choice! {
-    /// What a change interrupts.
+    /// What a change interrupts. From `gpu` on, a change is made only with consent and on a host that
+    /// is idle.
     Disruption {
         /// Nothing.
         None = "none",
@@ -45,7 +61,8 @@ crate::choice! {
         Gpu = "gpu",
         /// The network or its drivers.
         Network = "network",
-        /// Everything.
+        /// Everything: the change is the reboot itself. What only *needs* one says so with
+        /// [`Resource::reboot`].
         Reboot = "reboot",
     }
 }
@@ -153,6 +170,20 @@ pub trait Resource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Why the host must be rebooted before all that is wanted is in force: true now, or once the
+    /// changes are made. `None` when no reboot is needed. A `reboot` task that comes later is due
+    /// while any task says so, and the reason must be gone afterwards. Pure.
+    fn reboot(&self, facts: &Facts) -> Option<String> {
+        let _ = facts;
+        None
+    }
+
+    /// What its changes mean for logins: by default what the paths, units and users that it touches
+    /// are known to mean. Pure.
+    fn login(&self, facts: &Facts) -> Login {
+        login::of_touches(&self.touches(), facts)
+    }
+
     /// Whether ending it half-way breaks the host (package managers): left running at a deadline.
     fn leave(&self) -> bool {
         false
@@ -191,6 +222,13 @@ pub trait Context {
     /// # Errors
     /// The template engine's text.
     fn render(&self, name: &str, text: &str) -> Result<String, String>;
+
+    /// Proxy and mirrors of the site: a URL is fetched from its
+    /// [`rewrite`](SiteSources::rewrite) and nowhere else.
+    fn sources(&self) -> &SiteSources {
+        static NONE: std::sync::LazyLock<SiteSources> = std::sync::LazyLock::new(SiteSources::default);
+        &NONE
+    }
 }
 
 /// Reads a resource from a task's mapping.
@@ -233,18 +271,29 @@ macro_rules! kind {
 /// All resource keys.
 pub fn kinds() -> &'static [Kind] {
     &[
+        kind!("archive", archive, ArchiveFields),
         kind!("authorized_key", authorized_key, AuthorizedKeyFields),
+        kind!("build", build, BuildFields),
         kind!("command", command, CommandFields),
         kind!("copy", copy, CopyFields),
         kind!("directory", directory, DirectoryFields),
+        kind!("download", download, DownloadFields),
         kind!("file", file, FileFields),
+        kind!("git", git, GitFields),
         kind!("group", group, GroupFields),
+        kind!("hostname", hostname, HostnameFields),
         kind!("kernel_module", kernel_module, KernelModuleFields),
+        kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
+        kind!("modprobe_options", modprobe_options, ModprobeOptionsFields),
         kind!("package", package, PackageFields),
+        kind!("reboot", reboot, RebootFields),
+        kind!("repository", repository, RepositoryFields),
         kind!("service", service, ServiceFields),
         kind!("symlink", symlink, SymlinkFields),
+        kind!("sysctl", sysctl, SysctlFields),
         kind!("template", template, TemplateFields),
+        kind!("time_sync", time_sync, TimeSyncFields),
         kind!("user", user, UserFields),
     ]
 }

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::value::claims;
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::installed::matches_pattern;
 use crate::facts::package::{Package, Packages, version_matches};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
 use crate::transport::Script;
@@ -36,6 +37,9 @@ crate::record! {
         opt version: Sp<String>,
         /// Whether the version is held against upgrades; what is there stays.
         opt hold: bool,
+        /// Packages of another family, as names with `*`: none of them comes along as a dependency,
+        /// and a host that has one is refused.
+        def exclude: Vec<Sp<String>> = Vec::new(),
     }
 }
 
@@ -45,12 +49,18 @@ struct Task {
     state: PackageState,
     version: Option<String>,
     hold: Option<bool>,
+    exclude: Vec<String>,
 }
 
 /// Package names of Debian (policy 5.6.1, with an architecture) and rpm.
 fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-._:~".contains(c))
+}
+
+/// A name with `*` for anything.
+fn is_pattern(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_alphanumeric()) && is_name(&text.replace('*', "a"))
 }
 
 fn is_version(text: &str) -> bool {
@@ -96,14 +106,49 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
     if fields.hold == Some(true) && fields.state == PackageState::Absent {
         refuse(Diagnostic::error(node.span, "a package that shall be absent is not held"));
     }
+    for pattern in &fields.exclude {
+        if !is_pattern(pattern) {
+            refuse(Diagnostic::error(pattern.span, format!("`{}` is not the name of a package", **pattern)));
+        } else if fields.state == PackageState::Absent {
+            refuse(Diagnostic::error(pattern.span, "`exclude` and `state: absent` contradict"));
+        } else if let Some(name) = fields.names.iter().find(|name| matches_pattern(name, pattern)) {
+            let diagnostic =
+                Diagnostic::error(pattern.span, format!("`{}` excludes `{}`", **pattern, **name));
+            refuse(diagnostic.help("name what is excluded more narrowly"));
+        }
+    }
     good.then(|| -> Arc<dyn Resource> {
         Arc::new(Task {
             names: fields.names.into_iter().map(|name| name.value).collect(),
             state: fields.state,
             version: fields.version.map(|version| version.value),
             hold: fields.hold,
+            exclude: fields.exclude.into_iter().map(|pattern| pattern.value).collect(),
         })
     })
+}
+
+/// One stanza of `apt_preferences(5)` that holds for one transaction.
+pub(super) struct Pin<'a> {
+    /// Names with `*`, separated by blanks.
+    pub names: &'a str,
+    /// `release *`, `version 535.*`.
+    pub to: String,
+    /// -1: never; 1001: even as a downgrade.
+    pub priority: i32,
+}
+
+impl<'a> Pin<'a> {
+    pub(super) fn never(names: &'a str) -> Self {
+        Self { names, to: "release *".to_owned(), priority: -1 }
+    }
+}
+
+/// Text for apt.sh; empty without pins.
+pub(super) fn preferences(pins: &[Pin<'_>]) -> String {
+    let stanza =
+        |pin: &Pin<'_>| format!("Package: {}\nPin: {}\nPin-Priority: {}\n", pin.names, pin.to, pin.priority);
+    pins.iter().map(stanza).collect::<Vec<_>>().join("\n")
 }
 
 /// A package with what is to be done about it.
@@ -180,9 +225,14 @@ impl Task {
 
     fn change(&self, manager: &Packages, action: &'static str, names: &[String]) -> Change {
         let script = if manager.manager == "apt" {
-            Script::new(crate::shell!("resources/apt.sh")).arg(action)
+            let pins: Vec<Pin<'_>> = self.exclude.iter().map(|pattern| Pin::never(pattern)).collect();
+            Script::new(crate::shell!("resources/apt.sh")).arg(action).arg(preferences(&pins))
         } else {
-            Script::new(crate::shell!("resources/dnf.sh")).arg(manager.manager.as_str()).arg(action)
+            let exclude = self.exclude.join(" ");
+            Script::new(crate::shell!("resources/dnf.sh"))
+                .arg(manager.manager.as_str())
+                .arg(action)
+                .arg(exclude)
         };
         Change {
             object: Object::Package(self.names.first().cloned().unwrap_or_default()),
@@ -235,6 +285,26 @@ impl Task {
         }
     }
 
+    /// Two families of one thing on a host are a defect, and only a person can say which one goes.
+    fn refuse_excluded(&self, facts: &Facts) -> Result<(), Unplannable> {
+        for pattern in &self.exclude {
+            let object = Object::Package(pattern.clone());
+            let query = Query::Installed(pattern.clone());
+            let Answer::Installed(found) = known::answer(facts, &query, &object)? else {
+                return Err(known::strange(&object));
+            };
+            let names: Vec<&str> = found.iter().map(|package| package.name.as_str()).collect();
+            if !names.is_empty() {
+                return Err(Unplannable::Failed(format!(
+                    "{} is installed and excluded here: take it away first, with `package: {{ names: [{}], state: absent }}`",
+                    names.join(", "),
+                    names.join(", "),
+                )));
+            }
+        }
+        Ok(())
+    }
+
     fn holding(&self, manager: &Packages, all: &[Due<'_>]) -> Result<Option<Change>, Unplannable> {
         let Some(hold) = self.hold else { return Ok(None) };
         let names: Vec<String> =
@@ -262,7 +332,9 @@ impl Task {
 
 impl Resource for Task {
     fn queries(&self) -> Vec<Query> {
-        std::iter::once(Query::Packages).chain(self.names.iter().map(|name| self.query(name))).collect()
+        let names = self.names.iter().map(|name| self.query(name));
+        let excluded = self.exclude.iter().map(|pattern| Query::Installed(pattern.clone()));
+        std::iter::once(Query::Packages).chain(names).chain(excluded).collect()
     }
 
     fn plan(&self, facts: &Facts) -> Planned {
@@ -275,6 +347,7 @@ impl Resource for Task {
             .iter()
             .map(|name| Ok(Due { name, package: self.package(facts, name)? }))
             .collect::<Result<Vec<_>, Unplannable>>()?;
+        self.refuse_excluded(facts)?;
         let absent = self.state == PackageState::Absent;
         let due: Vec<Due<'_>> = all
             .iter()

@@ -72,11 +72,12 @@ const GPU: &[&str] = &[
 ];
 
 #[derive(Debug)]
-struct Service {
-    unit: String,
-    enabled: Option<bool>,
-    state: Option<ServiceState>,
-    masked: Option<bool>,
+pub(super) struct Service {
+    /// With its suffix.
+    pub(super) unit: String,
+    pub(super) enabled: Option<bool>,
+    pub(super) state: Option<ServiceState>,
+    pub(super) masked: Option<bool>,
 }
 
 pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {

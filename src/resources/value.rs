@@ -194,6 +194,52 @@ impl FromNode for AccountName {
     }
 }
 
+/// The value of a setting: a text or a whole number.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Scalar(pub String);
+
+impl FromNode for Scalar {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if let Yaml::Int(number) = node.value {
+            return Some(Self(number.to_string()));
+        }
+        let text = String::from_node(node, diagnostics)?;
+        if text.contains(['\n', '\r', '\0']) || holds_secret(&text) {
+            diagnostics.error(node.span, "a value is one line, and no secret");
+            return None;
+        }
+        Some(Self(text))
+    }
+
+    fn schema() -> Json {
+        json!({ "type": ["string", "integer"] })
+    }
+}
+
+/// What a file of ours is called, without directory and suffix.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct FileName(pub String);
+
+impl FromNode for FileName {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        let good = text.starts_with(|c: char| c.is_ascii_alphanumeric())
+            && text.len() <= 64
+            && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+        if !good {
+            diagnostics.push(
+                Diagnostic::error(node.span, format!("`{text}` cannot be part of the name of a file"))
+                    .help("letters, digits, `_`, `-` and `.`, beginning with a letter or digit"),
+            );
+        }
+        good.then_some(Self(text))
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[A-Za-z0-9][A-Za-z0-9_.-]*$" })
+    }
+}
+
 /// `owner:group` as chown(1) takes it; empty when neither is wanted.
 pub(super) fn ownership(owner: Option<&Principal>, group: Option<&Principal>) -> String {
     match (owner, group) {
@@ -201,6 +247,28 @@ pub(super) fn ownership(owner: Option<&Principal>, group: Option<&Principal>) ->
         (Some(owner), None) => owner.0.clone(),
         (None, Some(group)) => format!(":{}", group.0),
         (Some(owner), Some(group)) => format!("{}:{}", owner.0, group.0),
+    }
+}
+
+/// A SHA-256 as a user writes it: 64 hexadecimal digits, kept in small letters.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Digest(pub String);
+
+impl FromNode for Digest {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        if text.len() == 64 && text.bytes().all(|byte| byte.is_ascii_hexdigit()) {
+            return Some(Self(text.to_ascii_lowercase()));
+        }
+        diagnostics.push(
+            Diagnostic::error(node.span, format!("`{text}` is not a SHA-256"))
+                .help("it has 64 hexadecimal digits: `sha256sum FILE` tells them"),
+        );
+        None
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[0-9A-Fa-f]{64}$" })
     }
 }
 

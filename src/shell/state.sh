@@ -22,3 +22,10 @@ for s in "$d"/spool/*; do
 	read -r name 2>/dev/null <"$s/name"
 	printf 'spool\t%s\t%s\t%s\t%s\t%s\n' "${s##*/}" "$spool" "$status" "$run" "$name"
 done
+for u in "$d"/undo/*; do
+	if [ -d "$u/undone" ]; then
+		printf 'undone\t%s\n' "${u##*/}"
+	elif [ -d "$u/armed" ]; then
+		printf 'armed\t%s\n' "${u##*/}"
+	fi
+done

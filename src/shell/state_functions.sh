@@ -102,7 +102,7 @@ provision_lock() {
 	provision_identity
 	if [ -e "$d/identity" ] && read -r identity <"$d/identity" && [ "$identity" != "$current" ]; then
 		# State of another boot, or of the machine that this one was cloned from.
-		rm -rf "$d/notify" "$d/spool" "$d/upload"
+		rm -rf "$d/notify" "$d/spool" "$d/upload" "$d/undo"
 		(umask 077 && mkdir -p "$d/notify" "$d/spool" "$d/upload")
 	fi
 	printf '%s\n' "$current" >"$d/identity"

@@ -9,7 +9,7 @@ const KEY: &str =
 
 /// Applies twice: the first time everything of `changed` changes, the second time nothing.
 #[track_caller]
-fn converges(site: &Site<'_>, changed: &[&str]) {
+pub(super) fn converges(site: &Site<'_>, changed: &[&str]) {
     let json = site.apply(0);
     for task in changed {
         assert_eq!(outcome(&json, "n0", task)["outcome"], "changed", "{json:#}");

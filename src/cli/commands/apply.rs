@@ -45,8 +45,9 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
         recorded: true,
         yes: args.yes,
     };
-    let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report| {
-        if report.stats.tasks.blocked > 0 { vec![exit::PENDING] } else { Vec::new() }
+    let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report, _| {
+        let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);
+        if report.stats.tasks.blocked > 0 || reboot { vec![exit::PENDING] } else { Vec::new() }
     })
     .await?;
     Ok(code)

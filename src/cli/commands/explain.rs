@@ -1,4 +1,4 @@
-//! `provision explain`: what a resource or an exit code means and how to mend it.
+//! `provision explain`: what a resource, a check or an exit code means and how to mend it.
 
 use anyhow::Context as _;
 
@@ -16,6 +16,7 @@ use crate::report::output;
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
     let text = match args.name.as_deref() {
         None | Some("resources") => reference::resource_index(),
+        Some("checks") => reference::check_index(),
         Some("exit-codes") => reference::exit_codes(),
         Some(name) => page(name)?,
     };
@@ -30,8 +31,14 @@ fn page(name: &str) -> anyhow::Result<String> {
     if let Some(row) = exit::TABLE.iter().find(|row| row.name == name || row.code.to_string() == name) {
         return Ok(reference::exit_code(row));
     }
-    let names =
-        crate::resources::kinds().iter().map(|kind| kind.name).chain(exit::TABLE.iter().map(|row| row.name));
+    if let Some(check) = crate::checks::find(name) {
+        return Ok(reference::check(check));
+    }
+    let names = crate::resources::kinds()
+        .iter()
+        .map(|kind| kind.name)
+        .chain(crate::checks::TABLE.iter().map(|check| check.id))
+        .chain(exit::TABLE.iter().map(|row| row.name));
     let error = Exit::new(exit::USAGE, format!("nothing is called `{name}`"));
     Err(match did_you_mean_text(name, names) {
         Some(hint) => error.hint(hint),

@@ -44,7 +44,7 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         Launch { command: "facts", mode: Mode::Gather, queries, expected: None, recorded: false, yes: false };
     let reports = crate::cli::args::Reports::default();
     let (finished, code) =
-        launch::run(settings, project, &args.connect, &reports, launch, |_| Vec::new()).await?;
+        launch::run(settings, project, &args.connect, &reports, launch, |_, _| Vec::new()).await?;
     let hosts: Vec<(String, Json)> = finished
         .report
         .sessions

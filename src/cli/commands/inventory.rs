@@ -22,6 +22,9 @@ pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyho
     match command {
         InventoryCommand::List { target, reports } => list(settings, &target, &reports),
         InventoryCommand::Show { target, reports } => show(settings, &target, &reports),
+        InventoryCommand::Import { ansible, output, cluster, force } => {
+            super::import::run(&ansible, &output, &cluster, force)
+        }
         InventoryCommand::Trust { target, yes, replace } => {
             let project = reachable(settings, &target, load(settings, &target)?)?;
             let hosts: Vec<Host> = selected(&project).into_iter().cloned().collect();

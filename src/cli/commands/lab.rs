@@ -10,7 +10,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
-use crate::lab::{self, LabState};
+use crate::lab::{self, LabKind, LabState};
 use crate::put;
 use crate::report::output;
 use crate::report::style::{CALM, VERB, paint};
@@ -18,12 +18,18 @@ use crate::report::style::{CALM, VERB, paint};
 /// Runs the command; its exit code.
 ///
 /// # Errors
-/// When the container engine does not do it.
+/// When the container engine or qemu does not do it.
 pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8> {
     let settings = settings.clone();
-    // The container engine's commands block.
+    // The engine's commands block.
     tokio::task::spawn_blocking(move || match command {
-        LabCommand::Up { inventory } => up(&settings, &inventory),
+        LabCommand::Up { inventory, vm } => up(&settings, &inventory, vm),
+        LabCommand::Restart { inventory, hosts } => {
+            let spec = lab_spec(&settings, &inventory)?;
+            let state = lab::restart(&spec, &hosts, &mut say)?;
+            output::data(&table(&state)).context("cannot write to stdout")?;
+            Ok(exit::OK)
+        }
         LabCommand::Down { inventory } => {
             let number = lab::down(&settings.state, &inventory, &mut say)?;
             output::say(&format!("{number} hosts removed"));
@@ -67,8 +73,11 @@ fn say(text: &str) {
     output::say(&format!("{}{}  {text}", " ".repeat(VERB - 3), paint(CALM, "Lab")));
 }
 
-fn up(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
-    let spec = lab_spec(settings, inventory)?;
+fn up(settings: &Settings, inventory: &Utf8Path, vm: bool) -> anyhow::Result<u8> {
+    let mut spec = lab_spec(settings, inventory)?;
+    if vm {
+        spec.settings.kind = Some(LabKind::Vm);
+    }
     let state = lab::up(&spec, &mut say)?;
     output::data(&table(&state)).context("cannot write to stdout")?;
     output::say(&format!(

@@ -175,6 +175,7 @@ pub(crate) fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Res
     };
     Ok(LabSpec {
         state_root: settings.state.clone(),
+        cache_root: settings.cache.clone(),
         inventory: inventory.to_owned(),
         cluster: project.cluster.clone(),
         settings: defaults,

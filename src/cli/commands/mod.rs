@@ -5,6 +5,7 @@ pub(super) mod exec;
 pub(super) mod explain;
 pub(super) mod facts;
 pub(super) mod generate;
+pub(super) mod import;
 pub(super) mod init;
 pub(super) mod inventory;
 pub(super) mod lab;

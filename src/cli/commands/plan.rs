@@ -114,10 +114,11 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         recorded: false,
         yes: false,
     };
-    let (finished, code) = launch::run(settings, project, &args.connect, &args.reports, launch, |report| {
-        if args.exit_code && report.stats.pending > 0 { vec![exit::PENDING] } else { Vec::new() }
-    })
-    .await?;
+    let (finished, code) =
+        launch::run(settings, project, &args.connect, &args.reports, launch, |report, _| {
+            if args.exit_code && report.stats.pending > 0 { vec![exit::PENDING] } else { Vec::new() }
+        })
+        .await?;
     if args.reports.json.as_deref() != Some("-") {
         output::data(&plan::text(&finished.record)).context("cannot write to stdout")?;
     }

@@ -1,12 +1,15 @@
 //! Basic facts: what templates see as `facts.NAME`. Each is a part of its own.
 
 mod accounts;
+mod boot;
+pub mod busy;
 mod network;
 mod pci;
 mod storage;
 mod system;
 
 use serde_json::Value as Json;
+pub(super) use storage::unescape;
 
 use super::{Answer, Answers, Query};
 use crate::transport::Script;
@@ -29,6 +32,18 @@ pub const TABLE: &[BaseFact] = &[
         doc: "architecture: x86_64, aarch64",
         script: crate::shell!("facts/arch.sh"),
         parse: system::arch,
+    },
+    BaseFact {
+        name: "boot",
+        doc: "this boot and the next: kernels, what asks for a reboot, what would go wrong",
+        script: crate::shell!("facts/boot.sh"),
+        parse: boot::boot,
+    },
+    BaseFact {
+        name: "busy",
+        doc: "who uses the GPUs and RDMA devices, and which Slurm jobs run",
+        script: crate::shell!("facts/busy.sh"),
+        parse: busy::busy,
     },
     BaseFact {
         name: "cpu",

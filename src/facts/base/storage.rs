@@ -51,7 +51,7 @@ const LOCAL: &[&str] = &[
 ];
 
 /// `\040` and its like of fstab(5).
-fn unescape(text: &str) -> String {
+pub(in crate::facts) fn unescape(text: &str) -> String {
     ["\\040", "\\011", "\\012", "\\134"]
         .iter()
         .zip([" ", "\t", "\n", "\\"])

@@ -1,4 +1,5 @@
-# Changes packages with apt. Parameters: what is done, then package names or `name=version`.
+# Changes packages with apt. Parameters: what is done, apt_preferences(5) for this transaction alone
+# (or empty), then package names or `name=version`.
 DEBIAN_FRONTEND=noninteractive
 # needrestart may restart dockerd under running jobs: it only lists, and not now.
 NEEDRESTART_MODE=l
@@ -7,9 +8,18 @@ APT_LISTCHANGES_FRONTEND=none
 UCF_FORCE_CONFFOLD=1
 export DEBIAN_FRONTEND NEEDRESTART_MODE NEEDRESTART_SUSPEND APT_LISTCHANGES_FRONTEND UCF_FORCE_CONFFOLD
 action=$1
-shift
+pins=$2
+shift 2
+if [ -n "$pins" ]; then
+    # The first stanza that matches counts, and this file is read before preferences.d.
+    preferences=$(mktemp) || exit 1
+    trap 'rm -f "$preferences"' EXIT
+    { printf '%s\n\n' "$pins" && cat /etc/apt/preferences 2>/dev/null; } >"$preferences"
+    # apt reads it as another user.
+    chmod 644 "$preferences"
+fi
 apt() {
-    apt-get -y -q -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
+    apt-get ${pins:+-o "Dir::Etc::Preferences=$preferences"} -y -q -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
         -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
 }
 case $action in

@@ -1,22 +1,32 @@
-# Changes packages with dnf or yum. Parameters: the tool, what is done, then package names or
-# `name-version`.
+# Changes packages with dnf or yum. Parameters: the tool, what is done, patterns of packages that are
+# kept out (separated by blanks, or empty), then package names or `name-version`. Both tools wait
+# by themselves for another one that runs.
 tool=$1 action=$2
-shift 2
+set -f
+excluded=''
+for pattern in $3; do
+    excluded="$excluded --exclude=$pattern"
+done
+shift 3
+dnf() {
+    # shellcheck disable=SC2086 # options without white space
+    "$tool" -y -q $excluded "$@"
+}
 case $action in
-install) "$tool" -y -q --setopt=install_weak_deps=False install "$@" ;;
+install) dnf --setopt=install_weak_deps=False install "$@" ;;
 latest)
-    "$tool" -y -q --setopt=install_weak_deps=False install "$@" &&
-        "$tool" -y -q --setopt=install_weak_deps=False upgrade "$@"
+    dnf --setopt=install_weak_deps=False install "$@" &&
+        dnf --setopt=install_weak_deps=False upgrade "$@"
     ;;
 pin)
-    "$tool" -y -q --setopt=install_weak_deps=False install "$@" || exit 1
+    dnf --setopt=install_weak_deps=False install "$@" || exit 1
     # `install` leaves a newer one alone.
     for package; do
-        rpm -q "$package" >/dev/null 2>&1 || "$tool" -y -q downgrade "$package" || exit 1
+        rpm -q "$package" >/dev/null 2>&1 || dnf downgrade "$package" || exit 1
     done
     ;;
-remove) "$tool" -y -q remove "$@" ;;
-hold) "$tool" -y -q versionlock add "$@" ;;
-unhold) "$tool" -y -q versionlock delete "$@" ;;
+remove) dnf remove "$@" ;;
+hold) dnf versionlock add "$@" ;;
+unhold) dnf versionlock delete "$@" ;;
 *) exit 2 ;;
 esac

@@ -1,7 +1,8 @@
-# Loads or unloads a kernel module. Parameters: `load` or `unload`, the module.
+# Loads, unloads or reloads a kernel module. Parameters: what is done, the module.
 case $1 in
 load) modprobe -- "$2" ;;
 unload) modprobe -r -- "$2" ;;
+reload) modprobe -r -- "$2" && modprobe -- "$2" ;;
 *) exit 2 ;;
 esac
 status=$?

@@ -1,6 +1,6 @@
 # Changes a unit. Parameters: what is done, the unit.
 case $1 in
-daemon-reload) systemctl daemon-reload ;;
+daemon-reload | daemon-reexec) systemctl "$1" ;;
 start)
     # A unit that failed too often is not started before it is forgiven.
     systemctl reset-failed -- "$2" 2>/dev/null || :

@@ -1,0 +1,204 @@
+//! One host as checks see it.
+
+use serde_json::Value as Json;
+
+use super::verdict::Verdict;
+use crate::facts::{Answer, Facts, Query};
+use crate::inventory::Host;
+use crate::inventory::expect::{Expect, ExpectGpu, ExpectNetwork, ExpectRdma};
+use crate::probes::nvidia::{Gpu, Nvidia, Smi};
+use crate::probes::rdma::{Device, Rdma};
+use crate::probes::{Gap, GapKind, Observation, Seen};
+
+/// One host as checks see it.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// The host as the inventory has it.
+    pub host: &'a Host,
+    /// What is declared.
+    pub expect: Expect,
+    /// The basic facts.
+    pub facts: Json,
+    /// Tasks of the inventory that need no change on it.
+    pub proven_tasks: u64,
+    answers: &'a Facts,
+}
+
+impl<'a> Subject<'a> {
+    /// A host with what is known of it.
+    ///
+    /// # Errors
+    /// When its `expect:` cannot be read, which validation of the inventory finds first.
+    pub fn new(host: &'a Host, answers: &'a Facts, proven_tasks: u64) -> Result<Self, serde_json::Error> {
+        let expect = if host.expect.is_null() {
+            Expect::default()
+        } else {
+            serde_json::from_value(host.expect.clone())?
+        };
+        Ok(Self { host, expect, facts: answers.view(), proven_tasks, answers })
+    }
+
+    /// What is declared of GPUs.
+    pub fn expect_gpu(&self) -> ExpectGpu {
+        self.expect.gpu.clone().unwrap_or_default()
+    }
+
+    /// What is declared of RDMA devices.
+    pub fn expect_rdma(&self) -> ExpectRdma {
+        self.expect.rdma.clone().unwrap_or_default()
+    }
+
+    /// What is declared of networks.
+    pub fn expect_network(&self) -> ExpectNetwork {
+        self.expect.network.clone().unwrap_or_default()
+    }
+
+    /// What a probe saw.
+    fn probe<T>(&self, name: &'static str, pick: fn(&Observation) -> Option<&T>) -> Result<&'a T, Gap> {
+        let gap = |kind, reason: &str| Gap::new(kind, &format!("probe {name}"), reason);
+        match self.answers.get(&Query::Probe(name)) {
+            Some(Answer::Probe(observation)) => {
+                pick(observation).ok_or_else(|| gap(GapKind::Garbled, "the answer is of another probe"))
+            }
+            Some(Answer::Unknown(reason)) => Err(gap(GapKind::Hung, reason)),
+            _ => Err(gap(GapKind::Failed, "the host was not asked")),
+        }
+    }
+
+    /// What `nvidia-smi` and the driver show.
+    pub fn nvidia(&self) -> Result<&'a Nvidia, Gap> {
+        self.probe("nvidia", |seen| if let Observation::Nvidia(it) = seen { Some(it) } else { None })
+    }
+
+    /// What sysfs shows of RDMA.
+    pub fn rdma(&self) -> Result<&'a Rdma, Gap> {
+        self.probe("rdma", |seen| if let Observation::Rdma(it) = seen { Some(it) } else { None })
+    }
+
+    /// GPUs on the PCI bus, whether or not a driver knows them; `None` when the bus is not readable.
+    pub fn pci_gpus(&self) -> Option<Vec<(String, String)>> {
+        let gpus = self.facts.pointer("/pci/gpus")?.as_array()?;
+        let text = |gpu: &Json, key: &str| gpu.get(key).and_then(Json::as_str).unwrap_or("").to_owned();
+        let nvidia = gpus.iter().filter(|gpu| text(gpu, "vendor") == "10de");
+        Some(nvidia.map(|gpu| (text(gpu, "address"), text(gpu, "model"))).collect())
+    }
+
+    /// Whether the host has GPUs or should have.
+    ///
+    /// # Errors
+    /// The verdict when it has none and none is expected, or nobody can tell.
+    pub fn has_gpus(&self) -> Result<(), Verdict> {
+        let wanted = self.expect.gpu.as_ref().is_some_and(|gpu| gpu.count != Some(0));
+        match self.pci_gpus() {
+            _ if wanted => Ok(()),
+            Some(gpus) if gpus.is_empty() => Err(Verdict::Skip("no NVIDIA GPU".to_owned())),
+            Some(_) => Ok(()),
+            None => Err(Verdict::unknown(
+                "the PCI bus could not be read",
+                "/sys/bus/pci/devices",
+                "no list of devices",
+            )),
+        }
+    }
+
+    /// What `nvidia-smi -q -x` says, when the host has GPUs.
+    ///
+    /// # Errors
+    /// The verdict when there is none.
+    pub fn smi(&self) -> Result<&'a Smi, Verdict> {
+        self.has_gpus()?;
+        self.seen(self.nvidia().map(|nvidia| &nvidia.smi), Some("gpu.answers"))
+    }
+
+    /// The GPUs that the driver knows, with a name for messages: `GPU0`.
+    ///
+    /// # Errors
+    /// The verdict when there is none.
+    pub fn gpus(&self) -> Result<Vec<(String, &'a Gpu)>, Verdict> {
+        let smi = self.smi()?;
+        if smi.gpus.is_empty() {
+            let line = "attached_gpus 0";
+            return Err(Verdict::Unknown {
+                message: "the driver lists no GPU".to_owned(),
+                evidence: vec![super::verdict::evidence("nvidia-smi -q -x", line)],
+                because: Some("gpu.count"),
+            });
+        }
+        Ok(smi.gpus.iter().enumerate().map(|(index, gpu)| (format!("GPU{index}"), gpu)).collect())
+    }
+
+    /// Takes what was seen, or the verdict that it was not.
+    ///
+    /// # Errors
+    /// The verdict.
+    pub fn seen<T>(
+        &self,
+        seen: Result<&'a Seen<T>, Gap>,
+        because: Option<&'static str>,
+    ) -> Result<&'a T, Verdict> {
+        match seen {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(gap)) => Err(Verdict::gap(gap, because)),
+            Err(gap) => Err(Verdict::gap(&gap, because)),
+        }
+    }
+
+    /// Whether RDMA devices are declared.
+    pub fn wants_rdma(&self) -> bool {
+        let declared = self.expect.rdma.as_ref().is_some_and(|rdma| rdma.count != Some(0));
+        declared || self.compute_nics().next().is_some()
+    }
+
+    /// The RDMA devices that are checked.
+    ///
+    /// # Errors
+    /// The verdict when there is none and none is expected, or nobody can tell.
+    pub fn devices(&self) -> Result<Vec<&'a Device>, Verdict> {
+        let all = self.seen(self.rdma().map(|rdma| &rdma.devices), None)?;
+        let ignored = self.expect_rdma().ignore.unwrap_or_default();
+        let devices: Vec<&Device> = all.iter().filter(|device| !ignored.contains(&device.name)).collect();
+        if !devices.is_empty() {
+            return Ok(devices);
+        }
+        if self.wants_rdma() {
+            return Err(Verdict::Unknown {
+                message: "the host has no RDMA device".to_owned(),
+                evidence: vec![super::verdict::evidence("/sys/class/infiniband", "no device")],
+                because: Some("rdma.devices"),
+            });
+        }
+        Err(Verdict::Skip("no RDMA device".to_owned()))
+    }
+
+    /// Entries of `nics:` that are not for storage or management.
+    pub fn compute_nics(&self) -> impl Iterator<Item = &Json> {
+        let nics = self.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
+        nics.iter()
+            .filter(|nic| !matches!(nic.get("role").and_then(Json::as_str), Some("storage" | "management")))
+    }
+
+    /// The entry of `nics:` that a device is.
+    pub fn nic_of(&self, device: &Device) -> Option<&Json> {
+        let nics = self.host.nics.as_array()?;
+        nics.iter().find(|nic| {
+            let Some(matching) = nic.get("match").and_then(Json::as_object) else { return false };
+            matching.iter().all(|(key, value)| {
+                let value = value.as_str().unwrap_or("");
+                match key.as_str() {
+                    "pci" => device.pci == value,
+                    "netdev" => {
+                        device.netdev() == Some(value) || device.netdevs.iter().any(|name| name == value)
+                    }
+                    "guid" => device.guid == value,
+                    "driver" => device.driver == value,
+                    _ => false,
+                }
+            })
+        })
+    }
+
+    /// A number that `nics:` says of a device.
+    pub fn nic_number(&self, device: &Device, key: &str) -> Option<u64> {
+        self.nic_of(device)?.get(key)?.as_u64()
+    }
+}

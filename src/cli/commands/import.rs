@@ -1,0 +1,40 @@
+//! `provision inventory import`: from an Ansible inventory to one of ours.
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+
+use crate::cli::dispatch::Exit;
+use crate::config::Sources;
+use crate::exit;
+use crate::inventory::ansible;
+use crate::report::output;
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// What is not understood, with its line; a file that cannot be read or is there already.
+pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) -> anyhow::Result<u8> {
+    if to.exists() && !force {
+        return Err(Exit::new(exit::USAGE, format!("{to} is already there"))
+            .hint("`--force` writes over it, `--output FILE` writes elsewhere")
+            .into());
+    }
+    let text = std::fs::read_to_string(from).map_err(|error| {
+        Exit::new(exit::USAGE, format!("cannot read {from}: {error}"))
+            .hint("a folder or a program is read as `ansible-inventory -i IT --list --yaml >hosts.yaml`")
+    })?;
+    let mut sources = Sources::default();
+    let source = sources.add(from, text);
+    let made = match ansible::import(&sources, source, cluster) {
+        Ok(made) => made,
+        Err(diagnostics) => {
+            output::say(&diagnostics.render(&sources, output::stderr_color()));
+            return Err(Exit::new(exit::CONFIG, "").into());
+        }
+    };
+    std::fs::write(to, made).with_context(|| format!("cannot write {to}"))?;
+    output::say(&format!("{to} written"));
+    output::say(&format!("next: provision validate {to}"));
+    output::say(&format!("      provision inventory trust {to}"));
+    Ok(exit::OK)
+}

@@ -1,0 +1,99 @@
+//! What a check of `verify` says of one host.
+
+use serde::{Deserialize, Serialize};
+
+/// How a check ended.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum CheckStatus {
+    /// It is wrong.
+    Fail,
+    /// It cannot be told: a tool is missing, hung or not understood. Never a pass.
+    Unknown,
+    /// It is not what it should be, and the host works.
+    Warn,
+    /// It does not apply to the host.
+    Skip,
+    /// It is as it should be.
+    Pass,
+}
+
+impl CheckStatus {
+    /// The word used in reports.
+    pub fn word(self) -> &'static str {
+        match self {
+            Self::Fail => "fail",
+            Self::Unknown => "unknown",
+            Self::Warn => "warn",
+            Self::Skip => "skip",
+            Self::Pass => "pass",
+        }
+    }
+
+    /// Whether a person should look at it.
+    pub fn is_finding(self) -> bool {
+        matches!(self, Self::Fail | Self::Unknown | Self::Warn)
+    }
+}
+
+/// What was seen, and where.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Evidence {
+    /// The command or file.
+    pub from: String,
+    /// What it said.
+    pub line: String,
+}
+
+/// One check on one host.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct CheckResult {
+    /// Its id: `rdma.port_active`.
+    pub check: String,
+    /// How it ended.
+    pub status: CheckStatus,
+    /// What was found, in one line.
+    pub message: String,
+    /// What that is based on; always there when it is not a pass or skip.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub evidence: Vec<Evidence>,
+    /// What to do.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hint: Option<String>,
+    /// The check that tells the cause, when this one is unknown as a consequence.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub because: Option<String>,
+}
+
+/// Checks by how they ended, summed over hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct CheckCounts {
+    /// As it should be.
+    pub pass: u64,
+    /// Not what it should be, and the host works.
+    pub warn: u64,
+    /// Wrong.
+    pub fail: u64,
+    /// Cannot be told.
+    pub unknown: u64,
+    /// Does not apply.
+    pub skip: u64,
+}
+
+impl CheckCounts {
+    /// Counts one.
+    pub fn count(&mut self, status: CheckStatus) {
+        match status {
+            CheckStatus::Pass => self.pass += 1,
+            CheckStatus::Warn => self.warn += 1,
+            CheckStatus::Fail => self.fail += 1,
+            CheckStatus::Unknown => self.unknown += 1,
+            CheckStatus::Skip => self.skip += 1,
+        }
+    }
+
+    /// Whether nothing was checked.
+    pub fn is_empty(&self) -> bool {
+        *self == Self::default()
+    }
+}

@@ -1,0 +1,99 @@
+//! This boot and the next: which kernel will run, whether it has what it needs, and what asks for a
+//! reboot (`domain.md` B11; `dkms status` in both its formats, B12).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+use super::{field, need};
+
+/// Free space on /boot below which an initramfs cannot be rebuilt (`domain.md` B1).
+const LEAST_FREE_KIB: u64 = 100 << 10;
+
+pub(super) fn boot(output: &str) -> Result<Json, String> {
+    let running = need(output, "running")?;
+    let chosen = field(output, "next");
+    let kernel = chosen.unwrap_or(running);
+    // Where there is no kernel image, the machine is booted by somebody else.
+    let own = field(output, "image").is_some();
+    Ok(json!({
+        "id": need(output, "id")?,
+        "kernel": running,
+        "next_kernel": kernel,
+        "reasons": reasons(output, running, chosen.filter(|_| own)),
+        "problems": if own { problems(output, kernel) } else { Vec::new() },
+        "stale_initramfs": field(output, "stale").unwrap_or("").to_owned(),
+    }))
+}
+
+/// What asks for a reboot.
+fn reasons(output: &str, running: &str, next: Option<&str>) -> Vec<String> {
+    let mut reasons = Vec::new();
+    if output.lines().any(|line| line.starts_with("required=")) {
+        reasons.push(match field(output, "required") {
+            Some(packages) => format!("the system wants one for {packages}"),
+            None => "the system wants one".to_owned(),
+        });
+    }
+    if field(output, "nouveau").is_some() {
+        reasons.push("nouveau is loaded though it is blacklisted".to_owned());
+    }
+    if let (Some(loaded), Some(disk)) = (field(output, "nvidia_loaded"), field(output, "nvidia_disk"))
+        && loaded != disk
+    {
+        reasons.push(format!("the NVIDIA module {loaded} is loaded, {disk} is installed"));
+    }
+    if let Some(next) = next.filter(|next| *next != running) {
+        reasons.push(format!("kernel {running} runs, {next} is installed"));
+    }
+    reasons
+}
+
+/// Why the host would not come back as it should.
+fn problems(output: &str, kernel: &str) -> Vec<String> {
+    let has = |key: &str| field(output, key).is_some();
+    let mut problems = Vec::new();
+    if !has("modules") {
+        problems.push(format!("kernel {kernel} has no modules in /lib/modules: install its package anew"));
+    }
+    if has("initramfs_used") && (!has("initramfs") || has("initramfs_empty")) {
+        problems.push(format!("kernel {kernel} has no initramfs: build it"));
+    }
+    let free: Option<u64> = field(output, "free_kib").and_then(|free| free.parse().ok());
+    let rebuild = has("stale");
+    if let Some(free) = free.filter(|free| *free == 0 || (rebuild && *free < LEAST_FREE_KIB)) {
+        problems.push(format!(
+            "/boot has {} MiB free, too little for an initramfs: remove old kernels",
+            free >> 10
+        ));
+    }
+    for module in unbuilt(output, kernel) {
+        problems.push(if has("headers") {
+            format!("DKMS did not build {module} for kernel {kernel}: run `dkms autoinstall -k {kernel}`")
+        } else {
+            format!("DKMS cannot build {module} for kernel {kernel}, which has no headers: install them")
+        });
+    }
+    problems
+}
+
+/// `NAME/VERSION` of the DKMS modules that another kernel has and this one lacks: a boot would lose
+/// them. One that no kernel has is not the boot's affair.
+fn unbuilt(output: &str, kernel: &str) -> Vec<String> {
+    let mut installed: BTreeMap<String, Vec<&str>> = BTreeMap::new();
+    for line in output.lines().filter_map(|line| line.strip_prefix("dkms=")) {
+        // `nvidia/580.105.08, 5.15.0-113-generic, x86_64: installed`, or with commas only (dkms 2).
+        let Some((left, state)) = line.split_once(": ") else { continue };
+        let mut words = left.split(',').map(str::trim);
+        let first = words.next().unwrap_or("");
+        let (module, release) = if first.contains('/') {
+            (first.to_owned(), words.next())
+        } else {
+            (format!("{first}/{}", words.next().unwrap_or("")), words.next())
+        };
+        if state.starts_with("installed") {
+            installed.entry(module).or_default().extend(release);
+        }
+    }
+    installed.into_iter().filter(|(_, kernels)| !kernels.contains(&kernel)).map(|(name, _)| name).collect()
+}

@@ -1,0 +1,60 @@
+//! Who works on a host: compute processes, users of RDMA beyond the kernel, Slurm jobs
+//! (`domain.md` M4, G6, G9).
+
+use std::collections::BTreeMap;
+
+use serde_json::{Value as Json, json};
+
+pub(super) fn busy(output: &str) -> Result<Json, String> {
+    if !output.lines().any(|line| line == "end") {
+        return Err("the list of who works there was cut".to_owned());
+    }
+    // A process is often found in two ways: what it uses is told once.
+    let mut users: BTreeMap<(&str, u64), &str> = BTreeMap::new();
+    for line in output.lines() {
+        let mut fields = line.split('\t');
+        let (Some(kind), Some(pid), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
+            continue;
+        };
+        let Ok(pid) = pid.parse() else { continue };
+        users.entry((kind, pid)).or_insert_with(|| name.trim());
+    }
+    let list = |wanted: &str| -> Vec<String> {
+        let mut list: Vec<String> = users
+            .iter()
+            .filter(|((kind, _), _)| *kind == wanted)
+            .map(|((_, pid), name)| match wanted {
+                // `4711.batch`, `4711.0`: all steps are of one job.
+                "slurm" => name.split('.').next().unwrap_or(name).to_owned(),
+                _ => format!("{name} ({pid})"),
+            })
+            .collect();
+        list.dedup();
+        list
+    };
+    Ok(json!({
+        "gpu": list("gpu"),
+        "rdma": list("rdma"),
+        "slurm": list("slurm"),
+        "partial": output.lines().any(|line| line == "partial"),
+    }))
+}
+
+/// What runs on a host, for people; `None` when it is idle.
+pub fn told(busy: &Json) -> Option<String> {
+    let list = |key: &str| -> Vec<&str> {
+        busy.get(key).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect()
+    };
+    let shown = |names: &[&str]| match names {
+        [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
+        few => few.join(", "),
+    };
+    let parts: Vec<String> = [("slurm", "Slurm job"), ("gpu", "on the GPUs"), ("rdma", "over RDMA")]
+        .into_iter()
+        .filter_map(|(key, word)| {
+            let names = list(key);
+            (!names.is_empty()).then(|| format!("{word}: {}", shown(&names)))
+        })
+        .collect();
+    (!parts.is_empty()).then(|| parts.join("; "))
+}

@@ -1,0 +1,116 @@
+//! What is known of a build: its prefix, its source, and what it would be built with.
+//!
+//! Sources: `domain.md` E1 and E6; `gcc -dumpfullversion`, `nvcc --version`, `df -Pk` (POSIX).
+
+use serde::{Deserialize, Serialize};
+
+use super::file::read_text;
+use super::{Answer, Answers, Query};
+use crate::transport::Script;
+
+/// What is asked.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BuildQuery {
+    /// Where the software is.
+    pub prefix: String,
+    /// Name of the build.
+    pub name: String,
+    /// Where it is built; empty for the place of the host.
+    pub directory: String,
+    /// Directory or archive with its source; empty when only the prefix is of interest.
+    pub source: String,
+    /// The compiler.
+    pub compiler: String,
+    /// Directory of the CUDA toolkit; empty when it needs none.
+    pub cuda: String,
+}
+
+/// What is at the prefix.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Prefix {
+    /// Nothing.
+    #[default]
+    Absent,
+    /// An empty directory.
+    Empty,
+    /// What this program built or received.
+    Ours,
+    /// A symbolic link.
+    Link,
+    /// Something that this program did not put there.
+    Foreign,
+}
+
+/// What is.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Build {
+    /// What is at the prefix.
+    pub prefix: Prefix,
+    /// What it was built from, as `shell/resources/build.sh` wrote it.
+    pub stamp: Option<String>,
+    /// A file of it that is gone or has another size.
+    pub damaged: Option<String>,
+    /// Digest of the source; `None` when it is not there.
+    pub source: Option<String>,
+    /// `NAME VERSION MACHINE` of the compiler; `None` when it is not there.
+    pub compiler: Option<String>,
+    /// `DIRECTORY VERSION` of the CUDA toolkit; `None` when it is not there.
+    pub cuda: Option<String>,
+    /// Free space in KiB where it is built.
+    pub free_kib: Option<u64>,
+    /// Free space in KiB beside the prefix.
+    pub prefix_free_kib: Option<u64>,
+}
+
+pub(super) fn script(queries: &[Query]) -> Script {
+    let mut script =
+        Script::new(crate::shell!("facts/text.sh", "resources/build_directory.sh", "facts/build.sh"));
+    for query in queries {
+        if let Query::Build(build) = query {
+            let BuildQuery { prefix, name, directory, source, compiler, cuda } = &**build;
+            script = script.args([prefix, name, directory, source, compiler, cuda].map(String::as_str));
+        }
+    }
+    script
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    let mut lines = output.lines();
+    let mut builds: Vec<Build> = Vec::new();
+    while let Some(line) = lines.next() {
+        let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if key == "build" {
+            builds.push(Build::default());
+            continue;
+        }
+        let Some(build) = builds.last_mut() else { continue };
+        match key {
+            "prefix" => {
+                build.prefix = match rest {
+                    "absent" => Prefix::Absent,
+                    "empty" => Prefix::Empty,
+                    "ours" => Prefix::Ours,
+                    "link" => Prefix::Link,
+                    _ => Prefix::Foreign,
+                };
+            }
+            "text" => {
+                build.stamp = read_text(&mut lines).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+            }
+            "damaged" => build.damaged = Some(rest.to_owned()),
+            "source" => build.source = Some(rest.to_owned()),
+            "compiler" => build.compiler = Some(rest.trim_end().to_owned()),
+            "cuda" => build.cuda = Some(rest.to_owned()),
+            "free" => {
+                let mut numbers = rest.split(' ').map(|number| number.parse().ok());
+                build.free_kib = numbers.next().flatten();
+                build.prefix_free_kib = numbers.next().flatten();
+            }
+            _ => {}
+        }
+    }
+    queries.iter().zip(builds).map(|(query, build)| (query.clone(), Answer::Build(Box::new(build)))).collect()
+}

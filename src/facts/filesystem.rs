@@ -1,0 +1,151 @@
+//! Which file system a path is on, by a name that is the same on all hosts that see it.
+//!
+//! Format: proc(5) `mountinfo`, with the escapes of fstab(5).
+
+use serde::{Deserialize, Serialize};
+
+use super::base::unescape;
+use super::object::inside;
+use super::{Answer, Answers, Query};
+use crate::transport::Script;
+
+/// File systems of a network or a cluster: what their source names is the same thing everywhere.
+/// A mount tag of a hypervisor (9p, virtiofs) is not.
+const SHARED: &[&str] = &[
+    "afs",
+    "beegfs",
+    "ceph",
+    "cifs",
+    "fuse.ceph",
+    "fuse.glusterfs",
+    "fuse.juicefs",
+    "gfs2",
+    "glusterfs",
+    "gpfs",
+    "lustre",
+    "nfs",
+    "nfs4",
+    "ocfs2",
+    "orangefs",
+    "pvfs2",
+    "smb3",
+    "wekafs",
+];
+
+/// What is mounted.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Filesystems {
+    /// The boot of the kernel: containers of one machine have one.
+    pub boot: String,
+    /// In the order of mounting; a later one of the same place hides an earlier one.
+    pub mounts: Vec<Mount>,
+}
+
+/// One mount.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Mount {
+    /// `MAJOR:MINOR` of the device.
+    pub device: String,
+    /// The directory of the file system that is seen there.
+    pub root: String,
+    /// Where it is mounted.
+    pub point: String,
+    /// Type of the file system.
+    pub kind: String,
+    /// What is mounted, such as `10.0.9.1:/export`.
+    pub source: String,
+}
+
+impl Filesystems {
+    /// Where a path is, by a name that is the same on all hosts that see the same file there and on
+    /// no other: for file systems of a network by type and source, for all others by the
+    /// running kernel, device and directory. Links are not followed.
+    pub fn location(&self, path: &str) -> Option<String> {
+        let longest = |mount: &&Mount| inside(&mount.point, path);
+        // Of several mounts at one place `max_by_key` takes the last.
+        let mount = self.mounts.iter().filter(longest).max_by_key(|mount| mount.point.len())?;
+        let below = path.strip_prefix(mount.point.trim_end_matches('/')).unwrap_or(path);
+        let place = format!("{}{below}", mount.root.trim_end_matches('/'));
+        let name = if SHARED.contains(&mount.kind.as_str()) {
+            format!("{} {}", mount.kind.trim_end_matches('4'), mount.source)
+        } else {
+            format!("{} {}", self.boot, mount.device)
+        };
+        Some(format!("{name} {}", place.trim_end_matches('/')))
+    }
+}
+
+pub(super) fn script() -> Script {
+    Script::new(crate::shell!("facts/filesystems.sh"))
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    let mut boot = String::new();
+    let mut mounts = Vec::new();
+    let mut complete = false;
+    for line in output.lines() {
+        let words: Vec<&str> = line.split(' ').collect();
+        match words.as_slice() {
+            ["end"] => complete = true,
+            ["boot", id] => (*id).clone_into(&mut boot),
+            [device, root, point, kind, source] => mounts.push(Mount {
+                device: (*device).to_owned(),
+                root: unescape(root),
+                point: unescape(point),
+                kind: (*kind).to_owned(),
+                source: unescape(source),
+            }),
+            _ => {}
+        }
+    }
+    let answer = if complete {
+        Answer::Filesystems(Filesystems { boot, mounts })
+    } else {
+        Answer::Unknown("the list of mounts was cut".to_owned())
+    };
+    queries.iter().map(|query| (query.clone(), answer.clone())).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn host(lines: &str) -> Filesystems {
+        let output = format!("boot b1\n{lines}end\n");
+        let answers = parse(&[Query::Filesystems], output.as_bytes(), 0);
+        let [(_, Answer::Filesystems(seen))] = answers.as_slice() else { panic!("{answers:?}") };
+        seen.clone()
+    }
+
+    #[test]
+    fn one_file_has_one_name() {
+        let local = "8:1 / / ext4 /dev/sda1\n";
+        let one = host(&format!("{local}0:51 / /shared nfs4 10.0.9.1:/export\n"));
+        let two = host(&format!("{local}0:77 /opt /opt nfs 10.0.9.1:/export\n"));
+        assert_eq!(one.location("/shared/opt/x"), two.location("/opt/x"));
+        assert_ne!(one.location("/shared/x"), two.location("/opt/x"));
+        // Two machines each have their own /etc, though the devices have the same names.
+        let other = Filesystems { boot: "b2".to_owned(), ..one.clone() };
+        assert_ne!(one.location("/etc/x"), other.location("/etc/x"));
+        assert_eq!(one.location("/shared"), other.location("/shared"));
+    }
+
+    #[test]
+    fn a_volume_of_two_containers() {
+        let one = host("0:60 / / overlay overlay\n254:1 /volumes/v/_data /opt ext4 /dev/vda1\n");
+        let two = host("0:61 / / overlay overlay\n254:1 /volumes/v/_data /opt ext4 /dev/vda1\n");
+        assert_eq!(one.location("/opt/a"), two.location("/opt/a"));
+        assert_ne!(one.location("/optional"), two.location("/optional"));
+    }
+
+    #[test]
+    fn the_last_and_deepest_mount_counts() {
+        let seen = host(
+            "8:1 / / ext4 /dev/sda1\n0:5 / /a\\040b nfs s:/1\n0:6 / /a\\040b nfs s:/2\n0:7 / /a\\040b/c nfs s:/3\n",
+        );
+        assert_eq!(seen.location("/a b/x").unwrap(), "nfs s:/2 /x");
+        assert_eq!(seen.location("/a b/c").unwrap(), "nfs s:/3 ");
+        assert_eq!(seen.location("/a").unwrap(), "b1 8:1 /a");
+    }
+}

@@ -1,0 +1,104 @@
+//! Which packages of a family are installed: one `dpkg-query` or `rpm -qa` for all patterns.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Answers, Query, lines};
+use crate::transport::Script;
+
+/// An installed package.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct Installed {
+    /// Its name.
+    pub name: String,
+    /// Its version, as the package manager writes it.
+    pub version: String,
+    /// Whether its version is held (dpkg only).
+    #[serde(default)]
+    pub held: bool,
+}
+
+/// Whether a name is one of a pattern's; `*` stands for anything.
+pub fn matches_pattern(name: &str, pattern: &str) -> bool {
+    let Some((first, rest)) = pattern.split_once('*') else { return name == pattern };
+    let Some(mut left) = name.strip_prefix(first) else { return false };
+    let mut parts: Vec<&str> = rest.split('*').collect();
+    let last = parts.pop().unwrap_or_default();
+    for part in parts {
+        let Some((_, after)) = left.split_once(part) else { return false };
+        left = after;
+    }
+    left.ends_with(last)
+}
+
+pub(super) fn script(queries: &[Query]) -> Script {
+    let mut script = Script::new(crate::shell!("facts/installed.sh"));
+    for query in queries {
+        if let Query::Installed(pattern) = query {
+            script = script.arg(pattern.as_str());
+        }
+    }
+    script
+}
+
+/// `status name version` of dpkg (three letters: wanted, status, error) or of rpm (`ii `).
+fn read(line: &str) -> Option<Installed> {
+    let (status, rest) = line.split_at_checked(3)?;
+    let (name, version) = rest.trim().split_once(' ')?;
+    let mut letters = status.chars();
+    let held = letters.next() == Some('h');
+    matches!(letters.next(), Some('i' | 't' | 'W' | 'U' | 'F' | 'H')).then(|| Installed {
+        name: name.to_owned(),
+        version: version.to_owned(),
+        held,
+    })
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    let reason = match lines(&output).last() {
+        Some("end") => None,
+        Some("no package manager") => Some("no dpkg-query and no rpm on the host"),
+        _ => return Vec::new(),
+    };
+    // One name may be installed for two architectures, or in several versions.
+    let all: BTreeMap<(String, String), Installed> = lines(&output)
+        .filter_map(read)
+        .map(|package| ((package.name.clone(), package.version.clone()), package))
+        .collect();
+    queries
+        .iter()
+        .filter_map(|query| {
+            let Query::Installed(pattern) = query else { return None };
+            let answer = match reason {
+                Some(reason) => Answer::Unknown(reason.to_owned()),
+                None => Answer::Installed(
+                    all.values().filter(|package| matches_pattern(&package.name, pattern)).cloned().collect(),
+                ),
+            };
+            Some((query.clone(), answer))
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_pattern_stands_for_a_family() {
+        for (name, pattern, is) in [
+            ("nvidia-open", "nvidia-open", true),
+            ("nvidia-open-580", "nvidia-open", false),
+            ("nvidia-open-580", "nvidia-open*", true),
+            ("libnvidia-ml1", "nvidia*", false),
+            ("nvidia-dkms-535-server", "nvidia-*-535-*", true),
+            ("nvidia-535", "nvidia-*-535", false),
+            ("aba", "*ab*ba", false),
+            ("kmod-nvidia-latest-dkms", "*nvidia*dkms", true),
+        ] {
+            assert_eq!(matches_pattern(name, pattern), is, "{name} {pattern}");
+        }
+    }
+}

@@ -1,0 +1,184 @@
+//! `expect:`: what `verify` holds hosts against, beyond what it detects.
+
+use crate::config::{Diagnostics, Entries, FromNode, Node};
+
+crate::choice! {
+    /// What a check that cannot be told counts as.
+    UnknownIs {
+        /// The verification fails.
+        Fail = "fail",
+        /// It is shown, and the verification does not fail.
+        Warn = "warn",
+    }
+}
+
+crate::record! {
+    /// What `verify` expects of GPUs.
+    #[derive(serde::Deserialize, Default, PartialEq)]
+    ExpectGpu("`expect.gpu`") {
+        /// How many the host has.
+        opt count: u32,
+        /// Product name, as `nvidia-smi` shows it.
+        opt model: String,
+        /// Total memory of each in MiB; 1 % is allowed.
+        opt memory_mib: u64,
+        /// Error correction.
+        opt ecc: bool,
+        /// Multi-instance mode.
+        opt mig: bool,
+        /// Persistence mode.
+        opt persistence: bool,
+        /// Power limit of each in watts.
+        opt power_limit: u32,
+        /// Active `NVLink`s of each.
+        opt nvlinks: u32,
+        /// The highest temperature in degrees Celsius that is taken for healthy.
+        opt temperature: u32,
+    }
+}
+
+crate::record! {
+    /// What `verify` expects of the driver stack.
+    #[derive(serde::Deserialize, Default, PartialEq)]
+    ExpectDriver("`expect.driver`") {
+        /// Version, whole (`"580.105.08"`) or its branch (`"580"`).
+        opt version: String,
+        /// Whether the kernel module is the open one.
+        opt open: bool,
+        /// Lowest CUDA version that it must take: `"12.4"`.
+        opt cuda: String,
+    }
+}
+
+crate::record! {
+    /// What `verify` expects of RDMA devices.
+    #[derive(serde::Deserialize, Default, PartialEq)]
+    ExpectRdma("`expect.rdma`") {
+        /// How many devices the host has.
+        opt count: u32,
+        /// Their names.
+        opt devices: Vec<String>,
+        /// Devices that no check looks at: management, `NVLink` bridges.
+        opt ignore: Vec<String>,
+        /// State of each port: `ACTIVE`.
+        opt state: String,
+        /// `Ethernet` or `InfiniBand`.
+        opt link_layer: String,
+        /// Link rate in Gb/s.
+        opt rate_gbps: u32,
+        /// Path MTU that ports must have.
+        opt active_mtu: u32,
+        /// Firmware version.
+        opt firmware: String,
+        /// Whether GPUs must be reachable for the cards (`GPUDirect` RDMA).
+        opt gdr: bool,
+    }
+}
+
+crate::record! {
+    /// What `verify` expects of networks.
+    #[derive(serde::Deserialize, Default, PartialEq)]
+    ExpectNetwork("`expect.network`") {
+        /// MTU of the network devices behind RDMA devices.
+        opt mtu: u32,
+        /// Priorities with flow control, such as `[3]`.
+        opt pfc: Vec<u32>,
+        /// `dscp` or `pcp`.
+        opt trust: String,
+        /// Priorities with congestion notification, such as `[3]`.
+        opt ecn: Vec<u32>,
+    }
+}
+
+crate::record! {
+    /// What `verify` expects of the system.
+    #[derive(serde::Deserialize, Default, PartialEq)]
+    ExpectSystem("`expect.system`") {
+        /// Locked memory of a fresh login: `unlimited`, or KiB.
+        opt memlock: String,
+        /// Huge pages of the default size.
+        opt hugepages: u64,
+        /// Whether there may be swap.
+        opt swap: bool,
+        /// CPU frequency governor.
+        opt governor: String,
+        /// Whether the clock must be synchronised.
+        opt time_sync: bool,
+        /// Free space in GiB that `/`, `/var`, `/tmp` and `/boot` must have.
+        opt disk_free_gib: u32,
+        /// Kernel release.
+        opt kernel: String,
+    }
+}
+
+crate::record! {
+    /// What `verify` expects of software.
+    #[derive(serde::Deserialize, Default, PartialEq)]
+    ExpectSoftware("`expect.software`") {
+        /// NCCL version: `"2.23.4"`, or its beginning.
+        opt nccl: String,
+        /// Prefix that NCCL is installed in.
+        opt nccl_prefix: String,
+        /// Open MPI version, or its beginning.
+        opt openmpi: String,
+        /// Prefix that Open MPI is installed in.
+        opt openmpi_prefix: String,
+        /// Directory with the programs of nccl-tests.
+        opt nccl_tests: String,
+        /// Whether perftest must be built with CUDA.
+        opt perftest_cuda: bool,
+    }
+}
+
+crate::record! {
+    /// What `verify` expects. What is left out is detected, or compared over the hosts of a group.
+    #[derive(serde::Deserialize, Default, PartialEq)]
+    Expect("`expect`") {
+        /// GPUs.
+        opt gpu: ExpectGpu,
+        /// The driver stack.
+        opt driver: ExpectDriver,
+        /// RDMA devices.
+        opt rdma: ExpectRdma,
+        /// Networks.
+        opt network: ExpectNetwork,
+        /// The system.
+        opt system: ExpectSystem,
+        /// Software.
+        opt software: ExpectSoftware,
+        /// What a check that cannot be told counts as: `fail` unless it says `warn`.
+        opt unknown: UnknownIs,
+        /// Checks that are not made, such as `gpu.nvlink`.
+        opt ignore: Vec<String>,
+    }
+}
+
+/// Checked expectations, kept as they are written: layers replace each other key by key.
+#[derive(Debug, Clone, Default)]
+pub struct Expectations(pub Entries<Node>);
+
+impl FromNode for Expectations {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let expect = Expect::from_node(node, diagnostics)?;
+        let known = || crate::checks::TABLE.iter().map(|check| check.id);
+        for id in expect.ignore.iter().flatten() {
+            if !known().any(|check| check == id) {
+                super::file::unknown(
+                    "check",
+                    &crate::config::Sp::new(
+                        id.clone(),
+                        node.get("ignore").map_or(node.span, |list| list.span),
+                    ),
+                    known(),
+                    diagnostics,
+                );
+                return None;
+            }
+        }
+        Entries::from_node(node, diagnostics).map(Self)
+    }
+
+    fn schema() -> serde_json::Value {
+        Expect::schema()
+    }
+}

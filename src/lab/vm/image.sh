@@ -1,0 +1,71 @@
+#!/bin/sh
+# Makes the disk of the lab's virtual machines from a Debian mirror: debootstrap, a file system
+# made of the tree, and the boot loader put on it by the machine itself. Runs on this machine as
+# root; nothing is mounted and no loop device is needed.
+#   OUT SUITE MIRROR KEYRING PACKAGES FILES SECONDS
+# KEYRING may be empty, PACKAGES are separated by commas, FILES is laid over the tree, SECONDS
+# is how long the machine may take. OUT appears when it is complete.
+set -eu
+out=$1 suite=$2 mirror=$3 keyring=$4 packages=$5 files=$6 seconds=$7
+export LC_ALL=C DEBIAN_FRONTEND=noninteractive
+PATH=$PATH:/usr/sbin:/sbin
+
+work=$(mktemp -d "$(dirname "$out")/.new.XXXXXX")
+trap 'rm -rf "$work"' EXIT
+trap 'exit 129' HUP
+trap 'exit 130' INT
+trap 'exit 143' TERM
+root=$work/root
+
+set -- --variant=minbase --include="$packages"
+[ -z "$keyring" ] || set -- "$@" --keyring="$keyring"
+if ! debootstrap "$@" "$suite" "$root" "$mirror" >"$work/log" 2>&1; then
+    tail -n 20 "$work/log" >&2
+    exit 1
+fi
+inside() { chroot "$root" "$@" >"$work/log" 2>&1 </dev/null || {
+    tail -n 20 "$work/log" >&2
+    exit 1
+}; }
+
+rm -f "$root"/etc/apt/sources.list.d/*
+cp -R "$files/." "$root"
+# The lists stay: an install on a host needs no update first.
+inside sh -c 'update-ca-certificates; apt-get update'
+inside sh -c 'useradd --create-home --shell /bin/bash provision && usermod -p "*" provision'
+inside systemctl enable lab-seed.service systemd-networkd.service ssh.service
+inside systemctl mask apt-daily.timer apt-daily-upgrade.timer dpkg-db-backup.timer \
+    e2scrub_all.timer e2scrub_reap.service fstrim.timer getty@tty1.service
+# A small initramfs: unpacking is what an emulated processor is slowest at.
+inside update-initramfs -u -k all
+rm -f "$root"/var/cache/apt/archives/*.deb "$root"/etc/ssh/ssh_host_* "$root"/var/lib/dbus/machine-id
+: >"$root/etc/machine-id"
+rm -f "$root/etc/resolv.conf"
+# The resolver of qemu's user network.
+echo 'nameserver 10.0.2.3' >"$root/etc/resolv.conf"
+
+kernel=$(ls "$root"/boot/vmlinuz-*)
+initrd=$(ls "$root"/boot/initrd.img-*)
+mkdir "$work/out"
+cp "$kernel" "$work/out/vmlinuz"
+cp "$initrd" "$work/out/initrd.img"
+
+# One partition behind the first MiB, where grub has its place.
+disk=$work/out/disk.img
+truncate -s 8G "$disk"
+echo 'start=2048, type=83, bootable' | sfdisk -q "$disk"
+mkfs.ext4 -q -L provision -E offset=1048576 -d "$root" "$disk" 8387584k
+
+timeout "$seconds" qemu-system-x86_64 -accel tcg -machine pc -cpu max -m 512 -nodefaults -no-reboot \
+    -display none -serial "file:$work/grub.log" -drive "file=$disk,if=virtio,format=raw,cache=unsafe" \
+    -kernel "$work/out/vmlinuz" -initrd "$work/out/initrd.img" \
+    -append 'root=/dev/vda1 rw console=ttyS0 panic=-1 init=/usr/local/sbin/lab-grub' >&2 </dev/null || {
+    echo "the machine did not put its boot loader on the disk within $seconds s" >&2
+    tail -n 20 "$work/grub.log" >&2
+    exit 1
+}
+grep -q '^lab-grub: done' "$work/grub.log" || {
+    tail -n 20 "$work/grub.log" >&2
+    exit 1
+}
+mv "$work/out" "$out"

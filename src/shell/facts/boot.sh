@@ -1,0 +1,77 @@
+# Prints what is known of this boot and the next: which kernel will run, whether it has what it
+# needs, and what asks for a reboot.
+id='' running=''
+{ read -r id </proc/sys/kernel/random/boot_id; } 2>/dev/null
+read -r running </proc/sys/kernel/osrelease
+printf 'id=%s\nrunning=%s\n' "$id" "$running"
+if [ -e /run/reboot-required ] || [ -e /var/run/reboot-required ]; then
+    packages=''
+    for list in /run/reboot-required.pkgs /var/run/reboot-required.pkgs; do
+        [ -r "$list" ] || continue
+        while read -r package; do
+            case " $packages " in *" $package "*) ;; *) packages="$packages $package" ;; esac
+        done <"$list"
+    done
+    printf 'required=%s\n' "${packages# }"
+elif command -v needs-restarting >/dev/null 2>&1; then
+    timeout -k 1 8 needs-restarting -r >/dev/null 2>&1
+    [ $? -ne 1 ] || printf 'required=\n'
+fi
+if [ -d /sys/module/nouveau ] && cat /etc/modprobe.d/*.conf /usr/lib/modprobe.d/*.conf /lib/modprobe.d/*.conf 2>/dev/null |
+    grep -Eq '^[[:space:]]*blacklist[[:space:]]+nouveau'; then
+    printf 'nouveau=loaded\n'
+fi
+if [ -r /sys/module/nvidia/version ]; then
+    loaded=''
+    read -r loaded </sys/module/nvidia/version
+    printf 'nvidia_loaded=%s\nnvidia_disk=%s\n' "$loaded" "$(modinfo -F version nvidia 2>/dev/null)"
+fi
+# The kernel that boots next: what the boot loader says, else the newest one that has its modules.
+# A default that was chosen by hand is not ours to guess.
+next='' chosen=''
+if command -v grubby >/dev/null 2>&1; then
+    next=$(grubby --default-kernel 2>/dev/null)
+    next=${next##*/vmlinuz-}
+else
+    for file in /etc/default/grub /etc/default/grub.d/*.cfg; do
+        [ -r "$file" ] || continue
+        while IFS= read -r line; do
+            case $line in GRUB_DEFAULT=*) chosen=${line#*=} ;; esac
+        done <"$file"
+    done
+    case $chosen in
+    '' | 0 | '"0"' | "'0'")
+        next=$(for file in /boot/vmlinuz-*; do
+            release=${file#/boot/vmlinuz-}
+            [ ! -d "/lib/modules/$release" ] || printf '%s\n' "$release"
+        done | sort -V | tail -n 1)
+        ;;
+    esac
+fi
+printf 'next=%s\n' "$next"
+kernel=${next:-$running}
+[ ! -e "/lib/modules/$kernel/modules.dep" ] || printf 'modules=true\n'
+[ ! -e "/lib/modules/$kernel/build/Makefile" ] || printf 'headers=true\n'
+[ ! -e "/boot/vmlinuz-$kernel" ] || printf 'image=true\n'
+for initrd in "/boot/initrd.img-$kernel" "/boot/initramfs-$kernel.img"; do
+    [ -e "$initrd" ] || continue
+    printf 'initramfs=%s\n' "$initrd"
+    [ -s "$initrd" ] || printf 'initramfs_empty=true\n'
+    stale=$(find /etc/modprobe.d -name '*.conf' -newer "$initrd" 2>/dev/null | sort | head -n 1)
+    [ -z "$stale" ] || printf 'stale=%s\n' "$stale"
+done
+# Other kernels have one, so this one should.
+for initrd in /boot/initrd.img-* /boot/initramfs-*.img; do
+    [ ! -e "$initrd" ] || printf 'initramfs_used=true\n'
+done
+if [ -d /boot ]; then
+    df -Pk /boot 2>/dev/null | while read -r _ _ _ free _; do
+        case $free in *[!0-9]* | '') ;; *) printf 'free_kib=%s\n' "$free" ;; esac
+    done
+fi
+if [ -d /var/lib/dkms ] && command -v dkms >/dev/null 2>&1; then
+    timeout -k 1 6 dkms status 2>/dev/null | while IFS= read -r line; do
+        printf 'dkms=%s\n' "$line"
+    done
+fi
+exit 0

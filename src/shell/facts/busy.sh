@@ -1,0 +1,60 @@
+# Prints who uses the GPUs and the RDMA devices of this host, and which Slurm jobs run on it.
+# What holds devices all the time without doing work is left out.
+idle() {
+    case $1 in
+    nvidia-persiste* | nv-fabricmanage* | nvidia-fabricma* | nv-hostengine | nvidia-imex | nvlsm | dcgm-exporter | \
+        nvidia-device-p* | nvidia-smi | ibacm | iwpmd | rdma-ndd | srp_daemon | opensm | ibv_devinfo) return 0 ;;
+    esac
+    return 1
+}
+# Only root sees the files of others.
+[ "$(id -u)" = 0 ] || printf 'partial\n'
+if [ -d /sys/module/nvidia ] && command -v nvidia-smi >/dev/null 2>&1; then
+    # With a sick GPU it may hang.
+    timeout -k 2 8 nvidia-smi --query-compute-apps=pid,process_name --format=csv,noheader 2>/dev/null |
+        while IFS=, read -r pid name; do
+            case $pid in *[!0-9]* | '') continue ;; esac
+            printf 'gpu\t%s\t%s\n' "$pid" "${name# }"
+        done
+fi
+if command -v rdma >/dev/null 2>&1; then
+    # What the kernel itself uses has its name in brackets and no pid.
+    timeout -k 1 4 rdma resource show qp 2>/dev/null | while read -r line; do
+        case $line in *' pid '*) ;; *) continue ;; esac
+        pid=${line#* pid }
+        name=${line#* comm }
+        name=${name%% *}
+        idle "$name" || printf 'rdma\t%s\t%s\n' "${pid%% *}" "$name"
+    done
+fi
+# Who has a CUDA context has nvidia-uvm open; tools that only look do not.
+directory=''
+# shellcheck disable=SC2010 # numbers are the only names
+ls -l /proc/[0-9]*/fd 2>/dev/null |
+    grep -E '^/proc/[0-9]+/fd:|-> /dev/(nvidia-uvm|infiniband/uverbs[0-9]+)$' |
+    while IFS= read -r line; do
+        case $line in
+        /proc/*)
+            directory=${line%/fd:}
+            continue
+            ;;
+        */nvidia-uvm) use=gpu ;;
+        *) use=rdma ;;
+        esac
+        name=''
+        { read -r name <"$directory/comm"; } 2>/dev/null || continue
+        idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
+    done
+for directory in /proc/[0-9]*; do
+    name=''
+    { read -r name <"$directory/comm"; } 2>/dev/null || continue
+    case $name in
+    slurmstepd)
+        # It calls itself `slurmstepd: [JOB.STEP]`.
+        title=$(tr '\0' ' ' <"$directory/cmdline" 2>/dev/null)
+        job=${title#*\[}
+        printf 'slurm\t%s\t%s\n' "${directory#/proc/}" "${job%%\]*}"
+        ;;
+    esac
+done
+printf 'end\n'

@@ -1,0 +1,32 @@
+# Asks about checkouts of git. Parameters: paths.
+# Nothing is written, not even what git would remember for the next time.
+export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_NOSYSTEM=1
+for path; do
+    if ! command -v git >/dev/null 2>&1; then
+        printf 'tool %s\n' "$path"
+        continue
+    fi
+    if [ ! -e "$path" ] && [ ! -L "$path" ]; then
+        printf 'absent %s\n' "$path"
+        continue
+    fi
+    if [ ! -e "$path/.git" ]; then
+        if [ -d "$path" ] && [ -z "$(ls -A "$path")" ]; then
+            printf 'absent %s\n' "$path"
+        else
+            printf 'other %s\n' "$path"
+        fi
+        continue
+    fi
+    printf 'tree %s\n' "$path"
+    # Of a repository of somebody else git tells nothing, and why.
+    if ! errors=$(git -C "$path" rev-parse --git-dir 2>&1 >/dev/null); then
+        printf 'refused %s\n' "$(printf '%s\n' "$errors" | head -n 1)"
+    elif head=$(git -C "$path" rev-parse -q --verify HEAD 2>/dev/null); then
+        printf 'head %s\n' "$head"
+        git -C "$path" for-each-ref --points-at HEAD --format 'ref %(refname)' 2>/dev/null
+        git -C "$path" status --porcelain --untracked-files=no 2>/dev/null | sed 's/^/changed /'
+    fi
+    printf 'url %s\n' "$(git -C "$path" config --get remote.origin.url 2>/dev/null)"
+    printf 'end\n'
+done

@@ -1,0 +1,38 @@
+# The functions that probes share. Everything that is printed stands between a line that begins with
+# the record separator (octal 036) and `ask`, and one with `end` and a status; what the command wrote
+# to standard error follows that.
+
+# begin NAME, done STATUS: around lines that the shell itself reads from files.
+begin() {
+    printf '\n\036ask %s\n' "$*"
+}
+finish() {
+    printf '\n\036end %s\n' "$1"
+}
+# value KEY FILE: the first line of a file as KEY=LINE, when it can be read.
+value() {
+    line=
+    if { read -r line <"$2"; } 2>/dev/null || [ -n "$line" ]; then
+        printf '%s=%s\n' "$1" "$line"
+    fi
+}
+# ask SECONDS COMMAND ...: runs a command for at most so long. `timeout` waits in vain for a process
+# that the kernel holds; the deadline of the whole part ends that.
+ask() {
+    seconds=$1
+    shift
+    begin "$@"
+    if ! command -v "$1" >/dev/null 2>&1; then
+        finish missing
+        return 127
+    fi
+    status=0
+    if command -v timeout >/dev/null 2>&1; then
+        { errors=$(timeout -k 2 "$seconds" "$@" 2>&1 >&3 3>&-) || status=$?; } 3>&1
+    else
+        { errors=$("$@" 2>&1 >&3 3>&-) || status=$?; } 3>&1
+    fi
+    finish "$status"
+    printf '%s\n' "$errors"
+    return "$status"
+}

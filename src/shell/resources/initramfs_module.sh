@@ -1,0 +1,19 @@
+# Goes on to rebuild the initramfs only when a module is in it. Parameters: the module, with
+# underscores.
+module=$1
+release=''
+read -r release </proc/sys/kernel/osrelease
+image=/boot/initrd.img-$release
+[ -e "$image" ] || image=/boot/initramfs-$release.img
+[ -e "$image" ] || exit 0
+for tool in lsinitramfs lsinitrd; do
+    command -v "$tool" >/dev/null 2>&1 || continue
+    # In a file's name a module has `-` or `_`. A list that cannot be had means that it may be in.
+    if names=$("$tool" "$image" 2>/dev/null | tr - _); then
+        case $names in
+        '' | *"/$module.ko"*) ;;
+        *) exit 0 ;;
+        esac
+    fi
+    break
+done

@@ -1,0 +1,41 @@
+# What building and receiving a prefix have in common.
+# Makes a fresh directory $stage for build $1 beside its prefix $2, on its file system.
+stage() {
+    name=$1 prefix=$2
+    parent=${prefix%/*}
+    stage=$parent/.provision-$name-new
+    mkdir -p "$parent" && rm -rf "$stage" && mkdir -m 755 "$stage"
+}
+# Prints the digests of all files of the directory we are in.
+files() {
+    find . -path ./.provision -prune -o -type f -exec sha256sum {} + | sort -k 2
+}
+# Prints its links and where they point.
+links() {
+    # shellcheck disable=SC2016 # expands in the inner shell
+    find . -path ./.provision -prune -o -type l \
+        -exec sh -c 'for link; do printf "%s -> %s\n" "$link" "$(readlink "$link")"; done' sh {} + | sort
+}
+# Puts directory $1 in the place of the prefix.
+switch() {
+    old=$parent/.provision-$name-old
+    rm -rf "$old" || return
+    if [ -e "$prefix" ]; then
+        mv "$prefix" "$old" || return
+    fi
+    if ! mv "$1" "$prefix"; then
+        [ ! -e "$old" ] || mv "$old" "$prefix"
+        return 1
+    fi
+    rm -rf "$old" "$stage"
+    if command -v restorecon >/dev/null 2>&1; then
+        restorecon -R "$prefix" 2>/dev/null || :
+    fi
+}
+# Prints packed text $1.
+unpack() {
+    case $1 in
+    =*) printf '%s' "${1#=}" ;;
+    *) printf '%s' "$1" | base64 -d ;;
+    esac
+}

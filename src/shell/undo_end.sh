@@ -1,0 +1,31 @@
+# Ends what undo_keep.sh began: `confirm` keeps the change, `undo` takes it back now, `forget` drops
+# what is known of a change that was taken back. act name
+provision_dir
+u=$d/undo/$2
+case $1 in
+confirm)
+	if mv "$u/armed" "$u/confirmed" 2>/dev/null; then
+		rm -rf "$u"
+		printf 'confirmed\n'
+		exit 0
+	fi
+	;;
+undo)
+	[ ! -d "$u/armed" ] || sh "$u/timer" "$u" now
+	;;
+forget)
+	rm -rf "$u"
+	exit 0
+	;;
+esac
+if [ ! -d "$u" ]; then
+	printf 'unknown\n'
+	exit 0
+fi
+tries=0
+while [ ! -e "$u/done" ] && [ $tries -lt 100 ]; do
+	sleep 0.1 2>/dev/null || sleep 1
+	tries=$((tries + 1))
+done
+printf 'undone\n'
+[ ! -s "$u/log" ] || tail -n 20 "$u/log"

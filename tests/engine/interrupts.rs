@@ -1,0 +1,254 @@
+//! Changes that interrupt: reboots, hosts in use, the way in.
+
+use std::sync::Mutex;
+
+use super::*;
+use provision::transport::Sent;
+
+const ALLOW: &str = "{}\npolicy: { reboot: allow }";
+const REBOOT: &str = "
+name: r
+tasks:
+  - name: change
+    command: { run: [edit, it] }
+    notify: tell
+  - name: boot
+    reboot: {}
+  - name: after
+    command: { run: [tool-beta] }
+handlers:
+  - name: tell
+    command: { run: [reload, it] }
+";
+
+fn boot(id: &str, next: &str) -> String {
+    format!("id={id}\nrunning=6.1\nnext={next}\nmodules=true\nimage=true\n")
+}
+
+/// Hosts with a newer kernel, until they were rebooted once; `special` answers first.
+fn kernels(special: impl Fn(&Sent) -> Option<Reply> + Send + Sync + 'static) -> Scripted {
+    let rebooted: Mutex<BTreeSet<String>> = Mutex::default();
+    healthy().answer(move |sent| {
+        if let Some(reply) = special(sent) {
+            return Some(reply);
+        }
+        let mut rebooted = rebooted.lock().unwrap();
+        let done = rebooted.contains(&sent.host);
+        match sent.part.as_str() {
+            "base.virtualization" => Some(Reply::default().output("none\n")),
+            "base.busy" => Some(Reply::default().output("end\n")),
+            "base.boot" if done => Some(Reply::default().output(boot("two", "6.1"))),
+            "base.boot" => Some(Reply::default().output(boot("one", "6.2"))),
+            "reboot" => {
+                rebooted.insert(sent.host.clone());
+                Some(Reply::default())
+            }
+            "booted" => {
+                Some(Reply::default().output(if done { "two\nrunning\n" } else { "one\nstopping\n" }))
+            }
+            _ => None,
+        }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reboot_is_proven_by_its_boot_id_and_the_next_task_runs() {
+    let transport = kernels(|_| None);
+    // It takes its time.
+    transport.first(Reply::open().on("gpu1").fail(ConnectKind::Refused).times(20));
+    transport.first(Reply::open().on("gpu1").times(1));
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record.hosts["gpu0"]);
+    for host in ["gpu0", "gpu1"] {
+        let Outcome::Changed { changes, output } = ran.outcome(host, "boot") else {
+            panic!("{:?}", ran.record)
+        };
+        assert_eq!(changes[0].summary, "~ reboot (kernel 6.1 runs, 6.2 is installed)");
+        assert!(output.contains("boot id one -> two"), "{output}");
+        assert!(matches!(ran.outcome(host, "after"), Outcome::Ran { .. }));
+        // What was notified runs before, and once.
+        let parts = transport.sent().into_iter().filter(|sent| sent.host == host);
+        let order: Vec<String> = parts
+            .filter_map(|sent| match sent.part.as_str() {
+                "reboot" => Some("reboot".to_owned()),
+                "task" if sent.text.contains("reload") => Some("handler".to_owned()),
+                _ => None,
+            })
+            .collect();
+        assert_eq!(order, ["handler", "reboot"]);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_does_not_reboot_or_come_back() {
+    let transport = kernels(|sent| match (sent.host.as_str(), sent.part.as_str()) {
+        ("gpu0", "booted") => Some(Reply::default().output("one\nrunning\n")),
+        ("gpu2", "reboot") => Some(Reply::default().status(127)),
+        _ => None,
+    });
+    transport.first(Reply::open().on("gpu1").fail(ConnectKind::NoRoute).output("No route to host"));
+    transport.first(Reply::open().on("gpu1").times(1));
+    let began = tokio::time::Instant::now();
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "boot") else { panic!() };
+    assert!(failure.message.contains("did not reboot within 20m: its boot id is still one"), "{failure:?}");
+    assert!(
+        matches!(ran.status("gpu1"), HostStatus::Quarantined { reason } if reason.contains("not back within 20m after its reboot: No route to host")),
+        "{:?}",
+        ran.status("gpu1")
+    );
+    let Outcome::Failed(failure) = ran.outcome("gpu2", "boot") else { panic!() };
+    assert!(failure.message.contains("does not reboot"), "{failure:?}");
+    assert_eq!(ran.report.stats.ok, 1);
+    assert!(began.elapsed() < Duration::from_mins(25), "{:?}", began.elapsed());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_leave_nothing_is_rebooted_and_the_end_says_so() {
+    let transport = kernels(|_| None);
+    let ran = apply(&world("{}", REBOOT), &transport).await;
+    let Outcome::Blocked(reason) = ran.outcome("gpu0", "boot") else { panic!() };
+    assert!(reason.contains("reboot pending (kernel 6.1 runs, 6.2 is installed)"), "{reason}");
+    assert!(matches!(ran.outcome("gpu0", "after"), Outcome::Ran { .. }), "others go on");
+    assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
+    assert!(!ran.record.hosts["gpu3"].reboot.is_empty());
+    assert!(ran.report.sessions.iter().all(engine::Session::needs_reboot));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_busy_host_is_refused_with_what_runs_there() {
+    let transport = kernels(|sent| match (sent.host.as_str(), sent.part.as_str()) {
+        ("gpu0", "base.busy") => {
+            Some(Reply::default().output("slurm\t812\t4711.batch\ngpu\t813\tpython3\nend\n"))
+        }
+        // It is not known: that is not idle.
+        ("gpu1", "base.busy") => Some(Reply::default().hang()),
+        _ => None,
+    });
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    let Outcome::Blocked(reason) = ran.outcome("gpu0", "boot") else { panic!() };
+    assert!(reason.contains("Slurm job: 4711; on the GPUs: python3 (813)"), "{reason}");
+    assert!(matches!(ran.outcome("gpu1", "boot"), Outcome::Blocked(_)));
+    assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
+    assert!(matches!(ran.outcome("gpu2", "boot"), Outcome::Changed { .. }));
+}
+
+#[tokio::test(start_paused = true)]
+async fn so_many_reboot_at_once() {
+    let down = Arc::new(Mutex::new((BTreeSet::new(), 0)));
+    let transport = kernels({
+        let down = down.clone();
+        move |sent| {
+            let mut down = down.lock().unwrap();
+            match sent.part.as_str() {
+                "reboot" => {
+                    down.0.insert(sent.host.clone());
+                    down.1 = down.1.max(down.0.len());
+                }
+                // Its next task: it is back.
+                "task" => {
+                    down.0.remove(&sent.host);
+                }
+                _ => {}
+            }
+            None
+        }
+    });
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    assert_eq!(down.lock().unwrap().1, 2, "the limit of the test's context");
+}
+
+const SUDOERS: &str = "
+name: s
+tasks:
+  - name: rule
+    symlink: { path: /etc/sudoers.d/ops, target: /srv/ops }
+  - name: after
+    command: { run: [tool-beta] }
+";
+
+/// Hosts without the rule, until it is written and not taken back; `confirm` is what the timer says.
+fn guarded(confirm: &'static str) -> Scripted {
+    let written: Mutex<BTreeSet<String>> = Mutex::default();
+    healthy().answer(move |sent| {
+        let mut written = written.lock().unwrap();
+        let has = |line: &str| sent.text.lines().any(|text| text == line);
+        match sent.part.as_str() {
+            "file" => {
+                let rule = if written.contains(&sent.host) {
+                    "stat 0:0:a1ff:5:8:1:1:/etc/sudoers.d/ops -> /srv/ops"
+                } else {
+                    "absent /etc/sudoers.d/ops"
+                };
+                Some(Reply::default().output(format!("{rule}\nstat 0:0:41ed:4096:7:1:1:/etc/sudoers.d\n")))
+            }
+            "task" if sent.text.contains("/srv/ops") => {
+                written.insert(sent.host.clone());
+                Some(Reply::default().output("ended 0\n"))
+            }
+            "guard" if has("confirm") || has("undo") => {
+                if confirm != "confirmed\n" || has("undo") {
+                    written.remove(&sent.host);
+                }
+                Some(Reply::default().output(if has("undo") { "undone\n" } else { confirm }))
+            }
+            "guard" => Some(Reply::default().output("armed\n")),
+            _ => None,
+        }
+    })
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_of_the_way_in_is_confirmed_over_a_new_login() {
+    let transport = guarded("confirmed\n");
+    let ran = apply(&world("{}", SUDOERS), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record.hosts["gpu0"]);
+    let parts = transport.parts("gpu0");
+    let known = ["open", "guard", "task", "close"];
+    let order: Vec<&str> = parts.iter().map(String::as_str).filter(|part| known.contains(part)).collect();
+    assert_eq!(order, ["open", "guard", "task", "open", "close", "guard", "task", "close"], "{parts:?}");
+    assert_eq!(parts.iter().filter(|part| *part == "lock").count(), 2, "the new shell takes the lock");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_no_new_login_confirms_is_taken_back() {
+    let transport = guarded("confirmed\n");
+    transport.first(Reply::open().on("gpu0").fail(ConnectKind::SudoRefused).output("sudo: no").times(9));
+    transport.first(Reply::open().on("gpu0").times(1));
+    let ran = apply(&world("{}", SUDOERS), &transport).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "rule") else { panic!("{:?}", ran.record) };
+    assert!(failure.message.contains("no new login was possible after the change: sudo: no"), "{failure:?}");
+    assert!(
+        failure.message.contains("taken back") || failure.message.contains("took it back"),
+        "{failure:?}"
+    );
+    assert_eq!(ran.report.stats.ok, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_cuts_the_connection_is_back_by_itself() {
+    let transport = guarded("undone\n");
+    transport.first(Reply::part("follow").on("gpu0").output("ended 0\n"));
+    transport.first(Reply::open().on("gpu0").fail(ConnectKind::TimedOut).output("timed out").times(6));
+    transport.first(Reply::open().on("gpu0").times(1));
+    let ran = apply(&world("{}", SUDOERS), &transport).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "rule") else { panic!("{:?}", ran.record) };
+    assert!(failure.message.contains("the host took it back by itself"), "{failure:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_earlier_run_left_armed_is_confirmed_and_what_was_undone_is_told() {
+    let transport = healthy();
+    transport.first(Reply::part("state").output("version\t1\narmed\tsudo\nundone\tnetwork\n"));
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    let guards: Vec<String> = transport
+        .sent()
+        .into_iter()
+        .filter(|sent| sent.host == "gpu0" && sent.part == "guard")
+        .map(|sent| sent.text.lines().rev().take(2).collect::<Vec<_>>().join(" "))
+        .collect();
+    assert_eq!(guards, ["sudo confirm", "network forget"]);
+    assert!(ran.record.hosts["gpu0"].warnings[0].contains("took back an earlier change of network"));
+}

@@ -1,0 +1,113 @@
+//! Settings of the system on a real host: made so, asked again, nothing to do; drift seen and undone.
+
+use super::resources::converges;
+use super::support::{Lab, outcome};
+
+#[test]
+fn kernel_limits_and_name() {
+    let Some(lab) = Lab::up(&["n0"], "{}") else { return };
+    let node = lab.node("n0");
+    // The settings of the network are the container's own, once it may write them.
+    node.sh("mount -o remount,rw,bind /proc/sys && sysctl -q -w net.ipv4.conf.all.arp_ignore=0 net.ipv4.tcp_rmem='4096 131072 6291456'");
+    let playbook = "
+name: system
+tasks:
+  - name: network
+    sysctl:
+      name: net
+      values:
+        net.ipv4.conf.all.arp_ignore: 1
+        net.ipv4.tcp_rmem: \"4096 87380 4194304\"
+        -net.ipv4.none: 1
+  - name: limits
+    limits: { name: rdma, values: { memlock: unlimited, nofile: 65536 }, services: true }
+  - name: options
+    modprobe_options: { module: ib_core, options: { netns_mode: 0 } }
+  - name: hostname
+    hostname: { name: renamed }
+";
+    let site = lab.site("system", playbook);
+    converges(&site, &["network", "limits", "options", "hostname"]);
+    assert_eq!(
+        node.sh("cat /proc/sys/net/ipv4/conf/all/arp_ignore /etc/sysctl.d/90-provision-net.conf"),
+        "1\nnet.ipv4.conf.all.arp_ignore = 1\nnet.ipv4.tcp_rmem = 4096 87380 4194304\n-net.ipv4.none = 1"
+    );
+    // The file is one that the tools of the system read.
+    node.sh("sysctl -q -w net.ipv4.conf.all.arp_ignore=0; /usr/lib/systemd/systemd-sysctl /etc/sysctl.d/90-provision-net.conf");
+    assert_eq!(node.sh("cat /proc/sys/net/ipv4/conf/all/arp_ignore"), "1");
+    assert_eq!(node.sh("hostname; cat /etc/hostname"), "renamed\nrenamed");
+    assert_eq!(node.sh("cat /etc/modprobe.d/provision-ib_core.conf"), "options ib_core netns_mode=0");
+    // What services get: as far as the machine that the container runs on allows it.
+    assert_eq!(
+        node.sh("systemctl show -p LimitMEMLOCK -p LimitNOFILE ssh"),
+        "LimitNOFILE=65536\nLimitMEMLOCK=infinity"
+    );
+
+    node.sh("sysctl -q -w net.ipv4.conf.all.arp_ignore=2; hostname other; echo x >>/etc/security/limits.d/90-provision-rdma.conf; rm /etc/systemd/system.conf.d/90-provision-rdma.conf; systemctl daemon-reexec");
+    site.run("verify", &[]).expect(6).shows("2 -> 1").shows("other -> renamed").shows("8388608");
+    converges(&site, &["network", "limits", "hostname"]);
+
+    site.playbook(
+        "
+name: system
+tasks:
+  - name: network
+    sysctl: { name: net, state: absent }
+  - name: limits
+    limits: { name: rdma, services: true, state: absent }
+  - name: options
+    modprobe_options: { module: ib_core, state: absent }
+",
+    );
+    converges(&site, &["network", "limits", "options"]);
+    node.sh("! ls /etc/sysctl.d/90-* /etc/security/limits.d/90-* /etc/systemd/*.conf.d/90-* /etc/modprobe.d/provision-* 2>/dev/null | grep .");
+
+    // A setting of the kernel below is blocked, not faked.
+    node.sh("mount -o remount,ro,bind /proc/sys");
+    let site = lab.site(
+        "blocked",
+        "
+name: blocked
+tasks:
+  - name: below
+    sysctl: { name: below, values: { vm.swappiness: 1 } }
+  - name: file only
+    sysctl: { name: file, values: { vm.swappiness: 1 }, live: false }
+",
+    );
+    let json = site.run("apply", &["--json", "-"]).expect(7).json();
+    assert_eq!(outcome(&json, "n0", "below")["outcome"], "blocked", "{json:#}");
+    assert_eq!(outcome(&json, "n0", "file only")["outcome"], "changed", "{json:#}");
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn clocks() {
+    let Some(lab) = Lab::up(&["n0"], "{}") else { return };
+    let node = lab.node("n0");
+    let site = lab.site(
+        "clock",
+        "
+name: clock
+tasks:
+  - name: clock
+    time_sync: { servers: [192.0.2.1, 192.0.2.2] }
+",
+    );
+    // Nobody keeps the clock yet, and what to do is said.
+    site.run("apply", &[]).expect(5).says("install the package chrony");
+    // The drop-in of the playbook `chrony`: measure without setting, since this is a container.
+    node.sh(
+        "mkdir -p /etc/systemd/system/chrony.service.d
+        printf '[Unit]\\nConditionCapability=\\n[Service]\\nExecStart=\\nExecStart=!/usr/sbin/chronyd -F 1 -x\\n' >/etc/systemd/system/chrony.service.d/x.conf
+        DEBIAN_FRONTEND=noninteractive apt-get install -qq -y --no-install-recommends chrony >/dev/null 2>&1
+        systemctl daemon-reload; systemctl restart chrony",
+    );
+    converges(&site, &["clock"]);
+    assert_eq!(node.sh("chronyc -n sources | grep -o '192[.0-9]*' | sort"), "192.0.2.1\n192.0.2.2");
+    node.sh("systemctl disable -q --now chrony; sed -i 's/192.0.2.2/192.0.2.3/' /etc/chrony/chrony.conf");
+    site.run("verify", &[]).expect(6).shows("+server 192.0.2.2");
+    converges(&site, &["clock"]);
+    assert_eq!(node.sh("systemctl is-active chrony; chronyc -n sources | grep -c 192.0.2.2"), "active\n1");
+    lab.assert_nothing_left();
+}

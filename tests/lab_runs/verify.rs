@@ -1,0 +1,68 @@
+//! `verify` on lab hosts whose hardware is played from recordings.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "these are tests, though not in functions that are marked so"
+)]
+
+use serde_json::Value as Json;
+
+use super::support::Lab;
+
+/// What `expect:` says of a host of the profile `a100-x8-cx6`.
+const A100: &str = "expect: { gpu: { count: 8, model: NVIDIA A100-SXM4-80GB }, rdma: { count: 8, rate_gbps: 200 }, network: { mtu: 9000 } }\n";
+
+/// Checks of a host that a person should look at: `fail rdma.port_active`.
+fn findings(json: &Json, host: &str) -> Vec<String> {
+    let checks = json["hosts"][host]["checks"].as_array().unwrap();
+    let text = |check: &Json, key: &str| check[key].as_str().unwrap_or("").to_owned();
+    checks
+        .iter()
+        .filter(|check| ["fail", "warn", "unknown"].contains(&check["status"].as_str().unwrap()))
+        .map(|check| format!("{} {}", text(check, "status"), text(check, "check")))
+        .collect()
+}
+
+const NOTHING: &str = "name: nothing\ntasks: []\n";
+
+#[test]
+fn a_healthy_profile_has_no_finding_and_a_fault_is_found() {
+    let Some(lab) = Lab::up(&["gpu0", "gpu1"], "{ profile: a100-x8-cx6 }") else { return };
+    let site = lab.site_with("site", NOTHING, A100, "become: sudo", "");
+    let healthy = site.run("verify", &["--json", "-"]).json();
+    for host in ["gpu0", "gpu1"] {
+        assert_eq!(findings(&healthy, host), Vec::<String>::new(), "{healthy:#}");
+    }
+    assert_eq!(healthy["exit_code"], 0);
+    let inventory = lab.text("lab.yaml");
+    for (fault, check) in [
+        ("port-down", "fail rdma.port_active"),
+        ("half-rate", "fail rdma.rate"),
+        ("mtu-mismatch", "fail network.mtu"),
+        ("hca-missing", "fail rdma.devices"),
+        ("ecc-off", "fail gpu.ecc"),
+        ("remap-pending", "fail gpu.row_remap"),
+        ("persistence-off", "warn gpu.persistence"),
+        ("gpu-half-lanes", "fail gpu.pcie_width"),
+        ("nvlink-down", "fail gpu.nvlink"),
+    ] {
+        lab.run(&["lab", "fault", &inventory, "gpu1", fault]).expect(0);
+        let json = site.run("verify", &["--json", "-"]).json();
+        assert_eq!(findings(&json, "gpu1"), [check], "{fault}: {json:#}");
+        assert_eq!(findings(&json, "gpu0"), Vec::<String>::new(), "{fault}");
+        assert_eq!(json["exit_code"], if check.starts_with("fail") { 6 } else { 0 }, "{fault}");
+    }
+    lab.run(&["lab", "fault", &inventory, "gpu1", "none"]).expect(0);
+    site.run("verify", &[]).expect(0).shows("Checked");
+}
+
+#[test]
+fn a_host_without_any_tool_is_not_verified() {
+    let Some(lab) = Lab::up(&["bare"], "{}") else { return };
+    let site = lab.site_with("site", NOTHING, "", "become: sudo", "");
+    let json = site.run("verify", &["--json", "-"]).expect(6).json();
+    let checks = json["hosts"]["bare"]["checks"].as_array().unwrap();
+    assert!(checks.iter().all(|check| check["status"] != "pass"), "{json:#}");
+    assert_eq!(findings(&json, "bare"), ["fail host.proven"]);
+}
