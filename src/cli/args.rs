@@ -359,6 +359,15 @@ pub enum LabCommand {
         /// Virtual machines with kernels of their own; the same as `kind: vm` under `lab:`
         #[arg(long)]
         vm: bool,
+        /// Hardware to play from recorded output, as `lab profiles` lists it; the same as `profile:`
+        #[arg(long, value_name = "NAME")]
+        profile: Option<String>,
+        /// Stand-ins for what vendors publish, served in the lab; the same as `mirror: true`
+        #[arg(long)]
+        mirror: bool,
+        /// No way out of the lab's network; the same as `offline: true`
+        #[arg(long)]
+        offline: bool,
     },
     /// Remove them
     Down {

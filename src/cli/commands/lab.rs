@@ -10,7 +10,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
-use crate::lab::{self, LabKind, LabState};
+use crate::lab::{self, LabKind, LabSettings, LabState};
 use crate::put;
 use crate::report::output;
 use crate::report::style::{CALM, VERB, paint};
@@ -23,7 +23,16 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
     let settings = settings.clone();
     // The engine's commands block.
     tokio::task::spawn_blocking(move || match command {
-        LabCommand::Up { inventory, vm } => up(&settings, &inventory, vm),
+        LabCommand::Up { inventory, vm, profile, mirror, offline } => {
+            let asked = LabSettings {
+                kind: vm.then_some(LabKind::Vm),
+                profile,
+                mirror: mirror.then_some(true),
+                offline: offline.then_some(true),
+                ..LabSettings::default()
+            };
+            up(&settings, &inventory, asked)
+        }
         LabCommand::Restart { inventory, hosts } => {
             let spec = lab_spec(&settings, &inventory)?;
             let state = lab::restart(&spec, &hosts, &mut say)?;
@@ -73,11 +82,9 @@ fn say(text: &str) {
     output::say(&format!("{}{}  {text}", " ".repeat(VERB - 3), paint(CALM, "Lab")));
 }
 
-fn up(settings: &Settings, inventory: &Utf8Path, vm: bool) -> anyhow::Result<u8> {
+fn up(settings: &Settings, inventory: &Utf8Path, asked: LabSettings) -> anyhow::Result<u8> {
     let mut spec = lab_spec(settings, inventory)?;
-    if vm {
-        spec.settings.kind = Some(LabKind::Vm);
-    }
+    spec.settings = asked.or(&spec.settings);
     let state = lab::up(&spec, &mut say)?;
     output::data(&table(&state)).context("cannot write to stdout")?;
     output::say(&format!(
