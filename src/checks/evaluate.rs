@@ -10,7 +10,7 @@ use crate::probes;
 
 /// Basic facts that checks look at.
 const FACTS: &[&str] =
-    &["pci", "network", "kernel", "memory", "hostname", "ids", "os", "modules", "virtualization"];
+    &["pci", "network", "kernel", "boot", "memory", "hostname", "ids", "os", "modules", "virtualization"];
 
 pub(super) const CHECKS: &[Check] = &[Check {
     id: PROVEN,

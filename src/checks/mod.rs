@@ -9,13 +9,23 @@
 //! A check never passes on what it did not see. A new check is a function in the file of its field and
 //! an entry in that file's table; `provision explain ID` and the reference show it by themselves.
 
+mod delta;
+mod driver;
 mod evaluate;
+mod gdr;
 mod gpu;
+mod gpu_state;
+mod log;
 mod models;
+mod network;
+mod pcie;
 mod rdma;
+mod rdma_state;
 mod subject;
+mod system;
 mod verdict;
 
+pub use delta::{Baseline, Baselines};
 pub use evaluate::{Conclusion, evaluate, queries};
 pub use subject::Subject;
 pub use verdict::{Checked, Findings, Verdict};
@@ -71,10 +81,28 @@ pub struct Check {
 }
 
 /// All checks in the order of reports.
-pub static TABLE: std::sync::LazyLock<Vec<Check>> =
-    std::sync::LazyLock::new(|| [gpu::CHECKS, rdma::CHECKS, evaluate::CHECKS].concat());
+pub static TABLE: std::sync::LazyLock<Vec<Check>> = std::sync::LazyLock::new(|| {
+    [
+        driver::CHECKS,
+        gpu::CHECKS,
+        gpu_state::CHECKS,
+        log::CHECKS,
+        gdr::CHECKS,
+        rdma::CHECKS,
+        rdma_state::CHECKS,
+        delta::CHECKS,
+        pcie::CHECKS,
+        network::CHECKS,
+        system::CHECKS,
+        evaluate::CHECKS,
+    ]
+    .concat()
+});
 
 /// The check of this id.
 pub fn find(id: &str) -> Option<&'static Check> {
     TABLE.iter().find(|check| check.id == id)
 }
+
+#[cfg(test)]
+mod tests;

@@ -2,12 +2,17 @@
 
 use serde_json::Value as Json;
 
+use super::delta::Baseline;
 use super::verdict::Verdict;
 use crate::facts::{Answer, Facts, Query};
 use crate::inventory::Host;
-use crate::inventory::expect::{Expect, ExpectGpu, ExpectNetwork, ExpectRdma};
+use crate::inventory::expect::{Expect, ExpectDriver, ExpectGpu, ExpectNetwork, ExpectRdma, ExpectSystem};
+use crate::probes::driver::{Driver, Loaded};
+use crate::probes::fabric::Fabric;
+use crate::probes::log::Log;
 use crate::probes::nvidia::{Gpu, Nvidia, Smi};
 use crate::probes::rdma::{Device, Rdma};
+use crate::probes::system::{Login, System};
 use crate::probes::{Gap, GapKind, Observation, Seen};
 
 /// One host as checks see it.
@@ -21,6 +26,8 @@ pub struct Subject<'a> {
     pub facts: Json,
     /// Tasks of the inventory that need no change on it.
     pub proven_tasks: u64,
+    /// Counters at the last `verify`.
+    pub baseline: Option<&'a Baseline>,
     answers: &'a Facts,
 }
 
@@ -35,7 +42,7 @@ impl<'a> Subject<'a> {
         } else {
             serde_json::from_value(host.expect.clone())?
         };
-        Ok(Self { host, expect, facts: answers.view(), proven_tasks, answers })
+        Ok(Self { host, expect, facts: answers.view(), proven_tasks, baseline: None, answers })
     }
 
     /// What is declared of GPUs.
@@ -73,6 +80,119 @@ impl<'a> Subject<'a> {
     /// What sysfs shows of RDMA.
     pub fn rdma(&self) -> Result<&'a Rdma, Gap> {
         self.probe("rdma", |seen| if let Observation::Rdma(it) = seen { Some(it) } else { None })
+    }
+
+    /// The driver in its layers.
+    pub fn driver(&self) -> Result<&'a Driver, Gap> {
+        self.probe("driver", |seen| if let Observation::Driver(it) = seen { Some(it) } else { None })
+    }
+
+    /// What of the driver is loaded and lies around.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn loaded(&self) -> Result<&'a Loaded, Verdict> {
+        self.seen(self.driver().map(|driver| &driver.loaded), None)
+    }
+
+    /// What stands between GPUs, cards and the fabric.
+    pub fn fabric(&self) -> Result<&'a Fabric, Gap> {
+        self.probe("fabric", |seen| if let Observation::Fabric(it) = seen { Some(it) } else { None })
+    }
+
+    /// The system.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn system(&self) -> Result<&'a System, Verdict> {
+        let seen =
+            self.probe("system", |seen| if let Observation::System(it) = seen { Some(it) } else { None });
+        seen.map_err(|gap| Verdict::gap(&gap, None))
+    }
+
+    /// What a new login of the user gets.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn login(&self) -> Result<&'a Login, Verdict> {
+        let seen =
+            self.probe("login", |seen| if let Observation::Login(it) = seen { Some(it) } else { None });
+        self.seen(seen, None)
+    }
+
+    /// Whether it has GPUs or RDMA devices, or should have: what jobs run on.
+    ///
+    /// # Errors
+    /// The verdict on other hosts.
+    pub fn is_of_cluster(&self) -> Result<(), Verdict> {
+        match (self.has_gpus(), self.devices()) {
+            (Ok(()), _) | (_, Ok(_)) => Ok(()),
+            (Err(unknown @ Verdict::Unknown { .. }), _) | (_, Err(unknown @ Verdict::Unknown { .. })) => {
+                Err(unknown)
+            }
+            (Err(_), Err(_)) => Err(Verdict::Skip("no GPU and no RDMA device".to_owned())),
+        }
+    }
+
+    /// What is declared of the system.
+    pub fn expect_system(&self) -> ExpectSystem {
+        self.expect.system.clone().unwrap_or_default()
+    }
+
+    /// The kernel's log.
+    ///
+    /// # Errors
+    /// The verdict when it cannot be read: in a container it is that of the machine around it.
+    pub fn log(&self) -> Result<&'a Log, Verdict> {
+        let log = self.probe("log", |seen| if let Observation::Log(it) = seen { Some(it) } else { None });
+        if self.is_container() && matches!(log, Ok(Err(_))) {
+            return Err(Verdict::Skip("in a container: the kernel's log is not to be read".to_owned()));
+        }
+        self.seen(log, None)
+    }
+
+    /// Whether it is a container: kernel, modules and clock are those of the machine around it.
+    pub fn is_container(&self) -> bool {
+        self.facts.pointer("/virtualization/container").and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    /// Whether it is a virtual machine: its `PCIe` bridges are not those of the machine.
+    pub fn is_guest(&self) -> bool {
+        let kind = self.facts.pointer("/virtualization/kind").and_then(Json::as_str);
+        kind.is_some_and(|kind| kind != "none") && !self.is_container()
+    }
+
+    /// The verdict on what belongs to the kernel, where that is somebody else's.
+    ///
+    /// # Errors
+    /// The verdict in a container.
+    pub fn has_own_kernel(&self) -> Result<(), Verdict> {
+        if self.is_container() {
+            return Err(Verdict::Skip(
+                "in a container: the kernel is that of the machine around it".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// A text of the facts.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn fact(&self, path: &str) -> Result<&str, Verdict> {
+        let text = self.facts.pointer(path).and_then(Json::as_str).filter(|text| !text.is_empty());
+        text.ok_or_else(|| {
+            Verdict::unknown(
+                "the host did not tell",
+                &format!("facts{}", path.replace('/', ".")),
+                "no answer",
+            )
+        })
+    }
+
+    /// What is declared of the driver.
+    pub fn expect_driver(&self) -> ExpectDriver {
+        self.expect.driver.clone().unwrap_or_default()
     }
 
     /// GPUs on the PCI bus, whether or not a driver knows them; `None` when the bus is not readable.

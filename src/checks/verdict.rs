@@ -73,6 +73,29 @@ impl Verdict {
         self
     }
 
+    /// The same, counted as something else.
+    #[must_use]
+    pub(super) fn counted_as(mut self, status: CheckStatus) -> Self {
+        if let Self::Finding { severity, .. } = &mut self {
+            *severity = Some(status);
+        }
+        self
+    }
+
+    /// Something that cannot be told because of what another check tells.
+    pub(super) fn follows(
+        message: impl Into<String>,
+        from: &str,
+        line: impl Display,
+        because: &'static str,
+    ) -> Self {
+        Self::Unknown {
+            message: message.into(),
+            evidence: vec![evidence(from, line)],
+            because: Some(because),
+        }
+    }
+
     /// What is not known, with the check that tells why.
     pub(super) fn gap(gap: &Gap, because: Option<&'static str>) -> Self {
         let line = if gap.output.is_empty() { gap.reason.as_str() } else { gap.output.as_str() };
@@ -111,6 +134,11 @@ impl Findings {
         let why = why.into();
         self.unknown_evidence.push(evidence(from, &why));
         self.unknown.entry(why).or_default().push(device.to_owned());
+    }
+
+    /// Whether nothing is wrong so far.
+    pub(super) fn is_well(&self) -> bool {
+        self.wrong.is_empty()
     }
 
     /// What is wrong wins over what is not known.

@@ -15,6 +15,7 @@ mod context;
 mod execute;
 mod guard;
 mod hints;
+mod login;
 mod run;
 mod session;
 mod stage;

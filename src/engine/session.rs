@@ -361,6 +361,9 @@ impl Session {
             }
             self.settle_guards().await;
         }
+        if wanted.contains(&Query::Probe(crate::probes::LOGIN)) && self.wants_login() {
+            self.look_at_login().await;
+        }
         let unknown =
             wanted.iter().filter(|q| matches!(self.facts.get(q), Some(Answer::Unknown(_)) | None)).count();
         self.emit(EventKind::HostGathered {

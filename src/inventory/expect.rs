@@ -96,6 +96,8 @@ crate::record! {
     ExpectSystem("`expect.system`") {
         /// Locked memory of a fresh login: `unlimited`, or KiB.
         opt memlock: String,
+        /// Open files of a fresh login.
+        opt nofile: u64,
         /// Huge pages of the default size.
         opt hugepages: u64,
         /// Whether there may be swap.

@@ -7,9 +7,13 @@
 //!
 //! A new probe is one file here, one script in `src/shell/probes/`, one line in [`TABLE`].
 
+pub mod driver;
+pub mod fabric;
+pub mod log;
 pub mod nvidia;
 pub mod rdma;
 pub mod section;
+pub mod system;
 
 use std::time::Duration;
 
@@ -36,10 +40,20 @@ pub struct Probe {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Observation {
+    /// The driver in its layers.
+    Driver(driver::Driver),
+    /// What stands between GPUs, cards and the fabric.
+    Fabric(fabric::Fabric),
+    /// The kernel's log.
+    Log(Seen<log::Log>),
     /// GPUs as the driver shows them.
     Nvidia(nvidia::Nvidia),
+    /// What a new login gets.
+    Login(Seen<system::Login>),
     /// RDMA devices as the kernel shows them.
     Rdma(rdma::Rdma),
+    /// The system around them.
+    System(system::System),
 }
 
 macro_rules! probe_script {
@@ -51,10 +65,34 @@ macro_rules! probe_script {
 /// All probes, those that may hang last.
 pub const TABLE: &[Probe] = &[
     Probe {
+        name: "log",
+        deadline: Duration::from_secs(30),
+        script: probe_script!("probes/log.sh"),
+        parse: |sections| Observation::Log(log::parse(sections)),
+    },
+    Probe {
         name: "rdma",
         deadline: Duration::from_secs(20),
         script: probe_script!("probes/rdma.sh"),
         parse: |sections| Observation::Rdma(rdma::parse(sections)),
+    },
+    Probe {
+        name: "system",
+        deadline: Duration::from_secs(50),
+        script: probe_script!("probes/system.sh"),
+        parse: |sections| Observation::System(system::parse(sections)),
+    },
+    Probe {
+        name: "fabric",
+        deadline: Duration::from_mins(1),
+        script: probe_script!("probes/fabric.sh"),
+        parse: |sections| Observation::Fabric(fabric::parse(sections)),
+    },
+    Probe {
+        name: "driver",
+        deadline: Duration::from_secs(45),
+        script: probe_script!("probes/driver.sh"),
+        parse: |sections| Observation::Driver(driver::parse(sections)),
     },
     Probe {
         name: "nvidia",
@@ -64,6 +102,19 @@ pub const TABLE: &[Probe] = &[
     },
 ];
 
+/// The probe that is asked in a login of its own, beside the one exec.
+pub const LOGIN: &str = "login";
+
+/// What is asked in that login.
+pub(crate) fn login_script() -> Script {
+    Script::new(probe_script!("probes/login.sh"))
+}
+
+/// Reads what it answered.
+pub(crate) fn login(output: &[u8]) -> Seen<system::Login> {
+    system::login(&Sections::split(&String::from_utf8_lossy(output)))
+}
+
 /// The probe of a query.
 pub(crate) fn find(query: &Query) -> Option<&'static Probe> {
     let Query::Probe(name) = query else { return None };
@@ -72,7 +123,7 @@ pub(crate) fn find(query: &Query) -> Option<&'static Probe> {
 
 /// Every probe as a query.
 pub fn queries() -> impl Iterator<Item = Query> {
-    TABLE.iter().map(|probe| Query::Probe(probe.name))
+    TABLE.iter().map(|probe| probe.name).chain([LOGIN]).map(Query::Probe)
 }
 
 pub(crate) fn script(queries: &[Query]) -> Script {

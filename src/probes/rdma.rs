@@ -97,6 +97,10 @@ pub struct Netdev {
     pub state: String,
     /// How often the link changed since boot.
     pub carrier_changes: Option<u64>,
+    /// Errors in receiving and sending.
+    pub errors: Option<u64>,
+    /// Priorities with congestion notification; `None` where the driver does not tell.
+    pub ecn: Option<Vec<u32>>,
 }
 
 /// What the kernel shows.
@@ -144,12 +148,9 @@ pub fn parse(sections: &Sections<'_>) -> Rdma {
                 value.clone_into(&mut net);
                 netdevs.entry(net.clone()).or_default();
             }
-            "mtu" | "operstate" | "carrier_changes" => {
-                let Some(entry) = netdevs.get_mut(&net) else { continue };
-                match key {
-                    "mtu" => entry.mtu = value.parse().ok(),
-                    "operstate" => value.clone_into(&mut entry.state),
-                    _ => entry.carrier_changes = value.parse().ok(),
+            _ if !net.is_empty() => {
+                if let Some(netdev) = netdevs.get_mut(&net) {
+                    netdev_field(netdev, key, value);
                 }
             }
             _ => {
@@ -166,6 +167,27 @@ pub fn parse(sections: &Sections<'_>) -> Rdma {
         (stem.to_owned(), number.parse::<u64>().unwrap_or(0))
     });
     Rdma { devices: Ok(devices), netdevs }
+}
+
+fn netdev_field(netdev: &mut Netdev, key: &str, value: &str) {
+    match key {
+        "mtu" => netdev.mtu = value.parse().ok(),
+        "operstate" => value.clone_into(&mut netdev.state),
+        "carrier_changes" => netdev.carrier_changes = value.parse().ok(),
+        "rx_errors" | "tx_errors" => {
+            if let Ok(count) = value.parse::<u64>() {
+                netdev.errors = Some(netdev.errors.unwrap_or(0).saturating_add(count));
+            }
+        }
+        _ => {
+            if let Some(priority) = key.strip_prefix("ecn.").and_then(|priority| priority.parse().ok()) {
+                let ecn = netdev.ecn.get_or_insert_default();
+                if value == "1" {
+                    ecn.push(priority);
+                }
+            }
+        }
+    }
 }
 
 fn device_field(device: &mut Device, key: &str, value: &str) {
@@ -208,7 +230,7 @@ fn device_field(device: &mut Device, key: &str, value: &str) {
 mod tests {
     use super::*;
 
-    const TEXT: &str = "\n\u{1e}ask sysfs\ndevice=mlx5_10\nfw_ver=28.39.1002\nhca_type=MT4129\npci=0000:9c:00.0\nnetdev=rdma1\nport=1\nstate=4: ACTIVE\nphys_state=5: LinkUp\nrate=400 Gb/sec (4X NDR)\nlink_layer=Ethernet\nlid=0x2a\ngid=3 0000:0000:0000:0000:0000:ffff:c0a8:d3f2 rdma1 RoCE v2\ncounter.link_downed=3\ncounter.symbol_error=N/A (no PMA)\nhw.out_of_sequence=7\ndevice=mlx5_2\nport=1\nstate=1: DOWN\nnet=rdma1\nmtu=9000\ncarrier_changes=4\n\n\u{1e}end 0\n";
+    const TEXT: &str = "\n\u{1e}ask sysfs\ndevice=mlx5_10\nfw_ver=28.39.1002\nhca_type=MT4129\npci=0000:9c:00.0\nnetdev=rdma1\nport=1\nstate=4: ACTIVE\nphys_state=5: LinkUp\nrate=400 Gb/sec (4X NDR)\nlink_layer=Ethernet\nlid=0x2a\ngid=3 0000:0000:0000:0000:0000:ffff:c0a8:d3f2 rdma1 RoCE v2\ncounter.link_downed=3\ncounter.symbol_error=N/A (no PMA)\nhw.out_of_sequence=7\ndevice=mlx5_2\nport=1\nstate=1: DOWN\nnet=rdma1\nmtu=9000\ncarrier_changes=4\nrx_errors=2\ntx_errors=1\necn.0=0\necn.3=1\n\n\u{1e}end 0\n";
 
     #[test]
     fn devices_and_ports() {
@@ -222,6 +244,10 @@ mod tests {
         assert_eq!(port.gids[0].ipv4().unwrap().to_string(), "192.168.211.242");
         assert_eq!(port.gids[0].kind, "RoCE v2");
         assert_eq!(port.counters.len(), 2);
-        assert_eq!(rdma.netdevs["rdma1"].mtu, Some(9000));
+        let netdev = &rdma.netdevs["rdma1"];
+        assert_eq!(
+            (netdev.mtu, netdev.errors, netdev.ecn.as_deref()),
+            (Some(9000), Some(3), Some([3].as_slice()))
+        );
     }
 }

@@ -122,7 +122,8 @@ impl<'a> Section<'a> {
         let tool = self.command.split(' ').next().unwrap_or_default();
         match self.status {
             Some(0) => None,
-            None => Some(self.gap(GapKind::Missing, format!("{tool} is not installed"))),
+            // A wrapper of a tool that is not there says 127.
+            None | Some(127) => Some(self.gap(GapKind::Missing, format!("{tool} is not installed"))),
             Some(124 | 137) => Some(self.gap(GapKind::Hung, format!("`{}` gave no answer", self.command))),
             Some(status) => {
                 let mut said = self.stderr.lines().chain(self.stdout.lines()).map(str::trim);

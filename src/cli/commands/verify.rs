@@ -3,9 +3,10 @@
 use std::collections::BTreeMap;
 
 use anyhow::Context as _;
+use camino::Utf8Path;
 
 use super::load::load_to_run;
-use crate::checks::{self, Subject};
+use crate::checks::{self, Baseline, Baselines, Subject};
 use crate::cli::args::VerifyArgs;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Launch};
@@ -14,6 +15,7 @@ use crate::engine::{self, Mode, Session};
 use crate::events::{CheckCounts, Emitter, EventKind};
 use crate::exit;
 use crate::inventory::Host;
+use crate::journal;
 use crate::report::terminal::Verbosity;
 use crate::report::{self, output, plan};
 
@@ -34,13 +36,15 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
         yes: false,
     };
     let mut broken = None;
+    let now = jiff::Timestamp::now().to_string();
+    let counters = launch::cluster_dir(settings, &project.cluster).join("counters.json");
     let (finished, code) =
         launch::run(settings, project, &args.connect, &args.reports, launch, |report, emitter| {
             let mut codes = Vec::new();
             if report.sessions.iter().any(Session::has_drift) {
                 codes.push(exit::DRIFT);
             }
-            match check(&hosts, report, emitter) {
+            match check(&hosts, report, emitter, (&counters, &now)) {
                 Ok(true) => {}
                 Ok(false) => codes.push(exit::DRIFT),
                 Err(error) => broken = Some(error),
@@ -60,17 +64,27 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
 }
 
 /// Makes the checks on the hosts that were reached and says what they found; whether all is well.
+/// Counters are kept in `file` for the next `verify`.
 fn check(
     hosts: &BTreeMap<usize, Host>,
     report: &mut engine::Report,
     emitter: &Emitter,
+    (file, now): (&Utf8Path, &str),
 ) -> anyhow::Result<bool> {
+    let before = journal::read_state::<Baselines>(file);
     let mut subjects = Vec::new();
     for session in report.sessions.iter().filter(|session| session.was_gathered()) {
         let Some(host) = hosts.get(&session.index()) else { continue };
-        let subject = Subject::new(host, session.facts(), session.result().1.unchanged)
+        let mut subject = Subject::new(host, session.facts(), session.result().1.unchanged)
             .map_err(|error| Exit::new(exit::CONFIG, format!("`expect` of {}: {error}", host.name)))?;
+        subject.baseline = before.0.get(&host.name);
         subjects.push(subject);
+    }
+    let mut after = before.clone();
+    for subject in &subjects {
+        if let Some(baseline) = Baseline::of(subject, now) {
+            after.0.insert(subject.host.name.clone(), baseline);
+        }
     }
     let mut counts = CheckCounts::default();
     let mut verified = true;
@@ -82,5 +96,6 @@ fn check(
         emitter.emit(EventKind::HostChecked { host: conclusion.host, checks: conclusion.results });
     }
     report.stats.checks = counts;
+    journal::write_state(file, &after)?;
     Ok(verified)
 }

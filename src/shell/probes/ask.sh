@@ -36,3 +36,26 @@ ask() {
     printf '%s\n' "$errors"
     return "$status"
 }
+# sift PATTERN SECONDS COMMAND ...: the same for a command that says much: only the lines that match, the
+# last of them; of a command that fails, its first lines. The exit status is in $status.
+sift() {
+    pattern=$1
+    seconds=$2
+    shift 2
+    begin "$@"
+    status=missing
+    if command -v "$1" >/dev/null 2>&1; then
+        status=0
+        if command -v timeout >/dev/null 2>&1; then
+            text=$(timeout -k 2 "$seconds" "$@" 2>&1) || status=$?
+        else
+            text=$("$@" 2>&1) || status=$?
+        fi
+        if [ "$status" = 0 ]; then
+            printf '%s\n' "$text" | grep -E "$pattern" | tail -n 2000
+        else
+            printf '%s\n' "$text" | head -n 10
+        fi
+    fi
+    finish "$status"
+}

@@ -50,5 +50,11 @@ for net in /sys/class/net/*; do
     for file in mtu operstate carrier_changes; do
         value "$file" "$net/$file"
     done
+    for file in rx_errors tx_errors; do
+        value "$file" "$net/statistics/$file"
+    done
+    for priority in 0 1 2 3 4 5 6 7; do
+        value "ecn.$priority" "$net/ecn/roce_np/enable/$priority"
+    done
 done
 finish 0

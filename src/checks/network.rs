@@ -1,0 +1,295 @@
+//! Network devices behind RDMA devices: traffic classes, addresses, declared cards (domain D2, D5).
+
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+
+use serde_json::Value as Json;
+
+use super::gpu::majority;
+use super::verdict::{Checked, Findings, Verdict};
+use super::{Check, Kind, Subject};
+use crate::events::CheckStatus::{Fail, Warn};
+use crate::probes::fabric::Qos;
+use crate::probes::{Gap, GapKind};
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "network.pfc",
+        title: "priority flow control is as declared",
+        kind: Kind::Idle,
+        severity: Fail,
+        expects: "`expect.network.pfc`; else what most of these devices have on this host",
+        why: "Without flow control on its priority RoCE loses packets under load, and every loss costs milliseconds.",
+        hint: "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` or `dcb pfc set`, and a unit that sets it at each boot; the switch must match",
+        source: "domain D2, L8",
+        run: pfc,
+    },
+    Check {
+        id: "network.trust",
+        title: "cards trust what is declared: DSCP or PCP",
+        kind: Kind::Idle,
+        severity: Fail,
+        expects: "`expect.network.trust`; else what most of these devices have on this host",
+        why: "A card that trusts the wrong field puts RoCE into the priority without flow control.",
+        hint: "`mlnx_qos -i IF --trust dscp`, and a unit that sets it at each boot",
+        source: "domain D2, L9",
+        run: trust,
+    },
+    Check {
+        id: "network.ecn",
+        title: "congestion notification is on where declared",
+        kind: Kind::Idle,
+        severity: Fail,
+        expects: "`expect.network.ecn`; skipped when it is not declared",
+        why: "Without it congestion ends in pauses that spread over the fabric.",
+        hint: "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/PRIORITY`, the same for roce_rp, at each boot",
+        source: "domain D2",
+        run: ecn,
+    },
+    Check {
+        id: "network.nics",
+        title: "every card of `nics:` is there and has a link",
+        kind: Kind::Idle,
+        severity: Fail,
+        expects: "a network device for each entry of `nics:`, not down",
+        why: "A storage or management card that is gone is noticed when the first job writes its checkpoint.",
+        hint: "`ip -br link`; down without a carrier: cable or switch port; not there: driver, or the card itself",
+        source: "domain D1, G16, M15",
+        run: nics,
+    },
+    Check {
+        id: "network.subnets",
+        title: "RDMA devices are in different subnets, or the kernel is told how to answer",
+        kind: Kind::Idle,
+        severity: Warn,
+        expects: "one subnet for each device; else arp_ignore 1 or 2 and arp_announce 2",
+        why: "Several devices in one subnet answer for each other's addresses, and traffic takes the wrong rail.",
+        hint: "one subnet per rail, or `net.ipv4.conf.all.arp_ignore=1`, `arp_announce=2` and policy routing",
+        source: "domain D5",
+        run: subnets,
+    },
+    Check {
+        id: "network.address_twice",
+        title: "no address is on two links of the host",
+        kind: Kind::Idle,
+        severity: Warn,
+        expects: "each IPv4 address once",
+        why: "MPI and NCCL pick links by address; one that two links have reaches the wrong one.",
+        hint: "`ip -br addr`: remove the address from one of the links",
+        source: "domain L10",
+        run: twice,
+    },
+];
+
+/// Traffic classes by network device; an error says why there are none.
+fn classes(subject: &Subject<'_>) -> Result<BTreeMap<String, Result<Qos, Gap>>, Verdict> {
+    let devices = subject.devices()?;
+    let fabric = subject.fabric().map_err(|gap| Verdict::gap(&gap, None))?;
+    let mut classes = BTreeMap::new();
+    for device in devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet")) {
+        let Some(net) = device.netdev().filter(|_| !device.pci.is_empty()) else { continue };
+        let gap = || Gap::new(GapKind::Failed, &format!("mlnx_qos -i {net}"), "it was not asked");
+        classes.insert(net.to_owned(), fabric.qos.get(net).cloned().unwrap_or_else(|| Err(gap())));
+    }
+    if classes.is_empty() {
+        return Err(Verdict::Skip("no Ethernet card behind RDMA".to_owned()));
+    }
+    Ok(classes)
+}
+
+/// The command that told.
+fn asked(net: &str) -> String {
+    format!("mlnx_qos -i {net} (or dcb pfc show dev {net})")
+}
+
+/// Holds one value of all devices against what is declared, else against each other.
+fn compare<T: Ord + Clone>(
+    classes: &BTreeMap<String, Result<Qos, Gap>>,
+    declared: Option<&T>,
+    value: impl Fn(&Qos) -> Option<T>,
+    show: impl Fn(&T) -> String,
+) -> Checked {
+    let seen: Vec<T> = classes.values().flatten().filter_map(&value).collect();
+    if declared.is_none() && seen.is_empty() {
+        return Err(Verdict::Skip("not declared, and these cards do not tell".to_owned()));
+    }
+    let usual = declared.cloned().or_else(|| majority(seen.into_iter()));
+    let mut findings = Findings::default();
+    for (net, class) in classes {
+        match class.as_ref().map(&value) {
+            Ok(Some(seen)) => {
+                let how = match &usual {
+                    Some(usual) if seen == *usual => continue,
+                    Some(usual) if declared.is_some() => format!("{}, expected {}", show(&seen), show(usual)),
+                    Some(usual) => format!("{}, the others of this host have {}", show(&seen), show(usual)),
+                    None => format!("{}, and no two of this host agree", show(&seen)),
+                };
+                findings.wrong(net, how, asked(net), show(&seen));
+            }
+            Ok(None) => findings.unknown(net, "the tool does not tell it", asked(net)),
+            Err(gap) => findings.unknown(net, gap.reason.clone(), gap.command.clone()),
+        }
+    }
+    Ok(findings.verdict(usual.as_ref().map(show).unwrap_or_default()))
+}
+
+fn priorities(list: &[u32]) -> String {
+    if list.is_empty() {
+        return "no priority".to_owned();
+    }
+    let list: Vec<String> = list.iter().map(u32::to_string).collect();
+    format!("priority {}", list.join(", "))
+}
+
+fn pfc(subject: &Subject<'_>) -> Checked {
+    let declared = subject.expect_network().pfc.map(|mut list| {
+        list.sort_unstable();
+        list
+    });
+    compare(&classes(subject)?, declared.as_ref(), |class| Some(class.pfc.clone()), |list| priorities(list))
+}
+
+fn trust(subject: &Subject<'_>) -> Checked {
+    let declared = subject.expect_network().trust;
+    compare(&classes(subject)?, declared.as_ref(), |class| class.trust.clone(), Clone::clone)
+}
+
+fn ecn(subject: &Subject<'_>) -> Checked {
+    let devices = subject.devices()?;
+    let Some(wanted) = subject.expect_network().ecn else {
+        return Err(Verdict::Skip("expect.network.ecn is not declared".to_owned()));
+    };
+    let rdma = subject.rdma().map_err(|gap| Verdict::gap(&gap, None))?;
+    let mut findings = Findings::default();
+    for device in devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet")) {
+        let Some(net) = device.netdev() else { continue };
+        let from = format!("/sys/class/net/{net}/ecn/roce_np/enable");
+        match rdma.netdevs.get(net).and_then(|netdev| netdev.ecn.as_ref()) {
+            None => findings.unknown(net, "its driver does not tell of congestion notification", from),
+            Some(on) => {
+                let off: Vec<u32> =
+                    wanted.iter().copied().filter(|priority| !on.contains(priority)).collect();
+                if !off.is_empty() {
+                    findings.wrong(net, format!("off for {}", priorities(&off)), from, priorities(on));
+                }
+            }
+        }
+    }
+    Ok(findings.verdict(priorities(&wanted)))
+}
+
+fn text<'j>(json: &'j Json, key: &str) -> &'j str {
+    json.get(key).and_then(Json::as_str).unwrap_or("")
+}
+
+fn nics(subject: &Subject<'_>) -> Checked {
+    let nics = subject.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
+    if nics.is_empty() {
+        return Err(Verdict::Skip("no `nics:`".to_owned()));
+    }
+    let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
+    let Some(links) = links else {
+        return Err(Verdict::unknown("the links could not be read", "/sys/class/net", "no list"));
+    };
+    let devices = subject.rdma().ok().and_then(|rdma| rdma.devices.as_ref().ok());
+    let mut findings = Findings::default();
+    for nic in nics {
+        let Some(matching) = nic.get("match").and_then(Json::as_object) else { continue };
+        let name: Vec<String> =
+            matching.iter().map(|(key, value)| format!("{key} {}", value.as_str().unwrap_or(""))).collect();
+        let name = name.join(", ");
+        let fits = |link: &&Json| {
+            matching.iter().all(|(key, value)| match key.as_str() {
+                "pci" => text(link, "pci") == value.as_str().unwrap_or(""),
+                "netdev" => text(link, "name") == value.as_str().unwrap_or(""),
+                "driver" => text(link, "driver") == value.as_str().unwrap_or(""),
+                _ => false,
+            })
+        };
+        match links.iter().find(fits) {
+            Some(link) if text(link, "state") == "down" => {
+                let link = text(link, "name");
+                findings.wrong(&name, "down", format!("/sys/class/net/{link}/operstate"), "down");
+            }
+            Some(_) => {}
+            // InfiniBand without IPoIB has no network device.
+            None if devices
+                .is_some_and(|all| all.iter().any(|device| subject.nic_of(device) == Some(nic))) => {}
+            None => findings.wrong(&name, "no such network device", "/sys/class/net", "not in the list"),
+        }
+    }
+    Ok(findings.verdict(format!("{} cards", nics.len())))
+}
+
+/// IPv4 addresses with their prefix by link.
+///
+/// # Errors
+/// The verdict when the links are not known.
+fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, u32)>, Verdict> {
+    let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
+    let Some(links) = links else {
+        return Err(Verdict::unknown("the links could not be read", "/sys/class/net", "no list"));
+    };
+    let mut found = Vec::new();
+    for link in links {
+        let list = link.get("addresses").and_then(Json::as_array);
+        for address in list.into_iter().flatten().filter_map(Json::as_str) {
+            let (address, prefix) = address.split_once('/').unwrap_or((address, "32"));
+            if let (Ok(address), Ok(prefix)) = (address.parse(), prefix.parse()) {
+                found.push((text(link, "name").to_owned(), address, prefix));
+            }
+        }
+    }
+    Ok(found)
+}
+
+fn subnets(subject: &Subject<'_>) -> Checked {
+    let devices = subject.devices()?;
+    let names: Vec<&str> = devices.iter().filter_map(|device| device.netdev()).collect();
+    let mut nets: BTreeMap<(u32, u32), Vec<String>> = BTreeMap::new();
+    for (link, address, prefix) in addresses(subject)? {
+        if names.contains(&link.as_str()) && (1..=30).contains(&prefix) {
+            let net = u32::from(address) >> (32 - prefix) << (32 - prefix);
+            nets.entry((net, prefix)).or_default().push(link);
+        }
+    }
+    if nets.is_empty() {
+        return Err(Verdict::Skip("the network devices behind RDMA have no addresses".to_owned()));
+    }
+    let settings = subject.seen(subject.fabric().map(|fabric| &fabric.settings), None)?;
+    let set = |name: &str| settings.sysctl.get(name).map_or("", String::as_str);
+    let told = matches!(set("arp_ignore"), "1" | "2") && set("arp_announce") == "2";
+    let mut findings = Findings::default();
+    for ((net, prefix), mut links) in nets {
+        links.sort();
+        links.dedup();
+        if links.len() > 1 && !told {
+            let line = format!("arp_ignore {}, arp_announce {}", set("arp_ignore"), set("arp_announce"));
+            let net = format!("{}/{prefix}", Ipv4Addr::from(net));
+            findings.wrong(
+                &links.join(", "),
+                format!("in one subnet, {net}"),
+                "/proc/sys/net/ipv4/conf/all",
+                line,
+            );
+        }
+    }
+    Ok(findings.verdict(if told { "arp_ignore and arp_announce are set" } else { "one subnet each" }))
+}
+
+fn twice(subject: &Subject<'_>) -> Checked {
+    subject.devices()?;
+    let mut links: BTreeMap<Ipv4Addr, Vec<String>> = BTreeMap::new();
+    for (link, address, _) in addresses(subject)? {
+        links.entry(address).or_default().push(link);
+    }
+    let mut findings = Findings::default();
+    for (address, mut links) in links {
+        links.sort();
+        links.dedup();
+        if links.len() > 1 {
+            findings.wrong(&links.join(", "), format!("both have {address}"), "ip -o addr", address);
+        }
+    }
+    Ok(findings.verdict("each once"))
+}

@@ -1,0 +1,444 @@
+//! Hosts as probes show them, and what the checks make of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use proptest::prelude::*;
+use serde_json::{Value as Json, json};
+
+use super::{Baseline, Subject, TABLE, evaluate};
+use crate::events::CheckStatus::{self, Fail, Pass, Skip, Unknown, Warn};
+use crate::facts::{Answer, Facts, Query};
+use crate::inventory::Host;
+use crate::probes;
+
+const SMI: &str = include_str!("../lab/profiles/recorded/h200-x2/nvidia-smi-q-x.xml");
+const NVLINK: &str = include_str!("../lab/profiles/recorded/h200-x2/nvidia-smi-nvlink-s.txt");
+const TOPO: &str = include_str!("../lab/profiles/recorded/h200-x2/nvidia-smi-topo-m.txt");
+
+/// What a probe prints for a command.
+fn section(command: &str, output: &str, status: &str) -> String {
+    format!("\n\u{1e}ask {command}\n{output}\n\u{1e}end {status}\n")
+}
+
+/// A text for each of two devices.
+fn both(text: impl Fn(u32) -> String) -> String {
+    text(0) + &text(1)
+}
+
+/// A host: what each probe printed, and its facts.
+#[derive(Clone)]
+struct Site {
+    probes: BTreeMap<&'static str, String>,
+    facts: BTreeMap<&'static str, Json>,
+    expect: Json,
+    nics: Json,
+}
+
+/// Two H200 as recorded, with two ConnectX-7 in RoCE mode, and nothing wrong.
+fn healthy() -> Site {
+    let devinfo = |n: u32| {
+        format!(
+            "hca_id:\tmlx5_{n}\n\ttransport:\t\t\tInfiniBand (0)\n\t\tport:\t1\n\t\t\tactive_mtu:\t\t4096 (5)\n"
+        )
+    };
+    let sysfs = both(|n| {
+        format!(
+            "device=mlx5_{n}\nfw_ver=28.39.1002\nhca_type=MT4129\nboard_id=X\nnode_guid=1:{n}\npci=0000:0{n}:00.0\ndriver=mlx5_core\nnetdev=rdma{n}\nport=1\nstate=4: ACTIVE\nphys_state=5: LinkUp\nrate=400 Gb/sec (4X NDR)\nlink_layer=Ethernet\nlid=0x0\nsm_lid=0x0\npkey=0xffff\ngid=3 0000:0000:0000:0000:0000:ffff:0a00:0{n}01 rdma{n} RoCE v2\ncounter.link_downed=1\ncounter.symbol_error=0\nhw.out_of_sequence=5\n"
+        )
+    });
+    let nets = both(|n| {
+        format!("net=rdma{n}\nmtu=9000\noperstate=up\ncarrier_changes=2\nrx_errors=0\ntx_errors=0\necn.3=1\n")
+    });
+    let links = both(|n| {
+        format!(
+            "pci=0000:0{n}:00.0\ncurrent_link_width=16\nmax_link_width=16\ncurrent_link_speed=32.0 GT/s PCIe\nmax_link_speed=32.0 GT/s PCIe\niommu=identity\n"
+        )
+    });
+    let qos = "Priority trust state: dscp\n\tenabled     0   0   0   1   0   0   0   0   \n";
+    let probes = BTreeMap::from([
+        ("log", section("dmesg", "", "0")),
+        ("rdma", section("sysfs", &(sysfs + &nets), "0")),
+        (
+            "system",
+            section(
+                "system",
+                "governor=performance 8\nsystemd=1\nprocess=slurmd\nslurmd_memlock=unlimited",
+                "0",
+            ) + &section("getent hosts gpu0", "10.0.1.10 gpu0", "0")
+                + &section(
+                    "df -Pk / /var",
+                    "Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/sda1 100000000 1 90000000 1% /\ntmpfs 64000000 0 64000000 0% /dev/shm",
+                    "0",
+                )
+                + &section("chronyc tracking", "Leap status     : Normal", "0")
+                + &section("iptables -S INPUT", "-P INPUT ACCEPT", "0")
+                + &section("systemctl list-units --state=failed", "", "0")
+                + &section("sinfo -N -h -o %N %T %G", "gpu0 idle gpu:h200:2", "0"),
+        ),
+        (
+            "fabric",
+            section("pcie", &links, "0")
+                + &section("settings", "arp_ignore=0\nnccl=/etc/nccl.conf NCCL_IB_HCA==mlx5_0,mlx5_1", "0")
+                + &section("ibv_devinfo -v", &(devinfo(0) + &devinfo(1)), "0")
+                + &section("rdma system show", "netns shared copy-on-fork on", "0")
+                + &section("mlnx_qos -i rdma0", qos, "0")
+                + &section("mlnx_qos -i rdma1", qos, "0")
+                + &section(
+                    "lspci -vvv",
+                    "00:10.0 PCI bridge: X\n\t\tACSCtl:\tSrcValid- ReqRedir-\n00:00.0 Ethernet controller: X\n\t\tMaxPayload 256 bytes, MaxReadReq 4096 bytes\n01:00.0 Ethernet controller: X\n\t\tMaxPayload 256 bytes, MaxReadReq 4096 bytes",
+                    "0",
+                ),
+        ),
+        (
+            "driver",
+            section(
+                "driver",
+                "present=1\nloaded=580.159.04\nproc=NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nkernel=6.8.0-87-generic\nheaders=1\nmodule=/lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko",
+                "0",
+            ) + &section(
+                "modinfo nvidia",
+                "filename: /lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko\nversion:        580.159.04\nlicense:        Dual MIT/GPL",
+                "0",
+            ) + &section(
+                "dpkg-query -W -f x",
+                "ii  libnvidia-compute-580 580.159.04-0ubuntu1\nii  nvidia-utils-580 580.159.04-0ubuntu1",
+                "1",
+            ) + &section("upgrades", "unattended=1\nline=APT::Periodic::Unattended-Upgrade \"0\";", "0")
+                + &section("nv-fabricmanager -v", "Fabric Manager version is : 580.159.04", "0")
+                + &section("systemctl is-active nvidia-fabricmanager", "active", "0")
+                + &section("dkms status", "nvidia/580.159.04, 6.8.0-87-generic, x86_64: installed", "0"),
+        ),
+        (
+            "nvidia",
+            section("nvidia-smi -q -x", SMI, "0")
+                + &section("nvidia-smi nvlink -s", NVLINK, "0")
+                + &section("nvidia-smi topo -m", TOPO, "0"),
+        ),
+        ("login", section("login", "memlock=unlimited\nnofile=1048576\nuser=ubuntu\npath=/usr/bin", "0")),
+    ]);
+    let gpu =
+        |address: &str| json!({ "address": address, "vendor": "10de", "device": "2335", "model": "H200" });
+    let facts = BTreeMap::from([
+        (
+            "pci",
+            json!({ "gpus": [gpu("0000:00:06.0"), gpu("0000:00:07.0")], "nvswitches": [gpu("0000:05:00.0")], "nics": [] }),
+        ),
+        (
+            "network",
+            json!({ "links": [
+            { "name": "rdma0", "state": "up", "pci": "0000:00:00.0", "addresses": ["10.0.0.1/24"] },
+            { "name": "rdma1", "state": "up", "pci": "0000:01:00.0", "addresses": ["10.0.1.1/24"] },
+        ] }),
+        ),
+        ("kernel", json!({ "release": "6.8.0-87-generic", "headers": true })),
+        ("boot", json!({ "next_kernel": "6.8.0-87-generic", "reasons": [] })),
+        (
+            "memory",
+            json!({ "total_mib": 1000, "swap_mib": 0, "hugepages": { "total": 0, "free": 0, "size_kib": 2048 } }),
+        ),
+        ("hostname", json!("gpu0")),
+        ("ids", json!({ "machine_id": "m", "product_uuid": "p", "boot_id": "b" })),
+        ("os", json!({ "id": "ubuntu" })),
+        ("modules", json!({ "loaded": ["nvidia"] })),
+        ("virtualization", json!({ "kind": "none", "container": false })),
+    ]);
+    Site { probes, facts, expect: json!({ "gpu": { "nvlinks": 18 } }), nics: Json::Null }
+}
+
+impl Site {
+    /// The same with a text of a probe replaced.
+    fn with(mut self, probe: &str, old: &str, new: &str) -> Self {
+        let text = self.probes.get_mut(probe).unwrap();
+        assert!(text.contains(old), "{old} is not in {probe}");
+        *text = text.replace(old, new);
+        self
+    }
+
+    fn fact(mut self, name: &'static str, value: Json) -> Self {
+        self.facts.insert(name, value);
+        self
+    }
+
+    fn expect(mut self, value: Json) -> Self {
+        self.expect = value;
+        self
+    }
+
+    fn answers(&self) -> Facts {
+        let mut answers = Facts::default();
+        for (name, value) in &self.facts {
+            answers.insert(Query::Base(name), Answer::Base(value.clone()));
+        }
+        for (name, text) in &self.probes {
+            if *name == probes::LOGIN {
+                let login = probes::login(text.as_bytes());
+                let observation = probes::Observation::Login(login);
+                answers.insert(Query::Probe(name), Answer::Probe(Box::new(observation)));
+            } else {
+                let query = Query::Probe(name);
+                for (query, answer) in probes::parse(&[query], text.as_bytes(), 0) {
+                    answers.insert(query, answer);
+                }
+            }
+        }
+        answers
+    }
+
+    /// Every check with its status and message.
+    fn results(&self, baseline: Option<&Baseline>) -> BTreeMap<String, (CheckStatus, String)> {
+        let answers = self.answers();
+        let host = Host { expect: self.expect.clone(), nics: self.nics.clone(), ..host() };
+        let mut subject = Subject::new(&host, &answers, 0).unwrap();
+        subject.baseline = baseline;
+        let conclusion = evaluate(&[subject]).remove(0);
+        for result in &conclusion.results {
+            assert_eq!(result.status.is_finding(), !result.evidence.is_empty(), "{result:?}");
+            let hinted = matches!(result.status, Fail | Warn);
+            assert_eq!(hinted, result.hint.is_some(), "{result:?}");
+        }
+        conclusion.results.into_iter().map(|result| (result.check, (result.status, result.message))).collect()
+    }
+
+    /// Ids of checks that a person should look at: `fail gpu.xid`.
+    fn findings(&self, baseline: Option<&Baseline>) -> Vec<String> {
+        let results = self.results(baseline);
+        let found = results.iter().filter(|(_, (status, _))| status.is_finding());
+        found.map(|(id, (status, _))| format!("{} {id}", status.word())).collect()
+    }
+}
+
+fn host() -> Host {
+    let case = crate::project::testing::Case::new("--- inventory.yaml\ncluster: lab\nhosts:\n  gpu0: {}\n");
+    case.load(&crate::project::LoadOptions::default()).unwrap().hosts.remove(0)
+}
+
+#[test]
+fn ids_are_unique_and_every_check_tells_everything() {
+    let ids: BTreeSet<&str> = TABLE.iter().map(|check| check.id).collect();
+    assert_eq!(ids.len(), TABLE.len());
+    assert!(TABLE.len() >= 60, "{}", TABLE.len());
+    for check in TABLE.iter() {
+        for text in [check.title, check.expects, check.why, check.hint, check.source] {
+            assert!(text.len() > 8, "{}", check.id);
+        }
+        assert!(matches!(check.severity, Fail | Warn), "{}", check.id);
+    }
+}
+
+#[test]
+fn a_healthy_host_has_no_finding() {
+    let site = healthy();
+    assert_eq!(site.findings(None), Vec::<String>::new());
+    let passed = site.results(None).values().filter(|(status, _)| *status == Pass).count();
+    assert!(passed >= 50, "{passed}");
+}
+
+#[test]
+fn a_host_without_any_tool_passes_nothing() {
+    let mut site = healthy();
+    for (name, text) in &mut site.probes {
+        *text = match *name {
+            "rdma" => continue,
+            "nvidia" => ["nvidia-smi -q -x", "nvidia-smi nvlink -s", "nvidia-smi topo -m"]
+                .map(|command| section(command, "", "missing"))
+                .concat(),
+            "log" => section("dmesg", "", "missing") + &section("journalctl -k", "", "missing"),
+            "fabric" => ["ibv_devinfo -v", "rdma system show", "mlnx_qos -i rdma0", "lspci -vvv"]
+                .map(|command| section(command, "", "missing"))
+                .concat(),
+            _ => String::new(),
+        };
+    }
+    site.probes.insert("rdma", String::new());
+    site.facts.retain(|name, _| ["pci", "virtualization"].contains(name));
+    let results = site.results(None);
+    let passed: Vec<&String> =
+        results.iter().filter(|(_, (status, _))| *status == Pass).map(|(id, _)| id).collect();
+    assert_eq!(passed, Vec::<&String>::new());
+    let unknown = results.values().filter(|(status, _)| *status == Unknown).count();
+    assert!(unknown >= 30, "{unknown}");
+    assert!(results.values().all(|(status, _)| matches!(status, Unknown | Skip | Fail)), "{results:#?}");
+    assert_eq!(
+        site.findings(None).iter().filter(|line| line.starts_with("fail")).collect::<Vec<_>>(),
+        ["fail host.proven"]
+    );
+}
+
+#[test]
+fn one_fault_is_one_finding() {
+    let cases: Vec<(&str, Site)> = vec![
+        ("fail driver.coherence", healthy().with("driver", "version:        580.159.04", "version:        580.167.01")),
+        ("fail driver.version", healthy().expect(json!({ "driver": { "version": "535" } }))),
+        ("fail driver.flavour", healthy().expect(json!({ "driver": { "open": false } }))),
+        ("fail driver.cuda", healthy().expect(json!({ "driver": { "cuda": "13.1" } }))),
+        ("fail driver.dkms", healthy().with("driver", "x86_64: installed", "x86_64: installed (WARNING! Diff between built and installed module!)")),
+        ("fail driver.next_kernel", healthy().with("driver", "module=/lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko\n", "")),
+        ("warn driver.headers", healthy().fact("kernel", json!({ "release": "6.8.0-87-generic", "headers": false }))),
+        ("fail driver.nouveau", healthy().with("driver", "present=1", "present=1\nnouveau=1")),
+        ("fail driver.fabric_manager", healthy().with("driver", "version is : 580.159.04", "version is : 580.159.03")),
+        ("fail driver.fabric_manager", healthy().with("driver", "\nactive\n", "\nfailed\n")),
+        ("warn driver.upgrades", healthy().with("driver", "Unattended-Upgrade \"0\"", "Unattended-Upgrade \"1\"")),
+        ("fail peermem.legacy", healthy().with("driver", "present=1", "present=1\nnv_peer_mem=1")),
+        ("fail peermem.loaded", healthy().with("driver", "Open Kernel Module for x86_64", "x86_64 Kernel Module")),
+        ("warn system.reboot", healthy().fact("boot", json!({ "next_kernel": "6.8.0-87-generic", "reasons": ["the system wants one"] }))),
+        ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:8a:00): 79, pid=55182, name=python, GPU has fallen off the bus.\n")),
+        ("warn gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:0f:00): 94, pid=2503421, name=python3, Ch 00000008\n")),
+        ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:0f:00): 94, Ch 8\nNVRM: Xid (PCI:0000:0f:00): 94, Ch 9\n")),
+        ("warn gpu.nvswitch_errors", healthy().with("log", "ask dmesg\n", "ask dmesg\nnvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore MCTO (First)\n")),
+        ("fail driver.log", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: RmInitAdapter failed! (0x62:0xffffffff:1089)\n")),
+        ("fail gpu.throttle", healthy().with("nvidia", "<clocks_event_reason_hw_slowdown>Not Active", "<clocks_event_reason_hw_slowdown>Active")),
+        ("warn gpu.temperature", healthy().with("nvidia", "<gpu_temp>38 C", "<gpu_temp>91 C")),
+        ("warn gpu.power_limit", healthy().with("nvidia", "<current_power_limit>700.00 W", "<current_power_limit>500.00 W")),
+        ("warn gpu.mig", healthy().expect(json!({ "gpu": { "mig": true } }))),
+        ("fail rdma.verbs", healthy().with("fabric", "mlx5_1\n\ttransport", "mlx5_9\n\ttransport")),
+        ("warn rdma.active_mtu", healthy().with("fabric", "4096 (5)", "1024 (3)")),
+        ("fail rdma.link_layer", healthy().expect(json!({ "rdma": { "link_layer": "InfiniBand" } }))),
+        ("fail rdma.gid", healthy().with("rdma", "ffff:0a00:0101 rdma1 RoCE v2", "ffff:0a00:0101 rdma1 IB/RoCE v1")),
+        ("warn rdma.gid_index", healthy().with("rdma", "gid=3 0000:0000:0000:0000:0000:ffff:0a00:0101", "gid=5 0000:0000:0000:0000:0000:ffff:0a00:0101")),
+        ("warn rdma.firmware", healthy().expect(json!({ "rdma": { "firmware": "28.40.1000" } }))),
+        ("warn rdma.netns", healthy().with("fabric", "netns shared", "netns exclusive")),
+        ("fail rdma.nccl_hca", healthy().with("fabric", "NCCL_IB_HCA==mlx5_0,mlx5_1", "NCCL_IB_HCA=erdma")),
+        ("fail rdma.pcie_width", healthy().with("fabric", "pci=0000:01:00.0\ncurrent_link_width=16", "pci=0000:01:00.0\ncurrent_link_width=8")),
+        ("warn rdma.pcie_generation", healthy().with("fabric", "current_link_speed=32.0", "current_link_speed=16.0")),
+        ("warn rdma.pcie_bandwidth", healthy().with("log", "ask dmesg\n", "ask dmesg\nmlx5_core 0000:9c:00.0: 252.056 Gb/s available PCIe bandwidth, limited by 32.0 GT/s PCIe x8 link at 0000:97:01.0 (capable of 504.112 Gb/s with 32.0 GT/s PCIe x16 link)\n")),
+        ("fail pcie.acs", healthy().with("fabric", "SrcValid- ReqRedir-", "SrcValid+ ReqRedir+")),
+        ("warn pcie.iommu", healthy().with("fabric", "iommu=identity", "iommu=DMA-FQ")),
+        ("warn pcie.max_read_request", healthy().with("fabric", "MaxReadReq 4096", "MaxReadReq 512")),
+        ("warn pcie.aer", healthy().with("log", "ask dmesg\n", "ask dmesg\npcieport 0000:97:01.0: AER: Corrected error received: 0000:98:00.0\n")),
+        ("fail network.pfc", healthy().expect(json!({ "network": { "pfc": [5] } }))),
+        ("fail network.trust", healthy().expect(json!({ "network": { "trust": "pcp" } }))),
+        ("fail network.ecn", healthy().expect(json!({ "network": { "ecn": [3, 5] } }))),
+        ("fail system.memlock", healthy().with("login", "memlock=unlimited", "memlock=8192")),
+        ("warn system.nofile", healthy().with("login", "nofile=1048576", "nofile=1024").expect(json!({ "system": { "nofile": 65536 } }))),
+        ("fail system.hugepages", healthy().expect(json!({ "system": { "hugepages": 8 } }))),
+        ("warn system.swap", healthy().expect(json!({ "system": { "swap": true } }))),
+        ("warn system.time_sync", healthy().with("system", ": Normal", ": Not synchronised")),
+        ("warn system.disk", healthy().with("system", "90000000", "900000")),
+        ("warn system.shm", healthy().with("system", "tmpfs 64000000 0 64000000", "tmpfs 65536 0 65536")),
+        ("warn system.governor", healthy().with("system", "governor=performance 8", "governor=performance 6\ngovernor=powersave 2")),
+        ("fail system.mce", healthy().with("log", "ask dmesg\n", "ask dmesg\nmce: [Hardware Error]: Machine check events logged\n")),
+        ("warn system.oom", healthy().with("log", "ask dmesg\n", "ask dmesg\nOut of memory: Killed process 4711 (python3)\n")),
+        ("warn system.firewall", healthy().with("system", "-P INPUT ACCEPT", "-P INPUT DROP")),
+        ("fail system.own_name", healthy().with("system", "10.0.1.10 gpu0", "127.0.1.1 gpu0")),
+        ("warn system.units", healthy().with("system", "--state=failed\n", "--state=failed\nnvidia-persistenced.service loaded failed failed X\n")),
+        ("fail system.kernel", healthy().expect(json!({ "system": { "kernel": "6.8.0-90-generic" } }))),
+        ("fail slurm.gres", healthy().with("system", "gpu:h200:2", "gpu:h200:1")),
+        ("fail slurm.memlock", healthy().with("system", "slurmd_memlock=unlimited", "slurmd_memlock=8388608")),
+        ("warn slurm.node", healthy().with("system", "idle", "drained")),
+    ];
+    for (wanted, site) in cases {
+        assert_eq!(site.findings(None), [wanted]);
+    }
+}
+
+#[test]
+fn two_findings_of_one_cause_name_it() {
+    // Both versions of the library's complaint, and all that cannot be asked.
+    let mut site = healthy();
+    let text = "Failed to initialize NVML: Driver/library version mismatch\nNVML library version: 580.167";
+    site.probes.insert("nvidia", section("nvidia-smi -q -x", text, "18"));
+    let results = site.results(None);
+    assert_eq!(results["driver.coherence"].0, Fail);
+    assert_eq!(results["gpu.answers"].0, Fail);
+    assert_eq!(results["gpu.ecc"].0, Unknown);
+}
+
+#[test]
+fn cards_of_other_networks() {
+    let mut site = healthy().with("fabric", "NCCL_IB_HCA==mlx5_0,mlx5_1", "NCCL_IB_HCA=mlx5");
+    site.nics = json!([
+        { "match": { "pci": "0000:00:00.0" }, "role": "compute" },
+        { "match": { "netdev": "rdma1" }, "role": "storage" },
+        { "match": { "netdev": "eno1" }, "role": "management" },
+    ]);
+    assert_eq!(site.findings(None), ["fail network.nics", "fail rdma.nccl_hca"]);
+    let results = site.results(None);
+    assert_eq!(results["rdma.nccl_hca"].1, "mlx5_1: selected, though it is for storage");
+    assert_eq!(results["network.nics"].1, "netdev eno1: no such network device");
+}
+
+#[test]
+fn one_subnet_for_all_rails() {
+    let links = json!({ "links": [
+        { "name": "rdma0", "state": "up", "addresses": ["10.0.0.1/16"] },
+        { "name": "rdma1", "state": "up", "addresses": ["10.0.1.1/16"] },
+        { "name": "docker0", "state": "up", "addresses": ["10.0.1.1/32"] },
+    ] });
+    let site = healthy().fact("network", links);
+    assert_eq!(site.findings(None), ["warn network.address_twice", "warn network.subnets"]);
+    let site = site.with("fabric", "arp_ignore=0", "arp_ignore=1\narp_announce=2");
+    assert_eq!(site.findings(None), ["warn network.address_twice"]);
+}
+
+#[test]
+fn infiniband_needs_a_manager() {
+    let site = healthy().with("rdma", "link_layer=Ethernet", "link_layer=InfiniBand");
+    assert_eq!(site.findings(None), ["fail rdma.subnet"]);
+    let site = site.with("rdma", "sm_lid=0x0", "sm_lid=0x1").with("rdma", "\nlid=0x0", "\nlid=0x2a");
+    assert_eq!(site.findings(None), Vec::<String>::new());
+    let site = site.with("rdma", "pkey=0xffff", "pkey=0x7fff");
+    assert_eq!(site.findings(None), ["fail rdma.pkey"]);
+}
+
+#[test]
+fn counters_are_held_against_the_last_verify() {
+    let before = healthy();
+    let answers = before.answers();
+    let host = host();
+    let subject = Subject::new(&host, &answers, 0).unwrap();
+    let baseline = Baseline::of(&subject, "2026-11-20T08:00:00Z").unwrap();
+    assert_eq!(before.results(None)["rdma.flaps"].0, Skip);
+    assert_eq!(before.results(Some(&baseline))["rdma.flaps"].0, Pass);
+    let later = before.clone().with("rdma", "link_downed=1", "link_downed=3");
+    assert_eq!(later.findings(Some(&baseline)), ["fail rdma.flaps"]);
+    assert_eq!(later.results(Some(&baseline))["rdma.flaps"].1, "mlx5_[0-1]: link_downed +2");
+    let later = before.clone().with("rdma", "out_of_sequence=5", "out_of_sequence=6").with(
+        "rdma",
+        "rx_errors=0",
+        "rx_errors=9",
+    );
+    assert_eq!(later.findings(Some(&baseline)), ["warn network.errors", "warn rdma.errors"]);
+    // A reboot begins at nothing.
+    let ids = json!({ "machine_id": "m", "product_uuid": "p", "boot_id": "another" });
+    let rebooted = before
+        .with("rdma", "link_downed=1", "link_downed=0")
+        .with("rdma", "out_of_sequence=5", "out_of_sequence=0")
+        .fact("ids", ids);
+    assert_eq!(rebooted.findings(Some(&baseline)), Vec::<String>::new());
+}
+
+#[test]
+fn containers_are_not_blamed_for_the_machine_around_them() {
+    let site = healthy()
+        .fact("virtualization", json!({ "kind": "docker", "container": true }))
+        .with("login", "memlock=unlimited", "memlock=64")
+        .with("system", ": Normal", ": Not synchronised");
+    assert_eq!(site.findings(None), Vec::<String>::new());
+    let declared = site.expect(json!({ "system": { "memlock": "unlimited" } }));
+    assert_eq!(declared.findings(None), ["fail system.memlock"]);
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
+
+    /// Whatever probes print, checks come to a result, and no check passes on nothing.
+    #[test]
+    fn no_output_panics(noise in "(\n\u{1e}(ask|end) )?[ -~\n\t\u{1e}]{0,400}", cut in 0_usize..6000, seed in 0_usize..8) {
+        let mut site = healthy();
+        for (index, text) in site.probes.values_mut().enumerate() {
+            let at = (0..=cut.min(text.len())).rev().find(|at| text.is_char_boundary(*at)).unwrap();
+            match (index + seed) % 4 {
+                0 => text.truncate(at),
+                1 => text.insert_str(at, &noise),
+                2 => *text = noise.clone(),
+                _ => {}
+            }
+        }
+        let results = site.results(None);
+        prop_assert_eq!(results.is_empty(), false);
+        for name in ["log", "rdma", "system", "fabric", "driver", "nvidia", "login"] {
+            site.probes.insert(name, noise.clone());
+        }
+        drop(site.results(None));
+    }
+}

@@ -1,0 +1,55 @@
+# What stands between GPUs, cards and the fabric: PCIe links, what user space sees of the cards, traffic
+# classes, settings. Tools are asked only where there is an RDMA device.
+begin pcie
+for device in /sys/bus/pci/devices/*; do
+    class=''
+    { read -r class <"$device/class"; } 2>/dev/null || continue
+    case $class in 0x02* | 0x03*) ;; *) continue ;; esac
+    printf 'pci=%s\n' "${device##*/}"
+    for file in current_link_width max_link_width current_link_speed max_link_speed; do
+        value "$file" "$device/$file"
+    done
+    value iommu "$device/iommu_group/type"
+done
+finish 0
+begin settings
+value erdma_compat /sys/module/erdma/parameters/compat_mode
+for file in arp_ignore arp_announce rp_filter; do
+    value "$file" "/proc/sys/net/ipv4/conf/all/$file"
+done
+for file in /etc/nccl.conf /etc/environment; do
+    [ -r "$file" ] || continue
+    while IFS= read -r line || [ -n "$line" ]; do
+        case $line in NCCL_*=*) printf 'nccl=%s %s\n' "$file" "$line" ;; esac
+    done <"$file"
+done
+for file in /etc/modprobe.d/*.conf; do
+    [ -r "$file" ] || continue
+    while read -r word module rest; do
+        case "$word $module" in 'options ib_core') printf 'ib_core=%s\n' "$rest" ;; esac
+    done <"$file"
+done
+finish 0
+found='' nets=''
+for device in /sys/class/infiniband/*; do
+    [ -d "$device/ports" ] || continue
+    found=1
+    layer=''
+    { read -r layer <"$device/ports/1/link_layer"; } 2>/dev/null
+    [ "$layer" != InfiniBand ] || continue
+    for net in "$device"/device/net/*; do
+        [ ! -d "$net" ] || nets="$nets ${net##*/}"
+    done
+done
+[ -n "$found" ] || exit 0
+ask 15 ibv_devinfo -v
+ask 5 rdma system show
+for net in $nets; do
+    if command -v mlnx_qos >/dev/null 2>&1; then
+        ask 5 mlnx_qos -i "$net" || case $? in 124 | 137) break ;; esac
+    else
+        ask 5 dcb pfc show dev "$net" || break
+    fi
+done
+sift '^[0-9a-f]+:|ACSCtl:|MaxReadReq|access denied' 20 lspci -vvv
+:
