@@ -6,9 +6,9 @@ use anyhow::Context as _;
 
 use super::load::load_to_run;
 use crate::checks::{self, Subject};
-use crate::cli::args::VerifyArgs;
+use crate::cli::args::{Connect, Reports, Target, VerifyArgs};
 use crate::cli::dispatch::Exit;
-use crate::cli::launch::{self, Launch};
+use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
 use crate::engine::{self, Mode, Session};
 use crate::events::{CheckCounts, Emitter, EventKind};
@@ -23,7 +23,26 @@ use crate::report::{self, output, plan};
 /// # Errors
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result<u8> {
-    let project = load_to_run(settings, &args.target)?;
+    let (finished, code) = once(settings, &args.target, &args.connect, &args.reports).await?;
+    if args.reports.json.as_deref() != Some("-") {
+        let text = plan::text(&finished.record)
+            + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
+        output::data(&text).context("cannot write to stdout")?;
+    }
+    Ok(code)
+}
+
+/// Verifies without saying what came out; with the exit code.
+///
+/// # Errors
+/// What keeps the run from starting.
+pub(super) async fn once(
+    settings: &Settings,
+    target: &Target,
+    connect: &Connect,
+    reports: &Reports,
+) -> anyhow::Result<(Finished, u8)> {
+    let project = load_to_run(settings, target)?;
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();
     let launch = Launch {
         command: "verify",
@@ -35,7 +54,7 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
     };
     let mut broken = None;
     let (finished, code) =
-        launch::run(settings, project, &args.connect, &args.reports, launch, |report, emitter| {
+        launch::run(settings, project, connect, reports, launch, |report, emitter| {
             let mut codes = Vec::new();
             if report.sessions.iter().any(Session::has_drift) {
                 codes.push(exit::DRIFT);
@@ -51,12 +70,7 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
     if let Some(error) = broken {
         return Err(error);
     }
-    if args.reports.json.as_deref() != Some("-") {
-        let text = plan::text(&finished.record)
-            + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
-        output::data(&text).context("cannot write to stdout")?;
-    }
-    Ok(code)
+    Ok((finished, code))
 }
 
 /// Makes the checks on the hosts that were reached and says what they found; whether all is well.

@@ -1,0 +1,98 @@
+//! What `verify` found over all hosts: equal findings are one, with their hosts.
+
+use indexmap::IndexMap;
+
+use super::record::Record;
+use crate::events::{CheckResult, CheckStatus};
+
+/// One finding, however many hosts have it.
+#[derive(Debug, Clone)]
+pub struct Finding<'a> {
+    /// How the checks ended.
+    pub status: CheckStatus,
+    /// The check; several when they cannot be told for one reason.
+    pub checks: Vec<&'a str>,
+    /// What to do.
+    pub hint: Option<&'a str>,
+    /// The check that tells the cause.
+    pub because: Option<&'a str>,
+    /// The different texts, that of most hosts first.
+    pub variants: Vec<Variant<'a>>,
+}
+
+/// The hosts that say the same.
+#[derive(Debug, Clone)]
+pub struct Variant<'a> {
+    /// What they say.
+    pub message: &'a str,
+    /// Who they are, in the order of the inventory.
+    pub hosts: Vec<&'a str>,
+    /// The result of the first of them.
+    pub example: &'a CheckResult,
+}
+
+/// The hosts that say the same, as they are met.
+type ByMessage<'a> = IndexMap<&'a str, (Vec<&'a str>, &'a CheckResult)>;
+
+/// The findings of a run: what is wrong, then what cannot be told, then warnings.
+pub fn findings(record: &Record) -> Vec<Finding<'_>> {
+    let mut all = Vec::new();
+    for status in [CheckStatus::Fail, CheckStatus::Unknown, CheckStatus::Warn] {
+        all.extend(if status == CheckStatus::Unknown { untold(record) } else { wrong(record, status) });
+    }
+    all
+}
+
+fn results(record: &Record, status: CheckStatus) -> impl Iterator<Item = (&str, &CheckResult)> {
+    record.hosts.iter().flat_map(move |(host, entry)| {
+        let these = entry.checks.iter().filter(move |result| result.status == status);
+        these.map(|result| (host.as_str(), result))
+    })
+}
+
+fn wrong(record: &Record, status: CheckStatus) -> Vec<Finding<'_>> {
+    let mut checks: IndexMap<(&str, Option<&str>), ByMessage<'_>> = IndexMap::new();
+    for (host, result) in results(record, status) {
+        let messages = checks.entry((&result.check, result.hint.as_deref())).or_default();
+        messages.entry(&result.message).or_insert_with(|| (Vec::new(), result)).0.push(host);
+    }
+    let finding = |((id, hint), messages): ((_, _), ByMessage<'_>)| Finding {
+        status,
+        checks: vec![id],
+        hint,
+        because: None,
+        variants: variants(messages),
+    };
+    checks.into_iter().map(finding).collect()
+}
+
+/// One cause, many checks: one finding.
+fn untold(record: &Record) -> Vec<Finding<'_>> {
+    let mut causes: IndexMap<(&str, Option<&str>), Finding<'_>> = IndexMap::new();
+    for (host, result) in results(record, CheckStatus::Unknown) {
+        let key = (result.message.as_str(), result.because.as_deref());
+        let finding = causes.entry(key).or_insert_with(|| Finding {
+            status: CheckStatus::Unknown,
+            checks: Vec::new(),
+            hint: result.hint.as_deref(),
+            because: result.because.as_deref(),
+            variants: vec![Variant { message: &result.message, hosts: Vec::new(), example: result }],
+        });
+        if !finding.checks.contains(&result.check.as_str()) {
+            finding.checks.push(&result.check);
+        }
+        for variant in &mut finding.variants {
+            if variant.hosts.last() != Some(&host) {
+                variant.hosts.push(host);
+            }
+        }
+    }
+    causes.into_values().collect()
+}
+
+fn variants<'a>(messages: ByMessage<'a>) -> Vec<Variant<'a>> {
+    let variant = |(message, (hosts, example))| Variant { message, hosts, example };
+    let mut all: Vec<Variant<'a>> = messages.into_iter().map(variant).collect();
+    all.sort_by_key(|variant| std::cmp::Reverse(variant.hosts.len()));
+    all
+}
