@@ -240,9 +240,9 @@ pub fn break_hosts(
     }
     let engine = Engine::find()?;
     std::thread::scope(|scope| {
-        let play = |container| {
-            let engine = &engine;
-            scope.spawn(move || node::play(engine, container))
+        let play = |container: &String| {
+            let (engine, container) = (&engine, container.clone());
+            scope.spawn(move || node::play(engine, &container))
         };
         let playing: Vec<_> = containers.iter().map(play).collect();
         let ended = playing.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?);

@@ -50,20 +50,18 @@ fn results(record: &Record, status: CheckStatus) -> impl Iterator<Item = (&str, 
     })
 }
 
-fn wrong(record: &Record, status: CheckStatus) -> Vec<Finding<'_>> {
-    let mut checks: IndexMap<(&str, Option<&str>), ByMessage<'_>> = IndexMap::new();
+fn wrong<'a>(record: &'a Record, status: CheckStatus) -> Vec<Finding<'a>> {
+    let mut checks: IndexMap<(&'a str, Option<&'a str>), ByMessage<'a>> = IndexMap::new();
     for (host, result) in results(record, status) {
         let messages = checks.entry((&result.check, result.hint.as_deref())).or_default();
         messages.entry(&result.message).or_insert_with(|| (Vec::new(), result)).0.push(host);
     }
-    let finding = |((id, hint), messages): ((_, _), ByMessage<'_>)| Finding {
-        status,
-        checks: vec![id],
-        hint,
-        because: None,
-        variants: variants(messages),
-    };
-    checks.into_iter().map(finding).collect()
+    let mut found = Vec::new();
+    for ((id, hint), messages) in checks {
+        let variants = variants(messages);
+        found.push(Finding { status, checks: vec![id], hint, because: None, variants });
+    }
+    found
 }
 
 /// One cause, many checks: one finding.
