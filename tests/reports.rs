@@ -272,7 +272,9 @@ fn metrics_are_as_prometheus_wants_them() {
     let sample = "provision_check_status{check=\"gpu.count\",cluster=\"roce-a100\",node=\"gpu007\"} 2";
     assert!(text.lines().any(|line| line == sample), "{text}");
     assert!(text.contains("provision_host_up{cluster=\"roce-a100\",node=\"gpu099\"} 0"));
-    assert!(text.contains("provision_last_run_timestamp_seconds{cluster=\"roce-a100\",command=\"verify\"} 1795253441.500"));
+    assert!(text.contains(
+        "provision_last_run_timestamp_seconds{cluster=\"roce-a100\",command=\"verify\"} 1795253441.500"
+    ));
     assert!(text.ends_with('\n'));
 }
 
@@ -282,6 +284,7 @@ fn all_reports_agree_on_the_numbers() {
     let object = json::object(&record);
     let fails = object["summary"]["checks"]["fail"].as_u64().unwrap();
     let text = prometheus::text(&record);
-    let told = text.lines().filter(|line| line.starts_with("provision_check_status{") && line.ends_with(" 2"));
+    let told =
+        text.lines().filter(|line| line.starts_with("provision_check_status{") && line.ends_with(" 2"));
     assert_eq!(told.count() as u64, fails);
 }

@@ -66,15 +66,15 @@ impl Outcomes {
         let mut rounds: Vec<Round> = Vec::new();
         let mut shift = 0;
         for suspect in self.suspects() {
-            let fresh = |partner: &usize| !self.0.contains_key(&(suspect.min(*partner), suspect.max(*partner)));
+            let fresh =
+                |partner: &usize| !self.0.contains_key(&(suspect.min(*partner), suspect.max(*partner)));
             // Partners go round, so that they are not worn by one suspect after the other.
             let candidates = good.iter().cycle().skip(shift).take(good.len());
             let Some(partner) = candidates.copied().find(|partner| fresh(partner)) else { continue };
             shift += 1;
             let pair = (partner, suspect);
-            let is_free = |round: &&mut Round| {
-                !round.iter().any(|(one, other)| *one == partner || *other == partner)
-            };
+            let is_free =
+                |round: &&mut Round| !round.iter().any(|(one, other)| *one == partner || *other == partner);
             match rounds.iter_mut().find(is_free) {
                 Some(round) => round.push(pair),
                 None => rounds.push(vec![pair]),

@@ -96,7 +96,8 @@ fn trouble(output: &str) -> Option<String> {
         "doesn't supports CUDA",
     ];
     let line = output.lines().find(|line| {
-        SIGNS.iter().any(|sign| line.contains(sign)) && (!line.contains("IB device ") || line.contains("not found"))
+        SIGNS.iter().any(|sign| line.contains(sign))
+            && (!line.contains("IB device ") || line.contains("not found"))
     })?;
     Some(explained(line.trim()))
 }
@@ -117,7 +118,8 @@ fn explained(line: &str) -> String {
 fn status(line: &str) -> Option<u32> {
     let (_, rest) = line.split_once("Failed status")?;
     let (head, _) = rest.split_once(':')?;
-    let digits: String = head.chars().rev().skip_while(|c| *c == ')').take_while(char::is_ascii_digit).collect();
+    let digits: String =
+        head.chars().rev().skip_while(|c| *c == ')').take_while(char::is_ascii_digit).collect();
     digits.chars().rev().collect::<String>().parse().ok()
 }
 
@@ -142,7 +144,10 @@ mod tests {
         assert_eq!((seen.device.as_deref(), seen.link.as_deref()), (Some("irdma0"), Some("Ethernet")));
         assert!(seen.average_gbps > threshold(25.0));
         let seen = bandwidth(NOISE).unwrap();
-        assert_eq!((seen.average_gbps, seen.mtu, seen.device.as_deref()), (98.02, Some(4096), Some("mlx5_0")));
+        assert_eq!(
+            (seen.average_gbps, seen.mtu, seen.device.as_deref()),
+            (98.02, Some(4096), Some("mlx5_0"))
+        );
         let seen = bandwidth(ALL).unwrap();
         assert_eq!((seen.bytes, seen.average_gbps), (8, 0.17));
     }

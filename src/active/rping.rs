@@ -42,7 +42,8 @@ mod tests {
         assert_eq!(client(CLIENT, 2), Ok(()));
         assert_eq!(client(CLIENT, 10), Err("2 of 10 pings came back".to_owned()));
         assert!(client(SERVER, 1).is_err(), "the server's own lines prove nothing");
-        let refused = "cma event RDMA_CM_EVENT_REJECTED, error 8\nwait for CONNECTED state 4\nconnect error -1\n";
+        let refused =
+            "cma event RDMA_CM_EVENT_REJECTED, error 8\nwait for CONNECTED state 4\nconnect error -1\n";
         assert_eq!(client(refused, 1), Err("cma event RDMA_CM_EVENT_REJECTED, error 8".to_owned()));
     }
 }

@@ -33,6 +33,8 @@ pub enum Kind {
     Delta,
     /// The other hosts of the group.
     Fleet,
+    /// Traffic between hosts: `verify --active`.
+    Active,
 }
 
 impl Kind {
@@ -43,6 +45,7 @@ impl Kind {
             Self::Load => "load",
             Self::Delta => "delta",
             Self::Fleet => "fleet",
+            Self::Active => "active",
         }
     }
 }
@@ -72,7 +75,7 @@ pub struct Check {
 
 /// All checks in the order of reports.
 pub static TABLE: std::sync::LazyLock<Vec<Check>> =
-    std::sync::LazyLock::new(|| [gpu::CHECKS, rdma::CHECKS, evaluate::CHECKS].concat());
+    std::sync::LazyLock::new(|| [gpu::CHECKS, rdma::CHECKS, crate::active::catalogue::CHECKS, evaluate::CHECKS].concat());
 
 /// The check of this id.
 pub fn find(id: &str) -> Option<&'static Check> {

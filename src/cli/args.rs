@@ -226,6 +226,10 @@ pub struct VerifyArgs {
     #[command(flatten)]
     /// Where reports go.
     pub reports: Reports,
+    /// Test hosts with each other as well: rping and ib_write_bw between neighbours. It is traffic: not
+    /// beside jobs
+    #[arg(long)]
+    pub active: bool,
 }
 
 /// `provision facts`.

@@ -228,7 +228,9 @@ pub fn break_hosts(
         let known = at.and_then(|at| state.hosts.get_mut(at));
         let (Some(at), Some(found)) = (at, known) else { bail!("the lab has no host {host}") };
         let Some(kind) = &found.profile else {
-            bail!("{host} has no hardware profile: name one under `lab: {{ profile: ... }}` of the inventory");
+            bail!(
+                "{host} has no hardware profile: name one under `lab: {{ profile: ... }}` of the inventory"
+            );
         };
         let mut profile = Profile::find(kind, at + 1)?;
         if let Some(name) = name {

@@ -292,7 +292,11 @@ mod tests {
         for fault in &faults {
             assert!(seen.insert(fault.name.as_str()), "{} is there twice", fault.name);
             assert!(!fault.finds.is_empty() && !fault.profiles.is_empty(), "{}", fault.name);
-            assert!(fault.source.starts_with("domain ") || fault.source.starts_with("peers "), "{}", fault.name);
+            assert!(
+                fault.source.starts_with("domain ") || fault.source.starts_with("peers "),
+                "{}",
+                fault.name
+            );
             for name in &fault.profiles {
                 let healthy = Profile::find(name, 1).expect(name);
                 let mut profile = healthy.clone();

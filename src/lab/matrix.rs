@@ -59,9 +59,9 @@ pub fn judge(profile: &str, host: &str, fault: Option<&Fault>, results: &[CheckR
     for entry in finds {
         let (check, unknown) = wanted(entry);
         related.insert(check);
-        let hit = spoke.iter().find(|result| {
-            result.check == check && (result.status == CheckStatus::Unknown) == unknown
-        });
+        let hit = spoke
+            .iter()
+            .find(|result| result.check == check && (result.status == CheckStatus::Unknown) == unknown);
         match hit {
             None => missing.push(entry.clone()),
             Some(result) if !unknown && result.hint.as_deref().unwrap_or("").is_empty() => {
@@ -228,8 +228,11 @@ pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Exc
     for profile in profiles {
         let sources: Vec<String> =
             profile.sources.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
-        let passed =
-            rows.iter().filter(|row| row.profile == profile.name && row.fault.is_none()).map(|row| row.passed).min();
+        let passed = rows
+            .iter()
+            .filter(|row| row.profile == profile.name && row.fault.is_none())
+            .map(|row| row.passed)
+            .min();
         let (name, doc) = (&profile.name, cell(&profile.doc));
         put!(text, "| `{name}` | {doc} | {} | {} |\n", sources.join(", "), passed.unwrap_or(0));
     }
@@ -242,7 +245,8 @@ pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Exc
         if these.is_empty() {
             continue;
         }
-        let results: Vec<String> = these.iter().map(|row| format!("`{}`: {}", row.profile, result(row))).collect();
+        let results: Vec<String> =
+            these.iter().map(|row| format!("`{}`: {}", row.profile, result(row))).collect();
         let kinds: BTreeSet<&str> = these.iter().flat_map(|row| row.kinds.iter().copied()).collect();
         put!(
             text,
@@ -256,7 +260,8 @@ pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Exc
             cell(&fault.source),
         );
     }
-    let wrong: Vec<&Row> = rows.iter().filter(|row| row.fault.is_none() && !row.unrelated.is_empty()).collect();
+    let wrong: Vec<&Row> =
+        rows.iter().filter(|row| row.fault.is_none() && !row.unrelated.is_empty()).collect();
     if !wrong.is_empty() {
         text.push_str("\n## Findings on healthy hosts\n\n");
         for row in wrong {
@@ -292,8 +297,11 @@ fn uncovered(text: &mut String, faults: &[Fault]) {
     for entry in faults.iter().flat_map(|fault| &fault.finds) {
         *by_check.entry(wanted(entry).0).or_default() += 1;
     }
-    let without: Vec<String> =
-        checks::TABLE.iter().filter(|check| !by_check.contains_key(check.id)).map(|check| check.id.to_owned()).collect();
+    let without: Vec<String> = checks::TABLE
+        .iter()
+        .filter(|check| !by_check.contains_key(check.id))
+        .map(|check| check.id.to_owned())
+        .collect();
     put!(
         text,
         "\n## Checks\n\n{} of {} checks are found speaking by a fault. Without one: {}.\n",
@@ -343,7 +351,12 @@ mod tests {
         let other = result("gpu.xid", CheckStatus::Warn, Some("h"), None);
         let row = judge("p", "gpu0", Some(&fault), &[pass.clone(), ecc.clone(), count, other.clone()]);
         assert_eq!(row.unrelated, ["warn gpu.xid: m"]);
-        let row = judge("p", "gpu0", Some(&fault), &[pass.clone(), result("gpu.ecc", CheckStatus::Fail, None, None)]);
+        let row = judge(
+            "p",
+            "gpu0",
+            Some(&fault),
+            &[pass.clone(), result("gpu.ecc", CheckStatus::Fail, None, None)],
+        );
         assert_eq!(row.missing, ["unknown gpu.count"]);
         assert_eq!(row.no_hint, ["gpu.ecc"]);
         let row = judge("p", "gpu0", None, &[pass, other]);
@@ -371,7 +384,8 @@ mod tests {
     #[test]
     fn the_page_says_what_is_missed() {
         let fault = fault("f", &["gpu.ecc"], false);
-        let rows = [judge("p", "gpu0", Some(&fault), &[result("gpu.xid", CheckStatus::Fail, Some("h"), None)])];
+        let rows =
+            [judge("p", "gpu0", Some(&fault), &[result("gpu.xid", CheckStatus::Fail, Some("h"), None)])];
         let sums = Sums::of(&rows);
         assert_eq!((sums.faults, sums.found, sums.unrelated, sums.is_right()), (1, 0, 1, false));
         let page = page(&rows, &[], &[fault], &[]);

@@ -392,7 +392,8 @@ mod tests {
         for name in names() {
             let (one, two) = (Profile::find(name, 1).expect(name), Profile::find(name, 2).expect(name));
             assert!(!one.doc.is_empty(), "{name}");
-            for text in one.files.keys().map(|path| path.as_str()).chain(one.tools.keys().map(String::as_str)) {
+            for text in one.files.keys().map(|path| path.as_str()).chain(one.tools.keys().map(String::as_str))
+            {
                 assert!(!text.contains('{') || text.contains("${"), "{name}: {text} is not filled in");
             }
             // What is recorded is the same on all hosts; what is composed is one host's own.

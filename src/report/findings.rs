@@ -1,5 +1,7 @@
 //! What `verify` found over all hosts: equal findings are one, with their hosts.
 
+use std::collections::{BTreeMap, BTreeSet};
+
 use indexmap::IndexMap;
 
 use super::record::Record;
@@ -31,6 +33,11 @@ pub struct Variant<'a> {
     pub example: &'a CheckResult,
 }
 
+/// Different hints of one check that are told apart.
+const HINTS: usize = 3;
+/// Different causes of what cannot be told that are told apart.
+const CAUSES: usize = 12;
+
 /// The hosts that say the same, as they are met.
 type ByMessage<'a> = IndexMap<&'a str, (Vec<&'a str>, &'a CheckResult)>;
 
@@ -52,8 +59,13 @@ fn results(record: &Record, status: CheckStatus) -> impl Iterator<Item = (&str, 
 
 fn wrong<'a>(record: &'a Record, status: CheckStatus) -> Vec<Finding<'a>> {
     let mut checks: IndexMap<(&'a str, Option<&'a str>), ByMessage<'a>> = IndexMap::new();
+    let mut hints: BTreeMap<&'a str, BTreeSet<&'a str>> = BTreeMap::new();
     for (host, result) in results(record, status) {
-        let messages = checks.entry((&result.check, result.hint.as_deref())).or_default();
+        let hint = result.hint.as_deref().filter(|hint| {
+            let known = hints.entry(&result.check).or_default();
+            known.contains(hint) || known.len() < HINTS && known.insert(hint)
+        });
+        let messages = checks.entry((&result.check, hint)).or_default();
         messages.entry(&result.message).or_insert_with(|| (Vec::new(), result)).0.push(host);
     }
     let mut found = Vec::new();
@@ -65,10 +77,16 @@ fn wrong<'a>(record: &'a Record, status: CheckStatus) -> Vec<Finding<'a>> {
 }
 
 /// One cause, many checks: one finding.
-fn untold(record: &Record) -> Vec<Finding<'_>> {
-    let mut causes: IndexMap<(&str, Option<&str>), Finding<'_>> = IndexMap::new();
+fn untold<'a>(record: &'a Record) -> Vec<Finding<'a>> {
+    let mut causes: IndexMap<(&'a str, Option<&'a str>), Finding<'a>> = IndexMap::new();
+    let mut others: IndexMap<&'a str, ByMessage<'a>> = IndexMap::new();
     for (host, result) in results(record, CheckStatus::Unknown) {
         let key = (result.message.as_str(), result.because.as_deref());
+        if causes.len() >= CAUSES && !causes.contains_key(&key) {
+            let messages = others.entry(&result.check).or_default();
+            messages.entry(&result.message).or_insert_with(|| (Vec::new(), result)).0.push(host);
+            continue;
+        }
         let finding = causes.entry(key).or_insert_with(|| Finding {
             status: CheckStatus::Unknown,
             checks: Vec::new(),
@@ -85,7 +103,13 @@ fn untold(record: &Record) -> Vec<Finding<'_>> {
             }
         }
     }
-    causes.into_values().collect()
+    let mut found: Vec<Finding<'a>> = causes.into_values().collect();
+    for (check, messages) in others {
+        let variants = variants(messages);
+        let status = CheckStatus::Unknown;
+        found.push(Finding { status, checks: vec![check], hint: None, because: None, variants });
+    }
+    found
 }
 
 fn variants<'a>(messages: ByMessage<'a>) -> Vec<Variant<'a>> {

@@ -23,14 +23,21 @@ pub fn text(record: &Record) -> String {
     head(&mut text, "provision_last_run_duration_seconds", "How long the last run took.");
     put!(text, "provision_last_run_duration_seconds{{{run}}} {:.3}\n", record.seconds);
     if let Some(code) = record.exit_code {
-        head(&mut text, "provision_last_run_exit_code", "Its exit code: 0 is well, 6 drift or a failed check.");
+        head(
+            &mut text,
+            "provision_last_run_exit_code",
+            "Its exit code: 0 is well, 6 drift or a failed check.",
+        );
         put!(text, "provision_last_run_exit_code{{{run}}} {code}\n");
     }
     head(&mut text, "provision_info", "Version of provision that wrote this file.");
     put!(text, "provision_info{{version=\"{}\"}} 1\n", escape(env!("CARGO_PKG_VERSION")));
 
-    let hosts: Vec<(String, &HostRecord)> =
-        record.hosts.iter().map(|(name, host)| (format!("cluster=\"{cluster}\",node=\"{}\"", escape(name)), host)).collect();
+    let hosts: Vec<(String, &HostRecord)> = record
+        .hosts
+        .iter()
+        .map(|(name, host)| (format!("cluster=\"{cluster}\",node=\"{}\"", escape(name)), host))
+        .collect();
     head(&mut text, "provision_host_up", "Whether the host was reached: 1, else 0.");
     for (labels, host) in &hosts {
         put!(text, "provision_host_up{{{labels}}} {}\n", u8::from(reached(host)));

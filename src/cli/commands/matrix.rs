@@ -5,16 +5,16 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::load::lab_spec;
-use super::verify;
+use super::verify::{self, Active};
 use crate::cli::args::{Connect, MatrixArgs, Reports, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
+use crate::lab;
 use crate::lab::fault::{Fault, excuses, faults};
 use crate::lab::matrix::{self, Row, Sums};
 use crate::lab::profile::{self, Profile};
-use crate::lab;
 use crate::report::output;
 use crate::report::record::Record;
 use crate::report::style::{BAD, GOOD, count, paint};
@@ -38,8 +38,10 @@ pub(crate) async fn run(settings: &Settings, args: MatrixArgs) -> anyhow::Result
         let text = format!("there is no fault `{unknown}`");
         return Err(Exit::new(exit::USAGE, text).hint("provision lab profiles").into());
     }
-    let chosen: Vec<&str> =
-        known.into_iter().filter(|name| args.profiles.is_empty() || args.profiles.iter().any(|it| it == name)).collect();
+    let chosen: Vec<&str> = known
+        .into_iter()
+        .filter(|name| args.profiles.is_empty() || args.profiles.iter().any(|it| it == name))
+        .collect();
     let mut rows = Vec::new();
     let mut profiles = Vec::new();
     for name in chosen {
@@ -111,7 +113,8 @@ impl<'a> Trial<'a> {
     /// Writes an inventory of such hosts. Its state is its own: baselines of earlier trials would be
     /// those of other faults.
     fn new(settings: &Settings, profile: &'a Profile) -> anyhow::Result<Self> {
-        let folder = settings.cache.join("lab-matrix").join(format!("{}-{}", profile.name, std::process::id()));
+        let folder =
+            settings.cache.join("lab-matrix").join(format!("{}-{}", profile.name, std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {folder}"))?;
         let folder = folder.canonicalize_utf8()?;
         let mut inventory = json!({
@@ -198,14 +201,15 @@ impl<'a> Trial<'a> {
             lab: false,
         };
         let connect = Connect { parallel: None, ask_become_pass: false, allow_unreachable: 0 };
-        let (finished, _) = verify::once(&self.settings, &target, &connect, &Reports::default()).await?;
+        let (finished, _) = verify::once(&self.settings, &target, &connect, &Reports::default(), Active::No).await?;
         Ok(finished.record)
     }
 }
 
 fn write(path: &Utf8Path, value: &Json) -> anyhow::Result<()> {
     // JSON is YAML.
-    std::fs::write(path, serde_json::to_string_pretty(value)? + "\n").with_context(|| format!("cannot write {path}"))
+    std::fs::write(path, serde_json::to_string_pretty(value)? + "\n")
+        .with_context(|| format!("cannot write {path}"))
 }
 
 /// The container engine's commands block.

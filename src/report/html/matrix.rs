@@ -82,7 +82,11 @@ pub(super) fn data(record: &Record) -> Matrix {
         let word = host.status.as_ref().map_or("did not end", HostStatus::word);
         hosts.push(json!([safe(name), word.replace('_', " "), numbers]));
         let key = cells.iter().map(|(column, result)| {
-            (*column, number(result.status), if result.status.is_finding() { result.message.as_str() } else { "" })
+            (
+                *column,
+                number(result.status),
+                if result.status.is_finding() { result.message.as_str() } else { "" },
+            )
         });
         rows.entry(key.collect()).or_default().push(at);
     }

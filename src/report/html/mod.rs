@@ -35,6 +35,8 @@ const TEXT: usize = 400_000;
 const LINE: usize = 2000;
 /// Different texts of one finding that are shown outside of the matrix.
 const VARIANTS: usize = 12;
+/// Rows of a table outside of the matrix.
+const ROWS: usize = 200;
 /// Groups of hosts that are shown of one task.
 const GROUPS: usize = 12;
 
@@ -158,10 +160,10 @@ fn grouped<'a>(pairs: impl Iterator<Item = (&'a str, (String, Option<String>))>)
     for (host, text) in pairs {
         groups.entry(text).or_default().push(host);
     }
-    let group = |((text, hint), hosts): ((String, Option<String>), Vec<&str>)| {
-        json!({ "hosts": fold(&hosts), "count": count(hosts.len() as u64, "host"), "text": text, "hint": hint })
-    };
-    groups.into_iter().map(group).collect()
+    let group = |((text, hint), hosts): ((String, Option<String>), Vec<&str>)| json!({ "hosts": fold(&hosts), "count": count(hosts.len() as u64, "host"), "text": text, "hint": hint });
+    let more = groups.len().saturating_sub(ROWS) as u64;
+    let rest = (more > 0).then(|| json!({ "hosts": "", "count": "", "text": count(more, "other text"), "hint": null }));
+    groups.into_iter().take(ROWS).map(group).chain(rest).collect()
 }
 
 /// Hosts of which nothing is known, and why.
@@ -211,7 +213,9 @@ fn finding(finding: &Finding<'_>, budget: &mut Budget) -> Json {
         .map(|variant| {
             let mut evidence = Vec::new();
             for seen in &variant.example.evidence {
-                evidence.push(json!({ "from": budget.take(&seen.from, LINE), "line": budget.take(&seen.line, LINE) }));
+                evidence.push(
+                    json!({ "from": budget.take(&seen.from, LINE), "line": budget.take(&seen.line, LINE) }),
+                );
             }
             json!({
                 "message": budget.take(variant.message, LINE),
@@ -256,7 +260,9 @@ impl Story {
 
     fn planned(verdict: &PlannedVerdict) -> Option<Self> {
         Some(match verdict {
-            PlannedVerdict::Changes(changes) => Self::new("differs", "warn", summary(changes), diffs(changes)),
+            PlannedVerdict::Changes(changes) => {
+                Self::new("differs", "warn", summary(changes), diffs(changes))
+            }
             PlannedVerdict::Runs(changes) => Self::new("runs", "skip", summary(changes), diffs(changes)),
             PlannedVerdict::Blocked(reason) => Self::new("blocked", "unknown", reason, ""),
             PlannedVerdict::KnownAfter(task) => {
@@ -271,7 +277,9 @@ impl Story {
 
     fn ended(outcome: &Outcome) -> Option<Self> {
         Some(match outcome {
-            Outcome::Changed { changes, .. } => Self::new("changed", "pass", summary(changes), diffs(changes)),
+            Outcome::Changed { changes, .. } => {
+                Self::new("changed", "pass", summary(changes), diffs(changes))
+            }
             Outcome::Ran { changes, .. } => Self::new("ran", "skip", summary(changes), diffs(changes)),
             Outcome::Blocked(reason) => Self::new("blocked", "unknown", reason, ""),
             Outcome::Failed(failure) => Self::new("failed", "fail", &failure.message, &failure.output),
@@ -281,7 +289,12 @@ impl Story {
 }
 
 fn diffs(changes: &[ChangeView]) -> String {
-    changes.iter().map(|change| change.diff.as_str()).filter(|diff| !diff.is_empty()).collect::<Vec<_>>().join("\n")
+    changes
+        .iter()
+        .map(|change| change.diff.as_str())
+        .filter(|diff| !diff.is_empty())
+        .collect::<Vec<_>>()
+        .join("\n")
 }
 
 /// A task and what is told of it, by hosts.
@@ -294,7 +307,8 @@ fn tasks(record: &Record, budget: &mut Budget) -> Vec<Json> {
         let planned = host.plan.iter().map(|planned| (&planned.task, Story::planned(&planned.verdict)));
         let ended = host.tasks.iter().map(|ended| (&ended.task, Story::ended(&ended.outcome)));
         // What was carried out tells more than that it was planned.
-        let told: Vec<_> = if record.command == "apply" { ended.collect() } else { planned.chain(ended).collect() };
+        let told: Vec<_> =
+            if record.command == "apply" { ended.collect() } else { planned.chain(ended).collect() };
         for (task, story) in told {
             let Some(story) = story else { continue };
             let (.., stories) = tasks

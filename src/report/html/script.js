@@ -42,8 +42,8 @@
     html.push('</tr></thead><tbody>');
     shown.slice(0, most).forEach((row) => {
       const at = rows.indexOf(row);
-      const number = row.hosts.length > 1 ? ` <small>${row.hosts.length} hosts</small>` : '';
-      html.push(`<tr data-row="${at}"><th scope="row" title="${escape(row.name)}">${escape(row.name)}${number}</th>`);
+      const number = row.hosts.length > 1 ? `<small>${row.hosts.length} hosts</small> ` : '';
+      html.push(`<tr data-row="${at}"><th scope="row" title="${escape(row.name)}">${number}${escape(row.name)}</th>`);
       if (!row.known) {
         html.push(`<td class="lost" colspan="${Math.max(columns.length, 1)}">${escape(data.hosts[row.hosts[0]][1])}</td></tr>`);
         return;
