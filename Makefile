@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down test lint bench docs
+.PHONY: help setup build demo demo-down test lint bench docs verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -32,6 +32,9 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 
 test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
 	$(CARGO) test --locked
+
+verify-matrix: setup ## try every fault of every hardware profile of the lab; writes docs/verify-matrix.md
+	$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md
 
 bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/benchmarks.md
 	scripts/bench.sh

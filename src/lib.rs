@@ -9,6 +9,7 @@
 //!
 //! Left of execution everything is synchronous and pure; right of it everything only reads events.
 
+pub mod active;
 pub mod checks;
 pub mod cli;
 pub mod config;

@@ -75,7 +75,7 @@ fn check_page() -> String {
         "What `provision verify` checks on every host. A check ends as *pass*, *warn*, *fail*, *unknown* (it \
          cannot be told: a tool is missing, hung or not understood; never a pass) or *skip* (it does not apply). \
          `idle` checks are made at any time, `load` needs work on the host, `delta` an earlier `verify`, \
-         `fleet` other hosts with the same groups. `expect.ignore` leaves a check out. `provision explain NAME` \
+         `fleet` other hosts with the same groups, `active` traffic between hosts (`verify --active`). `expect.ignore` leaves a check out. `provision explain NAME` \
          shows one.\n\n| check | what is proven | finding | kind |\n|---|---|---|---|\n",
     );
     for check in checks::TABLE.iter() {

@@ -18,9 +18,12 @@ use provision::cli::Cli;
 use provision::events::Event;
 use provision::report::record::Record;
 use provision::report::terminal::{Settings, Terminal, Verbosity};
-use provision::report::{Reporter as _, json, junit, plan};
+use provision::report::{Reporter as _, html, json, junit, plan, prometheus};
 
 const STREAMS: [&str; 6] = ["first", "second", "failure", "drift", "killed", "attach"];
+
+/// Streams whose pages and metrics are kept.
+const PAGES: [&str; 3] = ["first", "failure", "drift"];
 
 fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR"))
@@ -116,6 +119,25 @@ fn plans_reports_json_and_junit() {
     }
 }
 
+/// A page without what is the same on every page.
+fn body(page: &str) -> String {
+    let (head, rest) = page.split_once("<style>").unwrap();
+    let (_, rest) = rest.split_once("</style>").unwrap();
+    let (middle, rest) = rest.split_once("<script>").unwrap();
+    let (_, end) = rest.split_once("</script>").unwrap();
+    format!("{head}{middle}{end}").replace(env!("CARGO_PKG_VERSION"), "VERSION")
+}
+
+#[test]
+fn pages_and_metrics() {
+    for name in PAGES {
+        let record = record_of(name);
+        snapshot(&format!("html/{name}.html"), &body(&html::page(&record).unwrap()));
+        let metrics = prometheus::text(&record).replace(env!("CARGO_PKG_VERSION"), "VERSION");
+        snapshot(&format!("prometheus/{name}.prom"), &metrics);
+    }
+}
+
 #[test]
 fn help_of_each_command() {
     let mut root = Cli::command().term_width(80);
@@ -148,7 +170,7 @@ fn every_snapshot_is_compared() {
             .sum()
     }
     let streams = STREAMS.len();
-    let wanted = streams * 5 + 1 + streams * 3 + 3 + 1;
+    let wanted = streams * 5 + 1 + streams * 3 + 3 + 1 + PAGES.len() * 2;
     if std::env::var_os("BLESS").is_none() {
         assert_eq!(count(&root().join("tests/snapshots")), wanted, "files of tests/snapshots/");
     }

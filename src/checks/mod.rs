@@ -43,6 +43,8 @@ pub enum Kind {
     Delta,
     /// The other hosts of the group.
     Fleet,
+    /// Traffic between hosts: `verify --active`.
+    Active,
 }
 
 impl Kind {
@@ -53,6 +55,7 @@ impl Kind {
             Self::Load => "load",
             Self::Delta => "delta",
             Self::Fleet => "fleet",
+            Self::Active => "active",
         }
     }
 }
@@ -94,6 +97,7 @@ pub static TABLE: std::sync::LazyLock<Vec<Check>> = std::sync::LazyLock::new(|| 
         pcie::CHECKS,
         network::CHECKS,
         system::CHECKS,
+        crate::active::catalogue::CHECKS,
         evaluate::CHECKS,
     ]
     .concat()

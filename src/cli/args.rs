@@ -71,7 +71,7 @@ pub struct Connect {
     pub allow_unreachable: u64,
 }
 
-/// Where reports go.
+/// Where the reports of a run go.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Reports {
     /// Write the result as one JSON object (`-` for stdout)
@@ -80,6 +80,27 @@ pub struct Reports {
     /// Write the result as JUnit XML
     #[arg(long, value_name = "FILE")]
     pub junit: Option<Utf8PathBuf>,
+    /// Write the result as one HTML page that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<Utf8PathBuf>,
+    /// Write the result as metrics for the textfile collector of node_exporter
+    #[arg(long, value_name = "FILE")]
+    pub prometheus: Option<Utf8PathBuf>,
+}
+
+impl Reports {
+    /// Whether any is asked for.
+    pub fn any(&self) -> bool {
+        self.json.is_some() || self.junit.is_some() || self.html.is_some() || self.prometheus.is_some()
+    }
+}
+
+/// Where the result of a command goes that is no run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct JsonReport {
+    /// Write the result as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
 }
 
 /// The commands.
@@ -205,6 +226,10 @@ pub struct VerifyArgs {
     #[command(flatten)]
     /// Where reports go.
     pub reports: Reports,
+    /// Test hosts with each other as well: rping and ib_write_bw between neighbours. It is traffic: not
+    /// beside jobs
+    #[arg(long)]
+    pub active: bool,
 }
 
 /// `provision facts`.
@@ -218,7 +243,7 @@ pub struct FactsArgs {
     pub connect: Connect,
     #[command(flatten)]
     /// Where reports go.
-    pub reports: Reports,
+    pub reports: JsonReport,
     /// Only these facts: `os`, `kernel`, `pci` ...
     #[arg(long, value_delimiter = ',', value_name = "NAME")]
     pub only: Vec<String>,
@@ -235,7 +260,7 @@ pub struct ExecArgs {
     pub connect: Connect,
     #[command(flatten)]
     /// Where reports go.
-    pub reports: Reports,
+    pub reports: JsonReport,
     /// Seconds that the command may take on a host
     #[arg(long, value_name = "SECONDS", default_value_t = 600)]
     pub timeout: u64,
@@ -252,7 +277,7 @@ pub struct ValidateArgs {
     pub target: Target,
     #[command(flatten)]
     /// Where reports go.
-    pub reports: Reports,
+    pub reports: JsonReport,
 }
 
 /// `provision inventory`.
@@ -265,7 +290,7 @@ pub enum InventoryCommand {
         target: Target,
         #[command(flatten)]
         /// Where reports go.
-        reports: Reports,
+        reports: JsonReport,
     },
     /// Show one host or more with every variable and where it was set
     Show {
@@ -274,7 +299,7 @@ pub enum InventoryCommand {
         target: Target,
         #[command(flatten)]
         /// Where reports go.
-        reports: Reports,
+        reports: JsonReport,
     },
     /// Show the keys of the hosts and record them in the inventory's `known_hosts`
     Trust {
@@ -392,14 +417,32 @@ pub enum LabCommand {
     },
     /// List hardware profiles and their faults
     Profiles,
+    /// Try whether `verify` finds every fault of every hardware profile, and nothing else
+    Matrix(MatrixArgs),
     /// Show them
     Status {
         /// The inventory
         inventory: Utf8PathBuf,
         #[command(flatten)]
         /// Where reports go.
-        reports: Reports,
+        reports: JsonReport,
     },
+}
+
+/// `provision lab matrix`.
+#[derive(Debug, Args)]
+pub struct MatrixArgs {
+    /// Only these profiles; all when none is named
+    pub profiles: Vec<String>,
+    /// Only these faults
+    #[arg(long, value_delimiter = ',', value_name = "NAME")]
+    pub faults: Vec<String>,
+    /// Write the rows as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the rows as a page in Markdown
+    #[arg(long, value_name = "FILE")]
+    pub markdown: Option<Utf8PathBuf>,
 }
 
 /// `provision generate`.

@@ -20,7 +20,7 @@ use crate::journal::{self, Journal, LockError, RunLock};
 use crate::project::Project;
 use crate::report::record::Record;
 use crate::report::terminal::Terminal;
-use crate::report::{Reporter as _, json, junit, output};
+use crate::report::{Reporter as _, html, json, junit, output, prometheus};
 use crate::secrets::Secrets;
 use crate::transport::{ByHost, SshSettings, Transport};
 
@@ -171,7 +171,7 @@ fn take(terminal: &mut Terminal, record: &mut Record, event: &Event) {
     record.add(event);
 }
 
-/// Writes what `--json` and `--junit` ask for.
+/// Writes what `--json`, `--junit`, `--html` and `--prometheus` ask for.
 ///
 /// # Errors
 /// When a file cannot be written.
@@ -182,7 +182,24 @@ pub(super) fn write_reports(reports: &Reports, record: &Record) -> anyhow::Resul
     if let Some(file) = &reports.junit {
         std::fs::write(file, junit::xml(record)?).with_context(|| format!("cannot write {file}"))?;
     }
+    if let Some(file) = &reports.html {
+        std::fs::write(file, html::page(record)?).with_context(|| format!("cannot write {file}"))?;
+    }
+    if let Some(file) = &reports.prometheus {
+        replace(file, &prometheus::text(record)).with_context(|| format!("cannot write {file}"))?;
+    }
     Ok(())
+}
+
+/// Writes a file beside the target and renames it: its reader never sees half of it. The collector
+/// that reads it is another user.
+fn replace(file: &Utf8Path, text: &str) -> std::io::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
+    // Collectors read `*.prom` only, so the name of what is not complete must end otherwise.
+    let part = Utf8PathBuf::from(format!("{file}.{}.part", std::process::id()));
+    std::fs::write(&part, text)?;
+    std::fs::set_permissions(&part, std::fs::Permissions::from_mode(0o644))?;
+    std::fs::rename(&part, file)
 }
 
 /// Writes a JSON value to a file, or to stdout for `-`.

@@ -8,8 +8,9 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 
 use super::engine::Engine;
+use super::fault;
 use super::node::{self, Container, Lab, Node};
-use super::profile::{self, Profile};
+use super::profile::Profile;
 use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image, vm};
@@ -40,9 +41,9 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     let engine = Engine::find()?;
 
     let nodes = nodes(spec, &engine, &folder, progress)?;
-    for node in &nodes {
+    for (number, node) in nodes.iter().enumerate() {
         if let (Some(folder), Some(name)) = (&node.profile, profile_of(spec, &node.name)) {
-            Profile::find(&name)?.write(folder)?;
+            Profile::find(&name, number + 1)?.write(folder)?;
         }
     }
     let key_file = folder.file("id_ed25519");
@@ -205,22 +206,50 @@ pub fn break_host(
     state_root: &Utf8Path,
     inventory: &Utf8Path,
     host: &str,
-    fault: Option<&str>,
+    name: Option<&str>,
+) -> Result<LabState> {
+    break_hosts(state_root, inventory, &[(host, name)])
+}
+
+/// The same for several hosts at once.
+///
+/// # Errors
+/// As of one; what was broken before stays broken.
+pub fn break_hosts(
+    state_root: &Utf8Path,
+    inventory: &Utf8Path,
+    faults: &[(&str, Option<&str>)],
 ) -> Result<LabState> {
     let folder = Folder::new(state_root, inventory)?;
     let mut state = folder.load()?.with_context(|| format!("the lab of {inventory} is not up"))?;
-    let known = state.hosts.iter_mut().find(|known| known.name == host);
-    let found = known.with_context(|| format!("the lab has no host {host}"))?;
-    let Some(name) = &found.profile else {
-        bail!("{host} has no hardware profile: name one under `lab: {{ profile: ... }}` of the inventory");
-    };
-    let mut profile = Profile::find(name)?;
-    if let Some(fault) = fault {
-        profile.break_by(&profile::fault(fault, name)?)?;
+    let mut containers = Vec::new();
+    for (host, name) in faults {
+        let at = state.hosts.iter().position(|known| known.name == *host);
+        let known = at.and_then(|at| state.hosts.get_mut(at));
+        let (Some(at), Some(found)) = (at, known) else { bail!("the lab has no host {host}") };
+        let Some(kind) = &found.profile else {
+            bail!(
+                "{host} has no hardware profile: name one under `lab: {{ profile: ... }}` of the inventory"
+            );
+        };
+        let mut profile = Profile::find(kind, at + 1)?;
+        if let Some(name) = name {
+            fault::fault(name, kind)?.apply(&mut profile)?;
+        }
+        profile.write(&profile_folder(&folder, host))?;
+        found.fault = name.map(str::to_owned);
+        containers.push(found.container.clone());
     }
-    profile.write(&profile_folder(&folder, host))?;
-    node::play(&Engine::find()?, &found.container)?;
-    found.fault = fault.map(str::to_owned);
+    let engine = Engine::find()?;
+    std::thread::scope(|scope| {
+        let play = |container: &String| {
+            let (engine, container) = (&engine, container.clone());
+            scope.spawn(move || node::play(engine, &container))
+        };
+        let playing: Vec<_> = containers.iter().map(play).collect();
+        let ended = playing.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?);
+        ended.collect::<Result<()>>()
+    })?;
     files::write(&folder.file("state.json"), &serde_json::to_string_pretty(&state)?, 0o600)?;
     Ok(state)
 }

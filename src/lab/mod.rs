@@ -15,14 +15,16 @@
 mod apt;
 mod deploy;
 mod engine;
+pub mod fault;
 mod files;
 mod image;
+pub mod matrix;
 mod node;
 pub mod profile;
 mod spec;
 mod state;
 mod vm;
 
-pub use deploy::{break_host, down, overlay, restart, status, up};
+pub use deploy::{break_host, break_hosts, down, overlay, restart, status, up};
 pub use spec::{LabHost, LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 pub use state::{LabHostState, LabState};

@@ -3,8 +3,8 @@
 //! A profile is one YAML file in `profiles/`: what the tools of the field print, what stands under
 //! `/sys` and `/proc`, and network devices. Every entry says where it is from: *recorded* (a file in
 //! `profiles/recorded/`, real output), *domain N#* (a real sample that is quoted in the project's
-//! domain notes) or *composed* (written by hand from a documented format). A fault is a named edit of
-//! a profile that breaks one thing.
+//! domain notes) or *composed* (written by hand from a documented format). Faults are edits of a profile:
+//! `fault.rs`.
 //!
 //! What comes out is a folder that the container sees as `/lab-profile`; `profile.sh` lays it over
 //! what is there. `bin/TOOL` is `shim.sh`, which plays `tools/TOOL/index` and refuses what was not
@@ -19,7 +19,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::Deserialize;
 use serde_json::Value;
 
-use crate::config::{Sources, did_you_mean_text, yaml};
+use crate::config::{Sources, yaml};
 
 /// Every file below `src/lab/profiles`, compiled in.
 const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"));
@@ -39,7 +39,11 @@ struct ProfileFile {
     /// Files in `parts/` whose entries come first, with this profile's values and tables.
     #[serde(default)]
     parts: Vec<String>,
-    /// `{KEY}` in every entry; a row of a table is stronger.
+    /// What an inventory says of such hosts.
+    #[serde(default)]
+    inventory: Value,
+    /// `{KEY}` in every entry; a row of a table is stronger. `{host}` is the host's number in its lab
+    /// from 1, `{hh}` the same as two hexadecimal digits.
     #[serde(default)]
     values: BTreeMap<String, String>,
     #[serde(default)]
@@ -65,6 +69,8 @@ struct FileEntry {
     content: ContentEntry,
     source: String,
     each: Option<String>,
+    #[serde(default)]
+    executable: bool,
 }
 
 #[derive(Debug, Clone, Default, Deserialize)]
@@ -117,52 +123,25 @@ struct NetdevEntry {
     each: Option<String>,
 }
 
-/// A named edit of a profile.
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Fault {
-    /// Its name: `port-down`.
-    pub name: String,
-    /// What is broken, as a person says it.
-    pub doc: String,
-    /// Where the failure is known from.
-    pub source: String,
-    /// The profiles that it fits.
-    pub profiles: Vec<String>,
-    /// The check of `verify` that must find it.
-    pub check: String,
-    edits: Vec<Edit>,
-}
-
-#[derive(Debug, Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
-struct Edit {
-    path: Option<String>,
-    run: Option<String>,
-    netdev: Option<String>,
-    text: Option<String>,
-    #[serde(default)]
-    replace: Vec<(String, String)>,
-    #[serde(default)]
-    remove: bool,
-    #[serde(default)]
-    hang: bool,
-    status: Option<u8>,
-    mtu: Option<u32>,
-}
-
 /// What a tool prints.
 #[derive(Debug, Clone, PartialEq, Eq)]
-struct Reply {
-    output: Vec<u8>,
-    status: u8,
-    hangs: bool,
+pub(super) struct Reply {
+    pub(super) output: Vec<u8>,
+    pub(super) status: u8,
+    pub(super) hangs: bool,
 }
 
 /// A file or link of a profile.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Item {
-    File(Vec<u8>),
+pub(super) enum Item {
+    /// A file.
+    File {
+        /// What is in it.
+        bytes: Vec<u8>,
+        /// Whether it can be run.
+        executable: bool,
+    },
+    /// A symbolic link.
     Link(String),
 }
 
@@ -173,12 +152,18 @@ pub struct Profile {
     pub name: String,
     /// What hardware it is.
     pub doc: String,
-    files: BTreeMap<Utf8PathBuf, Item>,
-    tools: BTreeMap<String, Reply>,
+    /// What an inventory says of such hosts: `expect`, `nics` and the like.
+    pub inventory: Value,
+    pub(super) values: BTreeMap<String, String>,
+    pub(super) tables: BTreeMap<String, Vec<BTreeMap<String, String>>>,
+    pub(super) files: BTreeMap<Utf8PathBuf, Item>,
+    pub(super) tools: BTreeMap<String, Reply>,
     real: Vec<String>,
-    netdevs: BTreeMap<String, u32>,
+    pub(super) netdevs: BTreeMap<String, u32>,
     /// How many entries come from where: `recorded`, `domain`, `composed`.
     pub sources: BTreeMap<&'static str, usize>,
+    /// Where each path, answer and network device comes from.
+    pub(super) origins: BTreeMap<String, &'static str>,
 }
 
 fn bytes(name: &str) -> Result<&'static [u8]> {
@@ -188,7 +173,7 @@ fn bytes(name: &str) -> Result<&'static [u8]> {
         .ok_or_else(|| anyhow!("no file {name} in the profiles"))
 }
 
-fn read<T: for<'a> Deserialize<'a>>(name: &str) -> Result<T> {
+pub(super) fn read<T: for<'a> Deserialize<'a>>(name: &str) -> Result<T> {
     let text = std::str::from_utf8(bytes(name)?).context("not UTF-8")?;
     let mut sources = Sources::default();
     let source = sources.add(name, text);
@@ -200,32 +185,8 @@ fn read<T: for<'a> Deserialize<'a>>(name: &str) -> Result<T> {
 pub fn names() -> impl Iterator<Item = &'static str> {
     FILES.iter().filter_map(|(name, _)| {
         let name = name.strip_suffix(".yaml")?;
-        (!name.contains('/') && name != "faults").then_some(name)
+        (!name.contains('/') && !matches!(name, "faults" | "excuses")).then_some(name)
     })
-}
-
-/// All faults.
-///
-/// # Errors
-/// When the table is broken, which a test looks for.
-pub fn faults() -> Result<Vec<Fault>> {
-    read("faults.yaml")
-}
-
-/// The fault of this name, for a profile that it fits.
-///
-/// # Errors
-/// When there is none; the text names what is near.
-pub fn fault(name: &str, profile: &str) -> Result<Fault> {
-    let all = faults()?;
-    let Some(fault) = all.iter().find(|fault| fault.name == name) else {
-        let near = did_you_mean_text(name, all.iter().map(|fault| fault.name.as_str()));
-        bail!("there is no fault `{name}`{}", near.map(|near| format!(": {near}")).unwrap_or_default());
-    };
-    if !fault.profiles.iter().any(|fits| fits == profile) {
-        bail!("`{name}` is a fault of {}, not of {profile}", fault.profiles.join(", "));
-    }
-    Ok(fault.clone())
 }
 
 /// Repeats an entry for the rows of its table, with `{KEY}` filled in.
@@ -243,8 +204,14 @@ fn rows(file: &ProfileFile, each: Option<&str>) -> Result<Vec<BTreeMap<String, S
         .collect())
 }
 
-fn fill(text: &str, row: &BTreeMap<String, String>) -> String {
-    row.iter().fold(text.to_owned(), |text, (key, value)| text.replace(&format!("{{{key}}}"), value))
+/// Fills `{KEY}` in; a value may itself have one.
+pub(super) fn fill(text: &str, row: &BTreeMap<String, String>) -> String {
+    let once = |text: &str| {
+        row.iter().fold(text.to_owned(), |text, (key, value)| {
+            if text.contains('{') { text.replace(&format!("{{{key}}}"), value) } else { text }
+        })
+    };
+    once(&once(text))
 }
 
 fn content(file: &ProfileFile, entry: &ContentEntry, row: &BTreeMap<String, String>) -> Result<Vec<u8>> {
@@ -274,11 +241,11 @@ fn content(file: &ProfileFile, entry: &ContentEntry, row: &BTreeMap<String, Stri
 }
 
 impl Profile {
-    /// A profile by name.
+    /// A profile by name, for the host of this number (from 1): addresses and identifiers differ.
     ///
     /// # Errors
     /// When there is none of that name.
-    pub fn find(name: &str) -> Result<Self> {
+    pub fn find(name: &str, host: usize) -> Result<Self> {
         if !names().any(|known| known == name) {
             let all: Vec<&str> = names().collect();
             bail!("there is no hardware profile `{name}`; there are {}", all.join(", "));
@@ -292,6 +259,8 @@ impl Profile {
             file.netdevs.splice(0..0, part.netdevs);
             file.real.extend(part.real);
         }
+        file.values.insert("host".to_owned(), host.to_string());
+        file.values.insert("hh".to_owned(), format!("{host:02x}"));
         Self::expand(name, &file).with_context(|| format!("in profile {name}"))
     }
 
@@ -299,100 +268,61 @@ impl Profile {
         let mut profile = Self {
             name: name.to_owned(),
             doc: file.doc.clone(),
+            inventory: file.inventory.clone(),
+            values: file.values.clone(),
+            tables: BTreeMap::new(),
             files: BTreeMap::new(),
             tools: BTreeMap::new(),
             real: file.real.clone(),
             netdevs: BTreeMap::new(),
             sources: BTreeMap::new(),
+            origins: BTreeMap::new(),
         };
+        for name in file.tables.keys() {
+            profile.tables.insert(name.clone(), rows(file, Some(name))?);
+        }
         for entry in &file.files {
             for row in rows(file, entry.each.as_deref())? {
-                let item = Item::File(content(file, &entry.content, &row)?);
-                profile.files.insert(fill(&entry.path, &row).into(), item);
-                profile.count(&entry.source)?;
+                let bytes = content(file, &entry.content, &row)?;
+                let item = Item::File { bytes, executable: entry.executable };
+                let path = fill(&entry.path, &row);
+                profile.count(&entry.source, &path)?;
+                profile.files.insert(path.into(), item);
             }
         }
         for entry in &file.links {
             for row in rows(file, entry.each.as_deref())? {
-                profile.files.insert(fill(&entry.path, &row).into(), Item::Link(fill(&entry.to, &row)));
-                profile.count(&entry.source)?;
+                let path = fill(&entry.path, &row);
+                profile.count(&entry.source, &path)?;
+                profile.files.insert(path.into(), Item::Link(fill(&entry.to, &row)));
             }
         }
         for entry in &file.tools {
             for row in rows(file, entry.each.as_deref())? {
                 let output = content(file, &entry.content, &row)?;
                 let reply = Reply { output, status: entry.status, hangs: false };
-                profile.tools.insert(fill(&entry.run, &row), reply);
-                profile.count(&entry.source)?;
+                let run = fill(&entry.run, &row);
+                profile.count(&entry.source, &run)?;
+                profile.tools.insert(run, reply);
             }
         }
         for entry in &file.netdevs {
             for row in rows(file, entry.each.as_deref())? {
-                profile.netdevs.insert(fill(&entry.name, &row), entry.mtu);
-                profile.count(&entry.source)?;
+                let name = fill(&entry.name, &row);
+                profile.count(&entry.source, &name)?;
+                profile.netdevs.insert(name, entry.mtu);
             }
         }
         Ok(profile)
     }
 
-    fn count(&mut self, source: &str) -> Result<()> {
+    fn count(&mut self, source: &str, what: &str) -> Result<()> {
         let kind = KINDS.into_iter().find(|kind| source.starts_with(kind));
         let kind =
             kind.ok_or_else(|| anyhow!("`{source}` does not begin with recorded, domain or composed"))?;
         *self.sources.entry(kind).or_default() += 1;
+        self.origins.insert(what.to_owned(), kind);
         Ok(())
-    }
-
-    /// Breaks one thing.
-    ///
-    /// # Errors
-    /// When the fault edits what the profile does not have: it would break nothing.
-    pub fn break_by(&mut self, fault: &Fault) -> Result<()> {
-        for edit in &fault.edits {
-            self.edit(edit).with_context(|| format!("fault {}, profile {}", fault.name, self.name))?;
-        }
-        Ok(())
-    }
-
-    fn edit(&mut self, edit: &Edit) -> Result<()> {
-        if let Some(name) = &edit.netdev {
-            let mtu = self.netdevs.get_mut(name).ok_or_else(|| anyhow!("no network device {name}"))?;
-            *mtu = edit.mtu.ok_or_else(|| anyhow!("an edit of a network device needs `mtu`"))?;
-            return Ok(());
-        }
-        if let Some(path) = &edit.path {
-            let key = Utf8PathBuf::from(path);
-            if edit.remove {
-                let before = self.files.len();
-                self.files.retain(|file, _| !file.starts_with(&key));
-                return if self.files.len() < before { Ok(()) } else { Err(anyhow!("nothing at {path}")) };
-            }
-            if let Some(text) = &edit.text {
-                self.files.insert(key, Item::File(text.clone().into_bytes()));
-                return Ok(());
-            }
-            let Some(Item::File(bytes)) = self.files.get_mut(&key) else { bail!("no file {path}") };
-            return replace(bytes, &edit.replace);
-        }
-        let Some(run) = &edit.run else { bail!("an edit names a `path`, a `run` or a `netdev`") };
-        if edit.remove {
-            let before = self.tools.len();
-            self.tools.retain(|key, _| key != run && key.split(' ').next() != Some(run));
-            return if self.tools.len() < before { Ok(()) } else { Err(anyhow!("no tool {run}")) };
-        }
-        let mut found = false;
-        for (_, reply) in
-            self.tools.iter_mut().filter(|(key, _)| *key == run || key.split(' ').next() == Some(run))
-        {
-            found = true;
-            reply.hangs |= edit.hang;
-            reply.status = edit.status.unwrap_or(reply.status);
-            if let Some(text) = &edit.text {
-                reply.output = text.clone().into_bytes();
-            }
-            replace(&mut reply.output, &edit.replace)?;
-        }
-        if found { Ok(()) } else { Err(anyhow!("no tool {run}")) }
     }
 
     /// Writes what the container sees as `/lab-profile`, in place of what is there.
@@ -409,7 +339,10 @@ impl Profile {
             let target = Utf8PathBuf::from(format!("{folder}/root{path}"));
             make_parent(&target)?;
             match item {
-                Item::File(bytes) => std::fs::write(&target, bytes),
+                Item::File { bytes, executable } => std::fs::write(&target, bytes).and_then(|()| {
+                    let mode = if *executable { 0o755 } else { 0o644 };
+                    std::fs::set_permissions(&target, std::fs::Permissions::from_mode(mode))
+                }),
                 Item::Link(to) => std::os::unix::fs::symlink(to, &target),
             }
             .with_context(|| format!("cannot write {target}"))?;
@@ -449,39 +382,22 @@ fn make_parent(path: &Utf8Path) -> Result<()> {
     std::fs::create_dir_all(parent).with_context(|| format!("cannot make {parent}"))
 }
 
-fn replace(bytes: &mut Vec<u8>, pairs: &[(String, String)]) -> Result<()> {
-    for (from, to) in pairs {
-        let text = String::from_utf8(std::mem::take(bytes)).context("not UTF-8")?;
-        if !text.contains(from) {
-            bail!("{from:?} is not in it");
-        }
-        *bytes = text.replace(from, to).into_bytes();
-    }
-    Ok(())
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
-    fn all_profiles_and_faults_fit() {
+    fn all_profiles_are_whole() {
         assert!(names().count() > 0);
-        let profiles: BTreeMap<&str, Profile> =
-            names().map(|name| (name, Profile::find(name).expect(name))).collect();
-        for fault in faults().expect("faults") {
-            assert!(!fault.edits.is_empty() && !fault.source.is_empty(), "{}", fault.name);
-            for name in &fault.profiles {
-                let mut profile = profiles[name.as_str()].clone();
-                let healthy = (profile.files.clone(), profile.tools.clone(), profile.netdevs.clone());
-                profile.break_by(&fault).unwrap_or_else(|error| panic!("{error:#}"));
-                assert_ne!(
-                    healthy,
-                    (profile.files, profile.tools, profile.netdevs),
-                    "{} breaks nothing",
-                    fault.name
-                );
+        for name in names() {
+            let (one, two) = (Profile::find(name, 1).expect(name), Profile::find(name, 2).expect(name));
+            assert!(!one.doc.is_empty(), "{name}");
+            for text in one.files.keys().map(|path| path.as_str()).chain(one.tools.keys().map(String::as_str))
+            {
+                assert!(!text.contains('{') || text.contains("${"), "{name}: {text} is not filled in");
             }
+            // What is recorded is the same on all hosts; what is composed is one host's own.
+            assert_eq!(one.files.keys().collect::<Vec<_>>(), two.files.keys().collect::<Vec<_>>());
         }
     }
 
@@ -489,7 +405,7 @@ mod tests {
     fn what_is_written_is_what_the_shim_reads() {
         let folder = tempfile::tempdir().expect("folder");
         let folder = Utf8Path::from_path(folder.path()).expect("UTF-8");
-        Profile::find("h200-x2").expect("profile").write(folder).expect("written");
+        Profile::find("h200-x2", 1).expect("profile").write(folder).expect("written");
         let index = std::fs::read_to_string(folder.join("tools/nvidia-smi/index")).expect("index");
         assert!(index.lines().any(|line| line.ends_with(" 0 -q -x")), "{index}");
         assert!(folder.join("root/sys/module/nvidia/version").exists());
@@ -498,7 +414,6 @@ mod tests {
 
     #[test]
     fn wrong_names_are_told() {
-        assert!(format!("{:#}", Profile::find("h300").expect_err("none")).contains("h200-x2"));
-        assert!(format!("{:#}", fault("no-such", "h200-x2").expect_err("none")).contains("no fault"));
+        assert!(format!("{:#}", Profile::find("h300", 1).expect_err("none")).contains("h200-x2"));
     }
 }

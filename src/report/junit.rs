@@ -1,9 +1,12 @@
-//! JUnit for CI systems: a host is a suite, a task is a case.
+//! JUnit for CI systems: a host is a suite, a task or check is a case.
+//!
+//! A check that cannot be told is an error, as is a host that was not reached; a warning passes and
+//! says what it is in its output. What `verify` would change is a failure: drift.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::record::Record;
-use crate::events::{HostStatus, Outcome};
+use crate::events::{CheckResult, CheckStatus, HostStatus, Outcome, PlannedTask, PlannedVerdict};
 
 /// The run as JUnit XML.
 ///
@@ -46,7 +49,66 @@ pub fn xml(record: &Record) -> anyhow::Result<String> {
             case.set_time(std::time::Duration::from_secs_f64(task.seconds.max(0.0)));
             suite.add_test_case(case);
         }
+        if record.command == "verify" {
+            suite.add_test_cases(host.plan.iter().filter_map(planned));
+        }
+        suite.add_test_cases(host.checks.iter().map(check));
         report.add_test_suite(suite);
     }
     Ok(report.to_string()?)
+}
+
+/// A task that is not as the inventory says.
+fn planned(planned: &PlannedTask) -> Option<TestCase> {
+    let status = match &planned.verdict {
+        PlannedVerdict::Changes(changes) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
+            let told: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
+            let diffs: Vec<&str> = changes.iter().map(|change| change.diff.as_str()).collect();
+            status.set_message(format!("drift: {}", told.join(", ")));
+            status.set_description(diffs.join("\n"));
+            status
+        }
+        PlannedVerdict::Failed(failure) => {
+            let mut status = TestCaseStatus::non_success(NonSuccessKind::Error);
+            status.set_message(format!("cannot be planned: {}", failure.message));
+            status
+        }
+        PlannedVerdict::Blocked(reason) => skipped(&format!("blocked: {reason}")),
+        PlannedVerdict::KnownAfter(task) => skipped(&format!("known after task \"{task}\"")),
+        PlannedVerdict::Unchanged | PlannedVerdict::Runs(_) | PlannedVerdict::Skipped(_) => return None,
+    };
+    let mut case = TestCase::new(planned.task.name.clone(), status);
+    case.set_classname(planned.task.resource.clone());
+    Some(case)
+}
+
+fn skipped(reason: &str) -> TestCaseStatus {
+    let mut status = TestCaseStatus::skipped();
+    status.set_message(reason);
+    status
+}
+
+fn check(result: &CheckResult) -> TestCase {
+    let mut status = match result.status {
+        CheckStatus::Pass | CheckStatus::Warn => TestCaseStatus::success(),
+        CheckStatus::Skip => skipped(&result.message),
+        CheckStatus::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
+        CheckStatus::Unknown => TestCaseStatus::non_success(NonSuccessKind::Error),
+    };
+    let mut told: Vec<String> =
+        result.evidence.iter().map(|evidence| format!("{}: {}", evidence.from, evidence.line)).collect();
+    told.extend(result.hint.iter().map(|hint| format!("hint: {hint}")));
+    told.extend(result.because.iter().map(|id| format!("see {id}")));
+    if matches!(result.status, CheckStatus::Fail | CheckStatus::Unknown) {
+        status.set_message(result.message.clone());
+        status.set_type(result.status.word());
+        status.set_description(told.join("\n"));
+    }
+    let mut case = TestCase::new(result.check.clone(), status);
+    case.set_classname("check");
+    if result.status == CheckStatus::Warn {
+        case.set_system_out(format!("warn: {}\n{}", result.message, told.join("\n")));
+    }
+    case
 }

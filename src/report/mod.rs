@@ -1,7 +1,7 @@
 //! Everything that tells of a run: consumers of the one stream of events.
 //!
 //! ```text
-//!   events ─> Reporter: Terminal (stderr), Record ─> JSON, JUnit
+//!   events ─> Reporter: Terminal (stderr), Record ─> JSON, JUnit, HTML, Prometheus
 //!             terminal: what is said when; rows: columns; bars: what moves; fold: many hosts, one line
 //! ```
 //!
@@ -9,11 +9,14 @@
 
 mod bars;
 pub mod checks;
+pub mod findings;
 pub mod fold;
+pub mod html;
 pub mod json;
 pub mod junit;
 pub mod output;
 pub mod plan;
+pub mod prometheus;
 pub mod record;
 pub mod rows;
 pub mod show;

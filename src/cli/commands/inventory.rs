@@ -4,7 +4,7 @@ use anyhow::Context as _;
 use serde_json::{Map, Value as Json, json};
 
 use super::load::{load, reachable};
-use crate::cli::args::{InventoryCommand, Reports, Target};
+use crate::cli::args::{InventoryCommand, JsonReport, Target};
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
@@ -56,7 +56,7 @@ fn login(host: &Host) -> String {
     format!("{user}{}{port}", host.address)
 }
 
-fn list(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Result<u8> {
+fn list(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::Result<u8> {
     let project = load(settings, target)?;
     let hosts = selected(&project);
     if let Some(file) = &reports.json {
@@ -82,7 +82,7 @@ fn list(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Resu
     Ok(exit::OK)
 }
 
-fn show(settings: &Settings, target: &Target, reports: &Reports) -> anyhow::Result<u8> {
+fn show(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::Result<u8> {
     let project = load(settings, target)?;
     let hosts = selected(&project);
     if let Some(file) = &reports.json {

@@ -20,6 +20,10 @@ use crate::report::style::{CALM, VERB, paint};
 /// # Errors
 /// When the container engine or qemu does not do it.
 pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8> {
+    let command = match command {
+        LabCommand::Matrix(args) => return super::matrix::run(settings, args).await,
+        other => other,
+    };
     let settings = settings.clone();
     // The engine's commands block.
     tokio::task::spawn_blocking(move || match command {
@@ -50,6 +54,8 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
             output::say(&format!("{host} has {}", fault.unwrap_or("no fault")));
             Ok(exit::OK)
         }
+        // Went its own way above.
+        LabCommand::Matrix(_) => Ok(exit::BUG),
         LabCommand::Profiles => {
             output::data(&profiles()?).context("cannot write to stdout")?;
             Ok(exit::OK)
@@ -97,14 +103,14 @@ fn up(settings: &Settings, inventory: &Utf8Path, asked: LabSettings) -> anyhow::
 
 fn profiles() -> anyhow::Result<String> {
     let mut text = String::new();
-    let faults = lab::profile::faults()?;
+    let faults = lab::fault::faults()?;
     for name in lab::profile::names() {
-        let profile = lab::profile::Profile::find(name)?;
+        let profile = lab::profile::Profile::find(name, 1)?;
         let sources: Vec<String> =
             profile.sources.iter().map(|(kind, count)| format!("{count} {kind}")).collect();
         put!(text, "{name:12} {}\n{:12} entries: {}\n", profile.doc, "", sources.join(", "));
-        for fault in faults.iter().filter(|fault| fault.profiles.iter().any(|fits| fits == name)) {
-            put!(text, "{:12}   {:24} {} ({})\n", "", fault.name, fault.doc, fault.check);
+        for fault in faults.iter().filter(|fault| fault.fits(name)) {
+            put!(text, "{:12}   {:24} {} ({})\n", "", fault.name, fault.doc, fault.finds.join(", "));
         }
     }
     Ok(text)

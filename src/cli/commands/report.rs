@@ -87,7 +87,7 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
 }
 
 fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8> {
-    if reports.json.is_some() || reports.junit.is_some() {
+    if reports.any() {
         write_reports(reports, record)?;
         return Ok(exit::OK);
     }

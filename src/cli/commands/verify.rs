@@ -6,16 +6,19 @@ use anyhow::Context as _;
 use camino::Utf8Path;
 
 use super::load::load_to_run;
+use crate::active;
 use crate::checks::{self, Baseline, Baselines, Subject};
-use crate::cli::args::VerifyArgs;
+use crate::cli::args::{Connect, Reports, Target, VerifyArgs};
 use crate::cli::dispatch::Exit;
-use crate::cli::launch::{self, Launch};
+use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
 use crate::engine::{self, Mode, Session};
-use crate::events::{CheckCounts, Emitter, EventKind};
+use crate::events::{CheckCounts, CheckResult, CheckStatus, Emitter, EventKind};
 use crate::exit;
 use crate::inventory::Host;
 use crate::journal;
+use crate::project::Project;
+use crate::report::style::{CALM, paint};
 use crate::report::terminal::Verbosity;
 use crate::report::{self, output, plan};
 
@@ -25,7 +28,61 @@ use crate::report::{self, output, plan};
 /// # Errors
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result<u8> {
-    let project = load_to_run(settings, &args.target)?;
+    let active = if args.active { Active::Yes } else { Active::No };
+    let (finished, code) = once(settings, &args.target, &args.connect, &args.reports, active).await?;
+    if args.reports.json.as_deref() != Some("-") {
+        let text = plan::text(&finished.record)
+            + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
+        output::data(&text).context("cannot write to stdout")?;
+    }
+    Ok(code)
+}
+
+/// Whether hosts are tested with each other.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Active {
+    /// They are.
+    Yes,
+    /// They are only looked at.
+    No,
+}
+
+/// What tests between hosts found, by host.
+type Traffic = BTreeMap<String, Vec<CheckResult>>;
+
+/// Tests hosts with each other before they are looked at: it is traffic, and shows in counters.
+async fn between_hosts(settings: &Settings, project: &mut Project, connect: &Connect) -> anyhow::Result<Traffic> {
+    let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
+    let secrets = launch::secrets(project, connect.ask_become_pass, settings)?;
+    let hosts: Vec<Host> = project.online().cloned().collect();
+    let transport = launch::open_transport(settings, None, &hosts, &secrets, parallel).await?;
+    let quiet = settings.verbosity == Verbosity::Quiet;
+    let say = move |text: &str| {
+        if !quiet {
+            output::say(&format!("{}  {text}", paint(CALM, "    Active")));
+        }
+    };
+    let traffic = active::run(transport.as_ref(), &hosts, &secrets, parallel, &say).await;
+    transport.close().await;
+    Ok(traffic)
+}
+
+/// Verifies without saying what came out; with the exit code.
+///
+/// # Errors
+/// What keeps the run from starting.
+pub(super) async fn once(
+    settings: &Settings,
+    target: &Target,
+    connect: &Connect,
+    reports: &Reports,
+    active: Active,
+) -> anyhow::Result<(Finished, u8)> {
+    let mut project = load_to_run(settings, target)?;
+    let traffic = match active {
+        Active::Yes => between_hosts(settings, &mut project, connect).await?,
+        Active::No => Traffic::new(),
+    };
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();
     let launch = Launch {
         command: "verify",
@@ -38,29 +95,23 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
     let mut broken = None;
     let now = jiff::Timestamp::now().to_string();
     let counters = launch::cluster_dir(settings, &project.cluster).join("counters.json");
-    let (finished, code) =
-        launch::run(settings, project, &args.connect, &args.reports, launch, |report, emitter| {
-            let mut codes = Vec::new();
-            if report.sessions.iter().any(Session::has_drift) {
-                codes.push(exit::DRIFT);
-            }
-            match check(&hosts, report, emitter, (&counters, &now)) {
-                Ok(true) => {}
-                Ok(false) => codes.push(exit::DRIFT),
-                Err(error) => broken = Some(error),
-            }
-            codes
-        })
-        .await?;
+    let (finished, code) = launch::run(settings, project, connect, reports, launch, |report, emitter| {
+        let mut codes = Vec::new();
+        if report.sessions.iter().any(Session::has_drift) {
+            codes.push(exit::DRIFT);
+        }
+        match check(&hosts, report, &traffic, emitter, (&counters, &now)) {
+            Ok(true) => {}
+            Ok(false) => codes.push(exit::DRIFT),
+            Err(error) => broken = Some(error),
+        }
+        codes
+    })
+    .await?;
     if let Some(error) = broken {
         return Err(error);
     }
-    if args.reports.json.as_deref() != Some("-") {
-        let text = plan::text(&finished.record)
-            + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
-        output::data(&text).context("cannot write to stdout")?;
-    }
-    Ok(code)
+    Ok((finished, code))
 }
 
 /// Makes the checks on the hosts that were reached and says what they found; whether all is well.
@@ -68,6 +119,7 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
 fn check(
     hosts: &BTreeMap<usize, Host>,
     report: &mut engine::Report,
+    traffic: &Traffic,
     emitter: &Emitter,
     (file, now): (&Utf8Path, &str),
 ) -> anyhow::Result<bool> {
@@ -88,7 +140,14 @@ fn check(
     }
     let mut counts = CheckCounts::default();
     let mut verified = true;
-    for conclusion in checks::evaluate(&subjects) {
+    for mut conclusion in checks::evaluate(&subjects) {
+        for found in traffic.get(&conclusion.host).into_iter().flatten() {
+            if let Some(place) = conclusion.results.iter_mut().find(|result| result.check == found.check) {
+                place.clone_from(found);
+            }
+            // Who asks for it wants to know: what cannot be told is no proof.
+            conclusion.verified &= !matches!(found.status, CheckStatus::Fail | CheckStatus::Unknown);
+        }
         for result in &conclusion.results {
             counts.count(result.status);
         }

@@ -1,0 +1,152 @@
+//! From the outcomes of pairs to the results of hosts.
+
+use std::collections::BTreeMap;
+
+use super::pairs::{Blame, Outcomes, Pair};
+use crate::events::{CheckResult, CheckStatus, Evidence};
+
+/// How one pair ended: what it showed, or what went wrong.
+pub type Ended = Result<String, String>;
+
+/// Everything that was tested for one check: by rail, pairs with how they ended.
+#[derive(Debug, Clone, Default)]
+pub struct Tests {
+    /// The command, for evidence.
+    pub command: String,
+    /// In the order in which they were made; the first pass, then the second.
+    pub passes: [BTreeMap<Pair, Ended>; 2],
+}
+
+impl Tests {
+    /// The outcomes of a pass.
+    pub fn outcomes(&self, pass: usize) -> Outcomes {
+        let mut outcomes = Outcomes::default();
+        for (pair, ended) in self.passes.get(pass).into_iter().flatten() {
+            outcomes.note(*pair, ended.is_ok());
+        }
+        outcomes
+    }
+
+    /// What is proven.
+    pub fn blame(&self) -> Blame {
+        self.outcomes(0).verdict(&self.outcomes(1))
+    }
+
+    /// What the tests say of one host; `None` when it was in none.
+    fn of(&self, host: usize, names: &[String]) -> Option<(CheckStatus, String, Vec<Evidence>)> {
+        let name = |host: usize| names.get(host).map_or("?", String::as_str);
+        let mut evidence = Vec::new();
+        let mut passed = Vec::new();
+        let mut failed = Vec::new();
+        for (pair, ended) in self.passes.iter().flatten() {
+            let other = match *pair {
+                (one, other) if one == host => other,
+                (one, other) if other == host => one,
+                _ => continue,
+            };
+            let text = match ended {
+                Ok(text) => {
+                    passed.push(format!("{} {text}", name(other)));
+                    text
+                }
+                Err(text) => {
+                    failed.push((other, text.clone()));
+                    text
+                }
+            };
+            let from = format!("{} ({} - {})", self.command, name(pair.0), name(pair.1));
+            evidence.push(Evidence { from, line: text.clone() });
+        }
+        let blame = self.blame();
+        let first = failed.first().map(|(other, text)| format!("with {}: {text}", name(*other)));
+        let Some(first) = first else {
+            let text = passed.join(", ");
+            return (!text.is_empty()).then_some((CheckStatus::Pass, text, evidence));
+        };
+        if blame.hosts.contains(&host) {
+            let text = format!("fails with every partner, also with one that is known to be good; {first}");
+            return Some((CheckStatus::Fail, text, evidence));
+        }
+        let with = |pair: &&Pair| pair.0 == host || pair.1 == host;
+        if let Some(pair) = blame.between.iter().find(with) {
+            let other = if pair.0 == host { pair.1 } else { pair.0 };
+            let text = format!("fails with {} only; both are well with others, so it is between them", name(other));
+            return Some((CheckStatus::Fail, text, evidence));
+        }
+        if blame.either.iter().any(|pair| with(&pair)) {
+            let text = format!("{first}; no host that is known to be good could tell which of the two it is");
+            return Some((CheckStatus::Fail, text, evidence));
+        }
+        let bad: Vec<&str> =
+            failed.iter().map(|(other, _)| *other).filter(|other| blame.hosts.contains(other)).map(name).collect();
+        Some((CheckStatus::Pass, format!("{}; not with {}, which is bad", passed.join(", "), bad.join(", ")), Vec::new()))
+    }
+}
+
+/// The result of one check on each host; `rails` are tests of one device each.
+pub fn results(
+    check: &str,
+    hint: &str,
+    names: &[String],
+    rails: &BTreeMap<String, Tests>,
+) -> BTreeMap<usize, CheckResult> {
+    let mut results = BTreeMap::new();
+    for host in 0..names.len() {
+        let told: Vec<(&String, (CheckStatus, String, Vec<Evidence>))> =
+            rails.iter().filter_map(|(rail, tests)| Some((rail, tests.of(host, names)?))).collect();
+        let Some(worst) = told.iter().map(|(_, (status, ..))| *status).min() else { continue };
+        let these = told.iter().filter(|(_, (status, ..))| *status == worst);
+        let messages: Vec<String> = these.clone().map(|(rail, (_, text, _))| format!("{rail}: {text}")).collect();
+        let finding = worst.is_finding();
+        results.insert(
+            host,
+            CheckResult {
+                check: check.to_owned(),
+                status: worst,
+                message: messages.join("; "),
+                evidence: these.flat_map(|(_, (_, _, evidence))| evidence.clone()).take(8).filter(|_| finding).collect(),
+                hint: finding.then(|| hint.to_owned()),
+                because: None,
+            },
+        );
+    }
+    results
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn names(number: usize) -> Vec<String> {
+        (0..number).map(|host| format!("gpu{host}")).collect()
+    }
+
+    fn played(bad: &[usize]) -> Tests {
+        let mut tests = Tests { command: "rping".to_owned(), ..Tests::default() };
+        let ended = |pair: &Pair| {
+            if bad.contains(&pair.0) || bad.contains(&pair.1) { Err("no answer".to_owned()) } else { Ok("5 pings".to_owned()) }
+        };
+        for pair in super::super::pairs::neighbours(6).iter().flatten() {
+            tests.passes[0].insert(*pair, ended(pair));
+        }
+        for pair in tests.outcomes(0).again().iter().flatten() {
+            tests.passes[1].insert(*pair, ended(pair));
+        }
+        tests
+    }
+
+    #[test]
+    fn the_bad_host_is_named_and_its_neighbours_are_cleared() {
+        let rails = BTreeMap::from([("mlx5_0".to_owned(), played(&[2])), ("mlx5_1".to_owned(), played(&[]))]);
+        let results = results("active.rping", "look", &names(6), &rails);
+        let status: Vec<CheckStatus> = results.values().map(|result| result.status).collect();
+        use CheckStatus::{Fail, Pass};
+        assert_eq!(status, [Pass, Pass, Fail, Pass, Pass, Pass]);
+        let bad = &results[&2];
+        assert!(bad.message.starts_with("mlx5_0: fails with every partner"), "{}", bad.message);
+        assert_eq!(bad.hint.as_deref(), Some("look"));
+        assert!(bad.evidence[0].from.starts_with("rping (gpu"), "{:?}", bad.evidence);
+        assert!(results[&1].message.contains("not with gpu2, which is bad"), "{}", results[&1].message);
+        assert!(results[&5].message.contains("mlx5_1: gpu"), "{}", results[&5].message);
+    }
+}

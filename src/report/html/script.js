@@ -1,0 +1,140 @@
+(() => {
+  'use strict';
+  const data = JSON.parse(document.getElementById('data').textContent);
+  const table = document.getElementById('table');
+  if (!table) return;
+  const WORDS = ['fail', 'unknown', 'warn', 'skip', 'pass'];
+  const SIGNS = ['✕', '?', '!', '–', '·'];
+  const FIRST = 150; // rows that are drawn at once
+  const byHost = document.getElementById('by-host');
+  const byCheck = document.getElementById('by-check');
+  const onlyFound = document.getElementById('only-found');
+  const detail = document.getElementById('detail');
+  const more = document.getElementById('more');
+  let most = FIRST;
+
+  const escape = (text) => String(text).replace(/[&<>"']/g, (c) => '&#' + c.charCodeAt(0) + ';');
+  // Of a host: result by column.
+  const cells = (host) => {
+    const row = [];
+    for (const number of data.hosts[host][2]) row[data.results[number][0]] = number;
+    return row;
+  };
+  const rows = data.rows.map(([name, hosts]) => ({ name, hosts, cells: cells(hosts[0]), known: data.hosts[hosts[0]][2].length > 0 }));
+  const found = data.checks.map((_, column) => rows.some((row) => row.cells[column] !== undefined && data.results[row.cells[column]][1] < 3));
+  const hot = data.checks.map((_, column) => rows.some((row) => row.cells[column] !== undefined && data.results[row.cells[column]][1] === 0));
+  const group = (id) => id.split('.')[0];
+
+  function draw() {
+    const wantedHost = byHost.value.trim();
+    const wantedCheck = byCheck.value.trim();
+    let columns = data.checks.map((_, column) => column).filter((column) => data.checks[column][0].includes(wantedCheck));
+    if (onlyFound.checked) columns = columns.filter((column) => found[column]);
+    let shown = rows;
+    if (wantedHost) shown = shown.filter((row) => row.name.includes(wantedHost) || row.hosts.some((host) => data.hosts[host][0].includes(wantedHost)));
+    if (onlyFound.checked) shown = shown.filter((row) => !row.known || columns.some((column) => row.cells[column] !== undefined && data.results[row.cells[column]][1] < 3));
+    const first = columns.map((column, at) => at === 0 || group(data.checks[columns[at - 1]][0]) !== group(data.checks[column][0]) ? 'first' : '');
+    const html = ['<thead><tr><th></th>'];
+    columns.forEach((column, at) => {
+      const [id, title] = data.checks[column];
+      html.push(`<th class="${first[at]}${hot[column] ? ' hot' : ''}" title="${escape(id + ': ' + title)}"><span>${escape(id)}</span></th>`);
+    });
+    html.push('</tr></thead><tbody>');
+    shown.slice(0, most).forEach((row) => {
+      const at = rows.indexOf(row);
+      const number = row.hosts.length > 1 ? `<small>${row.hosts.length} hosts</small> ` : '';
+      html.push(`<tr data-row="${at}"><th scope="row" title="${escape(row.name)}">${number}${escape(row.name)}</th>`);
+      if (!row.known) {
+        html.push(`<td class="lost" colspan="${Math.max(columns.length, 1)}">${escape(data.hosts[row.hosts[0]][1])}</td></tr>`);
+        return;
+      }
+      columns.forEach((column, place) => {
+        const number = row.cells[column];
+        if (number === undefined) { html.push(`<td class="${first[place]}"></td>`); return; }
+        const status = data.results[number][1];
+        html.push(`<td class="${first[place]}"><i class="s${status}" data-column="${column}">${SIGNS[status]}</i></td>`);
+      });
+      html.push('</tr>');
+    });
+    table.innerHTML = html.join('') + '</tbody>';
+    const hidden = shown.length - most;
+    more.innerHTML = hidden > 0 ? `<button>${hidden} more rows</button>` : '';
+    if (shown.length === 0) more.textContent = 'nothing is like that';
+  }
+
+  const link = (host) => `<a data-host="${host}">${escape(data.hosts[host][0])}</a>`;
+  function result(number, hosts) {
+    const [column, status, message, evidence, hint, because] = data.results[number];
+    const [id, title, expects, why] = data.checks[column];
+    const html = [`<div class="result"><p><span class="badge ${WORDS[status]}">${WORDS[status]}</span> <code>${escape(id)}</code> ${escape(data.texts[message])}</p>`];
+    if (hosts && hosts.length) {
+      html.push(`<p>${hosts.slice(0, 60).map(link).join(' ')}${hosts.length > 60 ? ` and ${hosts.length - 60} more` : ''}</p>`);
+    }
+    for (let at = 0; at < evidence.length; at += 2) {
+      html.push(`<p class="from">${escape(data.texts[evidence[at]])}</p><pre>${escape(data.texts[evidence[at + 1]])}</pre>`);
+    }
+    if (because !== null) html.push(`<p class="hint">follows from <code>${escape(data.checks[because][0])}</code></p>`);
+    if (hint !== null) html.push(`<p class="hint">${escape(data.texts[hint])}</p>`);
+    if (status < 3) html.push(`<details><summary>${escape(title)}</summary><p>${escape(why)}</p><p class="dim">expected: ${escape(expects)}</p></details>`);
+    html.push('</div>');
+    return html.join('');
+  }
+  function show(html) {
+    detail.innerHTML = '<button class="close" title="Esc">close</button>' + html;
+    detail.hidden = false;
+    detail.scrollTop = 0;
+  }
+  function showHost(host) {
+    const [name, status, numbers] = data.hosts[host];
+    const sorted = numbers.slice().sort((a, b) => data.results[a][1] - data.results[b][1]);
+    const counts = WORDS.map((word, status) => [word, numbers.filter((number) => data.results[number][1] === status).length]);
+    const told = counts.filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ');
+    show(`<h2>${escape(name)}</h2><p class="dim">${escape(status)}${told ? ': ' + told : ''}</p>${sorted.map((number) => result(number)).join('')}`);
+    history.replaceState(null, '', '#host=' + encodeURIComponent(name));
+  }
+  function showCell(row, column) {
+    // Hosts of one row may still have different evidence.
+    const byResult = new Map();
+    for (const host of row.hosts) {
+      const number = cells(host)[column];
+      if (!byResult.has(number)) byResult.set(number, []);
+      byResult.get(number).push(host);
+    }
+    const html = [];
+    for (const [number, hosts] of [...byResult].slice(0, 40)) html.push(result(number, hosts));
+    if (byResult.size > 40) html.push(`<p class="dim">and ${byResult.size - 40} different ones</p>`);
+    show(`<h2>${escape(data.checks[column][0])}</h2><p class="dim">${escape(data.checks[column][1])}</p>${html.join('')}`);
+  }
+
+  table.addEventListener('click', (event) => {
+    const line = event.target.closest('tr[data-row]');
+    if (!line) return;
+    const row = rows[line.dataset.row];
+    const column = event.target.dataset.column;
+    if (column !== undefined) showCell(row, Number(column));
+    else if (row.hosts.length === 1) showHost(row.hosts[0]);
+    else show(`<h2>${row.hosts.length} hosts that say the same</h2><p>${row.hosts.map(link).join(' ')}</p>`);
+  });
+  table.addEventListener('mouseover', (event) => {
+    const column = event.target.dataset.column;
+    if (column === undefined || event.target.title) return;
+    const number = rows[event.target.closest('tr').dataset.row].cells[column];
+    event.target.title = `${data.checks[column][0]}: ${data.texts[data.results[number][2]]}`;
+  });
+  detail.addEventListener('click', (event) => {
+    if (event.target.classList.contains('close')) { detail.hidden = true; history.replaceState(null, '', '#'); }
+    const host = event.target.dataset.host;
+    if (host !== undefined) showHost(Number(host));
+  });
+  document.addEventListener('keydown', (event) => { if (event.key === 'Escape') detail.hidden = true; });
+  more.addEventListener('click', () => { most += 1000; draw(); });
+  for (const input of [byHost, byCheck, onlyFound]) input.addEventListener('input', () => { most = FIRST; draw(); });
+  document.getElementById('filter').addEventListener('submit', (event) => event.preventDefault());
+  onlyFound.checked = rows.length > 60 && found.some(Boolean);
+  draw();
+  const wanted = /^#host=(.+)$/.exec(location.hash);
+  if (wanted) {
+    const host = data.hosts.findIndex(([name]) => name === decodeURIComponent(wanted[1]));
+    if (host >= 0) showHost(host);
+  }
+})();

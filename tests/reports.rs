@@ -1,0 +1,290 @@
+//! Reports of `verify` over simulated fleets: what people and machines read must stay readable and
+//! small with 1000 hosts and 60 checks.
+//!
+//! `PROVISION_WRITE_REPORTS=DIRECTORY cargo test --test reports` keeps the pages, to look at.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests write what is looked at")]
+
+use std::collections::BTreeMap;
+
+use provision::checks;
+use provision::events::{
+    ChangeView, CheckCounts, CheckResult, CheckStatus, Event, EventKind, Evidence, HostStatus, PlannedTask,
+    PlannedVerdict, RunStats, TaskCounts, TaskRef,
+};
+use provision::report::record::Record;
+use provision::report::{html, json, junit, prometheus};
+use provision::transport::ConnectKind;
+
+/// Every check of the catalogue, and as many more as make 60.
+fn ids() -> Vec<String> {
+    let known = checks::TABLE.iter().map(|check| check.id.to_owned());
+    known.chain((0..60).map(|number| format!("more.check_{number:02}"))).take(60).collect()
+}
+
+fn result(check: &str, status: CheckStatus, message: impl Into<String>) -> CheckResult {
+    CheckResult {
+        check: check.to_owned(),
+        status,
+        message: message.into(),
+        evidence: Vec::new(),
+        hint: None,
+        because: None,
+    }
+}
+
+fn finding(check: &str, status: CheckStatus, message: &str, from: &str, line: String) -> CheckResult {
+    let hint = checks::find(check).map_or("see its page", |check| check.hint);
+    CheckResult {
+        evidence: vec![Evidence { from: from.to_owned(), line }],
+        hint: Some(hint.to_owned()),
+        ..result(check, status, message)
+    }
+}
+
+/// What the checks say of one host of a fleet as it is on a bad day.
+fn on_a_bad_day(host: usize) -> Vec<CheckResult> {
+    use CheckStatus::{Fail, Pass, Skip, Unknown, Warn};
+    let mut all: Vec<CheckResult> = ids()
+        .iter()
+        .enumerate()
+        .map(|(number, id)| match number % 10 {
+            0 => result(id, Pass, format!("as it should be, {} seen", host * 60 + number)),
+            1 => result(id, Skip, "does not apply"),
+            _ => result(id, Pass, "as it should be"),
+        })
+        .collect();
+    let mut set = |found: CheckResult| {
+        let at = all.iter().position(|result| result.check == found.check).unwrap();
+        all[at] = found;
+    };
+    let xml = format!("<bus_id>0000:{:02x}:00.0</bus_id> & <uuid>GPU-{host:08x}</uuid>", host % 200);
+    if host % 40 == 7 {
+        set(finding("gpu.count", Fail, "the driver: 7 of 8 GPUs", "nvidia-smi -q -x", xml.clone()));
+    }
+    if host % 55 == 3 {
+        let message = format!("mlx5_{}: DOWN, Polling", host % 8);
+        set(finding("rdma.port_active", Fail, &message, "/sys/class/infiniband", "1: DOWN".to_owned()));
+    }
+    if host % 90 == 11 {
+        set(finding("gpu.ecc", Fail, "GPU[0-7]: off", "nvidia-smi -q -x", xml.clone()));
+    }
+    if host % 33 == 5 {
+        set(finding("gpu.persistence", Warn, "GPU[0-7]: off", "nvidia-smi -q -x", xml));
+    }
+    if host % 100 == 42 {
+        for id in ids().iter().filter(|id| id.starts_with("gpu.")).skip(1) {
+            let because = Some("gpu.answers".to_owned());
+            set(CheckResult { because, ..result(id, Unknown, "nvidia-smi did not answer within 20 s") });
+        }
+        let line = format!("no answer, pid {host}");
+        set(finding("gpu.answers", Fail, "nvidia-smi did not answer within 20 s", "nvidia-smi -q -x", line));
+    }
+    all
+}
+
+/// Everything is wrong everywhere, and no two lines are equal.
+fn on_the_worst_day(host: usize) -> Vec<CheckResult> {
+    let evidence = |number: usize| Evidence {
+        from: format!("command {number} of host {host}"),
+        line: format!("<{host}-{number}> {}", "what it said & more ".repeat(12)),
+    };
+    ids()
+        .iter()
+        .enumerate()
+        .map(|(number, id)| CheckResult {
+            evidence: (0..8).map(|line| evidence(number * 8 + line)).collect(),
+            hint: Some(format!("mend {id} of host {host}")),
+            ..result(id, CheckStatus::Fail, format!("device {number} of host {host} is not as it should be"))
+        })
+        .collect()
+}
+
+fn drift(host: usize) -> PlannedTask {
+    let change = ChangeView {
+        object: "/etc/security/limits.d/90-rdma.conf".to_owned(),
+        summary: "~ /etc/security/limits.d/90-rdma.conf".to_owned(),
+        diff: format!("-* soft memlock {}\n+* soft memlock unlimited", 64 << (host % 3)),
+        disruption: "none".to_owned(),
+    };
+    PlannedTask {
+        task: TaskRef {
+            id: "base/limits".to_owned(),
+            item: None,
+            name: "RDMA limits".to_owned(),
+            resource: "file".to_owned(),
+        },
+        verdict: PlannedVerdict::Changes(vec![change]),
+        pending_since: None,
+        notified_by: Vec::new(),
+    }
+}
+
+/// A `verify` of this many hosts as the engine would tell it.
+fn fleet(number: usize, found: impl Fn(usize) -> Vec<CheckResult>) -> Record {
+    let mut record = Record::default();
+    let names: Vec<String> = (0..number).map(|host| format!("gpu{host:03}")).collect();
+    let mut seq = 0;
+    let mut add = |kind: EventKind| {
+        seq += 1;
+        let at = "2026-11-21T09:30:00Z".parse().unwrap();
+        record.add(&Event { run: "20261121-093000-1a2b".to_owned(), seq, at, elapsed: 41.5, kind });
+    };
+    add(EventKind::RunStarted {
+        command: "verify".to_owned(),
+        inventory: "inventories/a100.yaml".to_owned(),
+        cluster: "roce-a100".to_owned(),
+        version: "0".to_owned(),
+        hosts: names.clone(),
+        offline: BTreeMap::from([("gpu-spare".to_owned(), "RMA 4711".to_owned())]),
+        playbooks: 1,
+        tasks: 1,
+        steps: BTreeMap::new(),
+        stages: 1,
+    });
+    let mut stats = RunStats { hosts: number as u64, offline: 1, ..RunStats::default() };
+    for (host, name) in names.iter().enumerate() {
+        let lost = host % 250 == 99;
+        let status = if lost {
+            stats.unreachable += 1;
+            HostStatus::Unreachable {
+                kind: ConnectKind::TimedOut,
+                reason: "no answer within 15 s".to_owned(),
+                hint: Some(format!("ssh {name} true")),
+            }
+        } else {
+            stats.ok += 1;
+            HostStatus::Ok
+        };
+        if !lost {
+            let results = found(host);
+            let mut counts = CheckCounts::default();
+            results.iter().for_each(|result| counts.count(result.status));
+            stats.checks.pass += counts.pass;
+            stats.checks.fail += counts.fail;
+            stats.checks.warn += counts.warn;
+            stats.checks.unknown += counts.unknown;
+            stats.checks.skip += counts.skip;
+            if host % 60 == 1 {
+                stats.pending += 1;
+                add(EventKind::HostPlanned { host: name.clone(), tasks: vec![drift(host)] });
+            }
+            add(EventKind::HostChecked { host: name.clone(), checks: results });
+        }
+        add(EventKind::HostFinished {
+            host: name.clone(),
+            status,
+            tasks: TaskCounts::default(),
+            seconds: 1.0,
+        });
+    }
+    add(EventKind::RunFinished { stats, exit_code: 6, seconds: 41.5 });
+    record
+}
+
+fn keep(name: &str, text: &str) {
+    if let Some(folder) = std::env::var_os("PROVISION_WRITE_REPORTS") {
+        std::fs::write(std::path::Path::new(&folder).join(name), text).unwrap();
+    }
+}
+
+#[test]
+fn a_thousand_hosts_are_one_small_page() {
+    let record = fleet(1000, on_a_bad_day);
+    let page = html::page(&record).unwrap();
+    keep("thousand.html", &page);
+    assert!(page.len() < 1_500_000, "{} bytes", page.len());
+    for wanted in ["gpu.answers", "gpu042", "RDMA limits", "no answer within 15 s", "RMA 4711", "gpu.count"] {
+        assert!(page.contains(wanted), "{wanted}");
+    }
+    keep("four.html", &html::page(&fleet(4, on_a_bad_day)).unwrap());
+}
+
+#[test]
+fn the_worst_day_still_opens() {
+    let record = fleet(1000, on_the_worst_day);
+    let page = html::page(&record).unwrap();
+    keep("worst.html", &page);
+    assert!(page.len() < 5_000_000, "{} bytes", page.len());
+}
+
+#[test]
+fn a_page_needs_nothing_and_obeys_no_host() {
+    let evil = |_: usize| {
+        let text = "</script><script>alert(1)</script><!-- \u{1b}[31m";
+        vec![finding("gpu.count", CheckStatus::Fail, text, text, text.to_owned())]
+    };
+    let page = html::page(&fleet(3, evil)).unwrap();
+    assert!(!page.contains("<script>alert") && !page.contains("<!-- ") && !page.contains('\u{1b}'));
+    assert_eq!(page.matches("</script>").count(), 2);
+    for outside in ["http://", "https://", "src=", "@import", "url("] {
+        assert!(!page.contains(outside), "{outside}");
+    }
+    // What the script reads is JSON.
+    let data = page.split("id=\"data\">").nth(1).unwrap().split("</script>").next().unwrap();
+    let data: serde_json::Value = serde_json::from_str(data).unwrap();
+    assert_eq!(data["hosts"].as_array().unwrap().len(), 3);
+    assert_eq!(data["rows"][0][0], "gpu[000-002]");
+}
+
+#[test]
+fn the_terminal_shows_a_thousand_hosts_on_a_screen() {
+    let record = fleet(1000, on_a_bad_day);
+    let text = provision::report::plan::text(&record) + &provision::report::checks::text(&record, false);
+    let text = anstream::adapter::strip_str(&text).to_string();
+    keep("thousand.txt", &text);
+    assert!(text.lines().count() <= 50, "{} lines:\n{text}", text.lines().count());
+    assert!(text.contains("gpu.answers"));
+}
+
+#[test]
+fn junit_counts_what_fails_and_what_is_not_known() {
+    let record = fleet(101, on_a_bad_day);
+    let xml = junit::xml(&record).unwrap();
+    keep("hundred.xml", &xml);
+    let stats = record.stats.clone().unwrap();
+    let head = xml.lines().nth(1).unwrap();
+    let drifted = record.hosts.values().filter(|host| !host.plan.is_empty()).count() as u64;
+    assert!(head.contains(&format!("failures=\"{}\"", stats.checks.fail + drifted)), "{head}");
+    assert!(head.contains(&format!("errors=\"{}\"", stats.checks.unknown + stats.unreachable)), "{head}");
+    assert!(xml.contains("<testcase name=\"gpu.count\" classname=\"check\">"), "{xml}");
+}
+
+#[test]
+fn metrics_are_as_prometheus_wants_them() {
+    let record = fleet(101, on_a_bad_day);
+    let text = prometheus::text(&record);
+    keep("hundred.prom", &text);
+    let mut families: Vec<&str> = Vec::new();
+    for line in text.lines() {
+        if let Some(rest) = line.strip_prefix("# TYPE ") {
+            let (name, kind) = rest.split_once(' ').unwrap();
+            assert_eq!(kind, "gauge");
+            assert!(!families.contains(&name), "{name} is declared once");
+            families.push(name);
+        } else if !line.starts_with('#') {
+            // All samples of a family stand together, below its type.
+            let name = line.split('{').next().unwrap();
+            assert_eq!(families.last(), Some(&name), "{line}");
+            line.rsplit(' ').next().unwrap().parse::<f64>().unwrap();
+        }
+    }
+    let sample = "provision_check_status{check=\"gpu.count\",cluster=\"roce-a100\",node=\"gpu007\"} 2";
+    assert!(text.lines().any(|line| line == sample), "{text}");
+    assert!(text.contains("provision_host_up{cluster=\"roce-a100\",node=\"gpu099\"} 0"));
+    assert!(text.contains(
+        "provision_last_run_timestamp_seconds{cluster=\"roce-a100\",command=\"verify\"} 1795253441.500"
+    ));
+    assert!(text.ends_with('\n'));
+}
+
+#[test]
+fn all_reports_agree_on_the_numbers() {
+    let record = fleet(200, on_a_bad_day);
+    let object = json::object(&record);
+    let fails = object["summary"]["checks"]["fail"].as_u64().unwrap();
+    let text = prometheus::text(&record);
+    let told =
+        text.lines().filter(|line| line.starts_with("provision_check_status{") && line.ends_with(" 2"));
+    assert_eq!(told.count() as u64, fails);
+}
