@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down test lint bench docs verify-matrix
+.PHONY: help setup build demo demo-down demo-vm test lint bench docs verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -23,6 +23,10 @@ demo: build ## four throw-away hosts, brought to a declared state, twice
 
 demo-down: ## remove the hosts of the demo
 	$(PROVISION) lab down $(LAB)
+
+demo-vm: build ## two virtual machines with RDMA between them, rebooted and power-cycled; JSON=1 prints the figures
+	@scripts/setup.sh --vm
+	@scripts/demo-vm.sh $(PROVISION) inventories/lab-vm.yaml $(if $(JSON),--json -)
 
 lint: setup ## formatting, clippy and shellcheck, warnings denied
 	$(CARGO) fmt --check

@@ -46,6 +46,9 @@ fn name_of(query: &Query) -> String {
         Query::Unit(name) => format!("unit {name}"),
         Query::Manager(name) => format!("manager {name}"),
         Query::Module(name) => format!("module {name}"),
+        Query::Netdev(which) => format!("netdev {which}"),
+        Query::RdmaLink(name) => format!("rdma_link {name}"),
+        Query::Roce(name) => format!("roce {name}"),
         Query::Setting(path) => format!("setting {path}"),
         Query::User(name) => format!("user {name}"),
         Query::Group(name) => format!("group {name}"),
@@ -84,6 +87,16 @@ fn query_of(line: &str) -> Query {
         "unit" => Query::Unit(name),
         "manager" => Query::Manager(name),
         "module" => Query::Module(name),
+        "netdev" => {
+            let after =
+                |key: &str| line.split_once(key).map(|(_, value)| value.to_owned()).unwrap_or_default();
+            let (pci, driver) = (after("pci "), after("driver "));
+            let named = pci.is_empty() && driver.is_empty();
+            let netdev = if named { name } else { String::new() };
+            Query::Netdev(provision::facts::netdev::LinkMatch { netdev, pci, driver, guid: String::new() })
+        }
+        "rdma_link" => Query::RdmaLink(name),
+        "roce" => Query::Roce(name),
         "setting" => Query::Setting(name),
         "user" => Query::User(name),
         "group" => Query::Group(name),

@@ -67,6 +67,32 @@ impl Lab {
     }
 }
 
+impl Lab {
+    /// Runs the program and gives its exit status with what it told as JSON.
+    fn told(&self, words: &[&str], rest: &[&str]) -> (i32, Json) {
+        let file = self.folder.path().join("told.json");
+        drop(std::fs::remove_file(&file));
+        let name = file.to_str().expect("a path");
+        let done = self.run(words, &[rest, &["--json", name]].concat());
+        let text = std::fs::read_to_string(&file).unwrap_or_else(|error| panic!("{error}: {done:?}"));
+        (done.status.code().expect("a status"), serde_json::from_str(&text).expect("JSON"))
+    }
+}
+
+/// Everything that a look at a host must leave as it is, as text: files with their times and digests
+/// (without logs, and what logins write), modules, devices, links, processes.
+const STATE: &str = r"
+cd /
+find . -xdev \( -path ./var/log -o -path ./proc -o -path ./sys -o -path ./tmp -o -path ./var/tmp \) -prune -o -printf '%p %y %m %U %G %s %T@\n' | sort
+find /etc /usr/local /home /root /boot -xdev -type f -exec sha256sum {} + | sort -k 2
+find /dev /sys/kernel/config /sys/class/infiniband /sys/class/net -printf '%p %y %m\n' 2>/dev/null | grep -v '^/dev/pts/' | sort
+find /run/provision -printf '%p %y %m %T@\n' 2>/dev/null | sort
+lsmod | cut -d ' ' -f 1 | sort
+rdma link show; ip -o addr show; ip -o link show; rdma system show
+systemctl list-units --all --plain --no-legend --type=service,socket,mount | grep -v -e 'session-' -e 'user@' -e 'user-runtime' | awk '{ print $1, $3, $4 }' | sort
+ps -eo comm= | grep -v -e ^kworker -e ^sshd -e ^sudo -e ^sh -e ^bash -e ^ps -e ^grep -e ^sort -e ^systemd$ -e ^.sd-pam | sort
+";
+
 impl Drop for Lab {
     fn drop(&mut self) {
         drop(self.run(&["lab", "down"], &[]));
@@ -121,4 +147,137 @@ fn machines_come_up_lose_their_power_and_go() {
     assert!(String::from_utf8_lossy(&refused.stderr).contains("is up as vm"), "{refused:?}");
     lab.good(&["lab", "down"], &[]);
     assert!(!lab.run(&["lab", "status"], &[]).status.success());
+}
+
+/// The demonstration that `make demo-vm` gives, with this build.
+#[test]
+#[ignore = "boots virtual machines, which takes minutes: cargo test --test lab_vm -- --ignored"]
+fn rdma_from_nothing_through_a_reboot_and_a_loss_of_power() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/");
+    let text = std::fs::read_to_string(format!("{root}inventories/lab-vm.yaml")).expect("inventory");
+    let lab = Lab::new(&text);
+    let told = lab.folder.path().join("told.json");
+    let done = Command::new(format!("{root}scripts/demo-vm.sh"))
+        .arg(env!("CARGO_BIN_EXE_provision"))
+        .arg(lab.inventory())
+        .arg("--json")
+        .arg(&told)
+        .env("XDG_STATE_HOME", lab.folder.path())
+        .status()
+        .expect("the script starts");
+    assert!(done.success());
+    let told: Json = serde_json::from_str(&std::fs::read_to_string(&told).expect("figures")).expect("JSON");
+    assert_eq!(told["active_mtu"], 4096, "{told}");
+    for when in ["after_reboot", "after_power_cycle"] {
+        assert!(told["bandwidth_gbps"][when].as_f64().expect("a number") > 0.01, "{told}");
+        println!("{when}: {} Gb/s", told["bandwidth_gbps"][when]);
+    }
+}
+
+/// Soft-RoCE on two machines, a service, quality of service, options of a module that need a boot.
+const CLUSTER: &str = r#"cluster: vm
+lab: { kind: vm }
+policy: { reboot: allow }
+playbooks:
+  - { use: soft-roce, with: { netdev: ens4 } }
+  - ./worker.yaml
+  - { use: rdma-netns, with: { mode: exclusive } }
+groups:
+  node:
+    hosts: "node[0-1]"
+    nics: [{ match: { netdev: ens4 }, mtu: 4200 }]
+    expect: { rdma: { state: ACTIVE } }
+"#;
+
+const WORKER: &str = r#"name: worker
+tasks:
+  - name: unit
+    file:
+      path: /etc/systemd/system/worker.service
+      content: "[Service]\nExecStart=/bin/sleep infinity\n[Install]\nWantedBy=multi-user.target\n"
+  - name: worker runs
+    service: { name: worker, enabled: true, state: started }
+  - name: marked packets
+    roce: { netdev: ens4, pfc: [3], tos: 106, unsupported: skip }
+"#;
+
+#[test]
+#[ignore = "boots virtual machines, which takes minutes: cargo test --test lab_vm -- --ignored"]
+fn what_breaks_is_found_and_mended() {
+    let lab = Lab::new(CLUSTER);
+    std::fs::write(lab.folder.path().join("worker.yaml"), WORKER).expect("playbook");
+    lab.good(&["lab", "up"], &[]);
+    let (status, first) = lab.told(&["apply"], &["--yes"]);
+    assert_eq!(status, 0, "{first}");
+    assert_eq!(lab.ssh("node0", "rdma system show"), "netns exclusive copy-on-fork on");
+    assert_eq!(lab.ssh("node0", "sudo cat /sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos"), "106");
+    let (status, again) = lab.told(&["apply"], &["--yes"]);
+    assert_eq!((status, &again["summary"]["tasks"]["changed"]), (0, &0.into()), "{again}");
+    let (status, healthy) = lab.told(&["verify"], &[]);
+    assert_eq!(status, 0, "{healthy}");
+
+    // Looking changes nothing.
+    let state = |host| lab.ssh(host, &format!("sudo sh -s <<'END'\n{STATE}\nEND"));
+    let before = ["node0", "node1"].map(state);
+    let (status, _) = lab.told(&["verify"], &[]);
+    assert_eq!(status, 0);
+    for (host, before) in ["node0", "node1"].into_iter().zip(before) {
+        let after = state(host);
+        let lines = |text: &str| text.lines().map(str::to_owned).collect::<std::collections::BTreeSet<_>>();
+        let (old, new) = (lines(&before), lines(&after));
+        let differ: Vec<_> = old.symmetric_difference(&new).collect();
+        assert!(differ.is_empty(), "{host}: {differ:#?}");
+    }
+
+    // What breaks on one machine is found there and only there, and apply mends it.
+    for (what, breaks, told) in [
+        ("mtu", "ip link set dev ens4 mtu 1500", "MTU of the link"),
+        ("rdma link", "rdma link del rxe0", "rxe0 over ens4"),
+        ("module options", "rm /etc/modprobe.d/provision-ib_core.conf", "RDMA devices"),
+        ("memlock", "sed -i s/unlimited/64/ /etc/security/limits.d/90-provision-rdma.conf", "locked memory"),
+        ("service", "systemctl stop worker", "worker runs"),
+        ("ToS", "echo 0 >/sys/kernel/config/rdma_cm/rxe0/ports/1/default_roce_tos", "marked packets"),
+    ] {
+        lab.ssh("node1", &format!("sudo sh -c '{breaks}'"));
+        let (status, found) = lab.told(&["verify"], &[]);
+        assert_eq!(status, 6, "{what}: {found}");
+        let tasks = found["hosts"]["node1"]["tasks"].as_array().expect("tasks");
+        let drift: Vec<_> = tasks.iter().filter(|task| task["outcome"] != "unchanged").collect();
+        let named = |task: &&Json| task["name"].as_str().is_some_and(|name| name.contains(told));
+        assert!(drift.iter().any(named), "{what}: {found}");
+        let other = found["hosts"]["node0"]["tasks"].as_array().expect("tasks");
+        assert!(other.iter().all(|task| task["outcome"] != "changed"), "{what}: {found}");
+        let (status, mended) = lab.told(&["apply"], &["--yes"]);
+        assert_eq!(status, 0, "{what}: {mended}");
+        let (status, after) = lab.told(&["verify"], &[]);
+        assert_eq!(status, 0, "{what}: {after}");
+        println!("{what}: found, mended");
+    }
+
+    // Another host key is not accepted, and says so.
+    lab.ssh("node1", "sudo sh -c 'cd /etc/ssh; mkdir old; mv ssh_host_* old; ssh-keygen -q -t ed25519 -N \"\" -f ssh_host_ed25519_key; ssh-keygen -q -t ecdsa -N \"\" -f ssh_host_ecdsa_key; systemd-run --on-active=20 /bin/sh -c \"mv /etc/ssh/old/* /etc/ssh/; systemctl restart ssh\"; systemctl restart ssh'");
+    let (status, found) = lab.told(&["verify"], &[]);
+    assert!([4, 6].contains(&status), "{found}");
+    assert!(found["hosts"]["node1"].to_string().contains("key"), "{found}");
+    std::thread::sleep(std::time::Duration::from_secs(30));
+    let (status, found) = lab.told(&["verify"], &[]);
+    assert_eq!(status, 0, "{found}");
+}
+
+/// No frame fits through an MTU of 68: ssh's answers are larger, and may not be broken up.
+#[test]
+#[ignore = "boots a virtual machine, which takes minutes: cargo test --test lab_vm -- --ignored"]
+fn an_mtu_that_cuts_the_way_in_is_undone_by_the_host() {
+    let lab = Lab::new("cluster: cut\nlab: { kind: vm }\nplaybooks: [./cut.yaml]\nhosts: { node0: {} }\n");
+    let playbook = "name: cut\ntasks:\n  - name: far too small\n    netdev: { name: ens3, mtu: 68 }\n";
+    std::fs::write(lab.folder.path().join("cut.yaml"), playbook).expect("playbook");
+    lab.good(&["lab", "up"], &[]);
+    let files = "find /etc/systemd/network /etc/udev/rules.d | sort; cat /sys/class/net/ens3/mtu";
+    let before = lab.ssh("node0", files);
+    let start = std::time::Instant::now();
+    let (status, told) = lab.told(&["apply"], &["--yes"]);
+    println!("back after {:?}: {told}", start.elapsed());
+    assert_eq!(status, 5, "{told}");
+    assert!(told["hosts"]["node0"].to_string().contains("took it back"), "{told}");
+    assert_eq!(lab.ssh("node0", files), before);
 }

@@ -17,9 +17,12 @@ pub mod filesystem;
 pub mod git;
 pub mod installed;
 pub mod module;
+pub mod netdev;
 pub mod object;
 pub mod package;
 mod query;
+pub mod rdma_link;
+pub mod roce;
 pub mod setting;
 mod specimen;
 mod state;
@@ -165,6 +168,33 @@ const KINDS: &[Kind] = &[
         matches: |query| matches!(query, Query::Unit(_) | Query::Manager(_)),
         script: unit::script,
         parse: unit::parse,
+    },
+    Kind {
+        name: "netdev",
+        chunk: 64,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Netdev(_)),
+        script: netdev::script,
+        parse: netdev::parse,
+    },
+    Kind {
+        name: "rdma_link",
+        chunk: 256,
+        output: 4 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::RdmaLink(_)),
+        script: rdma_link::script,
+        parse: rdma_link::parse,
+    },
+    Kind {
+        name: "roce",
+        chunk: 64,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Roce(_)),
+        script: roce::script,
+        parse: roce::parse,
     },
     Kind {
         // Its paths may be on file systems of a network, and a source is read when it is new.

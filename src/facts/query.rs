@@ -11,8 +11,11 @@ use super::filesystem::Filesystems;
 use super::git::Checkout;
 use super::installed::Installed;
 use super::module::Module;
+use super::netdev::{LinkMatch, Netdev};
 use super::object::{Object, Touches};
 use super::package::{Package, Packages};
+use super::rdma_link::RdmaLink;
+use super::roce::Roce;
 use super::setting::Setting;
 use super::unit::Unit;
 use crate::probes::Observation;
@@ -68,6 +71,12 @@ pub enum Query {
     Manager(String),
     /// A kernel module, with underscores.
     Module(String),
+    /// Network links.
+    Netdev(LinkMatch),
+    /// An RDMA device.
+    RdmaLink(String),
+    /// Quality of service of a network link.
+    Roce(String),
     /// A setting of the kernel, by its path below `/proc/sys` or `/sys`.
     Setting(String),
     /// A user.
@@ -116,6 +125,12 @@ pub enum Answer {
     Manager(String),
     /// A kernel module.
     Module(Module),
+    /// The network links that were meant; none when there are none.
+    Netdev(Vec<Netdev>),
+    /// The first port of an RDMA device; `None` when there is no device of that name.
+    RdmaLink(Option<RdmaLink>),
+    /// Quality of service of a network link; `None` when there is no link of that name.
+    Roce(Option<Roce>),
     /// A setting of the kernel; `None` when it has none of that name.
     Setting(Option<Setting>),
     /// A user; `None` when there is none of that name.
@@ -140,6 +155,14 @@ pub enum Answer {
 const UNIT_PATHS: &[&str] = &["/etc/systemd", "/run/systemd", "/usr/lib/systemd", "/lib/systemd"];
 const MODULE_PATHS: &[&str] =
     &["/etc/modprobe.d", "/etc/modules-load.d", "/lib/modules", "/usr/lib/modules", "/run/modprobe.d"];
+const NETWORK_PATHS: &[&str] = &[
+    "/sys/class/net",
+    "/etc/netplan",
+    "/etc/systemd/network",
+    "/etc/network",
+    "/etc/NetworkManager",
+    "/etc/udev/rules.d",
+];
 const ACCOUNT_PATHS: &[&str] =
     &["/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/nsswitch.conf"];
 const PACKAGE_PATHS: &[&str] =
@@ -182,6 +205,18 @@ impl Query {
             Self::Setting(path) => {
                 touches.meets(&Object::Path(path.clone()))
                     || any(touches, |object| matches!(object, Object::Module(_) | Object::Unit(_)))
+            }
+            Self::Netdev(_) | Self::Roce(_) => {
+                path_meets(touches, NETWORK_PATHS)
+                    || any(touches, |object| {
+                        matches!(object, Object::Module(_) | Object::Unit(_) | Object::Package(_))
+                    })
+            }
+            Self::RdmaLink(name) => {
+                touches.meets(&Object::Path(format!("/sys/class/infiniband/{name}")))
+                    || any(touches, |object| {
+                        matches!(object, Object::Module(_) | Object::Unit(_) | Object::Package(_))
+                    })
             }
             Self::Module(name) => {
                 touches.meets(&Object::Module(name.clone())) || path_meets(touches, MODULE_PATHS)

@@ -128,6 +128,7 @@ impl Host {
             "address": self.address,
             "groups": self.groups,
             "labels": self.labels,
+            "nics": self.nics,
         })
     }
 }

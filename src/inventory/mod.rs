@@ -11,7 +11,7 @@ pub mod load;
 pub mod select;
 
 pub use expect::Expect;
-pub use file::{Busy, MaxFailed, Policy, Reboot};
+pub use file::{Busy, MaxFailed, NicMatch, Policy, Reboot};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 pub use load::{Bases, Inventory};
 pub use select::{Directory, select};

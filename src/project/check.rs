@@ -199,6 +199,7 @@ pub(super) fn common(
         ("address".to_owned(), text()),
         ("groups".to_owned(), list()),
         ("labels".to_owned(), Shape::Dict(Box::new(text()))),
+        ("nics".to_owned(), Shape::List(Box::new(Shape::Dict(Box::new(Shape::Any))))),
     ]);
     let mut other = host.clone();
     other.insert("vars".to_owned(), Shape::Dict(Box::new(Shape::Any)));

@@ -222,6 +222,7 @@ fn signature(step: &Step, host: &Host) -> String {
             "address" => write!(text, "{}\u{1}", host.address),
             "groups" => write!(text, "{:?}\u{1}", host.groups),
             "labels" => write!(text, "{:?}\u{1}", host.labels),
+            "nics" => write!(text, "{}\u{1}", host.nics),
             _ => write!(text, "{}\u{1}", host.view()),
         };
     }

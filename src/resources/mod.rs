@@ -9,6 +9,7 @@
 
 pub mod archive;
 pub mod authorized_key;
+mod boot_unit;
 pub mod build;
 pub mod command;
 mod content;
@@ -25,9 +26,14 @@ pub mod limits;
 pub mod line;
 pub mod login;
 pub mod modprobe_options;
+pub mod netdev;
+mod netdev_file;
 pub mod package;
+pub mod rdma_link;
+pub mod rdma_netns;
 pub mod reboot;
 pub mod repository;
+pub mod roce;
 pub mod service;
 pub mod symlink;
 pub mod sysctl;
@@ -286,9 +292,13 @@ pub fn kinds() -> &'static [Kind] {
         kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
         kind!("modprobe_options", modprobe_options, ModprobeOptionsFields),
+        kind!("netdev", netdev, NetdevFields),
         kind!("package", package, PackageFields),
+        kind!("rdma_link", rdma_link, RdmaLinkFields),
+        kind!("rdma_netns", rdma_netns, RdmaNetnsFields),
         kind!("reboot", reboot, RebootFields),
         kind!("repository", repository, RepositoryFields),
+        kind!("roce", roce, RoceFields),
         kind!("service", service, ServiceFields),
         kind!("symlink", symlink, SymlinkFields),
         kind!("sysctl", sysctl, SysctlFields),

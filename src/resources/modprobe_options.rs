@@ -33,7 +33,7 @@ crate::record! {
 }
 
 #[derive(Debug)]
-struct ModprobeOptions {
+pub(super) struct ModprobeOptions {
     /// With underscores.
     module: String,
     file: RegularFile,
@@ -70,22 +70,7 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
     if !good {
         return None;
     }
-    let words: String = options
-        .iter()
-        .map(|(key, value)| {
-            // The kernel takes double quotes around a value with white space.
-            if value.contains(char::is_whitespace) {
-                format!(" {key}=\"{value}\"")
-            } else {
-                format!(" {key}={value}")
-            }
-        })
-        .collect();
-    let file = RegularFile::drop_in(
-        format!("/etc/modprobe.d/provision-{module}.conf"),
-        format!("options {module}{words}\n"),
-    );
-    Some(Arc::new(ModprobeOptions { module, file, options, reload: fields.reload, state: fields.state }))
+    Some(Arc::new(ModprobeOptions::new(module, options, fields.reload, fields.state)))
 }
 
 /// Whether the kernel's word for a parameter means the wanted value: booleans are `Y` and `N`.
@@ -105,6 +90,26 @@ fn same(now: &str, wanted: &str) -> bool {
 }
 
 impl ModprobeOptions {
+    /// Of a module with underscores and checked options.
+    pub(super) fn new(module: String, options: Vec<(String, String)>, reload: bool, state: Presence) -> Self {
+        let words: String = options
+            .iter()
+            .map(|(key, value)| {
+                // The kernel takes double quotes around a value with white space.
+                if value.contains(char::is_whitespace) {
+                    format!(" {key}=\"{value}\"")
+                } else {
+                    format!(" {key}={value}")
+                }
+            })
+            .collect();
+        let file = RegularFile::drop_in(
+            format!("/etc/modprobe.d/provision-{module}.conf"),
+            format!("options {module}{words}\n"),
+        );
+        Self { module, file, options, reload, state }
+    }
+
     fn object(&self) -> Object {
         Object::Module(self.module.clone())
     }

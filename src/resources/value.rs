@@ -240,6 +240,48 @@ impl FromNode for FileName {
     }
 }
 
+/// A name of the kernel's, at most so long.
+fn kernel_name(node: &Node, what: &str, longest: usize, diagnostics: &mut Diagnostics) -> Option<String> {
+    let text = String::from_node(node, diagnostics)?;
+    let good = text.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
+        && text.len() <= longest
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || matches!(c, '_' | '-' | '.'));
+    if !good {
+        diagnostics.push(Diagnostic::error(node.span, format!("`{text}` is not the name of {what}")).help(
+            format!("at most {longest} letters, digits, `_`, `-` and `.`, beginning with a letter or digit"),
+        ));
+    }
+    good.then_some(text)
+}
+
+/// The name of a link: `eth0`, `ens6f0np0`, `bond0.100`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NetdevName(pub String);
+
+impl FromNode for NetdevName {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        kernel_name(node, "a network link", 15, diagnostics).map(Self)
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,14}$" })
+    }
+}
+
+/// The name of an RDMA device: `mlx5_0`, `rxe0`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RdmaName(pub String);
+
+impl FromNode for RdmaName {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        kernel_name(node, "an RDMA device", 63, diagnostics).map(Self)
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "pattern": "^[A-Za-z0-9_][A-Za-z0-9_.-]{0,62}$" })
+    }
+}
+
 /// `owner:group` as chown(1) takes it; empty when neither is wanted.
 pub(super) fn ownership(owner: Option<&Principal>, group: Option<&Principal>) -> String {
     match (owner, group) {

@@ -109,8 +109,7 @@ choose_jobs
 rm -rf "$directory/tree"
 mkdir "$directory/tree" || fail "cannot write $directory"
 cd "$directory/tree" || fail "cannot enter $directory/tree"
-mkdir -p "${prefix%/*}"
-[ -w "${prefix%/*}" ] || fail "cannot write beside $prefix"
+stage "$name" "$prefix" || fail "cannot write beside $prefix"
 if [ -d "$source" ]; then
     run cp -a "$source/." .
 else
@@ -132,8 +131,6 @@ shift $((list + 1))
 list=$1
 first compile "$@"
 shift $((list + 1))
-# Only now: a build that is killed before leaves nothing beside the prefix.
-stage "$name" "$prefix" || fail "cannot write beside $prefix"
 list=$1
 first install "$@"
 shift $((list + 1))

@@ -1,0 +1,202 @@
+//! Network links: MTU, addresses, and who configures them.
+//!
+//! Formats: our own (`src/shell/facts/netdev.sh`) around lines of ip-link(8) and ip-address(8) with `-o`,
+//! `networkctl status` (`Network File:`), systemd.network(5) `[Match]`, and `nmcli -t`.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Answers, Query, lines};
+use crate::transport::Script;
+
+/// Which links are meant; an empty text is any.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct LinkMatch {
+    /// Name.
+    pub netdev: String,
+    /// PCI address.
+    pub pci: String,
+    /// GUID of its RDMA device.
+    pub guid: String,
+    /// Kernel driver.
+    pub driver: String,
+}
+
+impl std::fmt::Display for LinkMatch {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let words =
+            [("", &self.netdev), ("pci ", &self.pci), ("guid ", &self.guid), ("driver ", &self.driver)];
+        let told: Vec<String> = words
+            .iter()
+            .filter(|(_, value)| !value.is_empty())
+            .map(|(key, value)| format!("{key}{value}"))
+            .collect();
+        f.write_str(&told.join(", "))
+    }
+}
+
+/// A network link.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Netdev {
+    /// Its name.
+    pub name: String,
+    /// Its MTU.
+    pub mtu: u32,
+    /// The largest that it takes.
+    pub max_mtu: Option<u32>,
+    /// Whether it is up.
+    pub up: bool,
+    /// Whether we may change links here: a container often may not.
+    pub may_change: bool,
+    /// `bond`, `bridge`, `vlan`, or empty.
+    pub class: String,
+    /// Its addresses that others can reach, with the length of their prefix.
+    pub addresses: Vec<String>,
+    /// Who may configure links here: `netplan`, `networkd`, `networkmanager`, `ifupdown`.
+    pub managers: Vec<String>,
+    /// The file by which systemd-networkd configures it.
+    pub network_file: Option<String>,
+    /// Whether that file is for this link alone.
+    pub network_file_alone: bool,
+    /// What NetworkManager says of it: `connected`, `unmanaged` ...
+    pub device_state: String,
+    /// Its connection of NetworkManager.
+    pub connection: Option<String>,
+    /// Settings of that connection.
+    pub settings: BTreeMap<String, String>,
+    /// Files with a stanza of ifupdown for it, without ours.
+    pub stanzas: Vec<String>,
+    /// Whether `/etc/network/interfaces` reads `interfaces.d`.
+    pub sourced: bool,
+    /// Files of ours for it, with their texts.
+    pub files: BTreeMap<String, String>,
+}
+
+pub(super) fn script(queries: &[Query]) -> Script {
+    let mut script = Script::new(crate::shell!("facts/netdev.sh"));
+    for (number, query) in queries.iter().enumerate() {
+        if let Query::Netdev(which) = query {
+            script = script
+                .arg(number.to_string())
+                .arg(which.netdev.as_str())
+                .arg(which.pci.as_str())
+                .arg(which.guid.as_str())
+                .arg(which.driver.as_str());
+        }
+    }
+    script
+}
+
+/// The word after another one in a line.
+fn word_after<'a>(line: &'a str, key: &str) -> Option<&'a str> {
+    let mut words = line.split_whitespace();
+    words.find(|word| *word == key)?;
+    words.next()
+}
+
+/// Whether a condition of `[Match]` can hold for this link only.
+fn alone(condition: &str, link: &str) -> bool {
+    let Some((key, value)) = condition.split_once(' ') else { return false };
+    let value = value.trim();
+    let single = !value.is_empty() && !value.contains([' ', '*', '?', '[', '!']);
+    match key {
+        "Name" => value == link,
+        "MACAddress" | "PermanentMACAddress" | "Path" => single,
+        _ => false,
+    }
+}
+
+impl Netdev {
+    fn line(&mut self, key: &str, value: &str, file: &mut String) {
+        match key {
+            "mtu" => self.mtu = value.parse().unwrap_or_default(),
+            // IFF_UP is bit 0.
+            "flags" => self.up = value.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']),
+            "class" => value.clone_into(&mut self.class),
+            "details" => {
+                let most = word_after(value, "maxmtu").and_then(|most| most.parse().ok());
+                // None is told as zero.
+                self.max_mtu = most.filter(|most| *most > 0);
+            }
+            "address" => {
+                let address = word_after(value, "inet").or_else(|| word_after(value, "inet6"));
+                self.addresses.extend(address.map(str::to_owned));
+            }
+            "network-file" => self.network_file = Some(value.to_owned()),
+            "match" => self.network_file_alone |= alone(value, &self.name),
+            "device" => {
+                let (state, uuid) = value.split_once(' ').unwrap_or((value, ""));
+                state.clone_into(&mut self.device_state);
+                self.connection = Some(uuid.to_owned()).filter(|uuid| !uuid.is_empty());
+            }
+            "connection" => {
+                if let Some((key, value)) = value.split_once(':') {
+                    // `nmcli -t` puts a backslash before colons of values.
+                    self.settings.insert(key.to_owned(), value.replace("\\:", ":"));
+                }
+            }
+            "stanza" => self.stanzas.push(value.to_owned()),
+            "file" => {
+                value.clone_into(file);
+                self.files.insert(value.to_owned(), String::new());
+            }
+            "text" => {
+                if let Some(text) = self.files.get_mut(file.as_str()) {
+                    text.push_str(value);
+                    text.push('\n');
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    if lines(&output).last() != Some("end") {
+        return Vec::new();
+    }
+    let mut managers: Vec<String> = Vec::new();
+    let (mut sourced, mut may_change) = (false, false);
+    let mut found: BTreeMap<usize, Vec<Netdev>> = BTreeMap::new();
+    let mut number = None;
+    let mut file = String::new();
+    for line in lines(&output) {
+        let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+        match (key, number) {
+            ("manager", _) => managers.push(value.to_owned()),
+            ("sources", _) => sourced |= value.contains("/interfaces.d") || value.contains(" interfaces.d"),
+            // CAP_NET_ADMIN is bit 12.
+            ("capabilities", _) => {
+                may_change = u64::from_str_radix(value, 16).is_ok_and(|bits| bits & (1 << 12) != 0);
+            }
+            ("question", _) => {
+                number = value.parse().ok();
+                found.extend(number.map(|number| (number, Vec::new())));
+            }
+            ("link", Some(number)) => {
+                let link = Netdev {
+                    name: value.to_owned(),
+                    managers: managers.clone(),
+                    sourced,
+                    may_change,
+                    ..Netdev::default()
+                };
+                found.entry(number).or_default().push(link);
+            }
+            (_, Some(number)) => {
+                if let Some(link) = found.get_mut(&number).and_then(|links| links.last_mut()) {
+                    link.line(key, value, &mut file);
+                }
+            }
+            (_, None) => {}
+        }
+    }
+    queries
+        .iter()
+        .enumerate()
+        .filter_map(|(number, query)| Some((query.clone(), Answer::Netdev(found.remove(&number)?))))
+        .collect()
+}

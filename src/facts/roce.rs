@@ -1,0 +1,146 @@
+//! Quality of service of a link for RoCE: trust, PFC, ECN, DSCP, ToS and traffic class.
+//!
+//! Formats: `mlnx_qos -i LINK`, dcb-pfc(8) and dcb-app(8) `show`, and small files of sysfs and
+//! configfs, each line behind its source (`src/shell/facts/roce.sh`).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Answers, Query, lines};
+use crate::transport::Script;
+
+/// What a link does for RoCE; `None` where nothing here tells.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Roce {
+    /// Its RDMA device.
+    pub device: Option<String>,
+    /// `pcp` or `dscp`.
+    pub trust: Option<String>,
+    /// Lossless priorities, as eight digits.
+    pub pfc: Option<Vec<u8>>,
+    /// Priorities of DSCPs.
+    pub dscp: Option<BTreeMap<u8, u8>>,
+    /// Whether ECN is on for a priority, on both sides.
+    pub ecn: BTreeMap<u8, bool>,
+    /// ToS of connections of rdma_cm; `None` when there is no RDMA device.
+    pub tos: Option<String>,
+    /// Global traffic class; `None` when the kernel has none.
+    pub traffic_class: Option<String>,
+    /// Why something is not told, in a tool's words.
+    pub refused: Option<String>,
+}
+
+pub(super) fn script(queries: &[Query]) -> Script {
+    let names = queries.iter().filter_map(|query| {
+        let Query::Roce(name) = query else { return None };
+        Some(name.as_str())
+    });
+    Script::new(crate::shell!("facts/roce.sh")).args(names)
+}
+
+impl Roce {
+    fn mlnx_qos(&mut self, line: &str) {
+        let text = line.trim();
+        if let Some(trust) = text.strip_prefix("Priority trust state:") {
+            self.trust = Some(trust.trim().to_owned());
+            // Told only when DSCP is trusted.
+            self.dscp.get_or_insert_default();
+        } else if let Some(bits) = text.strip_prefix("enabled") {
+            let bits: Vec<u8> = bits.split_whitespace().filter_map(|bit| bit.parse().ok()).collect();
+            self.pfc = Some(bits).filter(|bits| bits.len() == 8);
+        } else if let Some((priority, dscps)) =
+            text.strip_prefix("prio:").and_then(|rest| rest.split_once(" dscp:"))
+        {
+            let Ok(priority) = priority.trim().parse::<u8>() else { return };
+            let dscps = dscps.split(',').filter_map(|dscp| dscp.trim().parse::<u8>().ok());
+            self.dscp.get_or_insert_default().extend(dscps.map(|dscp| (dscp, priority)));
+        }
+    }
+
+    /// `prio-pfc 0:off 1:off ...`; `pg-pfc` of older ones.
+    fn dcb_pfc(&mut self, line: &str) {
+        let mut words = line.split_whitespace();
+        if !words.next().is_some_and(|word| matches!(word, "prio-pfc" | "pg-pfc")) {
+            if line.contains("not supported") || line.contains("rror") {
+                self.refused = Some(format!("dcb: {}", line.trim()));
+            }
+            return;
+        }
+        let bits: Vec<u8> =
+            words.filter_map(|word| Some(u8::from(word.split_once(':')?.1 == "on"))).collect();
+        self.pfc = Some(bits).filter(|bits| bits.len() == 8);
+    }
+
+    fn dcb_app(&mut self, line: &str) {
+        if line.contains("not supported") || line.contains("rror") {
+            return;
+        }
+        let pairs = line.split_whitespace().filter_map(|word| {
+            let (dscp, priority) = word.split_once(':')?;
+            Some((dscp.parse::<u8>().ok()?, priority.parse::<u8>().ok()?))
+        });
+        self.dscp.get_or_insert_default().extend(pairs);
+    }
+
+    fn line(&mut self, key: &str, value: &str) {
+        match key {
+            "device" => self.device = Some(value.to_owned()),
+            "mlnx_qos" => self.mlnx_qos(value),
+            "pfc" => {
+                self.dcb_pfc(value);
+                if self.pfc.is_some() {
+                    self.dscp.get_or_insert_default();
+                }
+            }
+            "app" => self.dcb_app(value),
+            "trust" => self.trust = Some(value.to_owned()),
+            "ecn" => {
+                if let [_, priority, on] = value.split(' ').collect::<Vec<_>>().as_slice()
+                    && let Ok(priority) = priority.parse::<u8>()
+                {
+                    let both = self.ecn.entry(priority).or_insert(true);
+                    *both &= *on == "1";
+                }
+            }
+            "tos" => self.tos = Some(value.to_owned()),
+            "class" => {
+                let class = value.strip_prefix("Global tclass=").unwrap_or(value);
+                self.traffic_class = Some(class.to_owned());
+            }
+            _ => {}
+        }
+    }
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    if lines(&output).last() != Some("end") {
+        return Vec::new();
+    }
+    let mut found: BTreeMap<&str, Option<Roce>> = BTreeMap::new();
+    let mut link = "";
+    for line in lines(&output) {
+        let (key, value) = line.split_once(' ').unwrap_or((line, ""));
+        match key {
+            "link" => {
+                link = value;
+                found.insert(link, None);
+            }
+            "there" => drop(found.insert(link, Some(Roce::default()))),
+            _ => {
+                if let Some(Some(roce)) = found.get_mut(link) {
+                    roce.line(key, value);
+                }
+            }
+        }
+    }
+    queries
+        .iter()
+        .filter_map(|query| {
+            let Query::Roce(name) = query else { return None };
+            Some((query.clone(), Answer::Roce(found.remove(name.as_str())?)))
+        })
+        .collect()
+}

@@ -1,0 +1,21 @@
+# Puts a link back as it was; its files are back already. Parameters: manager, link, MTU before,
+# connection of NetworkManager or empty, its MTU before, and addresses that are taken away.
+manager=$1 link=$2 mtu=$3 connection=$4 configured=$5
+shift 5
+case $manager in
+netplan) netplan apply ;;
+networkd) networkctl reload ;;
+networkmanager)
+    [ -z "$configured" ] || nmcli connection modify uuid "$connection" 802-3-ethernet.mtu "$configured"
+    for address; do
+        case $address in *:*) family=ipv6 ;; *) family=ipv4 ;; esac
+        nmcli connection modify uuid "$connection" "-$family.addresses" "$address"
+    done
+    nmcli device reapply "$link"
+    ;;
+udev) udevadm control --reload ;;
+esac
+for address; do
+    ip addr del "$address" dev "$link" 2>/dev/null
+done
+ip link set dev "$link" mtu "$mtu"
