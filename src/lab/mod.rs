@@ -17,6 +17,7 @@ mod deploy;
 mod engine;
 mod files;
 mod image;
+mod mirror;
 mod node;
 pub mod profile;
 mod spec;
@@ -24,5 +25,6 @@ mod state;
 mod vm;
 
 pub use deploy::{break_host, down, overlay, restart, status, up};
+pub use mirror::MirrorState;
 pub use spec::{LabHost, LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 pub use state::{LabHostState, LabState};
