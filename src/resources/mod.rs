@@ -25,8 +25,13 @@ pub mod limits;
 pub mod line;
 pub mod login;
 pub mod modprobe_options;
+pub mod mount;
+pub mod nccl_env;
+mod nccl_matrix;
 pub mod package;
+pub mod pip;
 pub mod reboot;
+pub mod render;
 pub mod repository;
 pub mod service;
 pub mod symlink;
@@ -35,6 +40,7 @@ pub mod template;
 pub mod time_sync;
 pub mod user;
 pub mod value;
+pub mod wait_for;
 
 use std::fmt;
 use std::sync::Arc;
@@ -229,6 +235,16 @@ pub trait Context {
         static NONE: std::sync::LazyLock<SiteSources> = std::sync::LazyLock::new(SiteSources::default);
         &NONE
     }
+
+    /// Absolute directory of the inventory's file on this machine.
+    fn base(&self) -> &camino::Utf8Path {
+        camino::Utf8Path::new("/")
+    }
+
+    /// `nics:` of the host as the inventory has it; null when it has none.
+    fn nics(&self) -> &serde_json::Value {
+        &serde_json::Value::Null
+    }
 }
 
 /// Reads a resource from a task's mapping.
@@ -286,8 +302,12 @@ pub fn kinds() -> &'static [Kind] {
         kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
         kind!("modprobe_options", modprobe_options, ModprobeOptionsFields),
+        kind!("mount", mount, MountFields),
+        kind!("nccl_env", nccl_env, NcclEnvFields),
         kind!("package", package, PackageFields),
+        kind!("pip", pip, PipFields),
         kind!("reboot", reboot, RebootFields),
+        kind!("render", render, RenderFields),
         kind!("repository", repository, RepositoryFields),
         kind!("service", service, ServiceFields),
         kind!("symlink", symlink, SymlinkFields),
@@ -295,6 +315,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("template", template, TemplateFields),
         kind!("time_sync", time_sync, TimeSyncFields),
         kind!("user", user, UserFields),
+        kind!("wait_for", wait_for, WaitForFields),
     ]
 }
 
