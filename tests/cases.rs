@@ -138,8 +138,8 @@ fn facts() {
     assert!(count >= 20, "{count} cases");
 }
 
-/// Two files: `small` and the tree `tree`.
-struct Files;
+/// Two files: `small` and the tree `tree`; network cards as the case says.
+struct Files(Json);
 
 impl Context for Files {
     fn local(&self, src: &str) -> Result<Local, String> {
@@ -158,6 +158,14 @@ impl Context for Files {
     fn render(&self, name: &str, text: &str) -> Result<String, String> {
         if name == "template" { Ok(text.replace("{{ name }}", "gpu0")) } else { Err("no".to_owned()) }
     }
+
+    fn base(&self) -> &camino::Utf8Path {
+        camino::Utf8Path::new("/srv/site")
+    }
+
+    fn nics(&self) -> &Json {
+        &self.0
+    }
 }
 
 fn read(text: &str) -> Result<Arc<dyn Resource>, String> {
@@ -168,7 +176,8 @@ fn read(text: &str) -> Result<Arc<dyn Resource>, String> {
     let (key, value) = &entries[0];
     let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
     let mut diagnostics = Diagnostics::default();
-    let resource = (kind.read)(value, &Files, &mut diagnostics);
+    let nics = node.get("nics").map(provision::config::Node::to_json).unwrap_or_default();
+    let resource = (kind.read)(value, &Files(nics), &mut diagnostics);
     resource.ok_or_else(|| diagnostics.render(&sources, false))
 }
 
@@ -214,13 +223,23 @@ fn resources() {
                 .map(|map| map.iter().map(|(key, value)| (key.clone(), value.clone())).collect())
                 .unwrap_or_default();
             let mut reboot = None;
+            let mut texts = Vec::new();
             let result = read(&text).and_then(|resource| {
                 let facts = facts_for(&*resource, &given);
                 reboot = resource.reboot(&facts);
-                told(resource.plan(&facts))
+                let planned = resource.plan(&facts);
+                for change in planned.iter().flatten() {
+                    if let provision::resources::Detail::Text { after: Some(after), .. } = &change.detail {
+                        texts.push(after.clone());
+                    }
+                }
+                told(planned)
             });
             if let Some(wanted) = data.get("reboot") {
                 assert_eq!(serde_json::json!(reboot), *wanted, "{}", case.display());
+            }
+            if let Some(wanted) = data.get("text") {
+                assert_eq!(serde_json::json!(texts), *wanted, "{}", case.display());
             }
             let good = match (&result, data.get("changes"), data.get("error").and_then(Json::as_str)) {
                 (Ok(changes), Some(wanted), None) => serde_json::json!(changes) == *wanted,

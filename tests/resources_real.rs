@@ -39,6 +39,10 @@ impl Context for Here {
     fn render(&self, _: &str, text: &str) -> Result<String, String> {
         Ok(text.replace("{{ name }}", "gpu0"))
     }
+
+    fn base(&self) -> &camino::Utf8Path {
+        &self.0
+    }
 }
 
 fn read(context: &Here, text: &str) -> Arc<dyn Resource> {
@@ -368,4 +372,162 @@ fn large_files_are_streamed_and_stamped() {
         fs::write(directory.join("there"), &other).unwrap();
         assert_eq!(converge(shell, &*task).unwrap().len(), 1);
     });
+}
+
+#[test]
+fn nccl_env() {
+    each(|shell, read, directory| {
+        let task = read(
+            "nccl_env: { nic: none, path: DIR/nccl.conf, profile: DIR/profile.d/nccl.sh, variables: { NCCL_IB_HCA: \"\", NCCL_SOCKET_IFNAME: \"=eth0\", NCCL_DEBUG: null, NCCL_DEBUG_FILE: \"/tmp/it's %h\" } }",
+        );
+        assert_eq!(converge(shell, &*task).unwrap().len(), 3, "two files and a directory");
+        let conf = fs::read_to_string(directory.join("nccl.conf")).unwrap();
+        assert!(
+            conf.ends_with("NCCL_IB_HCA=\nNCCL_SOCKET_IFNAME==eth0\nNCCL_DEBUG_FILE=/tmp/it's %h\n"),
+            "{conf}"
+        );
+        // What a login then has: empty is set, null is not.
+        let profile = directory.join("profile.d/nccl.sh");
+        let script = "unset NCCL_DEBUG; . \"$1\"; printf '<%s>' \"${NCCL_IB_HCA-unset}\" \"${NCCL_DEBUG-unset}\" \"$NCCL_SOCKET_IFNAME\" \"$NCCL_DEBUG_FILE\"";
+        let output = std::process::Command::new(shell[0])
+            .args(&shell[1..])
+            .args(["-c", script, "sh", profile.to_str().unwrap()])
+            .output()
+            .unwrap();
+        assert_eq!(String::from_utf8_lossy(&output.stdout), "<><unset><=eth0></tmp/it's %h>");
+        fs::write(&profile, "export NCCL_DEBUG=TRACE\n").unwrap();
+        assert_eq!(converge(shell, &*task).unwrap(), [format!("~ {} (content)", profile.display())]);
+    });
+}
+
+#[test]
+fn render() {
+    each(|shell, read, directory| {
+        fs::write(directory.join("job.tera"), "host {{ name }}\n").unwrap();
+        let task = read("render: { path: jobs/deep/a.sh, src: job.tera, mode: \"0755\" }");
+        assert_eq!(converge(shell, &*task).unwrap().len(), 2);
+        let path = directory.join("jobs/deep/a.sh");
+        assert_eq!((fs::read_to_string(&path).unwrap().as_str(), mode(&path)), ("host gpu0\n", 0o755));
+        assert!(converge(shell, &*task).unwrap().is_empty());
+    });
+}
+
+#[test]
+fn wait_for() {
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    let unused = {
+        let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        other.local_addr().unwrap().port()
+    };
+    each(|shell, read, directory| {
+        // What is there is unchanged, a port on this host and the same over the network.
+        assert!(converge(shell, &*read(&format!("wait_for: {{ port: {port} }}"))).unwrap().is_empty());
+        assert!(
+            converge(shell, &*read(&format!("wait_for: {{ port: {port}, host: 127.0.0.1 }}")))
+                .unwrap()
+                .is_empty()
+        );
+        assert!(converge(shell, &*read("wait_for: { file: DIR }")).unwrap().is_empty());
+        // What comes is waited for.
+        let soon = directory.join("it's soon");
+        let made = soon.clone();
+        let maker = std::thread::spawn(move || {
+            std::thread::sleep(std::time::Duration::from_millis(600));
+            fs::write(made, "").unwrap();
+        });
+        assert_eq!(
+            converge(shell, &*read("wait_for: { file: \"DIR/it's soon\", within: 20s }")).unwrap().len(),
+            1
+        );
+        maker.join().unwrap();
+        // What does not come fails at its time and says what it was.
+        for task in [
+            format!("wait_for: {{ port: {unused}, within: 1s }}"),
+            "wait_for: { command: \"echo no; false\", within: 1s }".to_owned(),
+        ] {
+            let error = converge(shell, &*read(&task)).unwrap_err();
+            assert!(error.contains("not there after 1 seconds"), "{error}");
+        }
+    });
+}
+
+/// Two wheels made here, so that no index is needed.
+fn wheel(directory: &Path, version: &str) {
+    let tree = directory.join(format!("tree-{version}"));
+    let metadata = tree.join(format!("stand_in-{version}.dist-info"));
+    fs::create_dir_all(&metadata).unwrap();
+    fs::create_dir_all(tree.join("stand_in")).unwrap();
+    fs::write(tree.join("stand_in/__init__.py"), format!("version = '{version}'\n")).unwrap();
+    fs::write(
+        metadata.join("METADATA"),
+        format!("Metadata-Version: 2.1\nName: stand-in\nVersion: {version}\n"),
+    )
+    .unwrap();
+    fs::write(
+        metadata.join("WHEEL"),
+        "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n",
+    )
+    .unwrap();
+    fs::write(metadata.join("RECORD"), "").unwrap();
+    fs::create_dir_all(directory.join("wheels")).unwrap();
+    let file = directory.join(format!("wheels/stand_in-{version}-py3-none-any.whl"));
+    let status = std::process::Command::new("python3")
+        .args(["-m", "zipfile", "-c"])
+        .arg(file)
+        .args(["stand_in".into(), metadata.file_name().unwrap().to_owned()])
+        .current_dir(&tree)
+        .status()
+        .unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn pip() {
+    let able = std::process::Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
+    if !able.is_ok_and(|output| output.status.success()) {
+        return println!("python3 with venv is not installed");
+    }
+    // Each environment takes seconds; the scripts are short: one shell stands for all.
+    let shell = SHELLS[1];
+    let directory = tempfile::tempdir().unwrap();
+    let directory = directory.path();
+    let context = Here(Utf8PathBuf::from_path_buf(directory.to_owned()).unwrap());
+    let read = |text: &str| read(&context, &text.replace("DIR", context.0.as_str()));
+    wheel(directory, "1.0");
+    wheel(directory, "1.1+cu121");
+    let says = || {
+        let python = directory.join("venv/bin/python");
+        let output = std::process::Command::new(python)
+            .args(["-c", "import stand_in; print(stand_in.version)"])
+            .output()
+            .unwrap();
+        String::from_utf8(output.stdout).unwrap().trim().to_owned()
+    };
+    let one = read("pip: { venv: DIR/venv, wheels: DIR/wheels, packages: [Stand.In==1.0] }");
+    assert_eq!(
+        converge(shell, &*one).unwrap(),
+        [format!("+ {}/venv (+ Stand.In==1.0)", directory.display())]
+    );
+    assert_eq!(says(), "1.0");
+    assert!(converge(shell, &*one).unwrap().is_empty());
+    let two = read("pip: { venv: DIR/venv, wheels: DIR/wheels, packages: [stand-in==1.1] }");
+    assert_eq!(
+        converge(shell, &*two).unwrap(),
+        [format!("~ {}/venv (stand-in 1.0 -> 1.1)", directory.display())]
+    );
+    assert_eq!(says(), "1.1+cu121");
+    let nothing = read("pip: { venv: DIR/venv, wheels: DIR/wheels, packages: [not-there] }");
+    assert!(converge(shell, &*nothing).is_err());
+    // A Python that is gone makes the environment worthless: it is made anew.
+    fs::remove_file(directory.join("venv/bin/python")).unwrap();
+    symlink("/nowhere/python3", directory.join("venv/bin/python")).unwrap();
+    assert_eq!(converge(shell, &*two).unwrap().len(), 1);
+    assert_eq!(says(), "1.1+cu121");
+    let away = read("pip: { venv: DIR/venv, packages: [stand-in], state: absent }");
+    assert_eq!(converge(shell, &*away).unwrap().len(), 1);
+    assert!(converge(shell, &*away).unwrap().is_empty());
+    let whole = read("pip: { venv: DIR/venv, state: absent }");
+    assert_eq!(converge(shell, &*whole).unwrap().len(), 1);
+    assert!(!directory.join("venv").exists());
 }

@@ -10,6 +10,7 @@ use crate::inventory::expect::{Expect, ExpectDriver, ExpectGpu, ExpectNetwork, E
 use crate::probes::driver::{Driver, Loaded};
 use crate::probes::fabric::Fabric;
 use crate::probes::log::Log;
+use crate::inventory::host::is_compute;
 use crate::probes::nvidia::{Gpu, Nvidia, Smi};
 use crate::probes::rdma::{Device, Rdma};
 use crate::probes::system::{Login, System};
@@ -293,28 +294,13 @@ impl<'a> Subject<'a> {
     /// Entries of `nics:` that are not for storage or management.
     pub fn compute_nics(&self) -> impl Iterator<Item = &Json> {
         let nics = self.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
-        nics.iter()
-            .filter(|nic| !matches!(nic.get("role").and_then(Json::as_str), Some("storage" | "management")))
+        nics.iter().filter(|nic| is_compute(nic))
     }
 
     /// The entry of `nics:` that a device is.
     pub fn nic_of(&self, device: &Device) -> Option<&Json> {
         let nics = self.host.nics.as_array()?;
-        nics.iter().find(|nic| {
-            let Some(matching) = nic.get("match").and_then(Json::as_object) else { return false };
-            matching.iter().all(|(key, value)| {
-                let value = value.as_str().unwrap_or("");
-                match key.as_str() {
-                    "pci" => device.pci == value,
-                    "netdev" => {
-                        device.netdev() == Some(value) || device.netdevs.iter().any(|name| name == value)
-                    }
-                    "guid" => device.guid == value,
-                    "driver" => device.driver == value,
-                    _ => false,
-                }
-            })
-        })
+        nics.iter().find(|nic| device.is(nic))
     }
 
     /// A number that `nics:` says of a device.

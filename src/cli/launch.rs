@@ -90,7 +90,7 @@ pub(super) async fn run(
     };
     let (emitter, mut events) = Emitter::new(run, sink);
     let emitter = Arc::new(emitter.hiding(secrets.clone()));
-    let hosts: Vec<Host> = project.online().cloned().collect();
+    let hosts: Vec<Host> = project.online().chain(&project.controller).cloned().collect();
     let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
     let (stopper, cancel) = engine::channel();
     let state = settings.state.clone();

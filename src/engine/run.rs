@@ -33,14 +33,22 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let project = context.project.clone();
     let mut sessions = Vec::new();
     let mut offline = BTreeMap::new();
+    // Where all is done on the controller no host is touched, whether it can be reached or not.
+    let central = context.mode != Mode::Gather
+        && context.queries.is_empty()
+        && !project.steps.is_empty()
+        && project.steps.iter().all(|step| step.seen_as.is_some());
     for index in &project.selected {
-        let Some(host) = project.hosts.get(*index) else { continue };
+        let Some(host) = project.hosts.get(*index).filter(|_| !central) else { continue };
         match &host.offline {
             Some(reason) => {
                 offline.insert(host.name.clone(), reason.clone());
             }
             None => sessions.push(Session::new(context.clone(), host.clone())),
         }
+    }
+    if let Some(controller) = project.controller.as_ref().filter(|_| context.mode != Mode::Gather) {
+        sessions.push(Session::new(context.clone(), controller.clone()));
     }
     let stages = match context.mode {
         Mode::Gather => std::iter::once(0..0).collect(),

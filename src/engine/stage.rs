@@ -265,8 +265,7 @@ impl Session {
         match leaders.get(&step.index) {
             Some(leader) if *leader == self.host.index => None,
             Some(leader) => {
-                let name =
-                    self.context.project.hosts.get(*leader).map_or("another host", |host| host.name.as_str());
+                let name = self.context.project.at(*leader).map_or("another host", |host| host.name.as_str());
                 Some(format!("runs once, on {name}"))
             }
             None => Some("no healthy host was left to run it".to_owned()),

@@ -184,8 +184,10 @@ impl Query {
     pub fn touched_by(&self, touches: &Touches) -> bool {
         match self {
             Self::Base(name) => base_touched(name, touches),
-            // The engine knows itself when they change; only `verify` has probes.
-            Self::State | Self::Reboot | Self::Probe(_) => false,
+            // The engine knows itself when they change.
+            Self::State | Self::Reboot => false,
+            // What a driver shows comes with its module, its unit or its package.
+            Self::Probe(_) => any(touches, |object| matches!(object, Object::Module(_) | Object::Unit(_))),
             Self::Path(path)
             | Self::Content { path, .. }
             | Self::Secret { path, .. }

@@ -118,6 +118,11 @@ pub struct Host {
     pub span: Span,
 }
 
+/// Whether an entry of `nics:` is for RDMA traffic of jobs: not for storage and not for management.
+pub fn is_compute(nic: &Json) -> bool {
+    !matches!(nic.get("role").and_then(Json::as_str), Some("storage" | "management"))
+}
+
 impl Host {
     /// What templates see as `host`.
     pub fn view(&self) -> Json {

@@ -9,8 +9,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::engine::Engine;
 use super::fault;
-use super::node::{self, Container, Lab, Node};
 use super::profile::Profile;
+use super::mirror;
+use super::node::{self, Container, Lab, Node, Ready};
 use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image, vm};
@@ -35,10 +36,21 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     if let Some(there) = there.filter(|there| *there != wanted) {
         bail!("this lab is up as {there}: `provision lab down {}` first", spec.inventory);
     }
+    let mirror = spec.settings.mirror == Some(true);
+    let offline = spec.settings.offline == Some(true);
+    if wanted == LabKind::Vm && (mirror || offline) {
+        bail!("`mirror` and `offline` are for labs of containers");
+    }
     if wanted == LabKind::Vm {
         return vm::up(spec, &folder, progress);
     }
     let engine = Engine::find()?;
+    if offline && engine.rootless {
+        bail!(
+            "{} without root has no way to a network without a way out: `offline` needs root",
+            engine.program
+        );
+    }
 
     let nodes = nodes(spec, &engine, &folder, progress)?;
     for (number, node) in nodes.iter().enumerate() {
@@ -52,27 +64,31 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     let lab = Lab {
         user: spec.settings.user.unwrap_or(LabUser::Provision).as_str(),
         network: format!("provision-{}", folder.hash),
+        offline,
         public_key: files::client_key(&key_file, &format!("provision-lab-{}", folder.hash))?,
         password: if wants_password { files::password(&password_file)? } else { String::new() },
         hash: folder.hash.clone(),
     };
-    if !engine.answers(["network", "inspect", lab.network.as_str()]) {
-        let label = format!("--label=provision.lab={}", lab.hash);
-        engine.run(["network", "create", label.as_str(), lab.network.as_str()])?;
-    }
+    network(&engine, &lab, spec)?;
 
-    let mut there = keep(&engine, &nodes, Container::list(&engine, &lab.hash)?, progress)?;
+    let mut there = keep(&engine, &nodes, offline, Container::list(&engine, &lab.hash)?, progress)?;
     let ports = ports(&lab.hash, &nodes, &there);
     let started = start(&engine, &lab, &nodes, &ports, &mut there, progress)?;
 
     let mut known_hosts = String::new();
     let mut hosts = Vec::new();
-    for (node, (container, keys)) in nodes.iter().zip(started) {
-        let port = ports.get(&node.name).copied().unwrap_or_default();
-        known_hosts.push_str(&files::known_hosts(port, &keys));
+    let mut serves = None;
+    for (node, Ready { container, keys, address }) in nodes.iter().zip(started) {
+        if mirror && node.name == mirror::NAME {
+            progress("the mirror makes its stand-ins");
+            serves = Some(mirror::make(&engine, &container, &folder)?);
+            continue;
+        }
+        let (address, port) = (address.ip().to_string(), address.port());
+        known_hosts.push_str(&files::known_hosts(&address, port, &keys));
         hosts.push(LabHostState {
             name: node.name.clone(),
-            address: "127.0.0.1".to_owned(),
+            address,
             port,
             wants_password: node.sudo == SudoKind::Password,
             container,
@@ -92,6 +108,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
         known_hosts: folder.file("known_hosts"),
         ssh_config: folder.file("ssh_config"),
         sudo_password: wants_password.then_some(password_file),
+        mirror: serves,
         hosts,
     };
     files::write(&state.known_hosts, &known_hosts, 0o600)?;
@@ -184,7 +201,7 @@ pub fn status(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Option<LabS
 pub fn overlay(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Option<LabState>> {
     let Some(mut state) = Folder::new(state_root, inventory)?.load()? else { return Ok(None) };
     for host in &mut state.hosts {
-        host.running = node::listens(host.port);
+        host.running = node::answers(&host.address, host.port);
     }
     Ok(Some(state))
 }
@@ -299,18 +316,57 @@ fn nodes(
                 .collect(),
         });
     }
+    if spec.settings.mirror == Some(true) {
+        if names.contains(mirror::NAME) {
+            bail!("a host is called {}, which is the name of the mirror", mirror::NAME);
+        }
+        let settings = LabSettings {
+            image: spec.settings.image.clone(),
+            packages: Some(mirror::PACKAGES.map(str::to_owned).to_vec()),
+            ..LabSettings::default()
+        };
+        nodes.push(Node {
+            name: mirror::NAME.to_owned(),
+            groups: Vec::new(),
+            image: image::ensure(engine, &settings, progress)?,
+            sudo: SudoKind::Nopasswd,
+            shell: "/bin/bash".to_owned(),
+            profile: None,
+            shared: Vec::new(),
+        });
+    }
     Ok(nodes)
+}
+
+/// Makes the network of the lab where it is not there.
+fn network(engine: &Engine, lab: &Lab, spec: &LabSpec) -> Result<()> {
+    let network = lab.network.as_str();
+    if engine.answers(["network", "inspect", network]) {
+        let internal = engine.run(["network", "inspect", "--format", "{{.Internal}}", network])?;
+        if (internal.trim() == "true") != lab.offline {
+            bail!("the lab is up with another `offline`: `provision lab down {}` first", spec.inventory);
+        }
+        return Ok(());
+    }
+    let label = format!("--label=provision.lab={}", lab.hash);
+    let mut arguments = vec!["network", "create", label.as_str()];
+    if lab.offline {
+        arguments.push("--internal");
+    }
+    arguments.push(network);
+    engine.run(arguments).map(drop)
 }
 
 /// Of the containers that are there, those that are still wanted as they are; removes the others.
 fn keep(
     engine: &Engine,
     nodes: &[Node],
+    offline: bool,
     there: Vec<Container>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<BTreeMap<String, Container>> {
     let recipes: BTreeMap<_, _> =
-        nodes.iter().map(|node| (node.name.as_str(), node.recipe(engine))).collect();
+        nodes.iter().map(|node| (node.name.as_str(), node.recipe(engine, offline))).collect();
     let mut kept = BTreeMap::new();
     for container in there {
         // A container that is being removed or died half-way is not repaired but replaced.
@@ -338,7 +394,7 @@ fn ports(hash: &str, nodes: &[Node], there: &BTreeMap<String, Container>) -> BTr
         .collect()
 }
 
-/// Starts all hosts, several at once. Gives container id and host keys in the order of `nodes`.
+/// Starts all hosts, several at once. Gives them in the order of `nodes`.
 fn start(
     engine: &Engine,
     lab: &Lab,
@@ -346,10 +402,10 @@ fn start(
     ports: &BTreeMap<String, u16>,
     there: &mut BTreeMap<String, Container>,
     progress: &mut dyn FnMut(&str),
-) -> Result<Vec<(String, String)>> {
+) -> Result<Vec<Ready>> {
     let todo = Mutex::new(nodes.iter().enumerate());
     let (sender, answers) = mpsc::channel();
-    let mut started: Vec<Option<(String, String)>> = vec![None; nodes.len()];
+    let mut started: Vec<Option<Ready>> = vec![None; nodes.len()];
     let mut errors = Vec::new();
     std::thread::scope(|scope| {
         for _ in 0..PARALLEL.min(nodes.len()) {

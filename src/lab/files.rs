@@ -67,10 +67,11 @@ pub(crate) fn password(path: &Utf8Path) -> Result<String> {
 }
 
 /// `known_hosts` lines of one host from the `type key` lines that it told itself.
-pub(crate) fn known_hosts(port: u16, keys: &str) -> String {
+pub(crate) fn known_hosts(address: &str, port: u16, keys: &str) -> String {
+    let place = if port == 22 { address.to_owned() } else { format!("[{address}]:{port}") };
     keys.lines().filter(|line| !line.trim().is_empty()).fold(String::new(), |mut text, key| {
         // Infallible for a String.
-        let _ = writeln!(text, "[127.0.0.1]:{port} {key}");
+        let _ = writeln!(text, "{place} {key}");
         text
     })
 }
@@ -96,7 +97,7 @@ mod tests {
     #[test]
     fn host_keys_are_recorded_under_the_published_port() {
         assert_eq!(
-            known_hosts(20001, "ssh-ed25519 AAAA\n\necdsa-sha2-nistp256 BBBB\n"),
+            known_hosts("127.0.0.1", 20001, "ssh-ed25519 AAAA\n\necdsa-sha2-nistp256 BBBB\n"),
             "[127.0.0.1]:20001 ssh-ed25519 AAAA\n[127.0.0.1]:20001 ecdsa-sha2-nistp256 BBBB\n"
         );
     }

@@ -19,6 +19,7 @@ pub mod fault;
 mod files;
 mod image;
 pub mod matrix;
+mod mirror;
 mod node;
 pub mod profile;
 mod spec;
@@ -26,5 +27,6 @@ mod state;
 mod vm;
 
 pub use deploy::{break_host, break_hosts, down, overlay, restart, status, up};
+pub use mirror::MirrorState;
 pub use spec::{LabHost, LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 pub use state::{LabHostState, LabState};

@@ -1,7 +1,7 @@
 //! One host of a lab: its container.
 
 use std::io::Read as _;
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, bail};
@@ -42,8 +42,21 @@ pub(crate) struct Lab {
     pub(crate) user: &'static str,
     pub(crate) hash: String,
     pub(crate) network: String,
+    /// Whether the network has no way out, and so no published ports.
+    pub(crate) offline: bool,
     pub(crate) public_key: String,
     pub(crate) password: String,
+}
+
+/// A host that is ready.
+#[derive(Debug, Clone)]
+pub(crate) struct Ready {
+    /// Its container's id.
+    pub(crate) container: String,
+    /// `type key` lines.
+    pub(crate) keys: String,
+    /// Where its sshd is reached.
+    pub(crate) address: SocketAddr,
 }
 
 /// A container of a lab, as the engine tells it.
@@ -89,18 +102,19 @@ impl Container {
 
 impl Node {
     /// Digest of all that a container cannot change while it exists.
-    pub(crate) fn recipe(&self, engine: &Engine) -> String {
-        short_hex(&Sha256::digest(self.arguments(engine, "", 0).join("\n")))
+    pub(crate) fn recipe(&self, engine: &Engine, offline: bool) -> String {
+        let port = (!offline).then_some(0);
+        short_hex(&Sha256::digest(self.arguments(engine, "", port).join("\n")))
     }
 
-    /// Makes it run, its login work and its sshd answer. Gives container id and host keys.
+    /// Makes it run, its login work and its sshd answer.
     pub(crate) fn ensure(
         &self,
         engine: &Engine,
         lab: &Lab,
         port: u16,
         there: Option<&Container>,
-    ) -> Result<(String, String)> {
+    ) -> Result<Ready> {
         let id = match there {
             Some(container) => {
                 match container.status.as_str() {
@@ -113,12 +127,13 @@ impl Node {
             None => self.start(engine, lab, port)?,
         };
         let keys = self.ready(engine, lab, &id)?;
-        wait_for_sshd(port)?;
-        Ok((id, keys))
+        let address = if lab.offline { own_address(engine, &id)? } else { published(port) };
+        wait_for_sshd(address)?;
+        Ok(Ready { container: id, keys, address })
     }
 
     fn start(&self, engine: &Engine, lab: &Lab, port: u16) -> Result<String> {
-        let recipe = self.recipe(engine);
+        let recipe = self.recipe(engine, lab.offline);
         let mut arguments = vec![
             "run".to_owned(),
             "-d".to_owned(),
@@ -129,12 +144,12 @@ impl Node {
             format!("--label=provision.recipe={recipe}"),
             format!("--label=provision.port={port}"),
         ];
-        arguments.extend(self.arguments(engine, &lab.network, port));
+        arguments.extend(self.arguments(engine, &lab.network, (!lab.offline).then_some(port)));
         engine.run(arguments)
     }
 
     /// systemd as the first process, without `--privileged`: design, section 11.
-    fn arguments(&self, engine: &Engine, network: &str, port: u16) -> Vec<String> {
+    fn arguments(&self, engine: &Engine, network: &str, port: Option<u16>) -> Vec<String> {
         let mut arguments: Vec<String> = [
             "--cap-add=SYS_ADMIN",
             "--cap-add=NET_ADMIN",
@@ -170,8 +185,8 @@ impl Node {
             format!("--hostname={}", self.name),
             format!("--network={network}"),
             format!("--network-alias={}", self.name),
-            format!("-p127.0.0.1:{port}:22"),
         ]);
+        arguments.extend(port.map(|port| format!("-p127.0.0.1:{port}:22")));
         if let Some(folder) = &self.profile {
             arguments.push(format!("-v{folder}:/lab-profile:ro"));
         }
@@ -191,6 +206,10 @@ impl Node {
         if keys.is_empty() {
             bail!("{} told no host keys", self.name);
         }
+        if lab.offline {
+            // What cannot be reached is not asked: each update would wait for it.
+            engine.run(["exec", id, "truncate", "-s0", "/etc/apt/sources.list"])?;
+        }
         if self.profile.is_some() {
             play(engine, id).with_context(|| format!("{} does not take its profile", self.name))?;
         }
@@ -204,9 +223,24 @@ pub(crate) fn play(engine: &Engine, id: &str) -> Result<()> {
     engine::text(&mut engine.command(arguments), b"", Duration::from_secs(START_SECONDS)).map(drop)
 }
 
-/// Waits until the published port says that an ssh server is behind it.
-fn wait_for_sshd(port: u16) -> Result<()> {
-    let address = SocketAddr::from(([127, 0, 0, 1], port));
+fn published(port: u16) -> SocketAddr {
+    SocketAddr::from((Ipv4Addr::LOCALHOST, port))
+}
+
+/// Where a container of a network without a way out is reached: this machine has an end of it.
+fn own_address(engine: &Engine, id: &str) -> Result<SocketAddr> {
+    let format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
+    let told = engine.run(["inspect", "--format", format, id])?;
+    let address: IpAddr = told
+        .split_whitespace()
+        .next()
+        .and_then(|word| word.parse().ok())
+        .with_context(|| format!("the container has no address: {told}"))?;
+    Ok(SocketAddr::from((address, 22)))
+}
+
+/// Waits until the place says that an ssh server is behind it.
+fn wait_for_sshd(address: SocketAddr) -> Result<()> {
     let start = Instant::now();
     loop {
         let mut greeting = [0_u8; 4];
@@ -221,6 +255,16 @@ fn wait_for_sshd(port: u16) -> Result<()> {
             bail!("no ssh server answers on {address}");
         }
         std::thread::sleep(Duration::from_millis(20));
+    }
+}
+
+/// Whether a host of a lab answers.
+pub(crate) fn answers(address: &str, port: u16) -> bool {
+    match address.parse::<IpAddr>() {
+        Ok(address) if !address.is_loopback() => {
+            TcpStream::connect_timeout(&SocketAddr::from((address, port)), Duration::from_millis(500)).is_ok()
+        }
+        _ => listens(port),
     }
 }
 
@@ -259,14 +303,16 @@ mod tests {
     #[test]
     fn each_engine_gets_what_systemd_needs_there() {
         let docker = Engine { program: "docker", cgroup2: false, rootless: false, may_raise_limits: true };
-        let on_v1 = node().arguments(&docker, "net", 20_000);
+        let on_v1 = node().arguments(&docker, "net", Some(20_000));
         assert!(on_v1.contains(&"-v/sys/fs/cgroup:/sys/fs/cgroup:rw".to_owned()));
         assert!(on_v1.contains(&"-p127.0.0.1:20000:22".to_owned()));
-        let on_v2 = node().arguments(&Engine { cgroup2: true, ..docker }, "net", 20_000);
+        let on_v2 = node().arguments(&Engine { cgroup2: true, ..docker }, "net", Some(20_000));
         assert!(on_v2.contains(&"--cgroupns=private".to_owned()));
         let podman = Engine { program: "podman", cgroup2: true, rootless: true, may_raise_limits: false };
-        let rootless = node().arguments(&podman, "net", 20_000);
+        let rootless = node().arguments(&podman, "net", Some(20_000));
         assert!(rootless.contains(&"--systemd=always".to_owned()));
+        let offline = node().arguments(&podman, "net", None);
+        assert!(!offline.iter().any(|word| word.starts_with("-p")), "{offline:?}");
         assert!(!rootless.iter().any(|word| word.contains("apparmor")));
     }
 

@@ -51,6 +51,12 @@ crate::record! {
         /// Hardware that is played from recorded output, such as `h200-x2`; `provision lab profiles`
         /// lists them.
         opt profile: String,
+        /// Whether the lab has a mirror: a container that serves stand-ins for what vendors publish, in
+        /// place of the real URLs.
+        opt mirror: bool,
+        /// Whether the lab has no way out: its network ends at this machine, and Debian's packages are
+        /// those of the image.
+        opt offline: bool,
         /// Directories that all hosts of the lab see as one file system, such as `/opt`.
         opt shared: Vec<String>,
     }
@@ -68,6 +74,8 @@ impl LabSettings {
             shell: self.shell.or_else(|| weaker.shell.clone()),
             packages: self.packages.or_else(|| weaker.packages.clone()),
             profile: self.profile.or_else(|| weaker.profile.clone()),
+            mirror: self.mirror.or(weaker.mirror),
+            offline: self.offline.or(weaker.offline),
             shared: self.shared.or_else(|| weaker.shared.clone()),
         }
     }

@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::image::short_hex;
+use super::mirror::MirrorState;
 use crate::inventory::{Become, Ssh};
 
 /// One host of a lab.
@@ -13,9 +14,10 @@ use crate::inventory::{Become, Ssh};
 pub struct LabHostState {
     /// Its name in the inventory.
     pub name: String,
-    /// Where its sshd is reached from this machine: always 127.0.0.1.
+    /// Where its sshd is reached from this machine: 127.0.0.1, or its own address in a lab without a
+    /// way out.
     pub address: String,
-    /// The published port of its sshd.
+    /// The port of its sshd there.
     pub port: u16,
     /// Whether sudo wants [`LabState::sudo_password`].
     pub wants_password: bool,
@@ -54,6 +56,9 @@ pub struct LabState {
     pub ssh_config: Utf8PathBuf,
     /// File with the password that sudo wants, where a host wants one.
     pub sudo_password: Option<Utf8PathBuf>,
+    /// Its mirror, when it has one.
+    #[serde(default)]
+    pub mirror: Option<MirrorState>,
     /// The hosts in the order of the inventory.
     pub hosts: Vec<LabHostState>,
 }

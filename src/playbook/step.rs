@@ -84,6 +84,8 @@ pub struct Step {
     pub kind: &'static str,
     /// Indexes of the hosts it is for.
     pub hosts: BTreeSet<usize>,
+    /// The host whose variables it sees, where it is done on the controller for all its hosts.
+    pub seen_as: Option<usize>,
     /// Its tags and those of the entries and includes around it.
     pub tags: BTreeSet<String>,
     /// How it is carried out.

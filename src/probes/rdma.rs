@@ -6,6 +6,7 @@
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use super::section::pair;
 use super::{Gap, GapKind, Sections, Seen};
@@ -85,6 +86,21 @@ impl Device {
     pub fn netdev(&self) -> Option<&str> {
         let from_gids = || self.ports.iter().flat_map(|port| &port.gids).map(|gid| gid.netdev.as_str());
         self.netdevs.first().map(String::as_str).or_else(|| from_gids().find(|name| !name.is_empty()))
+    }
+
+    /// Whether it is the card that an entry of `nics:` describes: all that `match` says holds.
+    pub fn is(&self, nic: &Json) -> bool {
+        let Some(matching) = nic.get("match").and_then(Json::as_object) else { return false };
+        matching.iter().all(|(key, value)| {
+            let value = value.as_str().unwrap_or("");
+            match key.as_str() {
+                "pci" => self.pci == value,
+                "netdev" => self.netdev() == Some(value) || self.netdevs.iter().any(|name| name == value),
+                "guid" => self.guid == value,
+                "driver" => self.driver == value,
+                _ => false,
+            }
+        })
     }
 }
 

@@ -31,7 +31,9 @@ const LONG: [&str; 3] = ["build", "build_once", "nvidia_driver"];
 /// How long these may take.
 const LONG_TIMEOUT: Duration = Duration::from_hours(2);
 /// Resources whose `src` is a template.
-const RENDERED: [&str; 1] = ["template"];
+const RENDERED: [&str; 2] = ["render", "template"];
+/// Resources that are done on the controller, once for all hosts.
+const CENTRAL: [&str; 1] = ["render"];
 
 /// How long a task of this resource may take unless it says so.
 fn default_timeout(resource: &str) -> Duration {
@@ -381,6 +383,21 @@ impl Expander<'_> {
         let source = self.template_source(task, playbook, &frame, &hosts, diagnostics);
         let reads = self.reads(task, &frame, &guards, items.as_ref(), source.as_deref());
         let conduct = self.conduct(task, kind.name, place, diagnostics);
+        let (hosts, seen_as) = if CENTRAL.contains(&kind.name) {
+            if let Some(fact) = reads.facts.first() {
+                diagnostics.push(
+                    Diagnostic::error(
+                        task.span,
+                        format!("`{}` is for all hosts, and each has its own `facts.{fact}`", kind.name),
+                    )
+                    .help("name the host whose facts are meant: `hosts.NAME.facts`"),
+                );
+            }
+            let controller = hosts.first().map(|_| self.world.hosts.len());
+            (controller.into_iter().collect(), hosts.first().copied())
+        } else {
+            (hosts, None)
+        };
         if let Some(register) = &record.register {
             self.register(register, body, playbook, diagnostics);
         }
@@ -394,6 +411,7 @@ impl Expander<'_> {
             playbook: playbook.name.clone(),
             kind: kind.name,
             hosts,
+            seen_as,
             tags,
             conduct,
             facts: reads.facts.clone(),

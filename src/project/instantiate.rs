@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 
+use camino::Utf8Path;
 use serde_json::Value as Json;
 
 use super::model::Project;
@@ -38,6 +39,7 @@ impl Project {
     /// The same with the mistakes of each instance at their places.
     pub(super) fn fill(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Vec<(Instance, Diagnostics)> {
         let program = &step.program;
+        let host = self.seen_by(step, host.index).unwrap_or(host);
         let env =
             Env { world: &self.world, host, frame: &program.frame, inputs: *inputs, item: None, depth: 0 };
         let Some(items) = &program.items else {
@@ -309,6 +311,14 @@ impl Context for TaskContext<'_> {
 
     fn sources(&self) -> &SiteSources {
         &self.env.world.site_sources
+    }
+
+    fn base(&self) -> &Utf8Path {
+        &self.env.world.base
+    }
+
+    fn nics(&self) -> &Json {
+        &self.env.host.nics
     }
 
     fn render(&self, name: &str, text: &str) -> Result<String, String> {

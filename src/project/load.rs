@@ -11,7 +11,7 @@ use super::model::{Project, Rollout};
 use super::world::World;
 use crate::config::{Diagnostic, Diagnostics, Node, Sources, Span, Yaml, did_you_mean_text, yaml};
 use crate::inventory::file::RolloutFile;
-use crate::inventory::{Bases, Inventory, load as inventory, select};
+use crate::inventory::{Bases, Host, Inventory, Ssh, TransportKind, load as inventory, select};
 use crate::playbook::{Library, Step, files, library};
 use crate::resources::Kind;
 use crate::template::paths::is_template;
@@ -122,6 +122,8 @@ pub fn load_with(
         set,
         secrets: inventory.secrets.keys().cloned().collect(),
         site_sources: std::mem::take(&mut inventory.site_sources),
+        // Without links and dots, as resources want their paths.
+        base: absolute.canonicalize_utf8().unwrap_or_else(|_| absolute.clone()),
         ..World::default()
     };
     let common = check::common(&world, &language.specimens, inventory.directory.groups.keys().cloned());
@@ -150,7 +152,9 @@ pub fn load_with(
         return fail(sources, usage, true);
     }
     let here = |index: &usize| {
-        selected.contains(index) && world.hosts.get(*index).is_some_and(|host| host.offline.is_none())
+        // What is done on the controller is for the inventory, whatever hosts are selected.
+        *index == world.hosts.len()
+            || selected.contains(index) && world.hosts.get(*index).is_some_and(|host| host.offline.is_none())
     };
     let cut = |mut step: Step| {
         step.hosts.retain(here);
@@ -163,13 +167,16 @@ pub fn load_with(
         .enumerate()
         .map(|(index, step)| Step { index, ..step })
         .collect();
-    let handlers = handlers.into_iter().map(cut).collect();
+    let handlers: Vec<Step> = handlers.into_iter().map(cut).collect();
+    let central = steps.iter().chain(&handlers).any(|step| step.seen_as.is_some());
+    let controller = central.then(|| controller(&world));
     let failed = diagnostics.has_errors();
     let mut project = Project {
         cluster: inventory.cluster,
         path: path.to_owned(),
         sources,
         hosts: world.hosts.clone(),
+        controller,
         selected,
         directory: inventory.directory,
         steps,
@@ -190,6 +197,26 @@ pub fn load_with(
     }
     project.warnings = diagnostics;
     Ok(project)
+}
+
+/// The machine that this program runs on, as the place of what is done once for all hosts.
+fn controller(world: &World) -> Host {
+    let name = if world.by_name.contains_key("controller") { "provision-controller" } else { "controller" };
+    Host {
+        name: name.to_owned(),
+        index: world.hosts.len(),
+        number: None,
+        groups: BTreeSet::new(),
+        labels: BTreeMap::new(),
+        offline: None,
+        address: "localhost".to_owned(),
+        transport: TransportKind::Local,
+        ssh: Ssh::default(),
+        vars: BTreeMap::new(),
+        nics: Json::Null,
+        expect: Json::Null,
+        span: Span::NONE,
+    }
 }
 
 fn rollout(file: Option<&RolloutFile>) -> Rollout {

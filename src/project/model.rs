@@ -56,6 +56,9 @@ pub struct Project {
     pub sources: Sources,
     /// All hosts of the inventory in order of their index.
     pub hosts: Vec<Host>,
+    /// This machine, where a step is done on it for all hosts. Its index comes after theirs; it is no
+    /// host of the inventory, and nothing but its steps concerns it.
+    pub controller: Option<Host>,
     /// Hosts of `--hosts`, offline ones included.
     pub selected: BTreeSet<usize>,
     /// What host expressions are about.
@@ -116,6 +119,16 @@ impl Project {
     /// The selected hosts that are not offline, in the order of the inventory.
     pub fn online(&self) -> impl Iterator<Item = &Host> {
         self.selected.iter().filter_map(|index| self.hosts.get(*index)).filter(|host| host.offline.is_none())
+    }
+
+    /// The host at a place of a step: one of the inventory, or the controller.
+    pub fn at(&self, index: usize) -> Option<&Host> {
+        self.hosts.get(index).or_else(|| self.controller.as_ref().filter(|host| host.index == index))
+    }
+
+    /// The host whose variables a step sees at one of its places.
+    pub(super) fn seen_by(&self, step: &Step, index: usize) -> Option<&Host> {
+        self.hosts.get(step.seen_as.unwrap_or(index))
     }
 
     /// A host by its name.

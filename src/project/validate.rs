@@ -83,7 +83,9 @@ impl Project {
     pub(super) fn validate_constant(&self, diagnostics: &mut Diagnostics) {
         for step in self.steps.iter().chain(&self.handlers) {
             let constant = step.program.items.is_none() && step.program.reads == Reads::default();
-            let Some(host) = step.hosts.first().and_then(|index| self.hosts.get(*index)) else { continue };
+            let Some(host) = step.hosts.first().and_then(|index| self.seen_by(step, *index)) else {
+                continue;
+            };
             if constant {
                 for (_, found) in self.fill(step, host, &Inputs::none()) {
                     diagnostics.append(found);
@@ -103,13 +105,13 @@ impl Project {
         let reads = &step.program.reads;
         let mut groups: BTreeMap<String, Members> = BTreeMap::new();
         for index in &step.hosts {
-            if let Some(host) = self.hosts.get(*index) {
+            if let Some(host) = self.seen_by(step, *index) {
                 groups.entry(signature(step, host)).or_default().insert(*index);
             }
         }
         let limit = if reads.hosts { WIDE } else { usize::MAX };
         for members in groups.into_values().take(limit) {
-            let Some(host) = members.first().and_then(|index| self.hosts.get(*index)) else { continue };
+            let Some(host) = members.first().and_then(|index| self.seen_by(step, *index)) else { continue };
             let members = Arc::new(members);
             for (instance, found) in self.fill(step, host, inputs) {
                 for diagnostic in found.sorted() {
@@ -160,7 +162,7 @@ impl Project {
                     if first.wants == second.wants || told.contains(&(first.step, second.step)) {
                         continue;
                     }
-                    let Some(host) = self.hosts.get(*index) else { continue };
+                    let Some(host) = self.at(*index) else { continue };
                     told.insert((first.step, second.step));
                     let span =
                         |claim: &Claim| self.steps.get(claim.step).map_or(Span::NONE, |step| step.span);

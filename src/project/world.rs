@@ -52,6 +52,8 @@ pub(super) struct World {
     pub(super) set: BTreeMap<String, (String, Json)>,
     pub(super) secrets: BTreeSet<String>,
     pub(super) site_sources: SiteSources,
+    /// Absolute directory of the inventory's file.
+    pub(super) base: camino::Utf8PathBuf,
     /// Every name that some task registers.
     pub(super) registers: BTreeSet<String>,
     /// `hosts` as templates see it, without facts.

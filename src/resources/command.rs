@@ -16,6 +16,13 @@ use crate::secrets::holds_secret;
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Condition(Words);
 
+impl Condition {
+    /// What runs.
+    pub(super) fn words(self) -> Words {
+        self.0
+    }
+}
+
 impl FromNode for Condition {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let words = if matches!(node.value, Yaml::List(_)) {

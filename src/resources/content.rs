@@ -6,7 +6,7 @@ use std::sync::Arc;
 use super::directory::Directory;
 use super::value::{FileMode, HostPath, Presence, Principal, claims, ownership, sha256};
 use super::{Attribute, Change, Detail, Disruption, Planned, Resource as _, Unplannable, known};
-use crate::facts::file::{Attributes, FileKind, TEXT_LIMIT};
+use crate::facts::file::{Attributes, Content, FileKind, TEXT_LIMIT};
 use crate::facts::{Answer, Facts, Object, Query};
 use crate::secrets::holds_secret;
 use crate::transport::{Arg, Script};
@@ -389,14 +389,30 @@ pub(super) fn edit(path: &HostPath, facts: &Facts, edited: impl FnOnce(&str) -> 
             )));
         }
     };
-    // From here on it is a file with this content; what is there was fetched already.
     let file =
         RegularFile { path: path.clone(), want: Want::Text(after), mode: None, owner: None, group: None };
+    file.plan(&fetched(&file, facts, content.as_ref()))
+}
+
+/// The questions behind [`plan_computed`].
+pub(super) fn computed_queries(path: &HostPath) -> Vec<Query> {
+    vec![Query::Path(path.0.clone()), Query::Path(path.parent().to_owned()), text_query(path)]
+}
+
+/// Plans a file whose content was worked out from facts: what is there was fetched by
+/// [`computed_queries`], because its digest could not be asked for.
+pub(super) fn plan_computed(file: &RegularFile, facts: &Facts) -> Planned {
+    let content = known::content(facts, &text_query(&file.path), file.path.as_str())?;
+    file.plan_with_directory(&fetched(file, facts, content))
+}
+
+/// Facts in which what was fetched of a file answers what the file asks.
+fn fetched(file: &RegularFile, facts: &Facts, content: Option<&Content>) -> Facts {
     let mut facts = facts.clone();
     for query in file.queries() {
         if matches!(query, Query::Content { .. }) {
-            facts.insert(query, Answer::Content(content.clone()));
+            facts.insert(query, Answer::Content(content.cloned()));
         }
     }
-    file.plan(&facts)
+    facts
 }

@@ -31,7 +31,13 @@ mod netdev_file;
 pub mod package;
 pub mod rdma_link;
 pub mod rdma_netns;
+pub mod mount;
+pub mod nccl_env;
+mod nccl_matrix;
+pub mod package;
+pub mod pip;
 pub mod reboot;
+pub mod render;
 pub mod repository;
 pub mod roce;
 pub mod service;
@@ -41,6 +47,7 @@ pub mod template;
 pub mod time_sync;
 pub mod user;
 pub mod value;
+pub mod wait_for;
 
 use std::fmt;
 use std::sync::Arc;
@@ -235,6 +242,16 @@ pub trait Context {
         static NONE: std::sync::LazyLock<SiteSources> = std::sync::LazyLock::new(SiteSources::default);
         &NONE
     }
+
+    /// Absolute directory of the inventory's file on this machine.
+    fn base(&self) -> &camino::Utf8Path {
+        camino::Utf8Path::new("/")
+    }
+
+    /// `nics:` of the host as the inventory has it; null when it has none.
+    fn nics(&self) -> &serde_json::Value {
+        &serde_json::Value::Null
+    }
 }
 
 /// Reads a resource from a task's mapping.
@@ -296,7 +313,12 @@ pub fn kinds() -> &'static [Kind] {
         kind!("package", package, PackageFields),
         kind!("rdma_link", rdma_link, RdmaLinkFields),
         kind!("rdma_netns", rdma_netns, RdmaNetnsFields),
+        kind!("mount", mount, MountFields),
+        kind!("nccl_env", nccl_env, NcclEnvFields),
+        kind!("package", package, PackageFields),
+        kind!("pip", pip, PipFields),
         kind!("reboot", reboot, RebootFields),
+        kind!("render", render, RenderFields),
         kind!("repository", repository, RepositoryFields),
         kind!("roce", roce, RoceFields),
         kind!("service", service, ServiceFields),
@@ -305,6 +327,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("template", template, TemplateFields),
         kind!("time_sync", time_sync, TimeSyncFields),
         kind!("user", user, UserFields),
+        kind!("wait_for", wait_for, WaitForFields),
     ]
 }
 

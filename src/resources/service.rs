@@ -80,15 +80,21 @@ pub(super) struct Service {
     pub(super) masked: Option<bool>,
 }
 
-pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
-    let fields = ServiceFields::from_node(node, diagnostics)?;
-    let name = &fields.name;
+/// A unit with its suffix; refuses what is no name of one.
+pub(super) fn unit_name(name: &Sp<String>, diagnostics: &mut Diagnostics) -> Option<String> {
     let good = name.starts_with(|c: char| c.is_ascii_alphanumeric() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || ":-_.\\@".contains(c));
     if !good {
         diagnostics.error(name.span, format!("`{}` is not the name of a unit", **name));
         return None;
     }
+    let suffixed = SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
+    Some(if suffixed { name.value.clone() } else { format!("{}.service", **name) })
+}
+
+pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+    let fields = ServiceFields::from_node(node, diagnostics)?;
+    let unit = unit_name(&fields.name, diagnostics)?;
     if fields.enabled.is_none() && fields.state.is_none() && fields.masked.is_none() {
         diagnostics.push(
             Diagnostic::error(node.span, "this service task wants nothing")
@@ -101,8 +107,6 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
         diagnostics.error(node.span, "a masked unit can neither be started nor enabled");
         return None;
     }
-    let suffixed = SUFFIXES.iter().any(|suffix| name.ends_with(suffix));
-    let unit = if suffixed { name.value.clone() } else { format!("{}.service", **name) };
     Some(Arc::new(Service { unit, enabled: fields.enabled, state: fields.state, masked: fields.masked }))
 }
 

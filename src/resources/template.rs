@@ -33,30 +33,32 @@ pub(super) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = TemplateFields::from_node(node, diagnostics)?;
-    let rendered = match context.local(&fields.src) {
+    let text = rendered(&fields.src, context, diagnostics)?;
+    Some(Arc::new(Template(RegularFile {
+        path: fields.path,
+        want: Want::Text(text),
+        mode: fields.mode,
+        owner: fields.owner,
+        group: fields.group,
+    })))
+}
+
+/// The text of a template, rendered.
+pub(super) fn rendered(
+    src: &Sp<String>,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let rendered = match context.local(src) {
         Ok(Local::Bytes(bytes)) => match std::str::from_utf8(&bytes) {
-            Ok(text) => context.render(&fields.src, text),
-            Err(_) => Err(format!("`{}` is not UTF-8 text", *fields.src)),
+            Ok(text) => context.render(src, text),
+            Err(_) => Err(format!("`{}` is not UTF-8 text", **src)),
         },
-        Ok(Local::Large { .. }) => {
-            Err(format!("`{}` is larger than 1 MiB: too large for a template", *fields.src))
-        }
-        Ok(Local::Tree(_)) => Err(format!("`{}` is a directory", *fields.src)),
+        Ok(Local::Large { .. }) => Err(format!("`{}` is larger than 1 MiB: too large for a template", **src)),
+        Ok(Local::Tree(_)) => Err(format!("`{}` is a directory", **src)),
         Err(message) => Err(message),
     };
-    match rendered {
-        Ok(text) => Some(Arc::new(Template(RegularFile {
-            path: fields.path,
-            want: Want::Text(text),
-            mode: fields.mode,
-            owner: fields.owner,
-            group: fields.group,
-        }))),
-        Err(message) => {
-            diagnostics.push(Diagnostic::error(fields.src.span, message));
-            None
-        }
-    }
+    rendered.map_err(|message| diagnostics.push(Diagnostic::error(src.span, message))).ok()
 }
 
 impl Resource for Template {

@@ -36,6 +36,7 @@ mod wire;
 
 pub use by_host::ByHost;
 pub use local::Local;
+pub(crate) use quote::quote;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};
 pub use ssh::{Settings as SshSettings, Ssh};

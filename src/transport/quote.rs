@@ -8,7 +8,7 @@ use std::borrow::Cow;
 /// `word` as it must stand in shell text to arrive unchanged.
 ///
 /// No shell word can hold NUL; it arrives as U+FFFD. [`super::wire`] refuses such frames before.
-pub(super) fn quote(word: &str) -> Cow<'_, str> {
+pub(crate) fn quote(word: &str) -> Cow<'_, str> {
     shlex::try_quote(word).unwrap_or_else(|_| {
         Cow::Owned(format!("'{}'", word.replace('\0', "\u{fffd}").replace('\'', "'\\''")))
     })

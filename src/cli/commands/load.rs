@@ -86,6 +86,11 @@ pub(crate) fn reachable(
         host.address.clone_from(&in_lab.address);
         host.ssh = state.ssh(in_lab);
     }
+    if let Some(mirror) = &state.mirror {
+        let mut sources = project.site_sources().clone();
+        mirror.stand_in(&mut sources)?;
+        project.set_site_sources(sources);
+    }
     if let Some(file) = &state.sudo_password {
         project.secrets.insert(LabState::SUDO_SECRET.to_owned(), SecretSource::File(file.clone()));
     }

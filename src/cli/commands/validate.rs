@@ -64,7 +64,7 @@ pub(crate) fn run(settings: &Settings, args: &ValidateArgs) -> anyhow::Result<u8
                 let hosts: Vec<&str> = step
                     .hosts
                     .iter()
-                    .filter_map(|index| project.hosts.get(*index))
+                    .filter_map(|index| project.at(*index))
                     .map(|host| host.name.as_str())
                     .collect();
                 put!(text, "  {}  {}  {}\n", safe(&step.title), step.kind, fold(&hosts));

@@ -103,7 +103,7 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
             machine.start(&accel, port).with_context(|| format!("cannot start {}", machine.name))?;
             started.push(machine);
         }
-        known_hosts.push_str(&files::known_hosts(port, &machine.host_keys()?));
+        known_hosts.push_str(&files::known_hosts("127.0.0.1", port, &machine.host_keys()?));
         hosts.push(LabHostState {
             name: machine.name.clone(),
             address: "127.0.0.1".to_owned(),
@@ -126,6 +126,7 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
         known_hosts: folder.file("known_hosts"),
         ssh_config: folder.file("ssh_config"),
         sudo_password: wants_password.then_some(password_file),
+        mirror: None,
         hosts,
     };
     files::write(&state.known_hosts, &known_hosts, 0o600)?;

@@ -1,0 +1,139 @@
+//! The mirror of a lab: a container that serves stand-ins for what vendors publish.
+//!
+//! The list is `mirror/stand-ins.txt`; `mirror/make.sh` makes packages, archives and repositories of it
+//! inside the container, signs them with a key made there, and serves them over http below
+//! `http://lab-mirror/`, each under the host and path it has in the world. Commands that work in the
+//! lab put that in place of the real URLs, as `sources.mirrors` does at a site without a way out.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use anyhow::{Context as _, Result, bail};
+use camino::Utf8PathBuf;
+use serde::{Deserialize, Serialize};
+use sha2::{Digest as _, Sha256};
+
+use super::engine::{self, Engine};
+use super::files;
+use super::image::short_hex;
+use super::state::Folder;
+use crate::sources::SiteSources;
+
+/// Its name in the network of the lab.
+pub(crate) const NAME: &str = "lab-mirror";
+/// What its image has besides that of a host.
+pub(crate) const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
+
+const LIST: &str = include_str!("mirror/stand-ins.txt");
+const MAKE: &str = include_str!("mirror/make.sh");
+/// Longest that making the stand-ins may take.
+const LIMIT: Duration = Duration::from_mins(5);
+
+/// The mirror of a lab that is up.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct MirrorState {
+    /// Its container.
+    pub container: String,
+    /// The file with the key that its repositories are signed with.
+    pub key: Utf8PathBuf,
+    /// Digests of its archives by their place: host and path.
+    pub digests: BTreeMap<String, String>,
+}
+
+/// The kinds of lines that name a place, and how many words stand before it.
+fn places(line: &str) -> impl Iterator<Item = &str> {
+    let mut words = line.split_whitespace();
+    let (skip, take) = match words.next() {
+        Some("repo") => (2, usize::MAX),
+        Some("git" | "tar" | "build" | "script") => (0, 1),
+        _ => (0, 0),
+    };
+    words.skip(skip).take(take)
+}
+
+/// The hosts of the world that the mirror stands in for.
+fn hosts() -> BTreeSet<&'static str> {
+    LIST.lines().flat_map(places).filter_map(|place| place.split('/').next()).collect()
+}
+
+/// Has the mirror's container make and serve everything.
+pub(crate) fn make(engine: &Engine, container: &str, folder: &Folder) -> Result<MirrorState> {
+    let digest = short_hex(&Sha256::digest(format!("{LIST}\n{MAKE}")));
+    let arguments = ["exec", "-i", container, "sh", "-c", MAKE, "make.sh", digest.as_str()];
+    let told = engine::text(&mut engine.command(arguments), LIST.as_bytes(), LIMIT)
+        .context("the mirror did not become ready")?;
+    let Some(start) = told.find("-----BEGIN PGP") else { bail!("the mirror told no key") };
+    let (sums, key) = told.split_at(start);
+    let digests = sums
+        .lines()
+        .filter_map(|line| line.strip_prefix("sha256 ")?.split_once(' '))
+        .map(|(place, digest)| (place.to_owned(), digest.to_owned()))
+        .collect();
+    let file = folder.file("mirror.asc");
+    files::write(&file, &format!("{}\n", key.trim_end()), 0o644)?;
+    Ok(MirrorState { container: container.to_owned(), key: file, digests })
+}
+
+impl MirrorState {
+    /// Puts the mirror in place of the vendors; what the inventory says of a URL is stronger.
+    ///
+    /// # Errors
+    /// When the key of the mirror cannot be read.
+    pub fn stand_in(&self, sources: &mut SiteSources) -> Result<()> {
+        let key = std::fs::read_to_string(&self.key).with_context(|| format!("cannot read {}", self.key))?;
+        for host in hosts() {
+            for scheme in ["https", "http"] {
+                sources.add(&format!("{scheme}://{host}"), &format!("http://{NAME}/{host}"), Some(&key));
+            }
+        }
+        for (place, digest) in &self.digests {
+            for scheme in ["https", "http"] {
+                sources.add_stand_in(&format!("{scheme}://{place}"), digest);
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_line_of_the_list_is_one_that_the_script_knows() {
+        let mut repositories = BTreeSet::new();
+        for line in LIST.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            let words: Vec<&str> = line.split_whitespace().collect();
+            match words.as_slice() {
+                ["repo", name, _, _, ..] => drop(repositories.insert(*name)),
+                ["deb", repository, _, _] | ["deb", repository, _, _, _] => {
+                    assert!(repositories.contains(repository), "{line}");
+                }
+                ["git", _, _, ..] | ["tar", _, _] | ["build", _, _, _] | ["script", _] => {}
+                _ => panic!("{line}"),
+            }
+        }
+        assert!(hosts().contains("developer.download.nvidia.com"));
+        assert!(hosts().iter().all(|host| host.contains('.')), "{:?}", hosts());
+    }
+
+    #[test]
+    fn urls_lead_to_the_mirror_and_keep_their_path() {
+        let folder = tempfile::tempdir().expect("folder");
+        let key = Utf8PathBuf::from_path_buf(folder.path().join("key")).expect("UTF-8");
+        std::fs::write(&key, "KEY\n").expect("key");
+        let place = "download.open-mpi.org/release/open-mpi/v4.1/openmpi-4.1.3.tar.gz";
+        let state = MirrorState {
+            container: String::new(),
+            key,
+            digests: BTreeMap::from([(place.to_owned(), "ab".to_owned())]),
+        };
+        let mut sources = SiteSources::default();
+        sources.add("https://github.com/own", "http://own", None);
+        state.stand_in(&mut sources).expect("sources");
+        assert_eq!(sources.rewrite(&format!("https://{place}")), format!("http://lab-mirror/{place}"));
+        assert_eq!(sources.digest(&format!("https://{place}"), "pinned"), "ab");
+        assert_eq!(sources.rewrite("https://github.com/own/x"), "http://own/x");
+        assert_eq!(sources.key("https://developer.download.nvidia.com/compute"), Some("KEY\n"));
+    }
+}

@@ -1,0 +1,130 @@
+#!/bin/sh
+# Makes what the mirror of a lab serves, and serves it. Runs as root in the mirror's container.
+#   DIGEST of what it should be made from
+# Standard input: the list of stand-ins. Prints `sha256 PLACE DIGEST` for each archive, then the key that
+# the repositories are signed with.
+set -eu
+digest=$1
+root=/srv/mirror
+work=/srv/work
+export GNUPGHOME=/srv/key LC_ALL=C
+cat >/srv/list.new 2>/dev/null || { mkdir -p /srv && cat >/srv/list.new; }
+if [ "$(cat /srv/made 2>/dev/null)" != "$digest" ]; then
+    rm -rf "$root" "$work" /srv/made
+    mkdir -p "$root" "$work"
+    if [ ! -d "$GNUPGHOME" ]; then
+        mkdir -m 700 "$GNUPGHOME"
+        gpg -q --batch --passphrase '' --quick-generate-key 'mirror of a provision lab' ed25519 sign never
+    fi
+    gpg -q --batch --armor --export >/srv/key.asc
+    : >/srv/sums
+
+    # place FILE: where it is kept, with its directory made.
+    place() {
+        mkdir -p "$root/${1%/*}"
+        printf '%s/%s\n' "$root" "$1"
+    }
+    sum() {
+        digest_of=$(sha256sum <"$root/$1")
+        printf 'sha256 %s %s\n' "$1" "${digest_of%% *}" >>/srv/sums
+    }
+    # pack PLACE DIRECTORY: an archive that is the same every time.
+    pack() {
+        file=$(place "$1")
+        tar -C "$work" --sort=name --owner=0 --group=0 --mtime=@0 -czf "$file" "$2"
+        rm -rf "${work:?}/$2"
+        sum "$1"
+    }
+    said='A stand-in from the mirror of a provision lab: it has the name and the place of the real thing, and nothing of it.'
+    while read -r kind first second third fourth; do
+        case $kind in
+        deb)
+            tree=$work/$second
+            mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/$second"
+            {
+                printf 'Package: %s\nVersion: %s\nArchitecture: all\n' "$second" "$third"
+                printf 'Maintainer: provision lab <lab@localhost>\nSection: misc\nPriority: optional\n'
+                [ -z "$fourth" ] || printf 'Depends: %s\n' "$fourth"
+                printf 'Description: stand-in for %s\n %s\n' "$second" "$said"
+            } >"$tree/DEBIAN/control"
+            printf '%s\n' "$said" >"$tree/usr/share/doc/$second/STAND-IN"
+            mkdir -p "$work/repo-$first"
+            # The colon of an epoch is not in the names of files.
+            version=${third#*:}
+            dpkg-deb --root-owner-group -Znone -b "$tree" "$work/repo-$first/${second}_${version}_all.deb" >/dev/null
+            rm -rf "$tree"
+            ;;
+        git)
+            bare=$(place "$first")
+            git init -q --bare "$bare"
+            git init -q "$work/tree"
+            printf '%s\n' "$said" >"$work/tree/STAND-IN"
+            git -C "$work/tree" add STAND-IN
+            git -C "$work/tree" -c user.name=lab -c user.email=lab@localhost commit -q -m 'stand-in'
+            for tag in $second $third $fourth; do
+                git -C "$work/tree" tag "$tag"
+            done
+            git -C "$work/tree" push -q --tags "$bare" HEAD:refs/heads/master
+            git -C "$bare" update-server-info
+            rm -rf "$work/tree"
+            ;;
+        tar)
+            mkdir -p "$work/$second"
+            printf '%s\n' "$said" >"$work/$second/STAND-IN"
+            pack "$first" "$second"
+            ;;
+        build)
+            mkdir -p "$work/$second"
+            cat >"$work/$second/configure" <<'END'
+#!/bin/sh
+# A stand-in: takes --prefix and writes a Makefile.
+prefix=/usr/local
+for word; do
+    case $word in --prefix=*) prefix=${word#--prefix=} ;; esac
+done
+sed "s|@prefix@|$prefix|" "$(dirname "$0")/Makefile.in" >Makefile
+END
+            chmod 755 "$work/$second/configure"
+            # shellcheck disable=SC2016 # make fills them in
+            printf 'prefix = @prefix@\nall:\n\tprintf "#!/bin/sh\\necho stand-in\\n" >%s\ninstall: all\n\tinstall -D -m 755 %s $(DESTDIR)$(prefix)/bin/%s\n' \
+                "$third" "$third" "$third" >"$work/$second/Makefile.in"
+            pack "$first" "$second"
+            ;;
+        script)
+            file=$(place "$first")
+            # shellcheck disable=SC2016 # it says its own arguments
+            printf '#!/bin/sh\n# %s\necho "stand-in: $0 $*"\n' "$said" >"$file"
+            sum "$first"
+            ;;
+        esac
+    done </srv/list.new
+    while read -r kind name label places; do
+        [ "$kind" = repo ] || continue
+        (
+            cd "$work/repo-$name"
+            apt-ftparchive packages . >Packages
+            gzip -kn9 Packages
+            label=$(printf '%s' "$label" | tr _ ' ')
+            apt-ftparchive -o "APT::FTPArchive::Release::Label=$label" -o "APT::FTPArchive::Release::Origin=$label" \
+                -o APT::FTPArchive::Release::Description=stand-in release . >/srv/Release
+            mv /srv/Release Release
+            gpg -q --batch --clearsign -o InRelease Release
+        )
+        for one in $places; do
+            mkdir -p "$root/$one"
+            cp -l "$work/repo-$name"/* "$root/$one/"
+        done
+    done </srv/list.new
+    rm -rf "$work"
+    printf '%s\n' "$digest" >/srv/made
+fi
+cat >/etc/systemd/system/lab-mirror.service <<'END'
+[Service]
+ExecStart=/bin/busybox httpd -f -p 80 -h /srv/mirror
+Restart=always
+[Install]
+WantedBy=multi-user.target
+END
+systemctl -q daemon-reload
+systemctl -q enable --now lab-mirror.service
+cat /srv/sums /srv/key.asc

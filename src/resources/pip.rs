@@ -1,0 +1,330 @@
+//! `pip`: Python packages in a virtual environment.
+
+use std::sync::Arc;
+
+use super::directory::Directory;
+use super::value::{HostPath, Presence, claims};
+use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::ask::{Asked, Command, Question};
+use crate::facts::{Answer, Facts, Object, Query, Touches};
+use crate::sources::Url;
+use crate::transport::Script;
+
+crate::record! {
+    /// Python packages in a virtual environment of their own.
+    ///
+    /// The environment is made with `python` where it is not there; the packages of the system are
+    /// never touched. A package is a name, or `NAME==VERSION`, which is then exactly that one
+    /// (`2.4.1` is also `2.4.1+cu121`). They come from the index that pip is configured for, from
+    /// `index`, or without any network from a directory of wheels. Indexes are rewritten by
+    /// `sources.mirrors`, that of `PyPI` too.
+    PipFields("Python packages") {
+        /// The virtual environment.
+        req venv: HostPath,
+        /// `NAME` or `NAME==VERSION`, with `[EXTRA]` behind the name.
+        def packages: Vec<Sp<String>> = Vec::new(),
+        /// Where packages come from; default: what pip is configured for.
+        opt index: Url,
+        /// One more index, such as `https://download.pytorch.org/whl/cu121`.
+        opt extra_index: Url,
+        /// A directory of wheels on the host; nothing is fetched from an index then.
+        opt wheels: HostPath,
+        /// The Python that the environment is made with.
+        def python: String = "python3".to_owned(),
+        /// Whether the packages shall be there; `absent` without packages takes the environment away.
+        def state: Presence = Presence::Present,
+    }
+}
+
+/// Where pip fetches from when nobody says anything else.
+const PYPI: &str = "https://pypi.org/simple";
+
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Requirement {
+    /// As it is given to pip.
+    text: String,
+    /// As packages are compared.
+    name: String,
+    version: Option<String>,
+}
+
+#[derive(Debug)]
+struct Pip {
+    venv: HostPath,
+    packages: Vec<Requirement>,
+    options: Vec<String>,
+    python: String,
+    state: Presence,
+}
+
+/// `Foo_Bar.baz` is `foo-bar-baz`.
+fn normal(name: &str) -> String {
+    name.to_ascii_lowercase()
+        .split(['-', '_', '.'])
+        .filter(|part| !part.is_empty())
+        .collect::<Vec<_>>()
+        .join("-")
+}
+
+impl Requirement {
+    fn new(text: &str) -> Option<Self> {
+        let (project, version) = match text.split_once("==") {
+            Some((project, version)) => (project, Some(version)),
+            None => (text, None),
+        };
+        let (name, extras) = match project.split_once('[') {
+            Some((name, extras)) => (name, extras.strip_suffix(']')?),
+            None => (project, ""),
+        };
+        let word = |text: &str, more: &[char]| {
+            text.starts_with(|c: char| c.is_ascii_alphanumeric())
+                && text
+                    .chars()
+                    .all(|c| c.is_ascii_alphanumeric() || matches!(c, '-' | '_' | '.') || more.contains(&c))
+        };
+        let good = word(name, &[])
+            && (extras.is_empty() || word(extras, &[',']))
+            && version.is_none_or(|version| word(version, &['+', '!']));
+        good.then(|| Self { text: text.to_owned(), name: normal(name), version: version.map(str::to_owned) })
+    }
+
+    fn is(&self, version: &str) -> bool {
+        self.version.as_ref().is_none_or(|wanted| {
+            version == wanted
+                || version.strip_prefix(wanted.as_str()).is_some_and(|rest| rest.starts_with('+'))
+        })
+    }
+}
+
+pub(super) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = PipFields::from_node(node, diagnostics)?;
+    let mut packages = Vec::new();
+    for text in &fields.packages {
+        let Some(package) = Requirement::new(text) else {
+            diagnostics.push(
+                Diagnostic::error(text.span, format!("`{}` is not a package for pip", **text))
+                    .help("write `NAME` or `NAME==VERSION`: a range cannot be proven"),
+            );
+            return None;
+        };
+        packages.push(package);
+    }
+    if fields.python.is_empty()
+        || fields.python.starts_with('-')
+        || fields.python.contains(char::is_whitespace)
+    {
+        diagnostics.error(node.span, format!("`{}` is not a program", fields.python));
+        return None;
+    }
+    if fields.wheels.is_some() && (fields.index.is_some() || fields.extra_index.is_some()) {
+        diagnostics.push(
+            Diagnostic::error(node.span, "packages come from `wheels` or from an index, not from both")
+                .help("with `wheels` pip asks no index"),
+        );
+        return None;
+    }
+    let mut options = Vec::new();
+    let mut index = |option: &str, url: &str| {
+        // An index without TLS is the site's own mirror; pip wants it said.
+        if let Some(rest) = url.strip_prefix("http://") {
+            let host = rest.split(['/', ':']).next().unwrap_or(rest);
+            options.extend(["--trusted-host".to_owned(), host.to_owned()]);
+        }
+        options.extend([option.to_owned(), url.to_owned()]);
+    };
+    let sources = context.sources();
+    let from = fields.index.as_ref().map_or(PYPI, Url::as_str);
+    let place = sources.rewrite(from);
+    if fields.wheels.is_none() && (fields.index.is_some() || place != PYPI) {
+        index("--index-url", &place);
+    }
+    if let Some(extra) = &fields.extra_index {
+        index("--extra-index-url", &sources.rewrite(extra.as_str()));
+    }
+    if let Some(wheels) = &fields.wheels {
+        options.extend(["--no-index".to_owned(), "--find-links".to_owned(), wheels.0.clone()]);
+    }
+    Some(Arc::new(Pip { venv: fields.venv, packages, options, python: fields.python, state: fields.state }))
+}
+
+/// What is there.
+struct Found {
+    venv: bool,
+    broken: bool,
+    python: bool,
+    /// Name as compared, and version.
+    packages: Vec<(String, String)>,
+}
+
+impl Pip {
+    fn question(&self) -> Question {
+        let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
+        Question {
+            command: Command::Script(crate::shell!("resources/pip_list.sh").to_owned()),
+            env: vec![variable("VENV", self.venv.as_str()), variable("PYTHON", &self.python)],
+            chdir: None,
+        }
+    }
+
+    fn object(&self) -> Object {
+        Object::Path(self.venv.0.clone())
+    }
+
+    fn found(&self, facts: &Facts) -> Result<Found, Unplannable> {
+        let object = self.object();
+        let query = Query::Ask(Box::new(self.question()));
+        let Answer::Asked(Asked { stdout, .. }) = known::answer(facts, &query, &object)? else {
+            return Err(known::strange(&object));
+        };
+        let says = |word: &str| stdout.lines().any(|line| line == word);
+        if !says("end") {
+            return Err(Unplannable::Unknown(object, "the list of Python packages was cut".to_owned()));
+        }
+        let package = |line: &str| {
+            let (name, version) = line.strip_prefix("dist=")?.strip_suffix(".dist-info")?.rsplit_once('-')?;
+            Some((normal(name), version.to_owned()))
+        };
+        Ok(Found {
+            venv: says("venv"),
+            broken: says("broken"),
+            python: !says("nopython"),
+            packages: stdout.lines().filter_map(package).collect(),
+        })
+    }
+
+    fn change(&self, summary: String, attributes: Vec<Attribute>, words: Vec<String>) -> Change {
+        Change {
+            object: self.object(),
+            summary,
+            detail: Detail::Attributes(attributes),
+            script: Script::new(crate::shell!("resources/pip.sh"))
+                .arg(self.venv.as_str())
+                .arg(self.python.as_str())
+                .args(words),
+            upload: None,
+            disruption: Disruption::None,
+        }
+    }
+
+    fn install(&self, found: &Found) -> Planned {
+        let path = self.venv.as_str();
+        let now = |package: &Requirement| {
+            found.packages.iter().find(|(name, _)| *name == package.name).map(|(_, version)| version.as_str())
+        };
+        let due: Vec<&Requirement> = self
+            .packages
+            .iter()
+            .filter(|package| !found.venv || now(package).is_none_or(|version| !package.is(version)))
+            .collect();
+        if found.venv && due.is_empty() {
+            return Ok(Vec::new());
+        }
+        if !found.venv && !found.python {
+            return Err(Unplannable::Missing(
+                Object::Path(self.python.clone()),
+                format!("there is no `{}` on the host: install it, with its module venv", self.python),
+            ));
+        }
+        let told: Vec<String> = due
+            .iter()
+            .map(|package| match now(package).filter(|_| found.venv) {
+                Some(version) => {
+                    format!("{} {version} -> {}", package.name, package.version.as_deref().unwrap_or("any"))
+                }
+                None => format!("+ {}", package.text),
+            })
+            .collect();
+        let attributes = due
+            .iter()
+            .map(|package| {
+                let before = now(package).filter(|_| found.venv);
+                Attribute::new(&package.name, before, Some(package.version.as_deref().unwrap_or("any")))
+            })
+            .collect();
+        let sign = if found.venv || found.broken { '~' } else { '+' };
+        let summary = if told.is_empty() {
+            format!("{sign} {path}")
+        } else {
+            format!("{sign} {path} ({})", told.join(", "))
+        };
+        let mut words = Vec::new();
+        if !due.is_empty() {
+            words.push("install".to_owned());
+            words.extend(self.options.iter().cloned());
+            words.push("--".to_owned());
+            // All of them: pip settles what they need of each other.
+            words.extend(self.packages.iter().map(|package| package.text.clone()));
+        }
+        Ok(vec![self.change(summary, attributes, words)])
+    }
+
+    fn uninstall(&self, found: &Found) -> Vec<Change> {
+        let due: Vec<(&str, &str)> = self
+            .packages
+            .iter()
+            .filter_map(|package| found.packages.iter().find(|(name, _)| *name == package.name))
+            .map(|(name, version)| (name.as_str(), version.as_str()))
+            .collect();
+        if !found.venv || due.is_empty() {
+            return Vec::new();
+        }
+        let names: Vec<String> = due.iter().map(|(name, _)| (*name).to_owned()).collect();
+        let attributes =
+            due.iter().map(|(name, version)| Attribute::new(name, Some(version), None)).collect();
+        let summary = format!("~ {} (- {})", self.venv.as_str(), names.join(", - "));
+        let words = ["uninstall", "--yes", "--"].into_iter().map(str::to_owned).chain(names).collect();
+        vec![self.change(summary, attributes, words)]
+    }
+
+    fn whole(&self) -> Option<Directory> {
+        (self.state == Presence::Absent && self.packages.is_empty()).then(|| Directory {
+            path: self.venv.clone(),
+            mode: None,
+            owner: None,
+            group: None,
+            state: Presence::Absent,
+        })
+    }
+}
+
+impl Resource for Pip {
+    fn queries(&self) -> Vec<Query> {
+        match self.whole() {
+            Some(directory) => directory.queries(),
+            None => vec![Query::Ask(Box::new(self.question()))],
+        }
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        if let Some(directory) = self.whole() {
+            return directory.plan(facts);
+        }
+        let found = self.found(facts)?;
+        match self.state {
+            Presence::Present => self.install(&found),
+            Presence::Absent => Ok(self.uninstall(&found)),
+        }
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(self.object())
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        if self.whole().is_some() {
+            return vec![(self.object(), "absent".to_owned())];
+        }
+        let want = |package: &Requirement| match self.state {
+            Presence::Present => package.version.clone().unwrap_or_else(|| "present".to_owned()),
+            Presence::Absent => "absent".to_owned(),
+        };
+        let packages: Vec<(&str, Option<String>)> =
+            self.packages.iter().map(|package| (package.name.as_str(), Some(want(package)))).collect();
+        claims(Object::Path, self.venv.as_str(), "a virtual environment", packages)
+    }
+}

@@ -1,0 +1,18 @@
+# Runs a script again and again until it ends with 0. Parameters: seconds, what is waited for, the
+# packed script.
+seconds=$1
+what=$2
+look=$(case $3 in =*) printf '%s' "${3#=}" ;; *) printf '%s' "$3" | base64 -d ;; esac)
+waited=0
+while :; do
+    status=0
+    said=$(printf '%s' "$look" | sh -s 2>&1) || status=$?
+    [ "$status" != 0 ] || exit 0
+    if [ "$waited" -ge "$seconds" ]; then
+        [ -z "$said" ] || printf '%s\n' "$said"
+        printf '%s: not there after %s seconds (status %s)\n' "$what" "$seconds" "$status"
+        exit 1
+    fi
+    sleep 1
+    waited=$((waited + 1))
+done

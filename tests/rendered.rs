@@ -1,0 +1,239 @@
+//! What playbooks write on the controller: it parses, it is clean, it says what it should, and no
+//! host is touched.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start the program, shells and shellcheck")]
+
+use std::fs;
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+use serde_json::Value as Json;
+
+struct Site(tempfile::TempDir);
+
+impl Site {
+    fn new(inventory: &str) -> Self {
+        let site = Self(tempfile::tempdir().unwrap());
+        fs::write(site.path("site.yaml"), inventory).unwrap();
+        site
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn provision(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_provision"))
+            .args(arguments)
+            .env("HOME", self.0.path())
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
+    }
+
+    /// Applies, and the sums.
+    fn apply(&self) -> Json {
+        let output = self.provision(&["apply", "site.yaml", "--yes", "--json", "-"]);
+        assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+        serde_json::from_slice(&output.stdout).unwrap()
+    }
+
+    fn text(&self, name: &str) -> String {
+        fs::read_to_string(self.path(name)).unwrap()
+    }
+
+    /// A program that stands in for one of a cluster.
+    fn stand_in(&self, name: &str, script: &str) {
+        let path = self.path(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(&path, format!("#!/bin/sh\n{script}\n")).unwrap();
+        fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+    }
+
+    fn run(&self, script: &str, variables: &[(&str, &str)]) -> Output {
+        let path = format!("{}:/usr/bin:/bin", self.path("bin").display());
+        Command::new(self.path(script))
+            .env("PATH", path)
+            .envs(variables.iter().copied())
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
+    }
+}
+
+/// Addresses that nobody has: an attempt to connect would be seen.
+const HOSTS: &str = "ssh: { user: nobody }\ngroups: { gpu: { hosts: \"gpu[0-1]\" } }\nhosts: { \"gpu[0-1]\": { address: 192.0.2.1 } }\n";
+
+fn shellcheck(files: &[PathBuf]) {
+    match Command::new("shellcheck").args(files).output() {
+        Ok(output) => assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stdout)),
+        Err(error) => println!("shellcheck is not installed: {error}"),
+    }
+}
+
+fn files(directory: &Path) -> Vec<PathBuf> {
+    let mut list = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() { list.extend(files(&path)) } else { list.push(path) }
+    }
+    list.sort();
+    list
+}
+
+fn words(output: &Output) -> String {
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    String::from_utf8(output.stdout.clone()).unwrap()
+}
+
+#[test]
+fn job_scripts_of_slurm() {
+    let site = Site::new(&format!(
+        "cluster: jobs\n{HOSTS}playbooks:\n  - {{ use: slurm-job, hosts: gpu, with: {{ mpi: DIR/mpi, torchrun: /opt/pytorch/bin/torchrun }} }}\n"
+    ));
+    let inventory = site.text("site.yaml").replace("DIR", site.0.path().to_str().unwrap());
+    fs::write(site.path("site.yaml"), inventory).unwrap();
+    let first = site.apply();
+    assert_eq!(first["summary"]["tasks"]["changed"], 4, "{first:#}");
+    assert_eq!(first["summary"]["hosts"], 1, "the controller and nobody else");
+    let again = site.apply();
+    assert_eq!(
+        (&again["summary"]["tasks"]["changed"], &again["summary"]["tasks"]["unchanged"]),
+        (&0.into(), &4.into())
+    );
+    let scripts = files(&site.path("jobs"));
+    assert_eq!(scripts.len(), 4);
+    shellcheck(&scripts);
+
+    // Drift is seen, with its lines.
+    let multi = site.text("jobs/nccl-multi.sbatch");
+    fs::write(site.path("jobs/nccl-multi.sbatch"), multi.replace("slots=8", "slots=1")).unwrap();
+    let plan = site.provision(&["plan", "site.yaml", "--exit-code"]);
+    assert_eq!(plan.status.code(), Some(7));
+    let shown = String::from_utf8(plan.stdout).unwrap();
+    assert!(shown.contains("slots=1") && shown.contains("controller"), "{shown}");
+    site.apply();
+    assert_eq!(site.text("jobs/nccl-multi.sbatch"), multi);
+
+    // They start what they should, on stand-ins of Slurm and Open MPI.
+    site.stand_in(
+        "mpi/bin/mpirun",
+        "printf '%s ' \"$@\"; echo; env | grep ^NCCL_ | sort; cat hostfile.* 2>/dev/null || true",
+    );
+    site.stand_in("bin/scontrol", "echo gpu0; echo gpu1");
+    site.stand_in("bin/srun", "export SLURM_NODEID=1; exec \"$@\"");
+    let job = [
+        ("SLURM_NNODES", "2"),
+        ("SLURM_NTASKS", "16"),
+        ("SLURM_JOB_ID", "7"),
+        ("SLURM_JOB_NODELIST", "gpu[0-1]"),
+        ("SLURM_GPUS_ON_NODE", "8"),
+    ];
+    let single = words(&site.run("jobs/nccl-single.sbatch", &job));
+    assert!(single.contains(" -np 1 ") && single.contains(" -g 8 "), "{single}");
+    for name in ["nccl-multi", "deepnccl"] {
+        let run = words(&site.run(&format!("jobs/{name}.sbatch"), &job));
+        assert!(run.contains("-np 16 --hostfile hostfile.7 --map-by ppr:8:node"), "{run}");
+        assert!(run.contains(" -x NCCL_MIN_CTAS ") && run.contains(" -g 1 "), "{run}");
+        assert!(run.contains("\nNCCL_NET_GDR_LEVEL=SYS\n") && !run.contains("GID_INDEX"), "{run}");
+        assert!(run.ends_with("gpu0 slots=8\ngpu1 slots=8\n"), "{run}");
+        assert!(!site.path("hostfile.7").exists());
+    }
+    // Fewer tasks than GPUs would leave GPUs out.
+    let short: Vec<_> =
+        job.iter().map(|(key, value)| (*key, if *key == "SLURM_NTASKS" { "2" } else { value })).collect();
+    let refused = site.run("jobs/nccl-multi.sbatch", &short);
+    assert!(!refused.status.success() && String::from_utf8_lossy(&refused.stderr).contains("want 16"));
+    site.stand_in("bin/torchrun", "printf '%s ' \"$@\"; env | grep ^MASTER | sort");
+    let pytorch = site.text("jobs/pytorch.sbatch");
+    fs::write(site.path("jobs/here.sh"), pytorch.replace("/opt/pytorch/bin/torchrun", "torchrun")).unwrap();
+    fs::set_permissions(site.path("jobs/here.sh"), fs::Permissions::from_mode(0o755)).unwrap();
+    let run = words(&site.run("jobs/here.sh", &job));
+    for part in [
+        "Node ID: 1,",
+        "--nproc_per_node=8 --nnodes=2 --node_rank=1 --master_addr=gpu0 --master_port=9901 /opt/benchmark.py --world-size=16",
+        "--model=resnet50",
+        "MASTER_PORT=9901",
+    ] {
+        assert!(run.contains(part), "{part}: {run}");
+    }
+}
+
+#[test]
+fn manifests_of_kubernetes() {
+    let site = Site::new(&format!("cluster: pods\n{HOSTS}playbooks: [k8s-manifests]\n"));
+    assert_eq!(site.apply()["summary"]["tasks"]["changed"], 8);
+    let all = files(&site.path("k8s"));
+    let (manifests, scripts): (Vec<_>, Vec<_>) =
+        all.into_iter().partition(|path| path.extension().is_some_and(|extension| extension == "yaml"));
+    shellcheck(&scripts);
+    let mut kinds = Vec::new();
+    for path in &manifests {
+        let text = fs::read_to_string(path).unwrap();
+        for part in text.split("\n---\n") {
+            let value: Json = serde_yaml::from_str(part).unwrap_or_else(|error| panic!("{error}\n{text}"));
+            kinds.push(value["kind"].as_str().unwrap().to_owned());
+        }
+    }
+    assert_eq!(kinds, ["Deployment", "Deployment", "NetworkAttachmentDefinition", "Pod", "Pod"]);
+    let deployment = |name: &str| -> Json {
+        let value: Json = serde_yaml::from_str(&site.text(&format!("k8s/acs/{name}.yaml"))).unwrap();
+        value["spec"]["template"].clone()
+    };
+    let variables = |template: &Json| -> Vec<(String, String)> {
+        let list = template["spec"]["containers"][0]["env"].as_array().unwrap().clone();
+        let text = |value: &Json| value.as_str().unwrap().to_owned();
+        list.iter().map(|entry| (text(&entry["name"]), text(&entry["value"]))).collect()
+    };
+    let pairs = |list: &[(&str, &str)]| -> Vec<(String, String)> {
+        list.iter().map(|(name, value)| ((*name).to_owned(), (*value).to_owned())).collect()
+    };
+    let one = deployment("dep-demo-hpn-gpu");
+    assert_eq!(one["metadata"]["labels"]["alibabacloud.com/hpn-type"], "rdma");
+    assert_eq!(one["spec"]["containers"][0]["resources"]["limits"]["nvidia.com/gpu"], 8);
+    assert_eq!(
+        variables(&one),
+        pairs(&[("NCCL_SOCKET_IFNAME", "eth0"), ("NCCL_IB_HCA", "mlx5"), ("NCCL_DEBUG", "INFO")])
+    );
+    let two = deployment("dep-demo-hpn-gpu-type-2");
+    assert_eq!(two["metadata"]["labels"]["alibabacloud.com/gpu-model-series"], "P16EN");
+    assert_eq!(two["spec"]["containers"][0]["resources"]["requests"]["nvidia.com/gpu"], 16);
+    assert_eq!(
+        variables(&two),
+        pairs(&[
+            ("NCCL_IB_DISABLE", "1"),
+            ("NCCL_SOCKET_IFNAME", "eth0"),
+            ("NCCL_IB_HCA", ""),
+            ("NCCL_DEBUG", "INFO")
+        ])
+    );
+    let network: Json = serde_yaml::from_str(&site.text("k8s/multus/nad.yaml")).unwrap();
+    let config: Json = serde_json::from_str(network["spec"]["config"].as_str().unwrap()).unwrap();
+    assert_eq!((&config["device"], &config["ipam"]["range"]), (&"ens192".into(), &"10.100.100.0/30".into()));
+    let launch = site.text("k8s/torchrun/launch.sh");
+    assert!(
+        launch.contains("MASTER_ADDR=${VC_TASK1_HOSTS%%,*}") && !launch.contains("NCCL_IB_HCA"),
+        "{launch}"
+    );
+
+    // The scripts that check them, on a kubectl that plays a cluster.
+    site.stand_in(
+        "bin/kubectl",
+        "case \"$*\" in *ifconfig*) echo 'hpn0 UP BROADCAST RUNNING MULTICAST' ;; *'-- env') echo NCCL_IB_HCA= ;; esac",
+    );
+    let script = site.path("k8s/acs/run-and-check.sh");
+    let check = |kind: &str| {
+        let path = format!("{}:/usr/bin:/bin", site.path("bin").display());
+        Command::new(&script).arg(kind).env("PATH", path).output().unwrap()
+    };
+    let good = words(&check("2"));
+    assert!(good.contains("ok: hpn0 is up") && good.contains("ok: NCCL_IB_HCA=\n"), "{good}");
+    // The same pod is not what type 1 needs.
+    let bad = check("1");
+    assert_eq!(bad.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&bad.stderr).contains("exactly NCCL_IB_HCA=mlx5"));
+}
