@@ -24,6 +24,8 @@ pub mod setting;
 mod specimen;
 mod state;
 mod store;
+pub mod ssh_user;
+pub mod sshd;
 pub mod unit;
 
 use std::collections::BTreeSet;
@@ -129,6 +131,25 @@ const KINDS: &[Kind] = &[
         matches: |query| matches!(query, Query::User(_) | Query::Group(_) | Query::AuthorizedKeys(_)),
         script: account::script,
         parse: account::parse,
+    },
+    Kind {
+        name: "ssh_user",
+        chunk: 64,
+        // Four files as base64.
+        output: 24 << 20,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::SshKey { .. } | Query::SshFiles { .. }),
+        script: ssh_user::script,
+        parse: ssh_user::parse,
+    },
+    Kind {
+        name: "sshd",
+        chunk: usize::MAX,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Sshd),
+        script: sshd::script,
+        parse: sshd::parse,
     },
     Kind {
         name: "package",

@@ -21,6 +21,8 @@ pub mod group;
 pub mod hostname;
 pub mod kernel_module;
 mod known;
+pub mod hostfile;
+pub mod hosts_file;
 pub mod limits;
 pub mod line;
 pub mod login;
@@ -28,7 +30,11 @@ pub mod modprobe_options;
 pub mod package;
 pub mod reboot;
 pub mod repository;
+pub mod roster;
 pub mod service;
+pub mod ssh_key;
+pub mod ssh_mesh;
+pub mod sshd;
 pub mod symlink;
 pub mod sysctl;
 pub mod template;
@@ -48,6 +54,7 @@ use crate::sources::SiteSources;
 use crate::transport::Script;
 
 pub use login::{Login, Undo};
+pub use roster::{Member, Roster};
 
 crate::choice! {
     /// What a change interrupts. From `gpu` on, a change is made only with consent and on a host that
@@ -229,6 +236,11 @@ pub trait Context {
         static NONE: std::sync::LazyLock<SiteSources> = std::sync::LazyLock::new(SiteSources::default);
         &NONE
     }
+
+    /// All hosts of the inventory.
+    fn roster(&self) -> Roster {
+        Roster::default()
+    }
 }
 
 /// Reads a resource from a task's mapping.
@@ -245,6 +257,8 @@ pub struct Kind {
     pub doc: fn() -> &'static str,
     /// Its fields.
     pub fields: fn() -> Vec<FieldDoc>,
+    /// Whether it needs facts of other hosts: all are gathered before it.
+    pub fleet: bool,
     /// One or two tasks that use it; a test reads them.
     pub example: &'static str,
 }
@@ -255,10 +269,14 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// A line of the table of [`kinds`].
+/// A line of the table of [`kinds`]; `fleet` marks those that need facts of other hosts.
 macro_rules! kind {
+    ($name:literal, $module:ident, $fields:ident, fleet) => {
+        Kind { fleet: true, ..kind!($name, $module, $fields) }
+    };
     ($name:literal, $module:ident, $fields:ident) => {
         Kind {
+            fleet: false,
             name: $name,
             read: $module::read,
             doc: $module::$fields::doc,
@@ -281,7 +299,9 @@ pub fn kinds() -> &'static [Kind] {
         kind!("file", file, FileFields),
         kind!("git", git, GitFields),
         kind!("group", group, GroupFields),
+        kind!("hostfile", hostfile, HostfileFields),
         kind!("hostname", hostname, HostnameFields),
+        kind!("hosts_file", hosts_file, HostsFileFields, fleet),
         kind!("kernel_module", kernel_module, KernelModuleFields),
         kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
@@ -290,6 +310,9 @@ pub fn kinds() -> &'static [Kind] {
         kind!("reboot", reboot, RebootFields),
         kind!("repository", repository, RepositoryFields),
         kind!("service", service, ServiceFields),
+        kind!("ssh_key", ssh_key, SshKeyFields),
+        kind!("ssh_mesh", ssh_mesh, SshMeshFields, fleet),
+        kind!("sshd", sshd, SshdFields),
         kind!("symlink", symlink, SymlinkFields),
         kind!("sysctl", sysctl, SysctlFields),
         kind!("template", template, TemplateFields),
