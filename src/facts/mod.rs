@@ -14,6 +14,7 @@ pub mod base;
 pub mod build;
 pub mod file;
 pub mod filesystem;
+pub mod firewall;
 pub mod git;
 pub mod installed;
 pub mod module;
@@ -141,6 +142,15 @@ const KINDS: &[Kind] = &[
         matches: |query| matches!(query, Query::SshKey { .. } | Query::SshFiles { .. }),
         script: ssh_user::script,
         parse: ssh_user::parse,
+    },
+    Kind {
+        name: "firewall",
+        chunk: usize::MAX,
+        output: 1 << 20,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Firewall),
+        script: firewall::script,
+        parse: firewall::parse,
     },
     Kind {
         name: "sshd",

@@ -11,6 +11,7 @@ use super::ask::{Asked, Question};
 use super::build::{Build, BuildQuery};
 use super::file::{Attributes, Content};
 use super::filesystem::Filesystems;
+use super::firewall::Firewall;
 use super::git::Checkout;
 use super::installed::Installed;
 use super::module::Module;
@@ -97,6 +98,8 @@ pub enum Query {
     },
     /// What sshd makes of its files.
     Sshd,
+    /// Who manages the firewall and what it lets in.
+    Firewall,
     /// A checkout of git at a path.
     Checkout(String),
     /// What was built into a prefix, and what it would be built from.
@@ -154,6 +157,8 @@ pub enum Answer {
     SshFiles(Option<SshFiles>),
     /// The configuration of sshd.
     Sshd(Sshd),
+    /// The firewall.
+    Firewall(Firewall),
     /// A checkout of git.
     Checkout(Checkout),
     /// What was built.
@@ -268,6 +273,10 @@ impl Query {
                     || any(touches, |object| matches!(object, Object::Path(path) if path.contains("/.ssh")))
             }
             Self::Sshd => path_meets(touches, &["/etc/ssh"]),
+            Self::Firewall => {
+                any(touches, |object| matches!(object, Object::Unit(_)))
+                    || path_meets(touches, &["/etc/firewalld", "/etc/ufw", "/etc/nftables.conf"])
+            }
             Self::Filesystems => base_touched("mounts", touches),
             Self::Build(build) => {
                 // A package may be the compiler.

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::io::Write as _;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
@@ -67,10 +66,9 @@ impl FleetRecord {
 
     fn save(&self, cluster: &Utf8Path) -> std::io::Result<()> {
         fs::create_dir_all(cluster)?;
-        let mut file = tempfile::NamedTempFile::new_in(cluster)?;
-        file.write_all(&serde_json::to_vec(self)?)?;
-        file.persist(cluster.join(FILE)).map_err(|error| error.error)?;
-        Ok(())
+        let new = cluster.join(format!("{FILE}.{}", std::process::id()));
+        fs::write(&new, serde_json::to_vec(self)?)?;
+        fs::rename(&new, cluster.join(FILE))
     }
 }
 
@@ -94,7 +92,7 @@ mod tests {
         let third = FleetRecord::read(cluster);
         assert_eq!(third.hosts.keys().collect::<Vec<_>>(), ["a"]);
         assert_eq!(third.hosts["a"].seen, 9);
-        std::fs::write(cluster.join(FILE), "{\"version\":9,\"hosts\":{}}").unwrap();
+        fs::write(cluster.join(FILE), "{\"version\":9,\"hosts\":{}}").unwrap();
         assert_eq!(FleetRecord::read(cluster), FleetRecord::default());
     }
 }

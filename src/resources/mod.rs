@@ -16,6 +16,7 @@ pub mod copy;
 pub mod directory;
 pub mod download;
 pub mod file;
+pub mod firewall;
 pub mod git;
 pub mod group;
 pub mod hostname;
@@ -297,6 +298,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("directory", directory, DirectoryFields),
         kind!("download", download, DownloadFields),
         kind!("file", file, FileFields),
+        kind!("firewall", firewall, FirewallFields),
         kind!("git", git, GitFields),
         kind!("group", group, GroupFields),
         kind!("hostfile", hostfile, HostfileFields),

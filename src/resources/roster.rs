@@ -132,6 +132,26 @@ impl Network {
         (prefix <= bits).then_some(Self { address, prefix })
     }
 
+    /// Whether every address is in it.
+    pub fn is_everything(&self) -> bool {
+        self.prefix == 0
+    }
+
+    /// The network as firewalls write it: no bits behind the prefix.
+    pub fn canonical(&self) -> String {
+        let address = match self.address {
+            IpAddr::V4(address) => {
+                let mask = u32::MAX.checked_shl(32 - self.prefix).unwrap_or(0);
+                IpAddr::from(std::net::Ipv4Addr::from_bits(address.to_bits() & mask))
+            }
+            IpAddr::V6(address) => {
+                let mask = u128::MAX.checked_shl(128 - self.prefix).unwrap_or(0);
+                IpAddr::from(std::net::Ipv6Addr::from_bits(address.to_bits() & mask))
+            }
+        };
+        format!("{address}/{}", self.prefix)
+    }
+
     /// Whether an address is in it.
     pub fn contains(&self, address: IpAddr) -> bool {
         match (self.address, address) {

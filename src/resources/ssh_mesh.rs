@@ -349,7 +349,9 @@ impl Resource for SshMesh {
         let (lines, without_key) = self.authorized(&seen, &old);
         let mut after: String = rest.iter().map(|line| format!("{line}\n")).collect();
         let _ = writeln!(after, "{}", marks.0);
-        lines.iter().for_each(|line| drop(writeln!(after, "{line}")));
+        for line in &lines {
+            let _ = writeln!(after, "{line}");
+        }
         let _ = writeln!(after, "{}", marks.1);
         // sshd refuses keys that others may write.
         let open = found.modes.iter().any(|mode| mode & 0o022 != 0);
