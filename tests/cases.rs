@@ -16,7 +16,9 @@ use std::time::Duration;
 
 use provision::config::{Diagnostics, Sources, yaml};
 use provision::facts::{Answer, Facts, Query, base, batch};
-use provision::resources::{Context, Local, Planned, Resource, Unplannable, kinds};
+use provision::resources::{
+    Context, Local, Member, Planned, Resource, Roster, Unplannable, kinds,
+};
 use provision::transport::PartEnd;
 use serde_json::{Map, Value as Json};
 
@@ -53,10 +55,15 @@ fn name_of(query: &Query) -> String {
         Query::User(name) => format!("user {name}"),
         Query::Group(name) => format!("group {name}"),
         Query::AuthorizedKeys(name) => format!("authorized_keys {name}"),
+        Query::SshKey { user, name } => format!("ssh_key {user} {name}"),
+        Query::SshFiles { user, mesh } => format!("ssh_files {user} {mesh}"),
+        Query::Firewall => "firewall".to_owned(),
+        Query::Sshd => "sshd".to_owned(),
         Query::Checkout(path) => format!("checkout {path}"),
         Query::Build(build) => format!("build {}", build.prefix),
         Query::Ask(question) => format!("asked {}", question.command.display()),
         Query::Probe(name) => format!("probe {name}"),
+        Query::Fleet(query) => format!("fleet {}", name_of(query)),
     }
 }
 
@@ -101,6 +108,10 @@ fn query_of(line: &str) -> Query {
         "user" => Query::User(name),
         "group" => Query::Group(name),
         "authorized_keys" => Query::AuthorizedKeys(name),
+        "ssh_key" => Query::SshKey { user: name, name: words[2].to_owned() },
+        "ssh_files" => Query::SshFiles { user: name, mesh: words[2].to_owned() },
+        "firewall" => Query::Firewall,
+        "sshd" => Query::Sshd,
         "checkout" => Query::Checkout(name),
         other => panic!("{other}"),
     }
@@ -153,6 +164,19 @@ impl Context for Files {
             "template" => Ok(bytes("host {{ name }}\n")),
             _ => Err(format!("`{src}` cannot be read: no such file")),
         }
+    }
+
+    fn roster(&self) -> Roster {
+        let member = |number: u64| Member {
+            name: format!("gpu{number}"),
+            address: format!("10.0.0.1{number}"),
+            offline: number == 3,
+            groups: [if number == 0 { "head" } else { "gpu" }.to_owned()].into(),
+            gpus: (number > 0).then_some(8),
+        };
+        let members = (0..4).map(member).collect();
+        let targets = Arc::new((0..4).collect());
+        Roster { cluster: "c".to_owned(), own: "gpu0".to_owned(), members, targets }
     }
 
     fn render(&self, name: &str, text: &str) -> Result<String, String> {

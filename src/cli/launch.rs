@@ -94,6 +94,9 @@ pub(super) async fn run(
     let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
     let (stopper, cancel) = engine::channel();
     let state = settings.state.clone();
+    let mut fleet = journal::FleetRecord::read(&cluster);
+    let now = jiff::Timestamp::now().as_second();
+    let shared = engine::SharedFacts::recorded(&fleet, now, |host| project.host(host).map(|host| host.index));
     let reboots = usize::try_from(project.policy.reboot_parallel.max(1)).unwrap_or(1);
     let context = Arc::new(Context {
         reboots: tokio::sync::Semaphore::new(reboots),
@@ -110,7 +113,7 @@ pub(super) async fn run(
         queries: launch.queries,
         expected: launch.expected,
         consent: consent(launch.yes, settings.interactive),
-        fleet: engine::SharedFacts::default(),
+        fleet: shared,
     });
 
     let signals = tokio::spawn(watch_signals(stopper, emitter.clone()));
@@ -136,7 +139,13 @@ pub(super) async fn run(
         }
     });
 
-    let mut report = engine::run(context, launch.command).await;
+    let mut report = engine::run(context.clone(), launch.command).await;
+    if launch.mode != Mode::Gather {
+        let hosts = context.project.hosts.iter().map(|host| host.name.as_str()).collect();
+        context.fleet.record(&mut fleet, now);
+        fleet.write(&cluster, &hosts);
+    }
+    drop(context);
     let mut all = codes(&mut report, &emitter);
     all.extend(engine::exit_code(&report.stats, connect.allow_unreachable, report.locked));
     signals.abort();

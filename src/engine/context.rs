@@ -1,49 +1,16 @@
 //! What all hosts of a run share.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 
-use serde_json::Value as Json;
-
 use super::cancel::{Cancel, Stopper};
-use super::writers::Writers;
+use super::fleet::SharedFacts;
 use crate::events::Emitter;
 use crate::facts::Query;
-use crate::project::{Fleet, Project};
+use crate::project::Project;
 use crate::secrets::Secrets;
 use crate::transport::Transport;
-
-/// What is known of all hosts so far, and who writes what they share.
-#[derive(Debug, Default)]
-pub struct SharedFacts {
-    gathered: Mutex<Gathered>,
-    pub(super) writers: Writers,
-}
-
-#[derive(Debug, Default)]
-struct Gathered {
-    /// By host index.
-    facts: BTreeMap<usize, Json>,
-    /// The same as templates see it, until it changes.
-    fleet: Option<Arc<Fleet>>,
-}
-
-impl SharedFacts {
-    /// Makes a host's facts known to the others.
-    pub fn publish(&self, host: usize, facts: Json) {
-        let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        shared.facts.insert(host, facts);
-        shared.fleet = None;
-    }
-
-    /// What is known by now.
-    pub fn fleet(&self) -> Arc<Fleet> {
-        let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
-        let Gathered { facts, fleet } = &mut *shared;
-        fleet.get_or_insert_with(|| Arc::new(Fleet::new(facts.clone()))).clone()
-    }
-}
 
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -16,7 +16,7 @@ use crate::facts::{self, Query, Touches};
 use crate::inventory::Busy;
 use crate::plan::{Planner, Verdict, change_view, diff};
 use crate::playbook::{Instance, InstanceState, OnFailure, Step};
-use crate::resources::{Change, Disruption};
+use crate::resources::{Change, Disruption, Unplannable};
 
 /// How one task went.
 pub(super) struct Ended {
@@ -356,6 +356,11 @@ impl Session {
         loop {
             let rest = match resource.plan(&self.facts) {
                 Ok(rest) if rest.is_empty() => return Ok(Ok(())),
+                // All that can be done now is done.
+                Err(Unplannable::Blocked(reason)) => {
+                    self.warn(format!("`{}` is not all done: {reason}", instance.name));
+                    return Ok(Ok(()));
+                }
                 Ok(rest) => {
                     let lines: Vec<_> = rest
                         .iter()
@@ -399,8 +404,7 @@ pub(super) fn failure(step: &Step, message: String, command: Option<String>, out
     Outcome::Failed(Failure { message, command, output, hint })
 }
 
-pub(super) fn unplannable(error: crate::resources::Unplannable) -> String {
-    use crate::resources::Unplannable;
+pub(super) fn unplannable(error: Unplannable) -> String {
     match error {
         Unplannable::Unknown(object, text) | Unplannable::Missing(object, text) => {
             format!("{object}: {text}")

@@ -13,6 +13,7 @@ mod cancel;
 mod change;
 mod context;
 mod execute;
+mod fleet;
 mod guard;
 mod hints;
 mod login;
@@ -23,7 +24,8 @@ pub mod state;
 mod writers;
 
 pub use cancel::{Cancel, Stop, Stopper, channel};
-pub use context::{Consent, Context, Deadlines, Mode, SharedFacts};
+pub use context::{Consent, Context, Deadlines, Mode};
+pub use fleet::SharedFacts;
 pub use run::{Report, exit_code, run};
 pub use session::Session;
 pub use stage::Leaders;

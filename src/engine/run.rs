@@ -7,6 +7,7 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::cancel::Stop;
+use super::fleet;
 use super::context::{Context, Mode};
 use super::session::Session;
 use super::stage::Leaders;
@@ -80,6 +81,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     });
     let last = stages.len().saturating_sub(1);
     for (number, range) in stages.iter().enumerate() {
+        fleet::tell_absent(&context, range.clone());
         let leaders = leaders(&context, &sessions, range.clone());
         sessions = stage(&context, sessions, range.clone(), &leaders, number == last).await;
     }

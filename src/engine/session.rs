@@ -13,6 +13,7 @@ use super::state::{self, HostState, SpoolReport};
 use crate::events::{EventKind, HostStatus, TaskCounts};
 use crate::facts::{self, Answer, BatchPart, Facts, Query};
 use crate::inventory::Host;
+use crate::plan::Planner;
 use crate::transport::{Frame, Part, PartEnd, Remote, TransportError};
 
 /// Why nothing more can be done on a host.
@@ -52,6 +53,10 @@ pub struct Session {
     pub(super) digests: Vec<String>,
     /// What asks for a reboot.
     pub(super) boot: Boot,
+    /// Questions that some task of the run asks all hosts.
+    pub(super) asked_by_all: BTreeSet<Query>,
+    /// What a plan of earlier stages will touch; only a plan has it, an apply has done it.
+    pub(super) planner: Option<Planner>,
     /// Whether only a new session sees what was changed.
     pub(super) stale: bool,
     started: Instant,
@@ -89,6 +94,8 @@ impl Session {
             locked: false,
             digests: Vec::new(),
             boot: Boot::default(),
+            asked_by_all: BTreeSet::new(),
+            planner: None,
             stale: false,
             started: Instant::now(),
             execs: 0,
@@ -373,7 +380,7 @@ impl Session {
             unknown: unknown as u64,
             seconds: began.elapsed().as_secs_f64(),
         });
-        self.context.fleet.publish(self.host.index, self.facts.view());
+        self.tell_fleet();
         Ok(())
     }
 

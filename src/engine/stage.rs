@@ -43,15 +43,19 @@ impl Session {
         if !self.gathered {
             // Everything that any task of the run asks, whatever its `when` says: one exec.
             let steps = 0..self.context.project.steps.len();
-            let wanted = self.wanted(&self.work(steps), true);
+            let work = self.work(steps);
+            self.asked_by_all = self.questions(&work);
+            let wanted = self.wanted(&work, true);
             self.gather(&wanted).await?;
         }
         let work = self.complete(range).await?;
+        self.hear_fleet(&work);
         let plans = self.show_plan(&work, leaders).await?;
         self.digests.push(plan::digest(plans.iter().map(|(id, plan)| (id.as_str(), plan))));
         if self.context.mode == Mode::Apply {
             self.check_expected()?;
             self.execute(work, leaders).await?;
+            self.tell_fleet();
         }
         Ok(())
     }
@@ -80,7 +84,7 @@ impl Session {
 
     pub(super) fn instantiate(&self, step: &Step, registers: &BTreeMap<String, Json>) -> Vec<Instance> {
         let view = self.facts.view();
-        let fleet = step.fleet.then(|| self.context.fleet.fleet());
+        let fleet = step.reads_fleet().then(|| self.context.fleet.fleet());
         let inputs = Inputs { facts: Some(&view), registered: registers, fleet: fleet.as_deref() };
         self.context.project.instantiate(step, &self.host, &inputs)
     }
@@ -115,15 +119,36 @@ impl Session {
             if self.context.project.online().nth(1).is_some() {
                 wanted.insert(Query::Filesystems);
             }
-            // Templates of other hosts read these of this one.
-            let fleet = self.context.project.steps.iter().flat_map(Step::fleet_facts);
-            wanted.extend(fleet.filter_map(|name| facts::base(name)));
+            wanted.extend(self.asked_by_all.iter().cloned());
         }
         for item in work {
             wanted.extend(item.step.facts.iter().filter_map(|name| facts::base(name)));
-            wanted.extend(queries(&item.instances));
+            wanted.extend(queries(&item.instances).iter().map(|query| query.own().clone()));
         }
         wanted
+    }
+
+    /// What tasks ask of all hosts, this one included, also where they are not for this host.
+    fn questions(&self, work: &[Work]) -> BTreeSet<Query> {
+        let project = self.context.project.clone();
+        // Templates of other hosts read these of this one.
+        let facts = project.steps.iter().flat_map(Step::fleet_facts);
+        let mut questions: BTreeSet<Query> = facts.filter_map(|name| facts::base(name)).collect();
+        let mut take = |instances: &[Instance]| {
+            for query in queries(instances) {
+                if let Query::Fleet(question) = query {
+                    questions.insert(*question);
+                }
+            }
+        };
+        for item in work {
+            take(&item.instances);
+        }
+        let others = project.steps.iter().filter(|step| step.fleet && !step.hosts.contains(&self.host.index));
+        for step in others {
+            take(&self.instantiate(step, &BTreeMap::new()));
+        }
+        questions
     }
 
     /// The tasks of a range with all that can be known: asks again where one answer led to
@@ -175,7 +200,8 @@ impl Session {
 
     /// Plans a stage and says so.
     async fn show_plan(&mut self, work: &[Work], leaders: &Leaders) -> Result<Vec<(String, TaskPlan)>, Gone> {
-        let mut planner = Planner::new(self.context.project.policy.reboot);
+        let reboot = self.context.project.policy.reboot;
+        let mut planner = self.planner.take().unwrap_or_else(|| Planner::new(reboot));
         let mut plans = Vec::new();
         let mut shown = Vec::new();
         let mut to_notify = self.notified.clone();
@@ -228,6 +254,7 @@ impl Session {
             }
         }
         if self.context.mode == Mode::Plan {
+            self.planner = Some(planner);
             for task in &shown {
                 self.count_planned(task);
             }

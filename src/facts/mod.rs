@@ -14,6 +14,7 @@ pub mod base;
 pub mod build;
 pub mod file;
 pub mod filesystem;
+pub mod firewall;
 pub mod git;
 pub mod installed;
 pub mod module;
@@ -27,6 +28,8 @@ pub mod setting;
 mod specimen;
 mod state;
 mod store;
+pub mod ssh_user;
+pub mod sshd;
 pub mod unit;
 
 use std::collections::BTreeSet;
@@ -132,6 +135,34 @@ const KINDS: &[Kind] = &[
         matches: |query| matches!(query, Query::User(_) | Query::Group(_) | Query::AuthorizedKeys(_)),
         script: account::script,
         parse: account::parse,
+    },
+    Kind {
+        name: "ssh_user",
+        chunk: 64,
+        // Four files as base64.
+        output: 24 << 20,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::SshKey { .. } | Query::SshFiles { .. }),
+        script: ssh_user::script,
+        parse: ssh_user::parse,
+    },
+    Kind {
+        name: "firewall",
+        chunk: usize::MAX,
+        output: 1 << 20,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Firewall),
+        script: firewall::script,
+        parse: firewall::parse,
+    },
+    Kind {
+        name: "sshd",
+        chunk: usize::MAX,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Sshd),
+        script: sshd::script,
+        parse: sshd::parse,
     },
     Kind {
         name: "package",

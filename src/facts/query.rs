@@ -1,5 +1,8 @@
 //! Queries and answers.
 
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
@@ -8,6 +11,7 @@ use super::ask::{Asked, Question};
 use super::build::{Build, BuildQuery};
 use super::file::{Attributes, Content};
 use super::filesystem::Filesystems;
+use super::firewall::Firewall;
 use super::git::Checkout;
 use super::installed::Installed;
 use super::module::Module;
@@ -17,6 +21,8 @@ use super::package::{Package, Packages};
 use super::rdma_link::RdmaLink;
 use super::roce::Roce;
 use super::setting::Setting;
+use super::ssh_user::{SshFiles, SshKey};
+use super::sshd::Sshd;
 use super::unit::Unit;
 use crate::probes::Observation;
 
@@ -85,6 +91,24 @@ pub enum Query {
     Group(String),
     /// The `authorized_keys` file of a user.
     AuthorizedKeys(String),
+    /// A key in a user's `~/.ssh`.
+    SshKey {
+        /// The user.
+        user: String,
+        /// Name of the file with the private half.
+        name: String,
+    },
+    /// The files of a mesh in a user's `~/.ssh`.
+    SshFiles {
+        /// The user.
+        user: String,
+        /// Name of the mesh.
+        mesh: String,
+    },
+    /// What sshd makes of its files.
+    Sshd,
+    /// Who manages the firewall and what it lets in.
+    Firewall,
     /// A checkout of git at a path.
     Checkout(String),
     /// What was built into a prefix, and what it would be built from.
@@ -93,6 +117,9 @@ pub enum Query {
     Ask(Box<Question>),
     /// What `verify` looks at, by the name of its probe (see [`probes`](crate::probes)).
     Probe(&'static str),
+    /// The same question to every host of the inventory. The engine answers it with what it knows by
+    /// then, of this run or an earlier one; of this host it is asked.
+    Fleet(Box<Query>),
 }
 
 /// What is known about a query.
@@ -139,6 +166,14 @@ pub enum Answer {
     Group(Option<Group>),
     /// The keys of a user; `None` when there is no such user.
     AuthorizedKeys(Option<AuthorizedKeys>),
+    /// A key of a user; `None` when there is no such user.
+    SshKey(Option<SshKey>),
+    /// Files of a mesh; `None` when there is no such user.
+    SshFiles(Option<SshFiles>),
+    /// The configuration of sshd.
+    Sshd(Sshd),
+    /// The firewall.
+    Firewall(Firewall),
     /// A checkout of git.
     Checkout(Checkout),
     /// What was built.
@@ -147,6 +182,8 @@ pub enum Answer {
     Asked(Asked),
     /// What a probe saw.
     Probe(Box<Observation>),
+    /// Answers by the names of hosts; those of which nothing is known are left out.
+    Fleet(Arc<BTreeMap<String, Answer>>),
     /// It was asked and there is no answer: why.
     Unknown(String),
 }
@@ -180,14 +217,44 @@ fn any(touches: &Touches, is: fn(&Object) -> bool) -> bool {
 }
 
 impl Query {
+    /// What is asked of this very host: a question to all is one to it, too.
+    #[must_use]
+    pub fn own(&self) -> &Self {
+        match self {
+            Self::Fleet(query) => query,
+            query => query,
+        }
+    }
+
+    /// Its name in records of a fleet, for those that are recorded.
+    pub fn record_name(&self) -> Option<String> {
+        match self {
+            Self::Base(name) => Some(format!("base {name}")),
+            Self::SshKey { user, name } => Some(format!("ssh_key {user} {name}")),
+            _ => None,
+        }
+    }
+
+    /// The query of such a name.
+    pub fn of_record(name: &str) -> Option<Self> {
+        match name.split_once(' ')? {
+            ("base", fact) => super::base(fact),
+            ("ssh_key", rest) => {
+                let (user, name) = rest.split_once(' ')?;
+                Some(Self::SshKey { user: user.to_owned(), name: name.to_owned() })
+            }
+            _ => None,
+        }
+    }
+
     /// Whether a change of these things may change the answer.
     pub fn touched_by(&self, touches: &Touches) -> bool {
         match self {
             Self::Base(name) => base_touched(name, touches),
-            // The engine knows itself when they change.
-            Self::State | Self::Reboot => false,
             // What a driver shows comes with its module, its unit or its package.
             Self::Probe(_) => any(touches, |object| matches!(object, Object::Module(_) | Object::Unit(_))),
+            // The engine knows itself when they change.
+            Self::State | Self::Reboot | Self::Fleet(_) => false,
             Self::Path(path)
             | Self::Content { path, .. }
             | Self::Secret { path, .. }
@@ -234,11 +301,18 @@ impl Query {
                     || any(touches, |object| matches!(object, Object::User(_)))
                     || path_meets(touches, ACCOUNT_PATHS)
             }
-            Self::AuthorizedKeys(user) => {
+            Self::AuthorizedKeys(user)
+            | Self::SshKey { user, .. }
+            | Self::SshFiles { user, .. } => {
                 touches.meets(&Object::User(user.clone()))
                     || path_meets(touches, ACCOUNT_PATHS)
                     // The path is the host's to know; `Facts::forget` adds what it was.
                     || any(touches, |object| matches!(object, Object::Path(path) if path.contains("/.ssh")))
+            }
+            Self::Sshd => path_meets(touches, &["/etc/ssh"]),
+            Self::Firewall => {
+                any(touches, |object| matches!(object, Object::Unit(_)))
+                    || path_meets(touches, &["/etc/firewalld", "/etc/ufw", "/etc/nftables.conf"])
             }
             Self::Filesystems => base_touched("mounts", touches),
             Self::Build(build) => {
@@ -274,6 +348,7 @@ fn base_touched(name: &str, touches: &Touches) -> bool {
         }
         "hostname" => path_meets(touches, &["/etc/hostname"]) || unit(),
         "ids" => path_meets(touches, &["/etc/machine-id"]),
+        "ssh" => path_meets(touches, &["/etc/ssh"]),
         _ => true,
     }
 }

@@ -1,10 +1,12 @@
 //! Runs on disk: `$XDG_STATE_HOME/provision/<cluster>/<run>/events.jsonl`, one event a line, and the
 //! locks that keep two runs off the same hosts.
 
+mod fleet;
 mod kept;
 mod lock;
 mod store;
 
+pub use fleet::{Entry, FleetRecord};
 pub use kept::{read_state, write_state};
 pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere};
 pub use store::{Journal, RunInfo, cache_home, last_run, list, new_run_id, read, state_home};

@@ -2,6 +2,7 @@
 
 use crate::facts::{Facts, Object, Touches};
 use crate::inventory::Reboot;
+use crate::inventory::hostlist::fold;
 use crate::playbook::{Instance, InstanceState};
 use crate::resources::{Change, Disruption, Unplannable};
 
@@ -64,7 +65,12 @@ impl Planner {
             }
             InstanceState::Waiting(names) => {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
+                let unreached = names.iter().filter_map(|name| name.strip_prefix("facts of "));
+                let unreached = fold(unreached);
                 let verdict = match self.pending.last() {
+                    _ if !unreached.is_empty() => {
+                        Verdict::Blocked(format!("waits for the facts of {unreached}: not reached yet"))
+                    }
                     Some((_, name)) => Verdict::KnownAfter(name.clone()),
                     None => Verdict::Failed(format!("no answer for {}", names.join(", "))),
                 };

@@ -86,6 +86,8 @@ pub struct Step {
     pub hosts: BTreeSet<usize>,
     /// The host whose variables it sees, where it is done on the controller for all its hosts.
     pub seen_as: Option<usize>,
+    /// The same by the inventory and its playbooks alone: whatever `--hosts` says, offline or not.
+    pub members: Arc<BTreeSet<usize>>,
     /// Its tags and those of the entries and includes around it.
     pub tags: BTreeSet<String>,
     /// How it is carried out.
@@ -94,7 +96,7 @@ pub struct Step {
     pub facts: BTreeSet<String>,
     /// Names of registered answers that it reads.
     pub registers: BTreeSet<String>,
-    /// Whether it reads other hosts' facts (`hosts[...].facts`): a barrier stands before it.
+    /// Whether it needs other hosts' facts (`hosts[...].facts`, `hosts_file`): a barrier stands before it.
     pub fleet: bool,
     /// Where it is written.
     pub span: Span,
@@ -106,6 +108,11 @@ impl Step {
     /// Names of `hosts[...].facts.X` that it reads: what must be known of all hosts before it.
     pub fn fleet_facts(&self) -> &BTreeSet<String> {
         &self.program.reads.fleet_facts
+    }
+
+    /// Whether its texts read other hosts' facts.
+    pub fn reads_fleet(&self) -> bool {
+        self.program.reads.fleet
     }
 
     /// Whether it reads a secret, directly or through a variable.

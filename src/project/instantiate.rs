@@ -2,6 +2,7 @@
 
 use std::cell::RefCell;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use camino::Utf8Path;
 use serde_json::Value as Json;
@@ -13,7 +14,7 @@ use crate::config::{Diagnostic, Diagnostics, Node, Sources, Yaml, locate};
 use crate::inventory::Host;
 use crate::inventory::hostlist::TextError;
 use crate::playbook::{Instance, InstanceState, Origin, Step};
-use crate::resources::{Context, Local};
+use crate::resources::{Context, Local, Roster};
 use crate::sources::SiteSources;
 use crate::template::paths::is_template;
 use crate::template::{Missing, Unresolved};
@@ -112,7 +113,12 @@ impl Project {
         } else {
             self.fill_body(env, body, &mut needed, &mut diagnostics)
         };
-        let context = TaskContext { env, origin: &body.origin, waiting: RefCell::new(BTreeSet::new()) };
+        let context = TaskContext {
+            env,
+            origin: &body.origin,
+            members: &step.members,
+            waiting: RefCell::new(BTreeSet::new()),
+        };
         let resource = match node {
             Some(node) if needed.is_empty() => (body.kind.read)(&node, &context, &mut diagnostics),
             _ => None,
@@ -301,6 +307,7 @@ fn wanted(value: Json, schema: Option<&Json>) -> Json {
 struct TaskContext<'a> {
     env: &'a Env<'a>,
     origin: &'a Origin,
+    members: &'a Arc<BTreeSet<usize>>,
     waiting: RefCell<BTreeSet<String>>,
 }
 
@@ -319,6 +326,10 @@ impl Context for TaskContext<'_> {
 
     fn nics(&self) -> &Json {
         &self.env.host.nics
+    }
+
+    fn roster(&self) -> Roster {
+        self.env.world.roster(self.env.host, self.members)
     }
 
     fn render(&self, name: &str, text: &str) -> Result<String, String> {

@@ -116,6 +116,7 @@ pub fn load_with(
     let set = settings(&options.set, &mut sources, &mut usage);
     let selected = selection(options.hosts.as_deref(), &inventory, &mut sources, &mut usage);
     let world = World {
+        cluster: inventory.cluster.clone(),
         hosts: std::mem::take(&mut inventory.hosts),
         by_name: inventory.directory.hosts.clone(),
         groups: inventory.directory.groups.clone(),

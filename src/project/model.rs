@@ -98,10 +98,14 @@ impl Project {
                 cuts.insert(index + 1);
             }
         }
-        cuts.remove(&0);
+        let mut stages = Vec::new();
+        // All hosts are gathered before the first task that needs others' facts, even when nothing
+        // else comes before it.
+        if cuts.remove(&0) && self.steps.first().is_some_and(|step| step.fleet) {
+            stages.push(0..0);
+        }
         cuts.insert(self.steps.len());
         let mut start = 0;
-        let mut stages = Vec::new();
         for end in cuts {
             if end > start {
                 stages.push(start..end);

@@ -127,6 +127,7 @@ fn command(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Optio
 macro_rules! kind {
     ($name:literal, $read:ident, $record:ident) => {
         Kind {
+            fleet: false,
             name: $name,
             read: $read,
             doc: <$record as Record>::doc,

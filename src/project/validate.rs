@@ -48,7 +48,7 @@ impl Project {
         let mut common = Claims::new();
         for (place, (name, facts)) in specimens.into_iter().enumerate() {
             let fleet = facts.map(|facts| {
-                let all = if self.steps.iter().chain(&self.handlers).any(|step| step.fleet) {
+                let all = if self.steps.iter().chain(&self.handlers).any(Step::reads_fleet) {
                     self.hosts.iter().map(|host| (host.index, facts.clone())).collect()
                 } else {
                     BTreeMap::new()
@@ -186,7 +186,7 @@ impl Project {
 }
 
 fn reads_facts(step: &Step) -> bool {
-    !step.program.reads.facts.is_empty() || step.fleet || !step.registers.is_empty()
+    !step.program.reads.facts.is_empty() || step.reads_fleet() || !step.registers.is_empty()
 }
 
 /// Says under which circumstances a mistake was found.

@@ -11,6 +11,7 @@ use crate::inventory::hostlist::TextError;
 use crate::playbook::Playbook;
 use crate::playbook::file::ParamType;
 use crate::playbook::files::Files;
+use crate::resources::{Member, Roster};
 use crate::secrets;
 use crate::sources::SiteSources;
 use crate::template::condition::{Lookup, Missing, descend};
@@ -45,6 +46,7 @@ impl Texts {
 pub(super) struct World {
     pub(super) texts: Texts,
     pub(super) files: Files,
+    pub(super) cluster: String,
     pub(super) hosts: Vec<Host>,
     pub(super) by_name: BTreeMap<String, usize>,
     pub(super) groups: BTreeMap<String, BTreeSet<usize>>,
@@ -59,6 +61,28 @@ pub(super) struct World {
     /// `hosts` as templates see it, without facts.
     pub(super) hosts_view: OnceLock<tera::Value>,
     pub(super) groups_view: OnceLock<Json>,
+    /// The hosts as resources see them that are about all of them.
+    pub(super) members: OnceLock<Arc<[Member]>>,
+}
+
+impl World {
+    /// The inventory as a task for one of its hosts sees it.
+    pub(super) fn roster(&self, own: &Host, targets: &Arc<BTreeSet<usize>>) -> Roster {
+        let member = |host: &Host| Member {
+            name: host.name.clone(),
+            address: host.address.clone(),
+            offline: host.offline.is_some(),
+            groups: host.groups.clone(),
+            gpus: host.expect.pointer("/gpu/count").and_then(Json::as_u64),
+        };
+        let members = self.members.get_or_init(|| self.hosts.iter().map(member).collect());
+        Roster {
+            cluster: self.cluster.clone(),
+            own: own.name.clone(),
+            members: members.clone(),
+            targets: targets.clone(),
+        }
+    }
 }
 
 /// What was learned of all hosts, for templates that read other hosts' facts.
@@ -136,6 +160,11 @@ pub(super) struct Env<'a> {
 
 fn waiting(name: impl Into<String>) -> Missing {
     Missing::Waiting(BTreeSet::from([name.into()]))
+}
+
+/// What is waited for where a host was never reached.
+pub(crate) fn facts_of(host: &str) -> String {
+    format!("facts of {host}")
 }
 
 fn undefined(root: &str, path: &[Segment]) -> Missing {
@@ -245,10 +274,30 @@ impl<'a> Env<'a> {
         let rest = path.get(1..).unwrap_or(&[]);
         if rest.first() == Some(&Segment::Key("facts".to_owned())) {
             let fleet = self.inputs.fleet.ok_or_else(|| waiting("hosts"))?;
-            let facts = fleet.facts.get(&host.index).ok_or_else(|| undefined("hosts", path))?;
+            let facts = fleet.facts.get(&host.index).ok_or_else(|| waiting(facts_of(name)))?;
             return descend(&format!("hosts.{name}.facts"), facts, rest.get(1..).unwrap_or(&[]));
         }
         descend(&format!("hosts.{name}"), &self.view_of(host), rest)
+    }
+
+    /// Refuses texts about hosts that were never reached, offline ones aside.
+    fn all_reached(&self, names: &[Option<&Segment>]) -> Result<(), Missing> {
+        let Some(fleet) = self.inputs.fleet else { return Ok(()) };
+        let read = |host: &&Host| {
+            names.iter().any(|name| match name {
+                Some(Segment::Key(name)) => *name == host.name,
+                _ => host.offline.is_none(),
+            })
+        };
+        let missing: BTreeSet<String> = self
+            .world
+            .hosts
+            .iter()
+            .filter(read)
+            .filter(|host| !fleet.facts.contains_key(&host.index))
+            .map(|host| facts_of(&host.name))
+            .collect();
+        if missing.is_empty() { Ok(()) } else { Err(Missing::Waiting(missing)) }
     }
 
     /// A host as other hosts' templates see it, without its facts.
@@ -350,7 +399,10 @@ impl Values for Env<'_> {
         match root {
             "hosts" => {
                 let facts = Segment::Key("facts".to_owned());
-                self.hosts_value(uses.iter().any(|path| path.segments.get(1) == Some(&facts)))
+                let read = uses.iter().filter(|path| path.segments.get(1) == Some(&facts));
+                let names: Vec<Option<&Segment>> = read.map(|path| path.segments.first()).collect();
+                self.all_reached(&names)?;
+                self.hosts_value(!names.is_empty())
             }
             "facts" => {
                 let mut facts = BTreeMap::new();

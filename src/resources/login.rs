@@ -103,7 +103,7 @@ pub(super) fn of_touches(touches: &Touches, facts: &Facts) -> Login {
 }
 
 /// Makes sshd read its files again, whatever its unit is called.
-fn reload_sshd() -> Script {
+pub(super) fn reload_sshd() -> Script {
     Script::new(crate::shell!("resources/sshd_reload.sh"))
 }
 

@@ -17,11 +17,14 @@ pub mod copy;
 pub mod directory;
 pub mod download;
 pub mod file;
+pub mod firewall;
 pub mod git;
 pub mod group;
 pub mod hostname;
 pub mod kernel_module;
 mod known;
+pub mod hostfile;
+pub mod hosts_file;
 pub mod limits;
 pub mod line;
 pub mod login;
@@ -40,7 +43,11 @@ pub mod reboot;
 pub mod render;
 pub mod repository;
 pub mod roce;
+pub mod roster;
 pub mod service;
+pub mod ssh_key;
+pub mod ssh_mesh;
+pub mod sshd;
 pub mod symlink;
 pub mod sysctl;
 pub mod template;
@@ -61,6 +68,7 @@ use crate::sources::SiteSources;
 use crate::transport::Script;
 
 pub use login::{Login, Undo};
+pub use roster::{Member, Roster};
 
 crate::choice! {
     /// What a change interrupts. From `gpu` on, a change is made only with consent and on a host that
@@ -251,6 +259,9 @@ pub trait Context {
     /// `nics:` of the host as the inventory has it; null when it has none.
     fn nics(&self) -> &serde_json::Value {
         &serde_json::Value::Null
+    /// All hosts of the inventory.
+    fn roster(&self) -> Roster {
+        Roster::default()
     }
 }
 
@@ -268,6 +279,8 @@ pub struct Kind {
     pub doc: fn() -> &'static str,
     /// Its fields.
     pub fields: fn() -> Vec<FieldDoc>,
+    /// Whether it needs facts of other hosts: all are gathered before it.
+    pub fleet: bool,
     /// One or two tasks that use it; a test reads them.
     pub example: &'static str,
 }
@@ -278,10 +291,14 @@ impl fmt::Debug for Kind {
     }
 }
 
-/// A line of the table of [`kinds`].
+/// A line of the table of [`kinds`]; `fleet` marks those that need facts of other hosts.
 macro_rules! kind {
+    ($name:literal, $module:ident, $fields:ident, fleet) => {
+        Kind { fleet: true, ..kind!($name, $module, $fields) }
+    };
     ($name:literal, $module:ident, $fields:ident) => {
         Kind {
+            fleet: false,
             name: $name,
             read: $module::read,
             doc: $module::$fields::doc,
@@ -302,9 +319,12 @@ pub fn kinds() -> &'static [Kind] {
         kind!("directory", directory, DirectoryFields),
         kind!("download", download, DownloadFields),
         kind!("file", file, FileFields),
+        kind!("firewall", firewall, FirewallFields),
         kind!("git", git, GitFields),
         kind!("group", group, GroupFields),
+        kind!("hostfile", hostfile, HostfileFields),
         kind!("hostname", hostname, HostnameFields),
+        kind!("hosts_file", hosts_file, HostsFileFields, fleet),
         kind!("kernel_module", kernel_module, KernelModuleFields),
         kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
@@ -322,6 +342,9 @@ pub fn kinds() -> &'static [Kind] {
         kind!("repository", repository, RepositoryFields),
         kind!("roce", roce, RoceFields),
         kind!("service", service, ServiceFields),
+        kind!("ssh_key", ssh_key, SshKeyFields),
+        kind!("ssh_mesh", ssh_mesh, SshMeshFields, fleet),
+        kind!("sshd", sshd, SshdFields),
         kind!("symlink", symlink, SymlinkFields),
         kind!("sysctl", sysctl, SysctlFields),
         kind!("template", template, TemplateFields),

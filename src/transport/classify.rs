@@ -84,6 +84,14 @@ pub(super) fn classify(status: Option<i32>, stderr: &str, noise: &str, jump: boo
     }
 }
 
+/// Whether sshd refused a login because too many others are under way (`MaxStartups`): it closes the
+/// connection before it says who it is. OpenSSH 9.6 and later say so in its place.
+pub(super) fn is_crowded(error: &TransportError) -> bool {
+    let TransportError::Connect { kind: ConnectKind::Closed, message } = error else { return false };
+    let ended = ["Connection closed", "Connection reset"].iter().any(|end| message.contains(end));
+    ended && message.contains("exchange_identification") || message.contains("Exceeded MaxStartups")
+}
+
 /// The deadline passed before the shell answered.
 pub(super) fn timed_out(deadline: std::time::Duration, stderr: &str, noise: &str) -> TransportError {
     if let Some(words) = last_line(noise, |_| true) {
@@ -204,6 +212,26 @@ mod tests {
         ] {
             let (seen, message) = kind(classify(Some(255), stderr, "", false));
             assert_eq!(seen, expected, "{message}");
+        }
+    }
+
+    #[test]
+    fn a_crowded_server_is_told_apart() {
+        let crowded = |stderr: &str| is_crowded(&classify(Some(255), stderr, "", false));
+        for stderr in [
+            "kex_exchange_identification: read: Connection reset by peer\nConnection reset by 10.0.0.1 port 22",
+            "kex_exchange_identification: Connection closed by remote host\nConnection closed by 10.0.0.1 port 22",
+            "ssh_exchange_identification: Connection closed by remote host",
+        ] {
+            assert!(crowded(stderr), "{stderr}");
+        }
+        for stderr in [
+            "Connection closed by 10.0.0.1 port 22",
+            "kex_exchange_identification: banner line contains invalid characters",
+            "Connection to gpu0 closed by remote host.",
+            "ssh: connect to host gpu0 port 22: Connection refused",
+        ] {
+            assert!(!crowded(stderr), "{stderr}");
         }
     }
 

@@ -178,8 +178,31 @@ impl Shared {
         Ok(arguments)
     }
 
-    /// Logs in and greets the host shell.
+    /// Logs in and greets the host shell; again where sshd has too many logins under way. Such a one
+    /// ends before anything is sent, so nothing is done twice.
     async fn log_in(
+        self: &Arc<Self>,
+        host: &Host,
+        way: &Way,
+        deadline: Duration,
+        ahead: Option<&Frame>,
+    ) -> Result<(Login, Session), TransportError> {
+        let mut ramp = Ramp::default();
+        loop {
+            match self.log_in_once(host, way, ramp.left(deadline), ahead).await {
+                Err(error) if classify::is_crowded(&error) => match ramp.pause(deadline) {
+                    Some(pause) => {
+                        tracing::debug!(host = %host.name, %error, ?pause, "too many logins there");
+                        tokio::time::sleep(pause).await;
+                    }
+                    None => return Err(error),
+                },
+                result => return result,
+            }
+        }
+    }
+
+    async fn log_in_once(
         self: &Arc<Self>,
         host: &Host,
         way: &Way,
@@ -207,6 +230,33 @@ impl Shared {
             (Err(error), Some(jump)) => Err(self.bastions.explain(jump, error).await),
             (greeted, _) => greeted,
         }
+    }
+}
+
+/// Pauses between logins to a server that refuses them for a while (`MaxStartups`): longer and longer,
+/// each of another length, so that those who were refused together do not come back together.
+#[derive(Debug, Default)]
+struct Ramp {
+    began: Option<tokio::time::Instant>,
+    tries: u32,
+}
+
+impl Ramp {
+    /// What is left of the time that a login may take.
+    fn left(&self, deadline: Duration) -> Duration {
+        self.began.map_or(deadline, |began| deadline.saturating_sub(began.elapsed()))
+    }
+
+    /// How long to wait before the next one; `None` when the time is up.
+    fn pause(&mut self, deadline: Duration) -> Option<Duration> {
+        // Waiting for one's turn before the first answer was no delay of the host.
+        self.began.get_or_insert_with(tokio::time::Instant::now);
+        let longest = Duration::from_millis(100 << self.tries.min(4));
+        self.tries += 1;
+        // The last bits of such an id are random.
+        let random = uuid::Uuid::now_v7().as_u128() & 0xff;
+        let pause = longest / 2 + longest * u32::try_from(random).unwrap_or(0) / 255;
+        (pause < self.left(deadline)).then_some(pause)
     }
 }
 

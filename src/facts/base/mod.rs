@@ -112,6 +112,12 @@ pub const TABLE: &[BaseFact] = &[
         parse: pci::pci,
     },
     BaseFact {
+        name: "ssh",
+        doc: "public host keys of sshd",
+        script: crate::shell!("facts/ssh.sh"),
+        parse: network::ssh,
+    },
+    BaseFact {
         name: "users",
         doc: "the user that we are on the host, and all local users",
         script: crate::shell!("facts/users.sh"),

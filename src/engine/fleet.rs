@@ -1,0 +1,169 @@
+//! What all hosts of a run know of each other.
+//!
+//! Tasks about the whole inventory (`hosts_file`, `ssh_mesh`) need facts of other hosts. Those of this
+//! run are published at the end of each gather and stage; those of a host that is not reached now are
+//! what an earlier run recorded; of a host never seen nothing is known, and such tasks leave what is
+//! there of it alone.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
+
+use serde_json::{Map, Value as Json};
+
+use super::context::Context;
+use super::session::{Session, human};
+use super::stage::{Work, queries};
+use super::writers::Writers;
+use crate::events::EventKind;
+use crate::facts::{Answer, Facts, Query};
+use crate::inventory::hostlist::fold;
+use crate::journal::FleetRecord;
+use crate::project::Fleet;
+
+/// What is known of all hosts so far, and who writes what they share.
+#[derive(Debug, Default)]
+pub struct SharedFacts {
+    gathered: Mutex<Gathered>,
+    pub(super) writers: Writers,
+}
+
+#[derive(Debug, Default)]
+struct Gathered {
+    /// By host index.
+    facts: BTreeMap<usize, Json>,
+    /// The same as templates see it, until it changes.
+    fleet: Option<Arc<Fleet>>,
+    /// Answers by question and name of the host.
+    answers: BTreeMap<Query, Arc<BTreeMap<String, Answer>>>,
+    /// Hosts of this run.
+    seen: BTreeSet<String>,
+    /// Ages of what earlier runs recorded.
+    recorded: BTreeMap<String, Duration>,
+}
+
+impl SharedFacts {
+    /// Begins with what earlier runs recorded; `index` tells the place of a host in the inventory.
+    pub fn recorded(record: &FleetRecord, now: i64, index: impl Fn(&str) -> Option<usize>) -> Self {
+        let mut gathered = Gathered::default();
+        for (host, entry) in &record.hosts {
+            let Some(index) = index(host) else { continue };
+            let age = Duration::from_secs(now.saturating_sub(entry.seen).try_into().unwrap_or(0));
+            gathered.recorded.insert(host.clone(), age);
+            let mut view = Map::new();
+            for (name, answer) in &entry.answers {
+                let Some(query) = Query::of_record(name) else { continue };
+                if let (Query::Base(name), Answer::Base(value)) = (&query, answer) {
+                    view.insert((*name).to_owned(), value.clone());
+                }
+                let answers = gathered.answers.entry(query).or_default();
+                Arc::make_mut(answers).insert(host.clone(), answer.clone());
+            }
+            gathered.facts.insert(index, Json::Object(view));
+        }
+        Self { gathered: Mutex::new(gathered), writers: Writers::default() }
+    }
+
+    /// Makes a host's facts known to the others.
+    pub fn publish(&self, host: usize, facts: Json) {
+        let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.facts.insert(host, facts);
+        shared.fleet = None;
+    }
+
+    /// Makes a host's answers to some questions known to the others.
+    fn publish_answers(&self, host: &str, questions: &BTreeSet<Query>, facts: &Facts) {
+        let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.seen.insert(host.to_owned());
+        for query in questions {
+            let Some(answer) = facts.get(query).filter(|answer| !matches!(answer, Answer::Unknown(_))) else {
+                continue;
+            };
+            let answers = shared.answers.entry(query.clone()).or_default();
+            if answers.get(host) != Some(answer) {
+                Arc::make_mut(answers).insert(host.to_owned(), answer.clone());
+            }
+        }
+    }
+
+    /// What is known by now, for templates.
+    pub fn fleet(&self) -> Arc<Fleet> {
+        let mut shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        let Gathered { facts, fleet, .. } = &mut *shared;
+        fleet.get_or_insert_with(|| Arc::new(Fleet::new(facts.clone()))).clone()
+    }
+
+    /// What is known by now about one question.
+    fn answers(&self, query: &Query) -> Arc<BTreeMap<String, Answer>> {
+        let shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        shared.answers.get(query).cloned().unwrap_or_default()
+    }
+
+    /// What this run learned, for later ones: only what some task asked of all hosts.
+    pub fn record(&self, record: &mut FleetRecord, now: i64) {
+        let shared = self.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+        for (query, answers) in &shared.answers {
+            let Some(name) = query.record_name() else { continue };
+            for host in &shared.seen {
+                if let Some(answer) = answers.get(host) {
+                    record.put(host, now, &name, answer);
+                }
+            }
+        }
+    }
+}
+
+impl Session {
+    /// Tells the others what they may need of this host.
+    pub(super) fn tell_fleet(&self) {
+        let fleet = &self.context.fleet;
+        fleet.publish(self.index(), self.facts().view());
+        fleet.publish_answers(self.name(), &self.asked_by_all, self.facts());
+    }
+
+    /// Takes what is known of the others for the tasks that need it.
+    pub(super) fn hear_fleet(&mut self, work: &[Work]) {
+        let asked: BTreeSet<Query> = work.iter().flat_map(|item| queries(&item.instances)).collect();
+        for query in asked {
+            if let Query::Fleet(question) = &query {
+                let answers = self.context.fleet.answers(question);
+                self.facts.insert(query, Answer::Fleet(answers));
+            }
+        }
+    }
+}
+
+/// Says before a stage whose facts are those of an earlier run, who was never seen, and to whom
+/// something is owed because it is not part of the run.
+pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
+    let project = &context.project;
+    let needed = project.steps.get(range).unwrap_or_default().iter().any(|step| step.fleet);
+    if !needed {
+        return;
+    }
+    let say = |message: String| context.emitter.emit(EventKind::Warning { host: None, message });
+    let shared = context.fleet.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+    let absent = project.hosts.iter().filter(|host| !shared.seen.contains(&host.name));
+    let (known, unknown): (Vec<_>, Vec<_>) = absent.partition(|host| shared.recorded.contains_key(&host.name));
+    if !known.is_empty() {
+        let oldest = known.iter().filter_map(|host| shared.recorded.get(&host.name)).max();
+        let age = oldest.map_or_else(String::new, |age| human(*age));
+        let hosts = fold(known.iter().map(|host| host.name.as_str()));
+        say(format!("facts of {hosts} are those of an earlier run, up to {age} old"));
+    }
+    let never: Vec<&str> =
+        unknown.iter().filter(|host| host.offline.is_none()).map(|host| host.name.as_str()).collect();
+    if !never.is_empty() {
+        let hosts = fold(never);
+        say(format!("nothing is known of {hosts}: what hosts have about it stays as it is"));
+    }
+    let left_out = project.hosts.iter().filter(|host| {
+        host.offline.is_none() && !project.selected.contains(&host.index)
+    });
+    let left_out: Vec<&str> = left_out.map(|host| host.name.as_str()).collect();
+    if !left_out.is_empty() {
+        let hosts = fold(left_out);
+        say(format!("{hosts}: not part of this run; what it learned of others is still owed to them"));
+    }
+}

@@ -1,0 +1,170 @@
+//! A user's own SSH key, and the files of `~/.ssh` that a mesh of hosts is made of.
+//!
+//! Formats: passwd(5); the `.pub` file of ssh-keygen(1). Of a private key only the host reads
+//! anything, and all that it tells is whether the key is encrypted.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::file::read_text;
+use super::{Answer, Answers, Query, lines};
+use crate::transport::Script;
+
+/// The largest file that is read: keys of some thousand hosts.
+pub const LIMIT: usize = 4 << 20;
+
+/// A user and a key in `~/.ssh`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SshKey {
+    /// Home directory.
+    pub home: String,
+    /// Number of the user.
+    pub uid: u32,
+    /// Number of the user's first group.
+    pub gid: u32,
+    /// Type and base64 of the public half.
+    pub public: Option<String>,
+    /// Whether the private half is there.
+    pub private: bool,
+    /// Whether it has a passphrase.
+    pub encrypted: bool,
+    /// Whether `~/.ssh` or the key is a symbolic link.
+    pub linked: bool,
+    /// Whether `ssh-keygen` is there.
+    pub keygen: bool,
+}
+
+/// The files of a mesh in a user's `~/.ssh`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct SshFiles {
+    /// Home directory.
+    pub home: String,
+    /// Number of the user.
+    pub uid: u32,
+    /// Number of the user's first group.
+    pub gid: u32,
+    /// Texts by name; those that are not there are left out.
+    pub files: BTreeMap<String, String>,
+    /// Whether `~/.ssh` or one of them is a symbolic link.
+    pub linked: bool,
+    /// Permission bits of `~/.ssh` and of `authorized_keys`, where they are there.
+    pub modes: Vec<u32>,
+}
+
+/// Names of the files of a mesh: its configuration and its host keys.
+pub fn files(mesh: &str) -> [String; 2] {
+    [format!("provision-{mesh}.conf"), format!("provision-{mesh}.known_hosts")]
+}
+
+pub(super) fn script(queries: &[Query]) -> Script {
+    let mut script = Script::new(crate::shell!("facts/text.sh", "facts/ssh_user.sh"));
+    for query in queries {
+        if let Query::SshKey { user, name } = query {
+            script = script.arg("key").arg(user.as_str()).arg(name.as_str());
+        } else if let Query::SshFiles { user, mesh } = query {
+            script = script.arg("files").arg(user.as_str()).arg(mesh.as_str());
+        }
+    }
+    script
+}
+
+/// What is told of one question.
+#[derive(Default)]
+struct Told<'a> {
+    found: bool,
+    fields: BTreeMap<&'a str, &'a str>,
+    files: BTreeMap<String, String>,
+    modes: Vec<u32>,
+    wrong: Option<String>,
+}
+
+impl Told<'_> {
+    fn number(&self, key: &str) -> u32 {
+        self.fields.get(key).and_then(|text| text.parse().ok()).unwrap_or_default()
+    }
+
+    fn has(&self, key: &str) -> bool {
+        self.fields.contains_key(key)
+    }
+
+    fn key(self) -> Answer {
+        if let Some(reason) = self.wrong {
+            return Answer::Unknown(reason);
+        }
+        Answer::SshKey(self.found.then(|| SshKey {
+            home: self.fields.get("home").copied().unwrap_or_default().to_owned(),
+            uid: self.number("uid"),
+            gid: self.number("gid"),
+            public: self.fields.get("public").and_then(|line| {
+                let mut words = line.split_whitespace();
+                let (kind, key) = (words.next()?, words.next()?);
+                key.starts_with("AAAA").then(|| format!("{kind} {key}"))
+            }),
+            private: self.has("private"),
+            encrypted: self.has("encrypted"),
+            linked: self.has("linked"),
+            keygen: self.has("keygen"),
+        }))
+    }
+
+    fn files(self) -> Answer {
+        if let Some(reason) = self.wrong {
+            return Answer::Unknown(reason);
+        }
+        let (uid, gid, linked) = (self.number("uid"), self.number("gid"), self.has("linked"));
+        let home = self.fields.get("home").copied().unwrap_or_default().to_owned();
+        let (files, modes) = (self.files, self.modes);
+        Answer::SshFiles(self.found.then_some(SshFiles { home, uid, gid, files, linked, modes }))
+    }
+}
+
+fn read(output: &str) -> Option<Vec<Told<'_>>> {
+    let mut told: Vec<Told<'_>> = Vec::new();
+    let mut file = String::new();
+    let mut lines = lines(output);
+    while let Some(line) = lines.next() {
+        let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
+        if key == "end" {
+            return Some(told);
+        }
+        if key == "ask" {
+            told.push(Told::default());
+            continue;
+        }
+        let Some(last) = told.last_mut() else { continue };
+        match key {
+            "found" => last.found = true,
+            "file" => rest.clone_into(&mut file),
+            "denied" => last.wrong = Some(format!("no permission to read {rest}")),
+            "mode" => last.modes.extend(u32::from_str_radix(rest, 8)),
+            "text" => {
+                let bytes = read_text(&mut lines).unwrap_or_default();
+                match String::from_utf8(bytes) {
+                    Ok(text) if text.len() <= LIMIT => {
+                        last.files.insert(std::mem::take(&mut file), text);
+                    }
+                    Ok(_) => last.wrong = Some(format!("~/.ssh/{file} has more than 4 MiB")),
+                    Err(_) => last.wrong = Some(format!("~/.ssh/{file} is not UTF-8")),
+                }
+            }
+            _ => drop(last.fields.insert(key, rest)),
+        }
+    }
+    None
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    let Some(told) = read(&output) else { return Vec::new() };
+    let answers = queries.iter().zip(told);
+    answers
+        .filter_map(|(query, told)| match query {
+            Query::SshKey { .. } => Some((query.clone(), told.key())),
+            Query::SshFiles { .. } => Some((query.clone(), told.files())),
+            _ => None,
+        })
+        .collect()
+}

@@ -1,0 +1,54 @@
+//! What sshd does by now: `sshd -T`, its whole configuration after all files are read.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::{Answer, Answers, Query, lines};
+use crate::transport::Script;
+
+/// sshd's configuration.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Sshd {
+    /// Values by the names of options in small letters; an option that may stand more than once has a
+    /// line for each.
+    pub options: BTreeMap<String, String>,
+    /// Why there are none.
+    pub problem: String,
+    /// Whether the main file reads `/etc/ssh/sshd_config.d/*.conf`.
+    pub drop_ins: bool,
+}
+
+pub(super) fn script(_: &[Query]) -> Script {
+    Script::new(crate::shell!("facts/sshd.sh"))
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    let mut sshd = Sshd::default();
+    let (mut missing, mut ended) = (false, false);
+    for line in lines(&output) {
+        match line.split_once(' ').unwrap_or((line, "")) {
+            ("missing", "") => missing = true,
+            ("drop-ins", "") => sshd.drop_ins = true,
+            ("end", "") => ended = true,
+            ("problem", text) => text.clone_into(&mut sshd.problem),
+            ("option", rest) => {
+                let (key, value) = rest.split_once(' ').unwrap_or((rest, ""));
+                let values = sshd.options.entry(key.to_owned()).or_default();
+                if !values.is_empty() {
+                    values.push('\n');
+                }
+                values.push_str(value);
+            }
+            _ => {}
+        }
+    }
+    if !ended {
+        return Vec::new();
+    }
+    let answer =
+        if missing { Answer::Unknown("no sshd on the host".to_owned()) } else { Answer::Sshd(sshd) };
+    queries.iter().map(|query| (query.clone(), answer.clone())).collect()
+}

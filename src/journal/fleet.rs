@@ -1,0 +1,98 @@
+//! What earlier runs saw of hosts, for tasks about all of them when some are not reached now.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+
+use camino::Utf8Path;
+use serde::{Deserialize, Serialize};
+
+use crate::facts::Answer;
+
+/// The file in a cluster's directory.
+const FILE: &str = "fleet.json";
+/// What is written here; another version is not read.
+const VERSION: u32 = 1;
+
+/// What was seen of each host, public things only: addresses, names, public keys.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct FleetRecord {
+    version: u32,
+    /// By name of the host.
+    pub hosts: BTreeMap<String, Entry>,
+}
+
+/// What was seen of one host.
+#[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
+pub struct Entry {
+    /// When, in seconds since 1970.
+    pub seen: i64,
+    /// Answers by the names of their queries ([`Query::record_name`](crate::facts::Query::record_name)).
+    pub answers: BTreeMap<String, Answer>,
+}
+
+impl FleetRecord {
+    /// What was recorded of a cluster; nothing when there is no record or none that we read.
+    pub fn read(cluster: &Utf8Path) -> Self {
+        let text = fs::read(cluster.join(FILE)).unwrap_or_default();
+        let record: Self = serde_json::from_slice(&text).unwrap_or_default();
+        if record.version == VERSION { record } else { Self::default() }
+    }
+
+    /// Notes an answer of a host.
+    pub fn put(&mut self, host: &str, now: i64, name: &str, answer: &Answer) {
+        let entry = self.hosts.entry(host.to_owned()).or_default();
+        entry.seen = now;
+        entry.answers.insert(name.to_owned(), answer.clone());
+    }
+
+    /// Writes what this run saw over what is recorded by now, for hosts that are in the inventory.
+    pub fn write(self, cluster: &Utf8Path, members: &BTreeSet<&str>) {
+        // Another run, on other hosts, may have written meanwhile.
+        let mut record = Self::read(cluster);
+        if self.hosts.is_empty() && record.hosts.is_empty() {
+            return;
+        }
+        for (host, entry) in self.hosts {
+            if record.hosts.get(&host).is_none_or(|there| there.seen <= entry.seen) {
+                record.hosts.insert(host, entry);
+            }
+        }
+        record.hosts.retain(|host, _| members.contains(host.as_str()));
+        record.version = VERSION;
+        if let Err(error) = record.save(cluster) {
+            tracing::warn!(%cluster, %error, "what was seen of the hosts cannot be recorded");
+        }
+    }
+
+    fn save(&self, cluster: &Utf8Path) -> std::io::Result<()> {
+        fs::create_dir_all(cluster)?;
+        let new = cluster.join(format!("{FILE}.{}", std::process::id()));
+        fs::write(&new, serde_json::to_vec(self)?)?;
+        fs::rename(&new, cluster.join(FILE))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_record_keeps_hosts_of_the_inventory() {
+        let directory = tempfile::tempdir().unwrap();
+        let cluster = Utf8Path::from_path(directory.path()).unwrap();
+        let mut first = FleetRecord::default();
+        for host in ["a", "b"] {
+            first.put(host, 5, "base hostname", &Answer::Base(host.into()));
+        }
+        first.write(cluster, &BTreeSet::from(["a", "b"]));
+        let mut second = FleetRecord::read(cluster);
+        assert_eq!(second.hosts.len(), 2);
+        second.put("a", 9, "base hostname", &Answer::Base("x".into()));
+        second.write(cluster, &BTreeSet::from(["a"]));
+        let third = FleetRecord::read(cluster);
+        assert_eq!(third.hosts.keys().collect::<Vec<_>>(), ["a"]);
+        assert_eq!(third.hosts["a"].seen, 9);
+        fs::write(cluster.join(FILE), "{\"version\":9,\"hosts\":{}}").unwrap();
+        assert_eq!(FleetRecord::read(cluster), FleetRecord::default());
+    }
+}

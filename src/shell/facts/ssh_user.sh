@@ -1,0 +1,69 @@
+# Asks about SSH keys and files of users. Parameters: triples of `key`, a user and the name of a key
+# in ~/.ssh, or `files`, a user and the name of a mesh.
+# Sets name, uid, gid and home of user $1.
+account() {
+    while IFS=: read -r name _ uid gid _ home _; do
+        [ "$name" != "$1" ] || return 0
+    done </etc/passwd
+    command -v getent >/dev/null 2>&1 || return 1
+    line=$(getent passwd "$1") || return 1
+    IFS=: read -r name _ uid gid _ home _ <<END
+$line
+END
+}
+while [ $# -gt 2 ]; do
+    kind=$1 user=$2 what=$3
+    shift 3
+    printf 'ask\n'
+    account "$user" || continue
+    home=${home%/}
+    directory=$home/.ssh
+    printf 'found\nuid %s\ngid %s\nhome %s\n' "$uid" "$gid" "$home"
+    [ ! -L "$directory" ] || printf 'linked\n'
+    if [ -d "$home" ] && [ ! -x "$home" ]; then
+        printf 'denied %s\n' "$home"
+        continue
+    fi
+    if [ -d "$directory" ] && { [ ! -x "$directory" ] || [ ! -r "$directory" ]; }; then
+        printf 'denied %s\n' "$directory"
+        continue
+    fi
+    if [ "$kind" = key ]; then
+        if command -v ssh-keygen >/dev/null 2>&1; then printf 'keygen\n'; fi
+        file=$directory/$what
+        [ ! -L "$file" ] || printf 'linked\n'
+        if [ -f "$file" ]; then
+            printf 'private\n'
+            # What stands behind the magic of an OpenSSH key is the name of its cipher; `none` in base64.
+            { read -r first && read -r second; } <"$file" 2>/dev/null || first='' second=''
+            case $first-$second in
+            *'BEGIN OPENSSH PRIVATE KEY'*-b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAE*) ;;
+            *'BEGIN OPENSSH PRIVATE KEY'*-?* | *-'Proc-Type: 4,ENCRYPTED'*) printf 'encrypted\n' ;;
+            esac
+            first='' second=''
+        fi
+        if [ -r "$file.pub" ]; then
+            line=''
+            IFS= read -r line <"$file.pub"
+            printf 'public %s\n' "$line"
+        fi
+        continue
+    fi
+    [ ! -d "$directory" ] || printf 'mode %s\n' "$(stat -c %a "$directory")"
+    for name in authorized_keys config "provision-$what.conf" "provision-$what.known_hosts"; do
+        file=$directory/$name
+        [ ! -L "$file" ] || printf 'linked\n'
+        [ -f "$file" ] || continue
+        if [ ! -r "$file" ]; then
+            printf 'denied %s\n' "$file"
+            continue
+        fi
+        # shellcheck disable=SC2046
+        set -- $(stat -c '%a %s' "$file") "$@"
+        [ "$name" != authorized_keys ] || printf 'mode %s\n' "$1"
+        printf 'file %s\n' "$name"
+        text "$file" "$2" 4194305
+        shift 2
+    done
+done
+printf 'end\n'

@@ -1,0 +1,37 @@
+# Lets a network in. Parameters: who manages the firewall, the network, whether it is let in now and at
+# boot (`there` or `missing`); of nftables family, table, chain and the file that is read at boot.
+case $1 in
+firewalld)
+    [ "$4" = there ] || firewall-cmd --quiet --permanent --zone=trusted --add-source="$2" || exit 1
+    [ "$3" = there ] || firewall-cmd --quiet --zone=trusted --add-source="$2"
+    ;;
+ufw)
+    # Before all others: the first rule that fits counts.
+    case $2 in
+    *:*) ufw allow from "$2" comment provision ;;
+    *) ufw insert 1 allow from "$2" comment provision || ufw allow from "$2" comment provision ;;
+    esac
+    ;;
+nftables)
+    case $2 in *:*) protocol=ip6 ;; *) protocol=ip ;; esac
+    if [ "$3" != there ]; then
+        nft insert rule "$5" "$6" "$7" "$protocol" saddr "$2" accept comment '"provision"' || exit 1
+    fi
+    if [ "$4" != there ]; then
+        new=$8.provision-new
+        rm -f "$new"
+        cp -p "$8" "$new" || exit 1
+        # A last line without its end would swallow ours.
+        [ -z "$(tail -c 1 "$new")" ] || printf '\n' >>"$new" || exit 1
+        printf 'insert rule %s %s %s %s saddr %s accept comment "provision"\n' \
+            "$5" "$6" "$7" "$protocol" "$2" >>"$new" || exit 1
+        if ! nft -c -f "$new"; then
+            rm -f "$new"
+            printf 'nft refuses %s with the new rule; the file is as it was\n' "$8" >&2
+            exit 1
+        fi
+        mv -f "$new" "$8"
+    fi
+    ;;
+*) exit 2 ;;
+esac
