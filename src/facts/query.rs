@@ -6,6 +6,8 @@ use serde_json::Value as Json;
 use super::account::{AuthorizedKeys, Group, User};
 use super::ask::{Asked, Question};
 use super::build::{Build, BuildQuery};
+use super::cmdline::Cmdline;
+use super::driver::Driver;
 use super::file::{Attributes, Content};
 use super::filesystem::Filesystems;
 use super::git::Checkout;
@@ -13,6 +15,7 @@ use super::installed::Installed;
 use super::module::Module;
 use super::object::{Object, Touches};
 use super::package::{Package, Packages};
+use super::pcie::Pcie;
 use super::setting::Setting;
 use super::unit::Unit;
 use crate::probes::Observation;
@@ -62,6 +65,12 @@ pub enum Query {
     },
     /// The installed packages of a family: a name with `*`.
     Installed(String),
+    /// The NVIDIA driver: packages, modules on disk and the one loaded.
+    Driver,
+    /// `PCIe` settings of bridges and NICs.
+    Pcie,
+    /// The kernel command line of this boot and the next.
+    Cmdline,
     /// A systemd unit, with its suffix.
     Unit(String),
     /// A property of systemd itself: `DefaultLimitMEMLOCK`.
@@ -110,6 +119,12 @@ pub enum Answer {
     Package(Package),
     /// Installed packages of a family.
     Installed(Vec<Installed>),
+    /// The NVIDIA driver.
+    Driver(Box<Driver>),
+    /// `PCIe` settings.
+    Pcie(Pcie),
+    /// The kernel command line.
+    Cmdline(Cmdline),
     /// A unit.
     Unit(Unit),
     /// A property of systemd.
@@ -173,6 +188,12 @@ impl Query {
             }
             Self::Package { name, .. } => {
                 touches.meets(&Object::Package(name.clone())) || path_meets(touches, PACKAGE_PATHS)
+            }
+            Self::Pcie => any(touches, |object| matches!(object, Object::Unit(_))),
+            Self::Cmdline => path_meets(touches, &["/etc/default", "/boot", "/proc/cmdline"]),
+            Self::Driver => {
+                any(touches, |object| matches!(object, Object::Package(_) | Object::Module(_)))
+                    || path_meets(touches, MODULE_PATHS)
             }
             Self::Unit(name) => touches.meets(&Object::Unit(name.clone())) || path_meets(touches, UNIT_PATHS),
             Self::Manager(_) => {

@@ -15,17 +15,23 @@ mod content;
 pub mod copy;
 pub mod directory;
 pub mod download;
+mod driver_changes;
+mod driver_packages;
+pub mod fabric_manager;
 pub mod file;
 pub mod git;
 pub mod group;
 pub mod hostname;
+pub mod kernel_cmdline;
 pub mod kernel_module;
 mod known;
 pub mod limits;
 pub mod line;
 pub mod login;
 pub mod modprobe_options;
+pub mod nvidia_driver;
 pub mod package;
+pub mod pcie;
 pub mod reboot;
 pub mod repository;
 pub mod service;
@@ -278,15 +284,19 @@ pub fn kinds() -> &'static [Kind] {
         kind!("copy", copy, CopyFields),
         kind!("directory", directory, DirectoryFields),
         kind!("download", download, DownloadFields),
+        kind!("fabric_manager", fabric_manager, FabricManagerFields),
         kind!("file", file, FileFields),
         kind!("git", git, GitFields),
         kind!("group", group, GroupFields),
         kind!("hostname", hostname, HostnameFields),
+        kind!("kernel_cmdline", kernel_cmdline, KernelCmdlineFields),
         kind!("kernel_module", kernel_module, KernelModuleFields),
         kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
         kind!("modprobe_options", modprobe_options, ModprobeOptionsFields),
+        kind!("nvidia_driver", nvidia_driver, NvidiaDriverFields),
         kind!("package", package, PackageFields),
+        kind!("pcie", pcie, PcieFields),
         kind!("reboot", reboot, RebootFields),
         kind!("repository", repository, RepositoryFields),
         kind!("service", service, ServiceFields),
