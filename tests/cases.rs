@@ -45,6 +45,9 @@ fn name_of(query: &Query) -> String {
         Query::Packages => "packages".to_owned(),
         Query::Package { name, .. } => format!("package {name}"),
         Query::Installed(pattern) => format!("installed {pattern}"),
+        Query::Driver => "driver".to_owned(),
+        Query::Pcie => "pcie".to_owned(),
+        Query::Cmdline => "cmdline".to_owned(),
         Query::Unit(name) => format!("unit {name}"),
         Query::Manager(name) => format!("manager {name}"),
         Query::Module(name) => format!("module {name}"),
@@ -91,6 +94,9 @@ fn query_of(line: &str) -> Query {
             latest: words.contains(&"latest"),
         },
         "installed" => Query::Installed(name),
+        "driver" => Query::Driver,
+        "pcie" => Query::Pcie,
+        "cmdline" => Query::Cmdline,
         "unit" => Query::Unit(name),
         "manager" => Query::Manager(name),
         "module" => Query::Module(name),
@@ -327,6 +333,9 @@ fn shell_texts_are_clean() {
         }
         if text.contains("build_directory ") && !file.ends_with("build_directory.sh") {
             text = read("resources/build_directory.sh") + &text;
+        }
+        if (text.contains("start_units") || text.contains("give_back")) && !file.ends_with("driver_units.sh") {
+            text = read("resources/driver_units.sh") + &text;
         }
         if text.contains("switch \"$") {
             text = read("resources/prefix.sh") + &text;

@@ -12,6 +12,8 @@ pub mod account;
 pub mod ask;
 pub mod base;
 pub mod build;
+pub mod cmdline;
+pub mod driver;
 pub mod file;
 pub mod filesystem;
 pub mod firewall;
@@ -21,6 +23,7 @@ pub mod module;
 pub mod netdev;
 pub mod object;
 pub mod package;
+pub mod pcie;
 mod query;
 pub mod rdma_link;
 pub mod roce;
@@ -181,6 +184,33 @@ const KINDS: &[Kind] = &[
         matches: |query| matches!(query, Query::Installed(_)),
         script: installed::script,
         parse: installed::parse,
+    },
+    Kind {
+        name: "driver",
+        chunk: 1,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Driver),
+        script: |_| driver::script(),
+        parse: driver::parse,
+    },
+    Kind {
+        name: "cmdline",
+        chunk: 1,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Cmdline),
+        script: |_| cmdline::script(),
+        parse: cmdline::parse,
+    },
+    Kind {
+        name: "pcie",
+        chunk: 1,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Pcie),
+        script: |_| pcie::script(),
+        parse: pcie::parse,
     },
     Kind {
         name: "git",

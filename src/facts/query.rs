@@ -9,6 +9,8 @@ use serde_json::Value as Json;
 use super::account::{AuthorizedKeys, Group, User};
 use super::ask::{Asked, Question};
 use super::build::{Build, BuildQuery};
+use super::cmdline::Cmdline;
+use super::driver::Driver;
 use super::file::{Attributes, Content};
 use super::filesystem::Filesystems;
 use super::firewall::Firewall;
@@ -20,6 +22,7 @@ use super::object::{Object, Touches};
 use super::package::{Package, Packages};
 use super::rdma_link::RdmaLink;
 use super::roce::Roce;
+use super::pcie::Pcie;
 use super::setting::Setting;
 use super::ssh_user::{SshFiles, SshKey};
 use super::sshd::Sshd;
@@ -71,6 +74,12 @@ pub enum Query {
     },
     /// The installed packages of a family: a name with `*`.
     Installed(String),
+    /// The NVIDIA driver: packages, modules on disk and the one loaded.
+    Driver,
+    /// `PCIe` settings of bridges and NICs.
+    Pcie,
+    /// The kernel command line of this boot and the next.
+    Cmdline,
     /// A systemd unit, with its suffix.
     Unit(String),
     /// A property of systemd itself: `DefaultLimitMEMLOCK`.
@@ -146,6 +155,12 @@ pub enum Answer {
     Package(Package),
     /// Installed packages of a family.
     Installed(Vec<Installed>),
+    /// The NVIDIA driver.
+    Driver(Box<Driver>),
+    /// `PCIe` settings.
+    Pcie(Pcie),
+    /// The kernel command line.
+    Cmdline(Cmdline),
     /// A unit.
     Unit(Unit),
     /// A property of systemd.
@@ -265,6 +280,12 @@ impl Query {
             }
             Self::Package { name, .. } => {
                 touches.meets(&Object::Package(name.clone())) || path_meets(touches, PACKAGE_PATHS)
+            }
+            Self::Pcie => any(touches, |object| matches!(object, Object::Unit(_))),
+            Self::Cmdline => path_meets(touches, &["/etc/default", "/boot", "/proc/cmdline"]),
+            Self::Driver => {
+                any(touches, |object| matches!(object, Object::Package(_) | Object::Module(_)))
+                    || path_meets(touches, MODULE_PATHS)
             }
             Self::Unit(name) => touches.meets(&Object::Unit(name.clone())) || path_meets(touches, UNIT_PATHS),
             Self::Manager(_) => {

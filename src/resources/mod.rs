@@ -16,11 +16,15 @@ mod content;
 pub mod copy;
 pub mod directory;
 pub mod download;
+mod driver_changes;
+mod driver_packages;
+pub mod fabric_manager;
 pub mod file;
 pub mod firewall;
 pub mod git;
 pub mod group;
 pub mod hostname;
+pub mod kernel_cmdline;
 pub mod kernel_module;
 mod known;
 pub mod hostfile;
@@ -39,6 +43,9 @@ pub mod nccl_env;
 mod nccl_matrix;
 pub mod package;
 pub mod pip;
+pub mod nvidia_driver;
+pub mod package;
+pub mod pcie;
 pub mod reboot;
 pub mod render;
 pub mod repository;
@@ -318,6 +325,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("copy", copy, CopyFields),
         kind!("directory", directory, DirectoryFields),
         kind!("download", download, DownloadFields),
+        kind!("fabric_manager", fabric_manager, FabricManagerFields),
         kind!("file", file, FileFields),
         kind!("firewall", firewall, FirewallFields),
         kind!("git", git, GitFields),
@@ -325,6 +333,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("hostfile", hostfile, HostfileFields),
         kind!("hostname", hostname, HostnameFields),
         kind!("hosts_file", hosts_file, HostsFileFields, fleet),
+        kind!("kernel_cmdline", kernel_cmdline, KernelCmdlineFields),
         kind!("kernel_module", kernel_module, KernelModuleFields),
         kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
@@ -337,6 +346,9 @@ pub fn kinds() -> &'static [Kind] {
         kind!("nccl_env", nccl_env, NcclEnvFields),
         kind!("package", package, PackageFields),
         kind!("pip", pip, PipFields),
+        kind!("nvidia_driver", nvidia_driver, NvidiaDriverFields),
+        kind!("package", package, PackageFields),
+        kind!("pcie", pcie, PcieFields),
         kind!("reboot", reboot, RebootFields),
         kind!("render", render, RenderFields),
         kind!("repository", repository, RepositoryFields),

@@ -53,7 +53,7 @@ struct Task {
 }
 
 /// Package names of Debian (policy 5.6.1, with an architecture) and rpm.
-fn is_name(text: &str) -> bool {
+pub(super) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-._:~".contains(c))
 }

@@ -422,6 +422,7 @@ impl Repository {
             detail: Detail::Command("apt-get update".to_owned()),
             script: Script::new(crate::shell!("resources/apt.sh"))
                 .arg("update")
+                .arg("")
                 .args(options.into_iter().flat_map(|option| ["-o".to_owned(), option])),
             upload: None,
             disruption: Disruption::None,

@@ -1,5 +1,5 @@
 # Changes packages with apt. Parameters: what is done, apt_preferences(5) for this transaction alone
-# (or empty), then package names or `name=version`.
+# (or empty), then package names or `name=version`; for `update` options.
 DEBIAN_FRONTEND=noninteractive
 # needrestart may restart dockerd under running jobs: it only lists, and not now.
 NEEDRESTART_MODE=l
@@ -26,7 +26,7 @@ case $action in
 update)
     # The lock of the lists knows no time-out of its own.
     tries=0
-    until output=$(apt update 2>&1); do
+    until output=$(apt update "$@" 2>&1); do
         case $output in
         *'Could not get lock'*) tries=$((tries + 1)) ;;
         *) tries=120 ;;

@@ -1,0 +1,187 @@
+//! `kernel_cmdline`: arguments of the kernel, by way of the boot loader.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use super::content::RegularFile;
+use super::value::{FileName, Presence, claims};
+use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::cmdline::Cmdline;
+use crate::facts::{Answer, Facts, Object, Query, Touches, base};
+use crate::transport::Script;
+
+crate::record! {
+    /// Arguments of the kernel: `/etc/default/grub.d/90-provision-NAME.cfg` and `update-grub` on Debian and
+    /// Ubuntu, `grubby` on the RHEL family.
+    ///
+    /// They are in force after a reboot, which the run says and a `reboot` task does. What other files
+    /// give the kernel stays.
+    KernelCmdlineFields("arguments of the kernel") {
+        /// Names the file.
+        req name: FileName,
+        /// Arguments: `iommu=pt`, `nomodeset`.
+        req args: Vec<Sp<String>>,
+        /// Whether the kernel shall get them.
+        def state: Presence = Presence::Present,
+    }
+}
+
+#[derive(Debug)]
+struct KernelCmdline {
+    file: RegularFile,
+    args: Vec<String>,
+    state: Presence,
+}
+
+/// One word that neither grub nor the shell, which reads the file, takes for more.
+fn is_argument(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "=._,:-/@+%~".contains(c))
+}
+
+pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+    let fields = KernelCmdlineFields::from_node(node, diagnostics)?;
+    let errors = diagnostics.errors();
+    let mut keys = BTreeSet::new();
+    for argument in &fields.args {
+        if !is_argument(argument) {
+            diagnostics.push(
+                Diagnostic::error(
+                    argument.span,
+                    format!("`{}` is not an argument of the kernel", **argument),
+                )
+                .help("one word each, such as `iommu=pt`"),
+            );
+        }
+        let key = argument.split('=').next().unwrap_or_default();
+        // Consoles may be several.
+        if !keys.insert(key) && key != "console" {
+            diagnostics.error(argument.span, format!("`{key}` is given twice"));
+        }
+    }
+    if fields.args.is_empty() {
+        diagnostics.error(node.span, "there are no arguments");
+    }
+    if diagnostics.errors() != errors {
+        return None;
+    }
+    let args: Vec<String> = fields.args.into_iter().map(|argument| argument.value).collect();
+    let file = RegularFile::drop_in(
+        format!("/etc/default/grub.d/90-provision-{}.cfg", fields.name.0),
+        format!("GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX {}\"\n", args.join(" ")),
+    );
+    Some(Arc::new(KernelCmdline { file, args, state: fields.state }))
+}
+
+impl KernelCmdline {
+    fn object() -> Object {
+        Object::Path("/proc/cmdline".to_owned())
+    }
+
+    fn cmdline<'a>(&self, facts: &'a Facts) -> Result<&'a Cmdline, Unplannable> {
+        match known::answer(facts, &Query::Cmdline, &Self::object())? {
+            Answer::Cmdline(cmdline) => Ok(cmdline),
+            _ => Err(known::strange(&Self::object())),
+        }
+    }
+
+    /// Arguments that a command line has and shall not, or lacks and shall have.
+    fn wrong<'a>(&'a self, line: &[String]) -> Vec<&'a str> {
+        let wanted = self.state == Presence::Present;
+        self.args.iter().filter(|argument| line.contains(argument) != wanted).map(String::as_str).collect()
+    }
+
+    fn change(&self, wrong: &[&str], script: Script, command: &str) -> Change {
+        let wanted = self.state == Presence::Present;
+        let word = |is: bool| is.then_some("given");
+        let attributes =
+            wrong.iter().map(|argument| Attribute::new(argument, word(!wanted), word(wanted))).collect();
+        let sign = if wanted { '+' } else { '-' };
+        Change {
+            object: Self::object(),
+            summary: format!("~ kernel command line of the next boot ({sign}{}; {command})", wrong.join(" ")),
+            detail: Detail::Attributes(attributes),
+            script,
+            upload: None,
+            disruption: Disruption::None,
+        }
+    }
+}
+
+impl Resource for KernelCmdline {
+    fn queries(&self) -> Vec<Query> {
+        let mut queries = self.file.queries();
+        queries.push(Query::Cmdline);
+        queries.extend(base("virtualization"));
+        queries
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let cmdline = self.cmdline(facts)?;
+        if let Some(kind) = known::container(facts) {
+            if self.wrong(&cmdline.running).is_empty() {
+                return Ok(Vec::new());
+            }
+            return Err(Unplannable::Blocked(format!(
+                "the kernel of a container ({kind}) is booted by the machine below"
+            )));
+        }
+        let script = Script::new(crate::shell!("resources/cmdline.sh"));
+        let wrong = cmdline.next.as_deref().map(|next| self.wrong(next));
+        match cmdline.loader.as_deref() {
+            Some("grub") => {
+                let mut changes = self.file.plan_state(self.state, facts)?;
+                let wrong = wrong.unwrap_or_else(|| self.args.iter().map(String::as_str).collect());
+                if !changes.is_empty() || !wrong.is_empty() {
+                    changes.push(self.change(&wrong, script.arg("update"), "update-grub"));
+                }
+                Ok(changes)
+            }
+            Some("grubby") => {
+                let wrong = wrong.ok_or_else(|| {
+                    let reason = "grubby does not tell the arguments of the default kernel".to_owned();
+                    Unplannable::Unknown(Self::object(), reason)
+                })?;
+                if wrong.is_empty() {
+                    return Ok(Vec::new());
+                }
+                let action = if self.state == Presence::Present { "add" } else { "remove" };
+                Ok(vec![self.change(&wrong, script.arg(action).arg(wrong.join(" ")), "grubby")])
+            }
+            _ if self.wrong(&cmdline.running).is_empty() => Ok(Vec::new()),
+            _ => Err(Unplannable::Failed(format!(
+                "neither update-grub nor grubby is here: give the kernel {} where this host is booted from",
+                self.args.join(" ")
+            ))),
+        }
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::Objects(BTreeSet::from([Object::Path(self.file.path.0.clone()), Self::object()]))
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        let wants = self.args.iter().map(|argument| {
+            let (key, value) = argument.split_once('=').unwrap_or((argument, ""));
+            (key, Some(format!("{value} {}", self.state)))
+        });
+        let own = claims(Object::Path, "/proc/cmdline", "", wants);
+        self.file.manages_state(self.state).into_iter().chain(own).collect()
+    }
+
+    fn reboot(&self, facts: &Facts) -> Option<String> {
+        let cmdline = self.cmdline(facts).ok()?;
+        let wrong = self.wrong(&cmdline.running);
+        if wrong.is_empty() || known::container(facts).is_some() {
+            return None;
+        }
+        let word = if self.state == Presence::Present { "without" } else { "with" };
+        Some(format!("the kernel was booted {word} {}", wrong.join(" ")))
+    }
+
+    /// A cut grub.cfg does not boot.
+    fn leave(&self) -> bool {
+        true
+    }
+}

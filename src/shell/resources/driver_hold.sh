@@ -1,0 +1,19 @@
+# Holds the packages of the driver against upgrades. Parameters: the tool, start of the version.
+case $1 in
+apt)
+    # The list is short and its names hold no white space.
+    set -f
+    # shellcheck disable=SC2046
+    set -- $(dpkg-query -W -f '${Package} ${Version}\n' '*nvidia*' libcuda1 'cuda-drivers*' 2>/dev/null |
+        while read -r name version; do
+            case ${version#*:} in "$2"*) printf '%s\n' "$name" ;; esac
+        done)
+    [ $# -eq 0 ] || apt-mark hold -- "$@"
+    ;;
+*)
+    "$1" -y -q versionlock add 'nvidia-*' 'kmod-nvidia*' 'cuda-drivers*' || {
+        printf 'versions cannot be locked: install python3-dnf-plugin-versionlock, or give hold: false\n' >&2
+        exit 1
+    }
+    ;;
+esac

@@ -1,0 +1,14 @@
+# Loads the NVIDIA module, or another version of it. Parameters: `load` or `reload`.
+if [ "$1" = reload ]; then
+    if ! give_back; then
+        printf 'the NVIDIA module is in use: who uses /dev/nvidia*? A reboot loads the new one\n' >&2
+        exit 1
+    fi
+fi
+modprobe nvidia
+status=$?
+if [ "$status" -ne 0 ] && command -v dmesg >/dev/null 2>&1; then
+    dmesg 2>/dev/null | tail -n 10 >&2
+fi
+start_units
+exit "$status"

@@ -1,0 +1,30 @@
+# Services that hold the NVIDIA module, which give it back and get it again. Sets $stopped.
+stopped=''
+stop_units() {
+    [ -d /run/systemd/system ] || return 0
+    for unit in nvidia-dcgm nvidia-fabricmanager nvidia-imex nvidia-persistenced; do
+        systemctl is-active --quiet "$unit" || continue
+        systemctl stop "$unit" || return
+        stopped="$unit $stopped"
+    done
+}
+start_units() {
+    for unit in $stopped; do
+        systemctl start "$unit" || :
+    done
+}
+# Modules that stand on each other, the upper ones first.
+unload_modules() {
+    for module in nvidia_peermem nvidia_drm nvidia_modeset nvidia_uvm nvidia; do
+        [ -d "/sys/module/$module" ] || continue
+        modprobe -r "$module" || return
+    done
+}
+# Unloads the module; where that cannot be, all is as it was.
+give_back() {
+    if stop_units && unload_modules; then
+        return
+    fi
+    start_units
+    return 1
+}

@@ -1,0 +1,190 @@
+//! The NVIDIA driver with real packages, and a host of dnf.
+
+use super::resources::converges;
+use super::support::{Lab, outcome};
+
+/// User space of branch 535 from Debian's non-free, by the built-in playbook, into a container.
+#[test]
+fn nvidia_user_space() {
+    let Some(lab) = Lab::up(&["n0"], "{}") else { return };
+    let node = lab.node("n0");
+    let site = lab.site(
+        "driver",
+        "
+name: driver
+tasks:
+  - include: nvidia-driver
+    with: { branch: \"535\", modules: none }
+",
+    );
+    let json = site.apply(0);
+    assert_eq!(outcome(&json, "n0", "NVIDIA driver")["outcome"], "changed", "{json:#}");
+    let again = site.apply(0);
+    assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
+    site.run("verify", &[]).expect(0);
+    let version = node.sh("dpkg-query -W -f '${Version}' libcuda1");
+    assert!(version.starts_with("535."), "{version}");
+    let held = node.sh("apt-mark showhold");
+    assert!(held.lines().any(|name| name == "nvidia-smi") && held.lines().any(|name| name == "libnvidia-ml1"));
+    // The loader finds the library, and the tool says that there is no module.
+    node.sh("ldconfig -p | grep -q libcuda.so.1");
+    let said = node.sh("nvidia-smi || echo status $?");
+    assert!(said.contains("couldn't communicate with the NVIDIA driver") && said.contains("status 9"), "{said}");
+
+    // A hold that is gone and a part that is gone come back.
+    node.sh("apt-mark unhold libnvidia-ml1 >/dev/null; dpkg --force-depends -r nvidia-smi >/dev/null 2>&1");
+    site.run("verify", &[]).expect(6).shows("nvidia-smi");
+    let json = site.apply(0);
+    assert_eq!(outcome(&json, "n0", "NVIDIA driver")["outcome"], "changed", "{json:#}");
+    assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
+
+    // A branch that no repository has takes nothing away.
+    site.playbook("
+name: driver
+tasks:
+  - name: driver
+    nvidia_driver: { branch: \"999\", modules: none }
+");
+    site.run("apply", &[]).expect(5);
+    assert_eq!(node.sh("dpkg-query -W -f '${Version}' libcuda1"), version);
+
+    // The module itself is not for containers.
+    site.playbook("
+name: driver
+tasks:
+  - name: driver
+    nvidia_driver: { branch: \"535\" }
+  - name: fabric manager
+    fabric_manager: { wanted: always }
+  - name: command line
+    kernel_cmdline: { name: x, args: [provision.test=1] }
+");
+    let json = site.run("apply", &["--json", "-"]).expect(7).json();
+    assert_eq!(outcome(&json, "n0", "driver")["outcome"], "blocked", "{json:#}");
+    lab.assert_nothing_left();
+}
+
+/// DKMS builds the proprietary module of Debian against real headers: about 10 minutes.
+///
+/// `cargo test --test lab_runs -- --ignored nvidia_module_is_built`
+#[test]
+#[ignore = "builds a kernel module for 10 minutes"]
+fn nvidia_module_is_built() {
+    let Some(lab) = Lab::up(&["n0"], "{ packages: [linux-headers-amd64] }") else { return };
+    let node = lab.node("n0");
+    let site = lab.site(
+        "module",
+        "
+name: module
+tasks:
+  - name: non-free
+    file:
+      path: /etc/apt/sources.list.d/non-free.sources
+      content: |
+        Types: deb
+        URIs: http://deb.debian.org/debian
+        Suites: bookworm
+        Components: contrib non-free non-free-firmware
+        Signed-By: /usr/share/keyrings/debian-archive-keyring.gpg
+  - name: driver
+    nvidia_driver: { branch: \"535\", load: false }
+",
+    );
+    let json = site.apply(0);
+    assert_eq!(outcome(&json, "n0", "driver")["outcome"], "changed", "{json:#}");
+    assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
+    let status = node.sh("dkms status");
+    assert!(status.contains("nvidia-current/535.") && status.contains(": installed"), "{status}");
+    let kernel = node.sh("ls /lib/modules");
+    let version = node.sh(&format!("modinfo -k {kernel} -F version nvidia-current"));
+    assert!(version.starts_with("535."), "{version}");
+
+    // A module that is lost is built again.
+    node.sh(&format!("dkms remove $(dkms status | sed -n 's/,.*//p;q') -k {kernel} >/dev/null"));
+    let json = site.apply(0);
+    assert_eq!(outcome(&json, "n0", "driver")["outcome"], "changed", "{json:#}");
+    node.sh(&format!("modinfo -k {kernel} -F version nvidia-current"));
+
+    // Loaded it cannot be.
+    site.playbook("
+name: module
+tasks:
+  - name: driver
+    nvidia_driver: { branch: \"535\" }
+");
+    let json = site.run("apply", &["--json", "-"]).expect(7).json();
+    assert_eq!(outcome(&json, "n0", "driver")["outcome"], "blocked", "{json:#}");
+}
+
+/// A host of dnf: Debian's dnf and rpm, with dpkg out of sight, and a signed repository made on the spot.
+#[test]
+fn dnf_packages_and_repositories() {
+    let Some(lab) = Lab::up(&["n0"], "{ packages: [dnf, rpm, createrepo-c, gnupg, dnf-plugins-core] }") else { return };
+    let node = lab.node("n0");
+    node.sh(r#"
+        set -e
+        export GNUPGHOME=/root/keys HOME=/root
+        mkdir -p -m 700 /root/keys /root/build /srv/repo
+        gpg -q --batch --pinentry-mode loopback --passphrase '' --quick-gen-key 'Packages of the lab' rsa3072 sign never
+        gpg -q --armor --export >/srv/repo/KEY
+        for version in 1.0 2.0; do
+            printf 'Name: tool\nVersion: %s\nRelease: 1\nSummary: a tool\nLicense: MIT\nBuildArch: noarch\n%%description\nA tool.\n%%install\nmkdir -p %%{buildroot}/opt\necho %s >%%{buildroot}/opt/tool\n%%files\n/opt/tool\n' $version $version >tool.spec
+            rpmbuild -bb --define '_topdir /root/build' tool.spec >/dev/null 2>&1
+        done
+        printf 'Name: other\nVersion: 1\nRelease: 1\nSummary: another\nLicense: MIT\nBuildArch: noarch\n%%description\nAnother.\n%%files\n' >other.spec
+        rpmbuild -bb --define '_topdir /root/build' other.spec >/dev/null 2>&1
+        cp /root/build/RPMS/noarch/*.rpm /srv/repo
+        rpmsign --define '_gpg_name Packages of the lab' --addsign /srv/repo/*.rpm >/dev/null
+        createrepo_c -q /srv/repo
+        printf 'ID=rocky\nVERSION_ID=9.4\nID_LIKE="rhel centos fedora"\nPRETTY_NAME=Rocky\n' >/etc/os-release
+        mkdir -p /opt/off
+        mv /usr/bin/dpkg-query /usr/bin/dpkg /usr/bin/apt-get /usr/bin/apt-cache /opt/off
+    "#);
+    let fingerprint = node.sh("GNUPGHOME=/root/keys gpg -q --list-keys --with-colons | sed -n 's/^fpr:::::::::\\(.*\\):/\\1/p' | head -n 1");
+    let play = |fingerprint: &str, tool: &str| {
+        format!(
+            "
+name: dnf
+tasks:
+  - name: repository
+    repository: {{ name: lab, url: \"file:///srv/repo\", exclude: [other], key: {{ url: \"file:///srv/repo/KEY\", fingerprint: \"{fingerprint}\" }} }}
+  - name: tool
+    package: {{ names: [tool], {tool} }}
+"
+        )
+    };
+    // Somebody else's key is not taken, and nothing is installed by it.
+    let site = lab.site("dnf", &play(&"AB".repeat(20), ""));
+    site.run("apply", &[]).expect(5).says("not ABAB");
+    assert_eq!(node.sh("ls /etc/pki/rpm-gpg 2>/dev/null; rpm -q tool || true"), "package tool is not installed");
+
+    site.playbook(&play(&fingerprint, "version: \"1.0\""));
+    converges(&site, &["repository", "tool"]);
+    assert_eq!(node.sh("cat /opt/tool; rpm -q tool"), "1.0\ntool-1.0-1.noarch");
+    site.playbook(&play(&fingerprint, "state: latest"));
+    converges(&site, &["tool"]);
+    assert_eq!(node.sh("cat /opt/tool"), "2.0");
+    // An older version is a downgrade.
+    site.playbook(&play(&fingerprint, "version: \"1.0\""));
+    converges(&site, &["tool"]);
+    assert_eq!(node.sh("cat /opt/tool"), "1.0");
+    site.playbook(&play(&fingerprint, "state: absent"));
+    converges(&site, &["tool"]);
+
+    // What is excluded is not there, and what nobody signed is not installed.
+    site.playbook(&play(&fingerprint, "").replace("names: [tool]", "names: [other]"));
+    site.run("apply", &[]).expect(5);
+    node.sh("rpmsign --delsign /srv/repo/tool-2*.rpm >/dev/null && createrepo_c -q /srv/repo && dnf -q clean all");
+    site.playbook(&play(&fingerprint, "version: \"2.0\""));
+    site.run("apply", &[]).expect(5);
+    node.sh("! rpm -q tool");
+
+    site.playbook("
+name: dnf
+tasks:
+  - name: repository
+    repository: { name: lab, state: absent }
+");
+    converges(&site, &["repository"]);
+    lab.assert_nothing_left();
+}
