@@ -16,9 +16,7 @@ use std::time::Duration;
 
 use provision::config::{Diagnostics, Sources, yaml};
 use provision::facts::{Answer, Facts, Query, base, batch};
-use provision::resources::{
-    Context, Local, Member, Planned, Resource, Roster, Unplannable, kinds,
-};
+use provision::resources::{Context, Local, Member, Planned, Resource, Roster, Unplannable, kinds};
 use provision::transport::PartEnd;
 use serde_json::{Map, Value as Json};
 
@@ -334,7 +332,8 @@ fn shell_texts_are_clean() {
         if text.contains("build_directory ") && !file.ends_with("build_directory.sh") {
             text = read("resources/build_directory.sh") + &text;
         }
-        if (text.contains("start_units") || text.contains("give_back")) && !file.ends_with("driver_units.sh") {
+        if (text.contains("start_units") || text.contains("give_back")) && !file.ends_with("driver_units.sh")
+        {
             text = read("resources/driver_units.sh") + &text;
         }
         if text.contains("switch \"$") {

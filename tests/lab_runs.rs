@@ -10,10 +10,10 @@ mod builds;
 mod commands;
 #[path = "lab_runs/converge.rs"]
 mod converge;
-#[path = "lab_runs/offline.rs"]
-mod offline;
 #[path = "lab_runs/driver.rs"]
 mod driver;
+#[path = "lab_runs/offline.rs"]
+mod offline;
 #[path = "lab_runs/paused.rs"]
 mod paused;
 #[path = "lab_runs/poison.rs"]

@@ -1,5 +1,11 @@
 //! The pages of the five sites: every step of a guide has a row, and what a row names is there.
-#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, clippy::panic, reason = "a test")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    clippy::expect_used,
+    clippy::panic,
+    reason = "a test"
+)]
 #![allow(clippy::disallowed_methods, reason = "tests read files and start the program")]
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -84,7 +90,10 @@ fn every_step_has_a_row_that_is_true() {
             let mut looks = place.contains("`provision ");
             for span in spans(place) {
                 if let Some(check) = span.strip_prefix("check ") {
-                    assert!(checks.contains(&format!("`{check}`")), "{site} {step}: there is no check {check}");
+                    assert!(
+                        checks.contains(&format!("`{check}`")),
+                        "{site} {step}: there is no check {check}"
+                    );
                     looks = true;
                 } else if builtin.contains(span) {
                     resources.insert("playbook".to_owned());

@@ -70,16 +70,25 @@ impl Tests {
         let with = |pair: &&Pair| pair.0 == host || pair.1 == host;
         if let Some(pair) = blame.between.iter().find(with) {
             let other = if pair.0 == host { pair.1 } else { pair.0 };
-            let text = format!("fails with {} only; both are well with others, so it is between them", name(other));
+            let text =
+                format!("fails with {} only; both are well with others, so it is between them", name(other));
             return Some((CheckStatus::Fail, text, evidence));
         }
         if blame.either.iter().any(|pair| with(&pair)) {
             let text = format!("{first}; no host that is known to be good could tell which of the two it is");
             return Some((CheckStatus::Fail, text, evidence));
         }
-        let bad: Vec<&str> =
-            failed.iter().map(|(other, _)| *other).filter(|other| blame.hosts.contains(other)).map(name).collect();
-        Some((CheckStatus::Pass, format!("{}; not with {}, which is bad", passed.join(", "), bad.join(", ")), Vec::new()))
+        let bad: Vec<&str> = failed
+            .iter()
+            .map(|(other, _)| *other)
+            .filter(|other| blame.hosts.contains(other))
+            .map(name)
+            .collect();
+        Some((
+            CheckStatus::Pass,
+            format!("{}; not with {}, which is bad", passed.join(", "), bad.join(", ")),
+            Vec::new(),
+        ))
     }
 }
 
@@ -96,7 +105,8 @@ pub fn results(
             rails.iter().filter_map(|(rail, tests)| Some((rail, tests.of(host, names)?))).collect();
         let Some(worst) = told.iter().map(|(_, (status, ..))| *status).min() else { continue };
         let these = told.iter().filter(|(_, (status, ..))| *status == worst);
-        let messages: Vec<String> = these.clone().map(|(rail, (_, text, _))| format!("{rail}: {text}")).collect();
+        let messages: Vec<String> =
+            these.clone().map(|(rail, (_, text, _))| format!("{rail}: {text}")).collect();
         let finding = worst.is_finding();
         results.insert(
             host,
@@ -104,7 +114,11 @@ pub fn results(
                 check: check.to_owned(),
                 status: worst,
                 message: messages.join("; "),
-                evidence: these.flat_map(|(_, (_, _, evidence))| evidence.clone()).take(8).filter(|_| finding).collect(),
+                evidence: these
+                    .flat_map(|(_, (_, _, evidence))| evidence.clone())
+                    .take(8)
+                    .filter(|_| finding)
+                    .collect(),
                 hint: finding.then(|| hint.to_owned()),
                 because: None,
             },
@@ -124,7 +138,11 @@ mod tests {
     fn played(bad: &[usize]) -> Tests {
         let mut tests = Tests { command: "rping".to_owned(), ..Tests::default() };
         let ended = |pair: &Pair| {
-            if bad.contains(&pair.0) || bad.contains(&pair.1) { Err("no answer".to_owned()) } else { Ok("5 pings".to_owned()) }
+            if bad.contains(&pair.0) || bad.contains(&pair.1) {
+                Err("no answer".to_owned())
+            } else {
+                Ok("5 pings".to_owned())
+            }
         };
         for pair in super::super::pairs::neighbours(6).iter().flatten() {
             tests.passes[0].insert(*pair, ended(pair));

@@ -82,7 +82,14 @@ fn ends(devices: &[Device], address: &str) -> BTreeMap<String, End> {
         let (name, number) = (device.name.clone(), port.number);
         if port.link_layer == "InfiniBand" {
             // The two sides meet over the management network.
-            let end = End { device: name, port: number, gid: None, address: address.to_owned(), own_address: false, rate };
+            let end = End {
+                device: name,
+                port: number,
+                gid: None,
+                address: address.to_owned(),
+                own_address: false,
+                rate,
+            };
             return Some(end);
         }
         let gid = port.gids.iter().filter(|gid| gid.kind == "RoCE v2").find(|gid| gid.ipv4().is_some())?;
@@ -152,7 +159,12 @@ async fn open(transport: &dyn Transport, host: &Host, secrets: &Secrets) -> Resu
     let tools = Script::new(shell!("active/tools.sh")).args(["rping", "ib_write_bw", "timeout"]);
     let mut frame = Frame { secrets: secrets.clone(), ..Frame::default() };
     frame.parts = parts.iter().map(|part| part.part.clone()).collect();
-    frame.parts.push(Part { name: "tools".to_owned(), script: tools, deadline: Duration::from_secs(20), limit: LIMIT });
+    frame.parts.push(Part {
+        name: "tools".to_owned(),
+        script: tools,
+        deadline: Duration::from_secs(20),
+        limit: LIMIT,
+    });
     let mut ended = Vec::new();
     let (remote, result) = transport
         .open_and_run(host, Duration::from_secs(15), &frame, &mut |end| ended.push(end))
@@ -178,7 +190,12 @@ async fn open(transport: &dyn Transport, host: &Host, secrets: &Secrets) -> Resu
         return Err("its RDMA devices could not be read".to_owned());
     };
     let devices = rdma.devices.clone().map_err(|gap| gap.reason)?;
-    Ok(Member { name: host.name.clone(), ends: ends(&devices, &host.address), tools, remote: Mutex::new(remote) })
+    Ok(Member {
+        name: host.name.clone(),
+        ends: ends(&devices, &host.address),
+        tools,
+        remote: Mutex::new(remote),
+    })
 }
 
 /// One test on all rails; results by place in `members`.
@@ -195,7 +212,10 @@ async fn tested(
         } else if !member.tools.contains(test.tool()) || !member.tools.contains("timeout") {
             all.insert(place, untold(test.check(), &format!("{} is not installed", test.tool())));
         } else if test == Test::Rping && !member.ends.values().any(|end| end.own_address) {
-            all.insert(place, skipped(test.check(), "InfiniBand ports without an address: see active.ib_write_bw"));
+            all.insert(
+                place,
+                skipped(test.check(), "InfiniBand ports without an address: see active.ib_write_bw"),
+            );
         }
     }
     let ready: Vec<usize> = (0..members.len()).filter(|place| !all.contains_key(place)).collect();
@@ -212,7 +232,10 @@ async fn tested(
         let mut tests = Tests { command: test.tool().to_owned(), ..Tests::default() };
         let placed = |rounds: Vec<Round>| -> Vec<Round> {
             let place = |at: usize| on.get(at).copied().unwrap_or_default();
-            rounds.into_iter().map(|round| round.into_iter().map(|(a, b)| (place(a), place(b))).collect()).collect()
+            rounds
+                .into_iter()
+                .map(|round| round.into_iter().map(|(a, b)| (place(a), place(b))).collect())
+                .collect()
         };
         for round in placed(neighbours(on.len())) {
             say(&format!("{} on {rail}: {} pairs", test.tool(), round.len()));
@@ -220,7 +243,11 @@ async fn tested(
             first.extend(round_of(test, rail, &round, members, secrets).await);
         }
         for round in tests.outcomes(0).again() {
-            say(&format!("{} on {rail}: {} suspects with hosts that are known to be good", test.tool(), round.len()));
+            say(&format!(
+                "{} on {rail}: {} suspects with hosts that are known to be good",
+                test.tool(),
+                round.len()
+            ));
             let ended = round_of(test, rail, &round, members, secrets).await;
             let [_, second] = &mut tests.passes;
             second.extend(ended);
@@ -304,9 +331,8 @@ async fn said(member: &Member, script: Script, secrets: &Secrets) -> Result<Stri
     let frame = Frame { parts: vec![part], secrets: secrets.clone(), ..Frame::default() };
     let mut remote = member.remote.lock().await;
     let mut text = String::new();
-    let result = remote
-        .run(&frame, &mut |end| text = secrets.redact(&String::from_utf8_lossy(&end.output)))
-        .await;
+    let result =
+        remote.run(&frame, &mut |end| text = secrets.redact(&String::from_utf8_lossy(&end.output))).await;
     if let Err(error) = result {
         if matches!(error, TransportError::PartTimedOut { .. })
             && let Err(error) = remote.revive().await

@@ -145,7 +145,8 @@ pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
     let say = |message: String| context.emitter.emit(EventKind::Warning { host: None, message });
     let shared = context.fleet.gathered.lock().unwrap_or_else(PoisonError::into_inner);
     let absent = project.hosts.iter().filter(|host| !shared.seen.contains(&host.name));
-    let (known, unknown): (Vec<_>, Vec<_>) = absent.partition(|host| shared.recorded.contains_key(&host.name));
+    let (known, unknown): (Vec<_>, Vec<_>) =
+        absent.partition(|host| shared.recorded.contains_key(&host.name));
     if !known.is_empty() {
         let oldest = known.iter().filter_map(|host| shared.recorded.get(&host.name)).max();
         let age = oldest.map_or_else(String::new, |age| human(*age));
@@ -158,9 +159,8 @@ pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
         let hosts = fold(never);
         say(format!("nothing is known of {hosts}: what hosts have about it stays as it is"));
     }
-    let left_out = project.hosts.iter().filter(|host| {
-        host.offline.is_none() && !project.selected.contains(&host.index)
-    });
+    let left_out =
+        project.hosts.iter().filter(|host| host.offline.is_none() && !project.selected.contains(&host.index));
     let left_out: Vec<&str> = left_out.map(|host| host.name.as_str()).collect();
     if !left_out.is_empty() {
         let hosts = fold(left_out);

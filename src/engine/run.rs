@@ -7,8 +7,8 @@ use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
 
 use super::cancel::Stop;
-use super::fleet;
 use super::context::{Context, Mode};
+use super::fleet;
 use super::session::Session;
 use super::stage::Leaders;
 use crate::events::{EventKind, HostStatus, RunStats};

@@ -105,9 +105,10 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
             ("end", "") => ended = true,
             ("denied", "") => denied = true,
             ("backend", name) => {
-                if let Some(backend) = [Backend::Firewalld, Backend::Ufw, Backend::Nftables, Backend::Iptables]
-                    .into_iter()
-                    .find(|backend| backend.to_string() == name)
+                if let Some(backend) =
+                    [Backend::Firewalld, Backend::Ufw, Backend::Nftables, Backend::Iptables]
+                        .into_iter()
+                        .find(|backend| backend.to_string() == name)
                 {
                     firewall.backend = backend;
                 }

@@ -29,10 +29,10 @@ pub mod rdma_link;
 pub mod roce;
 pub mod setting;
 mod specimen;
-mod state;
-mod store;
 pub mod ssh_user;
 pub mod sshd;
+mod state;
+mod store;
 pub mod unit;
 
 use std::collections::BTreeSet;

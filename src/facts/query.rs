@@ -20,9 +20,9 @@ use super::module::Module;
 use super::netdev::{LinkMatch, Netdev};
 use super::object::{Object, Touches};
 use super::package::{Package, Packages};
+use super::pcie::Pcie;
 use super::rdma_link::RdmaLink;
 use super::roce::Roce;
-use super::pcie::Pcie;
 use super::setting::Setting;
 use super::ssh_user::{SshFiles, SshKey};
 use super::sshd::Sshd;
@@ -322,9 +322,7 @@ impl Query {
                     || any(touches, |object| matches!(object, Object::User(_)))
                     || path_meets(touches, ACCOUNT_PATHS)
             }
-            Self::AuthorizedKeys(user)
-            | Self::SshKey { user, .. }
-            | Self::SshFiles { user, .. } => {
+            Self::AuthorizedKeys(user) | Self::SshKey { user, .. } | Self::SshFiles { user, .. } => {
                 touches.meets(&Object::User(user.clone()))
                     || path_meets(touches, ACCOUNT_PATHS)
                     // The path is the host's to know; `Facts::forget` adds what it was.

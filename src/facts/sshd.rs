@@ -48,7 +48,6 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     if !ended {
         return Vec::new();
     }
-    let answer =
-        if missing { Answer::Unknown("no sshd on the host".to_owned()) } else { Answer::Sshd(sshd) };
+    let answer = if missing { Answer::Unknown("no sshd on the host".to_owned()) } else { Answer::Sshd(sshd) };
     queries.iter().map(|query| (query.clone(), answer.clone())).collect()
 }

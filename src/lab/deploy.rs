@@ -9,9 +9,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use super::engine::Engine;
 use super::fault;
-use super::profile::Profile;
 use super::mirror;
 use super::node::{self, Container, Lab, Node, Ready};
+use super::profile::Profile;
 use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image, vm};

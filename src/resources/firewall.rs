@@ -3,7 +3,9 @@
 use std::sync::Arc;
 
 use super::roster::Network;
-use super::{Attribute, Change, Context, Detail, Disruption, Login, Planned, Resource, Undo, Unplannable, known};
+use super::{
+    Attribute, Change, Context, Detail, Disruption, Login, Planned, Resource, Undo, Unplannable, known,
+};
 use crate::config::{Diagnostics, FromNode as _, Node};
 use crate::facts::firewall::{Backend, Firewall as Found};
 use crate::facts::{Answer, Facts, Object, Query, Touches};

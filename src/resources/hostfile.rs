@@ -59,8 +59,9 @@ pub(super) fn read(
             (Format::Mpich, Some(slots)) => writeln!(text, "{name}:{slots}"),
             (Format::OpenMpi | Format::Mpich, None) => {
                 diagnostics.push(
-                    Diagnostic::error(node.span, format!("how many slots has {name}?"))
-                        .help("give `slots`, `expect: { gpu: { count: 8 } }` of its group, or fewer `groups`"),
+                    Diagnostic::error(node.span, format!("how many slots has {name}?")).help(
+                        "give `slots`, `expect: { gpu: { count: 8 } }` of its group, or fewer `groups`",
+                    ),
                 );
                 return None;
             }

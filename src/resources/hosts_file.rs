@@ -226,12 +226,13 @@ impl Resource for HostsFile {
             )));
         }
         let content = known::content(facts, &text_query(&self.path), path)?;
-        let before = match content {
-            Some(content) => Some(content.text.as_deref().ok_or_else(|| {
-                Unplannable::Failed(format!("{path} is no UTF-8 text of at most 64 KiB"))
-            })?),
-            None => None,
-        };
+        let before =
+            match content {
+                Some(content) => Some(content.text.as_deref().ok_or_else(|| {
+                    Unplannable::Failed(format!("{path} is no UTF-8 text of at most 64 KiB"))
+                })?),
+                None => None,
+            };
         let marks = self.roster.marks("hosts");
         let (old, rest) = cut_block(before.unwrap_or(LOCALHOST), &marks);
         let (lines, waits, names) = self.entries(facts, &old)?;
@@ -284,10 +285,7 @@ impl Resource for HostsFile {
     }
 
     fn touches(&self) -> Touches {
-        Touches::Objects(BTreeSet::from([
-            Object::Path(self.path.0.clone()),
-            Object::Path(cloud().path.0),
-        ]))
+        Touches::Objects(BTreeSet::from([Object::Path(self.path.0.clone()), Object::Path(cloud().path.0)]))
     }
 
     fn manages(&self) -> Vec<(Object, String)> {

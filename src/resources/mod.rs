@@ -23,29 +23,27 @@ pub mod file;
 pub mod firewall;
 pub mod git;
 pub mod group;
+pub mod hostfile;
 pub mod hostname;
+pub mod hosts_file;
 pub mod kernel_cmdline;
 pub mod kernel_module;
 mod known;
-pub mod hostfile;
-pub mod hosts_file;
 pub mod limits;
 pub mod line;
 pub mod login;
 pub mod modprobe_options;
-pub mod netdev;
-mod netdev_file;
-pub mod package;
-pub mod rdma_link;
-pub mod rdma_netns;
 pub mod mount;
 pub mod nccl_env;
 mod nccl_matrix;
-pub mod package;
-pub mod pip;
+pub mod netdev;
+mod netdev_file;
 pub mod nvidia_driver;
 pub mod package;
 pub mod pcie;
+pub mod pip;
+pub mod rdma_link;
+pub mod rdma_netns;
 pub mod reboot;
 pub mod render;
 pub mod repository;
@@ -266,6 +264,8 @@ pub trait Context {
     /// `nics:` of the host as the inventory has it; null when it has none.
     fn nics(&self) -> &serde_json::Value {
         &serde_json::Value::Null
+    }
+
     /// All hosts of the inventory.
     fn roster(&self) -> Roster {
         Roster::default()

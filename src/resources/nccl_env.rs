@@ -269,7 +269,7 @@ impl Seen<'_> {
                 Ok(devices) => Ok(devices),
                 Err(gap) => Err(Unplannable::Unknown(object, gap.reason.clone())),
             },
-            Observation::Nvidia(_) => Err(known::strange(&object)),
+            _ => Err(known::strange(&object)),
         }
     }
 

@@ -118,9 +118,7 @@ impl SshMesh {
     fn seen<'a>(&self, facts: &'a Facts) -> Result<Seen<'a>, Unplannable> {
         let answers = fleet(facts, self.key_query())?.iter();
         let keys = answers.filter_map(|(host, answer)| match answer {
-            Answer::SshKey(key) => {
-                Some((host.as_str(), key.as_ref().and_then(|key| key.public.as_deref())))
-            }
+            Answer::SshKey(key) => Some((host.as_str(), key.as_ref().and_then(|key| key.public.as_deref()))),
             _ => None,
         });
         Ok(Seen {
@@ -170,9 +168,7 @@ impl SshMesh {
         let mut names = vec![member.name.clone()];
         names.extend(self.domain.as_ref().map(|domain| format!("{name}.{domain}")));
         names.extend(seen.names.get(name).map(|name| (*name).to_owned()));
-        names.extend(
-            address_of(member, network, self.network.as_ref()).map(|address| address.to_string()),
-        );
+        names.extend(address_of(member, network, self.network.as_ref()).map(|address| address.to_string()));
         for (suffix, within) in &self.aliases {
             if let Some(address) = network.and_then(|network| address_of(member, Some(network), Some(within)))
             {
@@ -281,10 +277,10 @@ fn host_keys(fact: Option<&Json>) -> Vec<(&str, &str)> {
 
 /// How many lines come and go: `+3 -1`.
 fn counted(before: &[&str], after: &[&str]) -> String {
-    let (before, after): (BTreeSet<&&str>, BTreeSet<&&str>) = (before.iter().collect(), after.iter().collect());
+    let (before, after): (BTreeSet<&&str>, BTreeSet<&&str>) =
+        (before.iter().collect(), after.iter().collect());
     let mut parts = Vec::new();
-    for (mark, number) in
-        [("+", after.difference(&before).count()), ("-", before.difference(&after).count())]
+    for (mark, number) in [("+", after.difference(&before).count()), ("-", before.difference(&after).count())]
     {
         if number > 0 {
             parts.push(format!("{mark}{number}"));
@@ -342,7 +338,12 @@ impl Resource for SshMesh {
         let include = format!("Include {config}");
         if text("config").lines().all(|line| line.trim() != include) {
             let after = format!("{include}\n{}", text("config"));
-            changes.push(self.change(found, "config", format!("~ {}/.ssh/config (+ {include})", found.home), after));
+            changes.push(self.change(
+                found,
+                "config",
+                format!("~ {}/.ssh/config (+ {include})", found.home),
+                after,
+            ));
         }
         let marks = self.roster.marks("mesh");
         let (old, rest) = cut_block(text("authorized_keys"), &marks);

@@ -25,11 +25,16 @@ tasks:
     let version = node.sh("dpkg-query -W -f '${Version}' libcuda1");
     assert!(version.starts_with("535."), "{version}");
     let held = node.sh("apt-mark showhold");
-    assert!(held.lines().any(|name| name == "nvidia-smi") && held.lines().any(|name| name == "libnvidia-ml1"));
+    assert!(
+        held.lines().any(|name| name == "nvidia-smi") && held.lines().any(|name| name == "libnvidia-ml1")
+    );
     // The loader finds the library, and the tool says that there is no module.
     node.sh("ldconfig -p | grep -q libcuda.so.1");
     let said = node.sh("nvidia-smi || echo status $?");
-    assert!(said.contains("couldn't communicate with the NVIDIA driver") && said.contains("status 9"), "{said}");
+    assert!(
+        said.contains("couldn't communicate with the NVIDIA driver") && said.contains("status 9"),
+        "{said}"
+    );
 
     // A hold that is gone and a part that is gone come back.
     node.sh("apt-mark unhold libnvidia-ml1 >/dev/null; dpkg --force-depends -r nvidia-smi >/dev/null 2>&1");
@@ -39,17 +44,20 @@ tasks:
     assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
 
     // A branch that no repository has takes nothing away.
-    site.playbook("
+    site.playbook(
+        "
 name: driver
 tasks:
   - name: driver
     nvidia_driver: { branch: \"999\", modules: none }
-");
+",
+    );
     site.run("apply", &[]).expect(5);
     assert_eq!(node.sh("dpkg-query -W -f '${Version}' libcuda1"), version);
 
     // The module itself is not for containers.
-    site.playbook("
+    site.playbook(
+        "
 name: driver
 tasks:
   - name: driver
@@ -58,7 +66,8 @@ tasks:
     fabric_manager: { wanted: always }
   - name: command line
     kernel_cmdline: { name: x, args: [provision.test=1] }
-");
+",
+    );
     let json = site.run("apply", &["--json", "-"]).expect(7).json();
     assert_eq!(outcome(&json, "n0", "driver")["outcome"], "blocked", "{json:#}");
     lab.assert_nothing_left();
@@ -106,12 +115,14 @@ tasks:
     node.sh(&format!("modinfo -k {kernel} -F version nvidia-current"));
 
     // Loaded it cannot be.
-    site.playbook("
+    site.playbook(
+        "
 name: module
 tasks:
   - name: driver
     nvidia_driver: { branch: \"535\" }
-");
+",
+    );
     let json = site.run("apply", &["--json", "-"]).expect(7).json();
     assert_eq!(outcome(&json, "n0", "driver")["outcome"], "blocked", "{json:#}");
 }
@@ -119,7 +130,10 @@ tasks:
 /// A host of dnf: Debian's dnf and rpm, with dpkg out of sight, and a signed repository made on the spot.
 #[test]
 fn dnf_packages_and_repositories() {
-    let Some(lab) = Lab::up(&["n0"], "{ packages: [dnf, rpm, createrepo-c, gnupg, dnf-plugins-core] }") else { return };
+    let Some(lab) = Lab::up(&["n0"], "{ packages: [dnf, rpm, createrepo-c, gnupg, dnf-plugins-core] }")
+    else {
+        return;
+    };
     let node = lab.node("n0");
     node.sh(r#"
         set -e
@@ -156,7 +170,10 @@ tasks:
     // Somebody else's key is not taken, and nothing is installed by it.
     let site = lab.site("dnf", &play(&"AB".repeat(20), ""));
     site.run("apply", &[]).expect(5).says("not ABAB");
-    assert_eq!(node.sh("ls /etc/pki/rpm-gpg 2>/dev/null; rpm -q tool || true"), "package tool is not installed");
+    assert_eq!(
+        node.sh("ls /etc/pki/rpm-gpg 2>/dev/null; rpm -q tool || true"),
+        "package tool is not installed"
+    );
 
     site.playbook(&play(&fingerprint, "version: \"1.0\""));
     converges(&site, &["repository", "tool"]);
@@ -174,17 +191,21 @@ tasks:
     // What is excluded is not there, and what nobody signed is not installed.
     site.playbook(&play(&fingerprint, "").replace("names: [tool]", "names: [other]"));
     site.run("apply", &[]).expect(5);
-    node.sh("rpmsign --delsign /srv/repo/tool-2*.rpm >/dev/null && createrepo_c -q /srv/repo && dnf -q clean all");
+    node.sh(
+        "rpmsign --delsign /srv/repo/tool-2*.rpm >/dev/null && createrepo_c -q /srv/repo && dnf -q clean all",
+    );
     site.playbook(&play(&fingerprint, "version: \"2.0\""));
     site.run("apply", &[]).expect(5);
     node.sh("! rpm -q tool");
 
-    site.playbook("
+    site.playbook(
+        "
 name: dnf
 tasks:
   - name: repository
     repository: { name: lab, state: absent }
-");
+",
+    );
     converges(&site, &["repository"]);
     lab.assert_nothing_left();
 }

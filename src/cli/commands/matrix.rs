@@ -201,7 +201,8 @@ impl<'a> Trial<'a> {
             lab: false,
         };
         let connect = Connect { parallel: None, ask_become_pass: false, allow_unreachable: 0 };
-        let (finished, _) = verify::once(&self.settings, &target, &connect, &Reports::default(), Active::No).await?;
+        let (finished, _) =
+            verify::once(&self.settings, &target, &connect, &Reports::default(), Active::No).await?;
         Ok(finished.record)
     }
 }

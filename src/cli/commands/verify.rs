@@ -51,7 +51,11 @@ pub(super) enum Active {
 type Traffic = BTreeMap<String, Vec<CheckResult>>;
 
 /// Tests hosts with each other before they are looked at: it is traffic, and shows in counters.
-async fn between_hosts(settings: &Settings, project: &mut Project, connect: &Connect) -> anyhow::Result<Traffic> {
+async fn between_hosts(
+    settings: &Settings,
+    project: &mut Project,
+    connect: &Connect,
+) -> anyhow::Result<Traffic> {
     let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(project, connect.ask_become_pass, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();

@@ -162,7 +162,8 @@ fn grouped<'a>(pairs: impl Iterator<Item = (&'a str, (String, Option<String>))>)
     }
     let group = |((text, hint), hosts): ((String, Option<String>), Vec<&str>)| json!({ "hosts": fold(&hosts), "count": count(hosts.len() as u64, "host"), "text": text, "hint": hint });
     let more = groups.len().saturating_sub(ROWS) as u64;
-    let rest = (more > 0).then(|| json!({ "hosts": "", "count": "", "text": count(more, "other text"), "hint": null }));
+    let rest = (more > 0)
+        .then(|| json!({ "hosts": "", "count": "", "text": count(more, "other text"), "hint": null }));
     groups.into_iter().take(ROWS).map(group).chain(rest).collect()
 }
 
