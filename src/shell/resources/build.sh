@@ -109,7 +109,8 @@ choose_jobs
 rm -rf "$directory/tree"
 mkdir "$directory/tree" || fail "cannot write $directory"
 cd "$directory/tree" || fail "cannot enter $directory/tree"
-stage "$name" "$prefix" || fail "cannot write beside $prefix"
+mkdir -p "${prefix%/*}"
+[ -w "${prefix%/*}" ] || fail "cannot write beside $prefix"
 if [ -d "$source" ]; then
     run cp -a "$source/." .
 else
@@ -131,6 +132,8 @@ shift $((list + 1))
 list=$1
 first compile "$@"
 shift $((list + 1))
+# Only now: a build that is killed before leaves nothing beside the prefix.
+stage "$name" "$prefix" || fail "cannot write beside $prefix"
 list=$1
 first install "$@"
 shift $((list + 1))
