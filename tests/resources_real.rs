@@ -531,3 +531,46 @@ fn pip() {
     assert_eq!(converge(shell, &*whole).unwrap().len(), 1);
     assert!(!directory.join("venv").exists());
 }
+
+/// A link of a network namespace of its own: the kernel's own words, and nothing of this machine is touched.
+#[test]
+fn netdev_in_a_namespace() {
+    use std::io::BufRead as _;
+    use std::process::{Command, Stdio};
+    // Its own sysfs shows its own links; what is written below /etc is seen by it alone.
+    let make = "mount -t sysfs sysfs /sys && mkdir -p /etc/udev/rules.d && mount -t tmpfs none /etc/udev/rules.d \
+                && PATH=$PATH:/sbin:/usr/sbin && ip link add rail0 type veth peer name switch0 && ip link set rail0 up \
+                && echo ready && exec sleep 60";
+    let child = Command::new("unshare")
+        .args(["-n", "-m", "sh", "-c", make])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let Ok(mut child) = child else { return println!("there is no unshare here") };
+    let mut said = String::new();
+    std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    if said.trim() != "ready" {
+        drop(child.kill());
+        child.wait().unwrap();
+        return println!("namespaces of a network cannot be made here");
+    }
+    let pid = child.id().to_string();
+    each(|shell, read, _| {
+        let inside = [&["nsenter", "-t", &pid, "-n", "-m"], shell].concat();
+        let small = read("netdev: { name: rail0, mtu: 1500 }");
+        converge(&inside, &*small).unwrap();
+        let task = read("netdev: { name: rail0, mtu: 4200 }");
+        let done = converge(&inside, &*task).unwrap();
+        assert_eq!(done.last().unwrap(), "~ link rail0 (mtu 1500 -> 4200)");
+        assert!(converge(&inside, &*task).unwrap().is_empty());
+        let driver = converge(
+            &inside,
+            &*read("netdev: { match: { netdev: rail0, pci: \"0000:00:00.0\" }, mtu: 9000 }"),
+        );
+        assert!(driver.unwrap_err().contains("there is no link"));
+        let huge = converge(&inside, &*read("netdev: { name: rail0, mtu: 70000 }"));
+        assert!(huge.unwrap_err().contains("at most 65535 bytes") || shell.contains(&"busybox"));
+    });
+    drop(child.kill());
+    child.wait().unwrap();
+}

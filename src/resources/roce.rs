@@ -50,7 +50,7 @@ crate::record! {
         opt pfc: Vec<u32>,
         /// Priorities with ECN; others stay.
         def ecn: Vec<u32> = Vec::new(),
-        /// Priorities of DSCPs: `{ 26: 3 }`; others stay.
+        /// Priorities of DSCPs: `{ "26": 3 }`; others stay.
         def dscp: Entries<u32> = Entries::default(),
         /// ToS of connections that rdma_cm makes: four times the DSCP, and 2 for ECN.
         opt tos: u32,
@@ -103,7 +103,7 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
         let (Some(code), Some(value)) = (code, priority(*value)) else {
             return wrong(
                 format!("`{}: {value}` does not map a DSCP to a priority", **key),
-                "DSCPs are 0 to 63, priorities 0 to 7: `{ 26: 3 }`",
+                "DSCPs are 0 to 63, priorities 0 to 7: `{ \"26\": 3 }`",
             );
         };
         dscp.insert(code, value);

@@ -34,9 +34,6 @@ networkmanager)
     done
     nmcli device reapply "$link" || exit
     ;;
-udev)
-    udevadm control --reload || exit
-    ;;
 esac
 # Managers do it a moment later.
 case $manager in

@@ -13,7 +13,6 @@ networkmanager)
     done
     nmcli device reapply "$link"
     ;;
-udev) udevadm control --reload ;;
 esac
 for address; do
     ip addr del "$address" dev "$link" 2>/dev/null
