@@ -18,11 +18,12 @@ port)
             done <"$table"
         done
         exit 1
-    elif command -v nc >/dev/null 2>&1; then
-        nc -z -w 3 "$WHERE" "$WHAT" </dev/null >/dev/null 2>&1
     elif command -v bash >/dev/null 2>&1 && command -v timeout >/dev/null 2>&1; then
         # shellcheck disable=SC2016 # bash fills them in
         timeout 3 bash -c 'exec 3<>"/dev/tcp/$1/$2"' bash "$WHERE" "$WHAT" </dev/null >/dev/null 2>&1
+    elif command -v nc >/dev/null 2>&1; then
+        # That of busybox knows no -z.
+        nc -z -w 3 "$WHERE" "$WHAT" </dev/null >/dev/null 2>&1 || nc -w 3 "$WHERE" "$WHAT" </dev/null >/dev/null 2>&1
     else
         echo 'neither nc nor bash with timeout is on the host'
         exit 9
