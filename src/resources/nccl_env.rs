@@ -264,13 +264,8 @@ impl Seen<'_> {
         let Answer::Probe(seen) = known::answer(self.facts, &Query::Probe("rdma"), &object)? else {
             return Err(known::strange(&object));
         };
-        match &**seen {
-            Observation::Rdma(rdma) => match &rdma.devices {
-                Ok(devices) => Ok(devices),
-                Err(gap) => Err(Unplannable::Unknown(object, gap.reason.clone())),
-            },
-            _ => Err(known::strange(&object)),
-        }
+        let Observation::Rdma(rdma) = &**seen else { return Err(known::strange(&object)) };
+        rdma.devices.as_deref().map_err(|gap| Unplannable::Unknown(object, gap.reason.clone()))
     }
 
     /// The RDMA devices of jobs, in the order of rails, then of `nics:`.
