@@ -302,7 +302,7 @@ fn shell_texts_are_clean() {
     let shell = Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell");
     let read = |name: &str| fs::read_to_string(shell.join(name)).unwrap();
     let mut files: Vec<PathBuf> = Vec::new();
-    for directory in ["", "facts", "resources"] {
+    for directory in ["", "facts", "probes", "resources"] {
         files.extend(
             children(&shell.join(directory))
                 .into_iter()
@@ -344,7 +344,13 @@ fn shell_texts_are_clean() {
         if file.parent() == Some(&shell) && file != engine && !file.ends_with("ask.sh") && engine.exists() {
             text = read("state_functions.sh") + &text;
         }
-        let target = directory.path().join(file.file_name().unwrap());
+        let probes = file.parent() == Some(&shell.join("probes"));
+        if probes && !file.ends_with("ask.sh") {
+            text = read("probes/ask.sh") + &text;
+        }
+        let folder = directory.path().join(if probes { "probes" } else { "other" });
+        fs::create_dir_all(&folder).unwrap();
+        let target = folder.join(file.file_name().unwrap());
         fs::write(&target, text).unwrap();
         arguments.push(target);
     }

@@ -7,6 +7,7 @@ mod support;
 use std::collections::BTreeSet;
 
 use provision::facts::{Answer, Query, base, specimens};
+use provision::probes;
 use support::{SHELLS, gather};
 
 /// Paths of all values, with list items folded.
@@ -111,5 +112,24 @@ fn settings_under_every_shell() {
             [Some("1"), Some("4096 131072 6291456"), Some("a b"), Some(""), Some(pid_max.trim()), None],
             "{shell:?}"
         );
+    }
+}
+
+/// Every probe comes to an end on this machine, whatever it lacks, and leaves nothing behind.
+#[test]
+fn probes_under_every_shell() {
+    let mut first = None;
+    for shell in SHELLS {
+        let queries: Vec<Query> =
+            probes::queries().filter(|query| *query != Query::Probe(probes::LOGIN)).collect();
+        let facts = gather(shell, queries.clone());
+        let sections: Vec<String> = queries
+            .iter()
+            .map(|query| match facts.get(query) {
+                Some(Answer::Probe(seen)) => format!("{query:?} {:?}", std::mem::discriminant(&**seen)),
+                other => panic!("{shell:?} {query:?} {other:?}"),
+            })
+            .collect();
+        assert_eq!(first.get_or_insert_with(|| sections.clone()), &sections, "{shell:?}");
     }
 }

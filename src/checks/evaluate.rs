@@ -2,15 +2,28 @@
 
 use std::collections::BTreeSet;
 
-use super::{Check, Kind, Subject, TABLE, Verdict};
+use super::{Check, Fleet, Kind, Subject, TABLE, Verdict};
 use crate::events::{CheckResult, CheckStatus};
 use crate::facts::{self, Query};
 use crate::inventory::expect::UnknownIs;
 use crate::probes;
 
 /// Basic facts that checks look at.
-const FACTS: &[&str] =
-    &["pci", "network", "kernel", "boot", "memory", "hostname", "ids", "os", "modules", "virtualization"];
+const FACTS: &[&str] = &[
+    "pci",
+    "network",
+    "kernel",
+    "boot",
+    "memory",
+    "hostname",
+    "ids",
+    "os",
+    "modules",
+    "virtualization",
+    "cpu",
+    "mounts",
+    "users",
+];
 
 pub(super) const CHECKS: &[Check] = &[Check {
     id: PROVEN,
@@ -54,7 +67,11 @@ pub struct Conclusion {
 }
 
 /// Makes every check on every host.
-pub fn evaluate(subjects: &[Subject<'_>]) -> Vec<Conclusion> {
+pub fn evaluate(subjects: &mut [Subject<'_>]) -> Vec<Conclusion> {
+    let fleet = Fleet::new(subjects);
+    for subject in subjects.iter_mut() {
+        subject.fleet = Some(fleet.clone());
+    }
     subjects.iter().map(conclude).collect()
 }
 
@@ -62,7 +79,6 @@ fn conclude(subject: &Subject<'_>) -> Conclusion {
     let ignored = subject.expect.ignore.clone().unwrap_or_default();
     let mut results: Vec<CheckResult> = TABLE
         .iter()
-        .filter(|check| check.kind != Kind::Fleet)
         .map(|check| {
             if ignored.iter().any(|id| id == check.id) {
                 return result(check, Verdict::Skip("expect.ignore has it".to_owned()));
@@ -71,7 +87,9 @@ fn conclude(subject: &Subject<'_>) -> Conclusion {
             result(check, verdict)
         })
         .collect();
-    if results.iter().any(|result| result.status == CheckStatus::Pass) {
+    // That hosts are alike proves nothing of any of them.
+    let of_fleet = |id: &str| super::find(id).is_some_and(|check| check.kind == Kind::Fleet);
+    if results.iter().any(|result| result.status == CheckStatus::Pass && !of_fleet(&result.check)) {
         // What passed is the proof.
         results.retain(|result| result.check != PROVEN);
     }

@@ -9,9 +9,11 @@
 //! A check never passes on what it did not see. A new check is a function in the file of its field and
 //! an entry in that file's table; `provision explain ID` and the reference show it by themselves.
 
+mod compare;
 mod delta;
 mod driver;
 mod evaluate;
+mod fleet;
 mod gdr;
 mod gpu;
 mod gpu_state;
@@ -21,10 +23,12 @@ mod network;
 mod pcie;
 mod rdma;
 mod rdma_state;
+mod software;
 mod subject;
 mod system;
 mod verdict;
 
+pub use compare::Fleet;
 pub use delta::{Baseline, Baselines};
 pub use evaluate::{Conclusion, evaluate, queries};
 pub use subject::Subject;
@@ -79,7 +83,7 @@ pub struct Check {
     pub hint: &'static str,
     /// Where formats and values are from.
     pub source: &'static str,
-    /// Looks at one host; `Err` is a verdict too, reached early. Checks of the fleet have none.
+    /// Looks at one host; `Err` is a verdict too, reached early.
     pub run: fn(&Subject<'_>) -> Checked,
 }
 
@@ -97,6 +101,8 @@ pub static TABLE: std::sync::LazyLock<Vec<Check>> = std::sync::LazyLock::new(|| 
         pcie::CHECKS,
         network::CHECKS,
         system::CHECKS,
+        software::CHECKS,
+        fleet::CHECKS,
         crate::active::catalogue::CHECKS,
         evaluate::CHECKS,
     ]

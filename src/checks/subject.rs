@@ -2,6 +2,7 @@
 
 use serde_json::Value as Json;
 
+use super::compare::Fleet;
 use super::delta::Baseline;
 use super::verdict::Verdict;
 use crate::facts::{Answer, Facts, Query};
@@ -13,6 +14,7 @@ use crate::probes::fabric::Fabric;
 use crate::probes::log::Log;
 use crate::probes::nvidia::{Gpu, Nvidia, Smi};
 use crate::probes::rdma::{Device, Rdma};
+use crate::probes::software::Software;
 use crate::probes::system::{Login, System};
 use crate::probes::{Gap, GapKind, Observation, Seen};
 
@@ -27,6 +29,8 @@ pub struct Subject<'a> {
     pub facts: Json,
     /// Tasks of the inventory that need no change on it.
     pub proven_tasks: u64,
+    /// The other hosts of the run.
+    pub fleet: Option<std::sync::Arc<Fleet>>,
     /// Counters at the last `verify`.
     pub baseline: Option<&'a Baseline>,
     answers: &'a Facts,
@@ -43,7 +47,7 @@ impl<'a> Subject<'a> {
         } else {
             serde_json::from_value(host.expect.clone())?
         };
-        Ok(Self { host, expect, facts: answers.view(), proven_tasks, baseline: None, answers })
+        Ok(Self { host, expect, facts: answers.view(), proven_tasks, baseline: None, fleet: None, answers })
     }
 
     /// What is declared of GPUs.
@@ -109,6 +113,11 @@ impl<'a> Subject<'a> {
         let seen =
             self.probe("system", |seen| if let Observation::System(it) = seen { Some(it) } else { None });
         seen.map_err(|gap| Verdict::gap(&gap, None))
+    }
+
+    /// NCCL, Open MPI and their tests.
+    pub fn software(&self) -> Result<&'a Software, Gap> {
+        self.probe("software", |seen| if let Observation::Software(it) = seen { Some(it) } else { None })
     }
 
     /// What a new login of the user gets.

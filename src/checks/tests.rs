@@ -114,6 +114,19 @@ fn healthy() -> Site {
                 + &section("nvidia-smi nvlink -s", NVLINK, "0")
                 + &section("nvidia-smi topo -m", TOPO, "0"),
         ),
+        (
+            "software",
+            section(
+                "software",
+                "nccl=/usr/local/nccl 2.27.7\nlibrary=/usr/local/nccl/lib/libnccl.so.2 /usr/local/nccl/lib/libnccl.so.2.27.7\nperftest=1",
+                "0",
+            ) + &section("/opt/openmpi/bin/mpirun --version", "mpirun (Open MPI) 4.1.3", "0")
+                + &section(
+                    "ldd /opt/nccl-tests/build/all_reduce_perf",
+                    "\tlibmpi.so.40 => /opt/openmpi/lib/libmpi.so.40 (0x1)\n\tlibnccl.so.2 => /usr/local/nccl/lib/libnccl.so.2 (0x2)",
+                    "0",
+                ),
+        ),
         ("login", section("login", "memlock=unlimited\nnofile=1048576\nuser=ubuntu\npath=/usr/bin", "0")),
     ]);
     let gpu =
@@ -190,7 +203,7 @@ impl Site {
         let host = Host { expect: self.expect.clone(), nics: self.nics.clone(), ..host() };
         let mut subject = Subject::new(&host, &answers, 0).unwrap();
         subject.baseline = baseline;
-        let conclusion = evaluate(&[subject]).remove(0);
+        let conclusion = evaluate(&mut [subject]).remove(0);
         for result in &conclusion.results {
             assert_eq!(result.status.is_finding(), !result.evidence.is_empty(), "{result:?}");
             let hinted = matches!(result.status, Fail | Warn);
@@ -322,6 +335,14 @@ fn one_fault_is_one_finding() {
         ("fail system.own_name", healthy().with("system", "10.0.1.10 gpu0", "127.0.1.1 gpu0")),
         ("warn system.units", healthy().with("system", "--state=failed\n", "--state=failed\nnvidia-persistenced.service loaded failed failed X\n")),
         ("fail system.kernel", healthy().expect(json!({ "system": { "kernel": "6.8.0-90-generic" } }))),
+        ("fail software.nccl", healthy().expect(json!({ "software": { "nccl": "2.23" } }))),
+        ("fail software.nccl", healthy().expect(json!({ "software": { "nccl_prefix": "/opt/nccl" } }))),
+        ("unknown software.nccl", healthy().expect(json!({ "software": { "nccl_prefix": "/home/nccl" } }))),
+        ("fail software.openmpi", healthy().expect(json!({ "software": { "openmpi": "5.0" } }))),
+        ("fail software.nccl_tests", healthy().with("software", "/opt/openmpi/lib/libmpi.so.40 (0x1)", "not found")),
+        ("fail software.nccl_tests", healthy().with("software", "libmpi.so.40 =>", "libother.so =>")),
+        ("warn software.nccl_copies", healthy().with("software", "perftest=1", "library=/usr/lib64/libnccl.so.2 /usr/lib64/libnccl.so.2.18.5\nperftest=1")),
+        ("warn software.perftest", healthy().expect(json!({ "software": { "perftest_cuda": true } }))),
         ("fail slurm.gres", healthy().with("system", "gpu:h200:2", "gpu:h200:1")),
         ("fail slurm.memlock", healthy().with("system", "slurmd_memlock=unlimited", "slurmd_memlock=8388608")),
         ("warn slurm.node", healthy().with("system", "idle", "drained")),
@@ -416,6 +437,87 @@ fn containers_are_not_blamed_for_the_machine_around_them() {
     assert_eq!(site.findings(None), Vec::<String>::new());
     let declared = site.expect(json!({ "system": { "memlock": "unlimited" } }));
     assert_eq!(declared.findings(None), ["fail system.memlock"]);
+}
+
+/// Several hosts of one group, each with its name.
+fn fleet(sites: &[(&str, Site)]) -> BTreeMap<String, Vec<(String, CheckStatus, String)>> {
+    let hosts: Vec<(Host, Facts)> = sites
+        .iter()
+        .map(|(name, site)| {
+            let id = |what: &str| format!("{what} of {name}");
+            let ids = json!({ "machine_id": id("m"), "product_uuid": id("p"), "boot_id": "b" });
+            let mut site = site.clone();
+            site.facts.entry("hostname").and_modify(|own| *own = json!(*name));
+            if site.facts["ids"]["machine_id"] == "m" {
+                site.facts.insert("ids", ids);
+            }
+            let links = json!({ "links": [] });
+            site.facts.insert("network", links);
+            (Host { name: (*name).to_owned(), expect: site.expect.clone(), ..host() }, site.answers())
+        })
+        .collect();
+    let mut subjects: Vec<Subject<'_>> =
+        hosts.iter().map(|(host, answers)| Subject::new(host, answers, 0).unwrap()).collect();
+    let conclusions = evaluate(&mut subjects);
+    let of_fleet = |check: &str| super::find(check).unwrap().kind == super::Kind::Fleet;
+    conclusions
+        .into_iter()
+        .map(|conclusion| {
+            let found =
+                conclusion.results.into_iter().filter(|r| of_fleet(&r.check) && r.status.is_finding());
+            (conclusion.host, found.map(|r| (r.check, r.status, r.message)).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn outliers_have_names_and_ties_are_told() {
+    let usual = healthy();
+    let old = healthy().fact("kernel", json!({ "release": "6.8.0-50-generic", "headers": true }));
+    let found = fleet(&[("gpu0", usual.clone()), ("gpu1", usual.clone()), ("gpu2", old.clone())]);
+    assert_eq!(found["gpu0"], []);
+    let message = "6.8.0-50-generic; 2 of 3 hosts have 6.8.0-87-generic".to_owned();
+    assert_eq!(found["gpu2"], [("fleet.kernel".to_owned(), Warn, message)]);
+    // Nobody can say who is right.
+    let tie =
+        fleet(&[("gpu0", usual.clone()), ("gpu1", usual.clone()), ("gpu2", old.clone()), ("gpu3", old)]);
+    let message = "no majority: gpu[2-3] 6.8.0-50-generic; gpu[0-1] 6.8.0-87-generic";
+    for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
+        assert_eq!(tie[host], [("fleet.kernel".to_owned(), Warn, message.to_owned())], "{host}");
+    }
+    // One host by itself is compared with nobody.
+    assert_eq!(fleet(&[("gpu0", usual.clone())])["gpu0"], []);
+    // What a host has wrong by itself is told once, and its neighbour is not blamed.
+    let lost = healthy().with("rdma", "net=rdma1\nmtu=9000", "net=rdma1\nmtu=1500");
+    let found = fleet(&[("gpu0", usual.clone()), ("gpu1", lost)]);
+    assert!(found.values().all(Vec::is_empty), "{found:?}");
+    // Sizes that differ by a little are one size.
+    let memory = |mib: u64| json!({ "total_mib": mib, "swap_mib": 0, "hugepages": { "total": 0 } });
+    let sizes = [2_063_872, 2_063_100, 1_998_336].map(|mib| healthy().fact("memory", memory(mib)));
+    let [a, b, c] = sizes;
+    let found = fleet(&[("gpu0", a), ("gpu1", b), ("gpu2", c)]);
+    assert_eq!(found["gpu1"], []);
+    assert_eq!(found["gpu2"][0].2, "1951 GiB; 2 of 3 hosts have 2015 GiB");
+}
+
+#[test]
+fn what_only_one_host_may_have() {
+    let cloned = healthy().fact("ids", json!({ "machine_id": "same", "product_uuid": "", "boot_id": "b" }));
+    let found = fleet(&[("gpu0", cloned.clone()), ("gpu1", healthy()), ("gpu2", cloned)]);
+    let message = "gpu[0,2] have same".to_owned();
+    for host in ["gpu0", "gpu2"] {
+        assert_eq!(found[host], [("fleet.machine_id".to_owned(), Fail, message.clone())]);
+    }
+    assert_eq!(found["gpu1"], []);
+    let key = "ask system\nhost_key=ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKq0 root@image";
+    let cloned = healthy().with("system", "ask system", key);
+    let found = fleet(&[("gpu0", cloned.clone()), ("gpu1", cloned)]);
+    assert_eq!(found["gpu0"][0].0, "fleet.host_keys");
+    let user = |uid: u64| json!({ "list": [{ "name": "alice", "uid": uid, "gid": uid }] });
+    let sites = [1001, 1001, 1002].map(|uid| healthy().fact("users", user(uid)));
+    let [a, b, c] = sites;
+    let found = fleet(&[("gpu0", a), ("gpu1", b), ("gpu2", c)]);
+    assert_eq!(found["gpu2"][0].2, "alice: uid 1002, gid 1002; 2 of 3 hosts have uid 1001, gid 1001");
 }
 
 proptest! {

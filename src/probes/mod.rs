@@ -13,6 +13,7 @@ pub mod log;
 pub mod nvidia;
 pub mod rdma;
 pub mod section;
+pub mod software;
 pub mod system;
 
 use std::time::Duration;
@@ -52,6 +53,8 @@ pub enum Observation {
     Login(Seen<system::Login>),
     /// RDMA devices as the kernel shows them.
     Rdma(rdma::Rdma),
+    /// NCCL, Open MPI and their tests.
+    Software(software::Software),
     /// The system around them.
     System(system::System),
 }
@@ -81,6 +84,12 @@ pub const TABLE: &[Probe] = &[
         deadline: Duration::from_secs(50),
         script: probe_script!("probes/system.sh"),
         parse: |sections| Observation::System(system::parse(sections)),
+    },
+    Probe {
+        name: "software",
+        deadline: Duration::from_secs(40),
+        script: probe_script!("probes/software.sh"),
+        parse: |sections| Observation::Software(software::parse(sections)),
     },
     Probe {
         name: "fabric",

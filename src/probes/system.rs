@@ -32,6 +32,8 @@ pub struct Files {
     pub slurmd_memlock: Option<String>,
     /// Whether ufw is switched on.
     pub ufw: bool,
+    /// Public host keys of SSH: kind and key.
+    pub host_keys: Vec<String>,
 }
 
 /// The answer of a firewall tool.
@@ -153,10 +155,19 @@ fn files(text: &str) -> Files {
             "process" if !value.is_empty() => files.processes.push(value.to_owned()),
             "slurmd_memlock" => files.slurmd_memlock = Some(value.to_owned()),
             "ufw" => files.ufw = true,
+            "host_key" => files.host_keys.extend(host_key(value)),
             _ => {}
         }
     }
     files
+}
+
+/// Kind and the end of the key, which is what tells keys apart.
+fn host_key(line: &str) -> Option<String> {
+    let mut words = line.split_whitespace();
+    let (kind, key) = (words.next()?, words.next()?);
+    let start = key.char_indices().rev().nth(15).map_or(0, |(start, _)| start);
+    Some(format!("{kind} ...{}", key.get(start..)?))
 }
 
 /// `127.0.1.1       gpu0.example gpu0`.

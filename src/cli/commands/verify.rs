@@ -144,7 +144,7 @@ fn check(
     }
     let mut counts = CheckCounts::default();
     let mut verified = true;
-    for mut conclusion in checks::evaluate(&subjects) {
+    for mut conclusion in checks::evaluate(&mut subjects) {
         for found in traffic.get(&conclusion.host).into_iter().flatten() {
             if let Some(place) = conclusion.results.iter_mut().find(|result| result.check == found.check) {
                 place.clone_from(found);

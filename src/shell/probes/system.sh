@@ -28,6 +28,9 @@ for directory in /proc/[0-9]*; do
     done <"$directory/limits" 2>/dev/null
 done
 if grep -q '^ENABLED=yes' /etc/ufw/ufw.conf 2>/dev/null; then printf 'ufw=1\n'; fi
+for file in /etc/ssh/ssh_host_*_key.pub; do
+    value host_key "$file"
+done
 finish 0
 host=''
 read -r host </proc/sys/kernel/hostname

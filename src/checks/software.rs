@@ -1,0 +1,221 @@
+//! NCCL, Open MPI, nccl-tests and perftest (domain E2 to E5, L18, L19).
+
+use super::driver::fits;
+use super::verdict::{Checked, Findings, Verdict};
+use super::{Check, Kind, Subject};
+use crate::events::CheckStatus::{Fail, Warn};
+use crate::inventory::expect::ExpectSoftware;
+use crate::probes::software::Software;
+
+pub(super) const CHECKS: &[Check] = &[
+    Check {
+        id: "software.nccl",
+        title: "NCCL is where it should be, in the declared version",
+        kind: Kind::Idle,
+        severity: Fail,
+        expects: "`expect.software.nccl` and `nccl_prefix`; skipped when neither is declared",
+        why: "Hosts with another NCCL end the job in its first collective, or make it slow.",
+        hint: "apply the playbook `nccl` with this version and prefix",
+        source: "domain E2, L19",
+        run: nccl,
+    },
+    Check {
+        id: "software.nccl_copies",
+        title: "all copies of NCCL are of one version",
+        kind: Kind::Idle,
+        severity: Warn,
+        expects: "one version of libnccl.so.2 below /opt, /usr/local and /usr",
+        why: "Which copy a job gets depends on LD_LIBRARY_PATH, which differs between shells, Slurm and MPI.",
+        hint: "remove the copies that nothing needs; containers and wheels bring their own anyway",
+        source: "domain E2, L19",
+        run: nccl_copies,
+    },
+    Check {
+        id: "software.openmpi",
+        title: "Open MPI is where it should be, in the declared version",
+        kind: Kind::Idle,
+        severity: Fail,
+        expects: "`expect.software.openmpi` and `openmpi_prefix`; skipped when neither is declared",
+        why: "mpirun starts its daemon by path on every host: another prefix or version, and it does not start.",
+        hint: "apply the playbook `openmpi` with this version and prefix",
+        source: "domain E3, F",
+        run: openmpi,
+    },
+    Check {
+        id: "software.nccl_tests",
+        title: "nccl-tests find all their libraries and know MPI",
+        kind: Kind::Idle,
+        severity: Fail,
+        expects: "`all_reduce_perf` in `expect.software.nccl_tests`, and each one found below /opt and /usr/local: no library missing, libnccl and libmpi among them",
+        why: "Built without MPI every process runs alone, and the bandwidth of NVLink looks like that of the network.",
+        hint: "build them with MPI=1, MPI_HOME and NCCL_HOME: the playbook `nccl-tests`",
+        source: "domain E4, L18",
+        run: nccl_tests,
+    },
+    Check {
+        id: "software.perftest",
+        title: "perftest is there, with CUDA where declared",
+        kind: Kind::Idle,
+        severity: Warn,
+        expects: "`expect.software.perftest_cuda`; skipped when it is not declared",
+        why: "Without CUDA ib_write_bw measures host memory only, and a slow path to the GPUs stays hidden.",
+        hint: "build perftest with CUDA_H_PATH=/usr/local/cuda/include/cuda.h",
+        source: "domain E5",
+        run: perftest,
+    },
+];
+
+fn software<'a>(subject: &Subject<'a>) -> Result<&'a Software, Verdict> {
+    subject.software().map_err(|gap| Verdict::gap(&gap, None))
+}
+
+fn expect(subject: &Subject<'_>) -> ExpectSoftware {
+    subject.expect.software.clone().unwrap_or_default()
+}
+
+/// Whether a prefix is where the probe looks.
+fn is_looked_at(prefix: &str) -> bool {
+    ["/opt/", "/usr/"].iter().any(|root| prefix.starts_with(root)) || prefix == "/usr"
+}
+
+/// Holds versions by prefix against what is declared.
+fn declared(
+    found: &[(String, String)],
+    version: Option<&str>,
+    prefix: Option<&str>,
+    what: &str,
+    file: &str,
+) -> Checked {
+    if version.is_none() && prefix.is_none() {
+        return Err(Verdict::Skip(format!("no {what} is declared in expect.software")));
+    }
+    let list: Vec<String> = found.iter().map(|(prefix, version)| format!("{prefix} {version}")).collect();
+    let list = if list.is_empty() { "nothing found".to_owned() } else { list.join(", ") };
+    if let Some(prefix) = prefix {
+        let prefix = prefix.trim_end_matches('/');
+        let from = format!("{prefix}/{file}");
+        return Ok(match found.iter().find(|(seen, _)| seen == prefix) {
+            Some((_, seen)) if version.is_none_or(|wanted| fits(seen, wanted)) => {
+                Verdict::Pass(format!("{seen} in {prefix}"))
+            }
+            Some((_, seen)) => {
+                let wanted = version.unwrap_or_default();
+                Verdict::finding(format!("{what} {seen} in {prefix}, expected {wanted}"), &from, seen)
+            }
+            None if !is_looked_at(prefix) => Verdict::unknown(
+                format!("{prefix} is not below /opt or /usr, where it is looked for"),
+                &from,
+                list,
+            ),
+            None => Verdict::finding(format!("no {what} in {prefix}"), &from, list),
+        });
+    }
+    let wanted = version.unwrap_or_default();
+    match found.iter().find(|(_, seen)| fits(seen, wanted)) {
+        Some((prefix, seen)) => Ok(Verdict::Pass(format!("{seen} in {prefix}"))),
+        None => Ok(Verdict::finding(format!("no {what} {wanted}"), file, list)),
+    }
+}
+
+fn nccl(subject: &Subject<'_>) -> Checked {
+    let expect = expect(subject);
+    let found: Vec<(String, String)> = match (&expect.nccl, &expect.nccl_prefix) {
+        (None, None) => Vec::new(),
+        _ => subject.seen(Ok(&software(subject)?.files), None)?.nccl.clone().into_iter().collect(),
+    };
+    declared(&found, expect.nccl.as_deref(), expect.nccl_prefix.as_deref(), "NCCL", "include/nccl.h")
+}
+
+fn nccl_copies(subject: &Subject<'_>) -> Checked {
+    let files = subject.seen(Ok(&software(subject)?.files), None)?;
+    let versions: Vec<(&String, &str)> = files
+        .libraries
+        .iter()
+        .filter_map(|(library, file)| Some((library, file.rsplit_once("libnccl.so.")?.1)))
+        .collect();
+    let Some((_, first)) = versions.first() else {
+        return Err(Verdict::Skip("no NCCL below /opt and /usr".to_owned()));
+    };
+    let mut findings = Findings::default();
+    if versions.iter().any(|(_, version)| version != first) {
+        for (library, version) in &versions {
+            findings.wrong(library, *version, "readlink -f", format!("{library} {version}"));
+        }
+    }
+    Ok(findings.verdict(*first))
+}
+
+fn openmpi(subject: &Subject<'_>) -> Checked {
+    let expect = expect(subject);
+    let (version, prefix) = (expect.openmpi.as_deref(), expect.openmpi_prefix.as_deref());
+    let mut found = Vec::new();
+    if version.is_some() || prefix.is_some() {
+        for (place, seen) in &software(subject)?.openmpi {
+            match seen {
+                Ok(seen) => found.push((place.clone(), seen.clone())),
+                Err(gap) if prefix.is_some_and(|prefix| prefix.trim_end_matches('/') == place) => {
+                    return Err(Verdict::gap(gap, None));
+                }
+                Err(_) => {}
+            }
+        }
+    }
+    declared(&found, version, prefix, "Open MPI", "bin/mpirun")
+}
+
+fn nccl_tests(subject: &Subject<'_>) -> Checked {
+    let tests = &software(subject)?.tests;
+    let directory = expect(subject).nccl_tests;
+    let mut findings = Findings::default();
+    if let Some(directory) = &directory {
+        let directory = directory.trim_end_matches('/');
+        let program = format!("{directory}/all_reduce_perf");
+        if !tests.contains_key(&program) {
+            if !is_looked_at(directory) {
+                let text = format!("{directory} is not below /opt or /usr, where it is looked for");
+                return Err(Verdict::unknown(text, &program, "not looked at"));
+            }
+            findings.wrong(directory, "no all_reduce_perf", &program, "no such file");
+        }
+    } else if tests.is_empty() {
+        return Err(Verdict::Skip("no nccl-tests, and none declared".to_owned()));
+    }
+    for (program, linked) in tests {
+        let from = format!("ldd {program}");
+        match linked {
+            Err(gap) => findings.unknown(program, gap.reason.clone(), from),
+            Ok(linked) => {
+                for library in &linked.missing {
+                    findings.wrong(
+                        program,
+                        format!("{library} is not found"),
+                        &from,
+                        format!("{library} => not found"),
+                    );
+                }
+                let has = |stem: &str| {
+                    linked.libraries.keys().chain(&linked.missing).any(|name| name.starts_with(stem))
+                };
+                if !has("libmpi.so") {
+                    findings.wrong(program, "built without MPI", &from, "no libmpi.so");
+                }
+            }
+        }
+    }
+    Ok(findings.verdict(format!("{} found", tests.len())))
+}
+
+fn perftest(subject: &Subject<'_>) -> Checked {
+    const FROM: &str = "ib_write_bw --help";
+    let Some(cuda) = expect(subject).perftest_cuda else {
+        return Err(Verdict::Skip("expect.software.perftest_cuda is not declared".to_owned()));
+    };
+    let files = subject.seen(Ok(&software(subject)?.files), None)?;
+    if !files.perftest {
+        return Ok(Verdict::finding("perftest is not installed", FROM, "no ib_write_bw"));
+    }
+    if cuda && !files.perftest_cuda {
+        return Ok(Verdict::finding("built without CUDA", FROM, "no --use_cuda"));
+    }
+    Ok(Verdict::Pass(if files.perftest_cuda { "with CUDA" } else { "without CUDA" }.to_owned()))
+}

@@ -1,0 +1,110 @@
+//! NCCL, Open MPI, nccl-tests and perftest as they are installed (domain E2 to E5, L18, L19).
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::section::pair;
+use super::{Sections, Seen};
+
+/// What lies on disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Files {
+    /// Versions of NCCL's header by prefix.
+    pub nccl: BTreeMap<String, String>,
+    /// NCCL's libraries with the file that they are.
+    pub libraries: BTreeMap<String, String>,
+    /// Whether perftest is there.
+    pub perftest: bool,
+    /// Whether it was built with CUDA.
+    pub perftest_cuda: bool,
+}
+
+/// How a program is linked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Linked {
+    /// Libraries with their files.
+    pub libraries: BTreeMap<String, String>,
+    /// Libraries that are not found.
+    pub missing: Vec<String>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Software {
+    /// From files.
+    pub files: Seen<Files>,
+    /// Versions of Open MPI by prefix.
+    pub openmpi: BTreeMap<String, Seen<String>>,
+    /// Programs of nccl-tests.
+    pub tests: BTreeMap<String, Seen<Linked>>,
+}
+
+/// Reads what the probe printed.
+pub fn parse(sections: &Sections<'_>) -> Software {
+    let mut openmpi = BTreeMap::new();
+    for (command, section) in sections.starting("/") {
+        if let Some(prefix) = command.strip_suffix("/bin/mpirun --version") {
+            openmpi.insert(format!("/{prefix}"), section.read(mpirun));
+        }
+    }
+    let tests = sections.starting("ldd ").map(|(program, section)| (program.to_owned(), section.read(ldd)));
+    Software {
+        files: sections.read("software", "the list was cut", |text| Ok(files(text))),
+        openmpi,
+        tests: tests.collect(),
+    }
+}
+
+fn files(text: &str) -> Files {
+    let mut files = Files::default();
+    for (key, value) in text.lines().filter_map(pair) {
+        let (first, second) = value.split_once(' ').unwrap_or((value, ""));
+        match key {
+            "nccl" => drop(files.nccl.insert(first.to_owned(), second.to_owned())),
+            "library" => drop(files.libraries.insert(first.to_owned(), second.to_owned())),
+            "perftest" => files.perftest = true,
+            "perftest_cuda" => files.perftest_cuda = true,
+            _ => {}
+        }
+    }
+    files
+}
+
+/// `mpirun (Open MPI) 4.1.3`.
+fn mpirun(text: &str) -> Result<String, String> {
+    let version = text.lines().find_map(|line| line.split_once("(Open MPI) "));
+    version.map(|(_, version)| version.trim().to_owned()).ok_or_else(|| "it is not Open MPI".to_owned())
+}
+
+/// `libnccl.so.2 => /opt/nccl/lib/libnccl.so.2 (0x00007f...)`, or `=> not found`.
+fn ldd(text: &str) -> Result<Linked, String> {
+    let mut linked = Linked::default();
+    for line in text.lines() {
+        let Some((name, file)) = line.trim().split_once(" => ") else { continue };
+        if file.starts_with("not found") {
+            linked.missing.push(name.to_owned());
+        } else {
+            linked.libraries.insert(name.to_owned(), file.split(' ').next().unwrap_or("").to_owned());
+        }
+    }
+    if linked == Linked::default() { Err("it lists no library".to_owned()) } else { Ok(linked) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_training_host() {
+        let text = "\n\u{1e}ask software\nnccl=/usr/local/nccl 2.27.7\nlibrary=/usr/local/nccl/lib/libnccl.so.2 /usr/local/nccl/lib/libnccl.so.2.27.7\nperftest=1\n\n\u{1e}end 0\n\n\u{1e}ask /opt/openmpi/bin/mpirun --version\nmpirun (Open MPI) 4.1.3\n\n\u{1e}end 0\n\n\u{1e}ask ldd /opt/nccl-tests/build/all_reduce_perf\n\tlibmpi.so.40 => not found\n\tlibnccl.so.2 => /usr/local/nccl/lib/libnccl.so.2 (0x00007f0000000000)\n\n\u{1e}end 0\n";
+        let software = parse(&Sections::split(text));
+        let files = software.files.unwrap();
+        assert_eq!(files.nccl["/usr/local/nccl"], "2.27.7");
+        assert!(files.perftest && !files.perftest_cuda);
+        assert_eq!(software.openmpi["/opt/openmpi"].as_deref(), Ok("4.1.3"));
+        let linked = software.tests["/opt/nccl-tests/build/all_reduce_perf"].as_ref().unwrap();
+        assert_eq!(linked.missing, ["libmpi.so.40"]);
+        assert_eq!(linked.libraries["libnccl.so.2"], "/usr/local/nccl/lib/libnccl.so.2");
+    }
+}
