@@ -294,12 +294,12 @@ fn time_sync(subject: &Subject<'_>) -> Checked {
     match &system.clock {
         Ok((true, line)) => Ok(Verdict::Pass(line.clone())),
         Ok((false, line)) => Ok(Verdict::finding("not synchronised", "the clock", line)),
-        // Who keeps the clock without one of these tools cannot be asked.
+        // Without one of these tools it cannot be asked; without a daemon there is nothing to ask.
         Err(gap) => {
-            let daemons = system.files.as_ref().map(|files| files.processes.join(" ")).unwrap_or_default();
-            if gap.kind == GapKind::Absent && !daemons.contains("ntpd") {
-                let line = format!("{}; running: {daemons}", gap.reason);
-                return Ok(Verdict::finding("nothing keeps the clock", "the clock", line));
+            let keeps = |name: &String| ["chronyd", "ntpd", "systemd-timesyn"].contains(&name.as_str());
+            let nobody = system.files.as_ref().is_ok_and(|files| !files.processes.iter().any(keeps));
+            if gap.kind == GapKind::Absent && nobody {
+                return Ok(Verdict::finding("nothing keeps the clock", "the clock", &gap.reason));
             }
             Err(Verdict::gap(gap, None))
         }
