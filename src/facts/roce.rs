@@ -24,7 +24,7 @@ pub struct Roce {
     pub dscp: Option<BTreeMap<u8, u8>>,
     /// Whether ECN is on for a priority, on both sides.
     pub ecn: BTreeMap<u8, bool>,
-    /// ToS of connections of rdma_cm; `None` when there is no RDMA device.
+    /// ToS of connections of `rdma_cm`; `None` when there is no RDMA device.
     pub tos: Option<String>,
     /// Global traffic class; `None` when the kernel has none.
     pub traffic_class: Option<String>,

@@ -26,7 +26,8 @@ impl BootUnit {
                 let device = format!("sys-subsystem-net-devices-{}.device", escape(netdev));
                 format!("Wants={device}\nAfter={device}\n")
             })
-            .collect();
+            .collect::<Vec<_>>()
+            .concat();
         // In a unit's command `%` and `$` have meanings of their own.
         let command = command.replace('%', "%%").replace('$', "$$");
         let text = format!(

@@ -138,7 +138,8 @@ fn netplan(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> String {
         _ => "ethernets",
     };
     let mtu = mtu.map(|mtu| format!("      mtu: {mtu}\n")).unwrap_or_default();
-    let list: String = addresses.iter().map(|address| format!("        - \"{address}\"\n")).collect();
+    let list =
+        addresses.iter().map(|address| format!("        - \"{address}\"\n")).collect::<Vec<_>>().concat();
     let list = if list.is_empty() { list } else { format!("      addresses:\n{list}") };
     format!("{OURS}network:\n  version: 2\n  {section}:\n    \"{}\":\n{mtu}{list}", link.name)
 }
@@ -147,7 +148,7 @@ fn networkd(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> (String, S
     let name = &link.name;
     let own = format!("/etc/systemd/network/50-provision-{name}.network");
     let mtu = mtu.map(|mtu| format!("[Link]\nMTUBytes={mtu}\n")).unwrap_or_default();
-    let list: String = addresses.iter().map(|address| format!("Address={address}\n")).collect();
+    let list = addresses.iter().map(|address| format!("Address={address}\n")).collect::<Vec<_>>().concat();
     let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
     match link.network_file.as_deref().filter(|file| *file != own) {
         Some(file) => {

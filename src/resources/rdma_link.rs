@@ -16,7 +16,7 @@ crate::choice! {
     LinkType {
         /// Soft-RoCE: RoCE v2 over UDP port 4791.
         Rxe = "rxe",
-        /// iWARP over TCP; its users need rdma_cm (`ib_write_bw -R`).
+        /// iWARP over TCP; its users need `rdma_cm` (`ib_write_bw -R`).
         Siw = "siw",
     }
 }
@@ -179,12 +179,11 @@ impl Resource for Link {
             };
             if !drift.is_empty() {
                 self.possible(facts)?;
-                let summary = match found {
-                    None => format!("+ RDMA link {} ({} over {})", self.name, self.kind, self.netdev),
-                    Some(_) => {
-                        let told: Vec<String> = drift.iter().map(super::content::describe).collect();
-                        format!("~ RDMA link {} ({})", self.name, told.join(", "))
-                    }
+                let summary = if found.is_none() {
+                    format!("+ RDMA link {} ({} over {})", self.name, self.kind, self.netdev)
+                } else {
+                    let told: Vec<String> = drift.iter().map(super::content::describe).collect();
+                    format!("~ RDMA link {} ({})", self.name, told.join(", "))
                 };
                 let unit = if self.boot { self.unit.name.as_str() } else { "" };
                 let script = script

@@ -20,7 +20,7 @@ crate::choice! {
 
 crate::record! {
     /// Whether RDMA devices are seen by all network namespaces or belong to one:
-    /// `/etc/modprobe.d/provision-ib_core.conf`, and the initramfs where ib_core is in it.
+    /// `/etc/modprobe.d/provision-ib_core.conf`, and the initramfs where `ib_core` is in it.
     ///
     /// `ibv_devinfo` that finds no device inside a pod is the sign of `shared` where `exclusive` is
     /// needed. At run time the kernel refuses the change once there are namespaces, so it waits for a

@@ -38,9 +38,9 @@ crate::record! {
     /// ToS and traffic class. All are values of the site: its switches must have the same.
     ///
     /// Set by `mlnx_qos` where it is, else by `dcb`, sysfs and configfs. Nothing of it survives a boot, so a
-    /// unit (`provision-roce-LINK.service`) sets it again with the same script. NCCL does not use rdma_cm
+    /// unit (`provision-roce-LINK.service`) sets it again with the same script. NCCL does not use `rdma_cm`
     /// and thus ignores `tos`: set `NCCL_IB_TC` to the same value, or `traffic_class`, which kernels with
-    /// MLNX_OFED or DOCA-OFED have.
+    /// `MLNX_OFED` or `DOCA-OFED` have.
     RoceFields("quality of service for RoCE") {
         /// The link.
         req netdev: NetdevName,
@@ -52,7 +52,7 @@ crate::record! {
         def ecn: Vec<u32> = Vec::new(),
         /// Priorities of DSCPs: `{ "26": 3 }`; others stay.
         def dscp: Entries<u32> = Entries::default(),
-        /// ToS of connections that rdma_cm makes: four times the DSCP, and 2 for ECN.
+        /// ToS of connections that `rdma_cm` makes: four times the DSCP, and 2 for ECN.
         opt tos: u32,
         /// Traffic class of all connections.
         opt traffic_class: u32,
