@@ -41,6 +41,8 @@ struct Gathered {
     seen: BTreeSet<String>,
     /// Ages of what earlier runs recorded.
     recorded: BTreeMap<String, Duration>,
+    /// What was said about hosts that are away.
+    told: BTreeSet<String>,
 }
 
 impl SharedFacts {
@@ -142,8 +144,9 @@ pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
     if !needed {
         return;
     }
-    let say = |message: String| context.emitter.emit(EventKind::Warning { host: None, message });
-    let shared = context.fleet.gathered.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut messages = Vec::new();
+    let mut say = |message: String| messages.push(message);
+    let mut shared = context.fleet.gathered.lock().unwrap_or_else(PoisonError::into_inner);
     let absent = project.hosts.iter().filter(|host| !shared.seen.contains(&host.name));
     let (known, unknown): (Vec<_>, Vec<_>) =
         absent.partition(|host| shared.recorded.contains_key(&host.name));
@@ -159,11 +162,64 @@ pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
         let hosts = fold(never);
         say(format!("nothing is known of {hosts}: what hosts have about it stays as it is"));
     }
-    let left_out =
-        project.hosts.iter().filter(|host| host.offline.is_none() && !project.selected.contains(&host.index));
+    for message in clones(&shared.answers) {
+        say(message);
+    }
+    let left_out = project.hosts.iter().filter(|host| {
+        host.offline.is_none() && !project.selected.contains(&host.index)
+    });
     let left_out: Vec<&str> = left_out.map(|host| host.name.as_str()).collect();
     if !left_out.is_empty() {
         let hosts = fold(left_out);
         say(format!("{hosts}: not part of this run; what it learned of others is still owed to them"));
+    }
+    // Once for all stages.
+    for message in messages {
+        if shared.told.insert(message.clone()) {
+            context.emitter.emit(EventKind::Warning { host: None, message });
+        }
+    }
+}
+
+/// Hosts that have in common what is one host's own: they were made from one image.
+fn clones(answers: &BTreeMap<Query, Arc<BTreeMap<String, Answer>>>) -> Vec<String> {
+    let mut messages = Vec::new();
+    for (name, path, what) in
+        [("ids", "/machine_id", "machine id"), ("ssh", "/host_keys/0/key", "SSH host key")]
+    {
+        let Some(answers) = crate::facts::base(name).and_then(|query| answers.get(&query)) else { continue };
+        let mut by_value: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
+        for (host, answer) in answers.iter() {
+            let Answer::Base(fact) = answer else { continue };
+            if let Some(value) = fact.pointer(path).and_then(Json::as_str).filter(|value| !value.is_empty()) {
+                by_value.entry(value).or_default().push(host);
+            }
+        }
+        for hosts in by_value.into_values().filter(|hosts| hosts.len() > 1) {
+            messages.push(format!(
+                "{} have the same {what}: made from one image that was not sealed (playbook `image-seal`)",
+                fold(hosts)
+            ));
+        }
+    }
+    messages
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_of_one_image_are_told() {
+        let ids = |value: &str| Answer::Base(serde_json::json!({ "machine_id": value }));
+        let of = |values: [&str; 3]| {
+            let hosts = ["gpu0", "gpu1", "gpu2"].map(str::to_owned).into_iter();
+            let answers: BTreeMap<String, Answer> = hosts.zip(values.map(ids)).collect();
+            clones(&BTreeMap::from([(crate::facts::base("ids").unwrap(), Arc::new(answers))]))
+        };
+        assert!(of(["a", "b", "c"]).is_empty());
+        assert!(of(["", "", ""]).is_empty());
+        let told = of(["a", "b", "a"]);
+        assert!(told.len() == 1 && told[0].starts_with("gpu[0,2] have the same machine id"), "{told:?}");
     }
 }

@@ -235,18 +235,17 @@ impl Query {
     /// What is asked of this very host: a question to all is one to it, too.
     #[must_use]
     pub fn own(&self) -> &Self {
-        match self {
-            Self::Fleet(query) => query,
-            query => query,
-        }
+        if let Self::Fleet(query) = self { query } else { self }
     }
 
     /// Its name in records of a fleet, for those that are recorded.
     pub fn record_name(&self) -> Option<String> {
-        match self {
-            Self::Base(name) => Some(format!("base {name}")),
-            Self::SshKey { user, name } => Some(format!("ssh_key {user} {name}")),
-            _ => None,
+        if let Self::Base(name) = self {
+            Some(format!("base {name}"))
+        } else if let Self::SshKey { user, name } = self {
+            Some(format!("ssh_key {user} {name}"))
+        } else {
+            None
         }
     }
 

@@ -161,10 +161,9 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     let Some(told) = read(&output) else { return Vec::new() };
     let answers = queries.iter().zip(told);
     answers
-        .filter_map(|(query, told)| match query {
-            Query::SshKey { .. } => Some((query.clone(), told.key())),
-            Query::SshFiles { .. } => Some((query.clone(), told.files())),
-            _ => None,
+        .map(|(query, told)| {
+            let of_key = matches!(query, Query::SshKey { .. });
+            (query.clone(), if of_key { told.key() } else { told.files() })
         })
         .collect()
 }

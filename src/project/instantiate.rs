@@ -242,7 +242,12 @@ fn fill_node(
     let value = match &node.value {
         Yaml::Str(source) if is_template(source) => {
             let rendered = match env.world.texts.get(source) {
-                Ok(text) => text.render(env),
+                Ok(text) => text.render(env).map_err(|error| match (error, env.unreached(&text)) {
+                    (Unresolved::Wrong(_), unreached) if !unreached.is_empty() => {
+                        Unresolved::Waiting(unreached)
+                    }
+                    (error, _) => error,
+                }),
                 Err(error) => Err(Unresolved::Wrong(error)),
             };
             return match rendered {

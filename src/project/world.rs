@@ -184,9 +184,12 @@ impl<'a> Env<'a> {
         match value {
             Json::String(text) if is_template(text) => {
                 let text = self.world.texts.get(text).map_err(|error| Missing::Failed(error.message))?;
-                text.render(self).map_err(|error| match error {
-                    Unresolved::Waiting(names) => Missing::Waiting(names),
-                    Unresolved::Wrong(error) => Missing::Failed(error.message),
+                text.render(self).map_err(|error| match (error, self.unreached(&text)) {
+                    (Unresolved::Waiting(names), _) => Missing::Waiting(names),
+                    (Unresolved::Wrong(error), unreached) if unreached.is_empty() => {
+                        Missing::Failed(error.message)
+                    }
+                    (Unresolved::Wrong(_), unreached) => Missing::Waiting(unreached),
                 })
             }
             Json::Array(items) => {
@@ -280,24 +283,16 @@ impl<'a> Env<'a> {
         descend(&format!("hosts.{name}"), &self.view_of(host), rest)
     }
 
-    /// Refuses texts about hosts that were never reached, offline ones aside.
-    fn all_reached(&self, names: &[Option<&Segment>]) -> Result<(), Missing> {
-        let Some(fleet) = self.inputs.fleet else { return Ok(()) };
-        let read = |host: &&Host| {
-            names.iter().any(|name| match name {
-                Some(Segment::Key(name)) => *name == host.name,
-                _ => host.offline.is_none(),
-            })
-        };
-        let missing: BTreeSet<String> = self
-            .world
-            .hosts
-            .iter()
-            .filter(read)
-            .filter(|host| !fleet.facts.contains_key(&host.index))
-            .map(|host| facts_of(&host.name))
-            .collect();
-        if missing.is_empty() { Ok(()) } else { Err(Missing::Waiting(missing)) }
+    /// What a text waits for that could not be filled in: facts of hosts that were never reached,
+    /// offline ones aside.
+    pub(super) fn unreached(&self, text: &Text) -> BTreeSet<String> {
+        let facts = Segment::Key("facts".to_owned());
+        let reads = text.paths().iter().any(|path| path.root == "hosts" && path.segments.get(1) == Some(&facts));
+        let Some(fleet) = self.inputs.fleet.filter(|_| reads) else { return BTreeSet::new() };
+        let missing = self.world.hosts.iter().filter(|host| {
+            host.offline.is_none() && !fleet.facts.contains_key(&host.index)
+        });
+        missing.map(|host| facts_of(&host.name)).collect()
     }
 
     /// A host as other hosts' templates see it, without its facts.
@@ -399,10 +394,7 @@ impl Values for Env<'_> {
         match root {
             "hosts" => {
                 let facts = Segment::Key("facts".to_owned());
-                let read = uses.iter().filter(|path| path.segments.get(1) == Some(&facts));
-                let names: Vec<Option<&Segment>> = read.map(|path| path.segments.first()).collect();
-                self.all_reached(&names)?;
-                self.hosts_value(!names.is_empty())
+                self.hosts_value(uses.iter().any(|path| path.segments.get(1) == Some(&facts)))
             }
             "facts" => {
                 let mut facts = BTreeMap::new();

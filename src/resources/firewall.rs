@@ -54,10 +54,9 @@ fn object() -> Object {
 
 impl Firewall {
     fn found<'a>(facts: &'a Facts) -> Result<&'a Found, Unplannable> {
-        match known::answer(facts, &Query::Firewall, &object())? {
-            Answer::Firewall(found) => Ok(found),
-            _ => Err(known::strange(&object())),
-        }
+        let answer = known::answer(facts, &Query::Firewall, &object())?;
+        let Answer::Firewall(found) = answer else { return Err(known::strange(&object())) };
+        Ok(found)
     }
 }
 

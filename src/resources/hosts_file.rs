@@ -29,7 +29,7 @@ crate::record! {
     /// The inventory says who is in it, offline hosts too; facts of the hosts say under which address
     /// each is seen by the others. Of a host that is not reached now, what an earlier run saw counts;
     /// of one never seen, an entry that is there stays. Entries of hosts that left the inventory go. No host of the inventory is left on a
-    /// line of 127.x or ::1, which would make MPI and NCCL tell the others to call themselves. Where
+    /// line of `127.x` or `::1`, which would make MPI and NCCL tell the others to call themselves. Where
     /// cloud-init is, it is told to leave the file alone.
     HostsFileFields("a hosts file") {
         /// Addresses are those in this network. Left out: the one of the inventory where the host has

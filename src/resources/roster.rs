@@ -86,11 +86,13 @@ impl Roster {
 }
 
 /// What is known of all hosts about one question.
-pub(super) fn fleet<'a>(facts: &'a Facts, query: Query) -> Result<&'a BTreeMap<String, Answer>, Unplannable> {
-    match known::answer(facts, &Query::Fleet(Box::new(query)), &Object::Host)? {
-        Answer::Fleet(answers) => Ok(answers),
-        _ => Err(known::strange(&Object::Host)),
-    }
+pub(super) fn fleet<'a>(
+    facts: &'a Facts,
+    query: Query,
+) -> Result<&'a BTreeMap<String, Answer>, Unplannable> {
+    let answer = known::answer(facts, &Query::Fleet(Box::new(query)), &Object::Host)?;
+    let Answer::Fleet(answers) = answer else { return Err(known::strange(&Object::Host)) };
+    Ok(answers)
 }
 
 /// The question for a basic fact of all hosts.
@@ -106,9 +108,9 @@ pub(super) fn fleet_facts<'a>(
     let Some(query) = base(name) else { return Err(known::strange(&Object::Host)) };
     let answers = fleet(facts, query)?.iter();
     Ok(answers
-        .filter_map(|(host, answer)| match answer {
-            Answer::Base(value) => Some((host.as_str(), value)),
-            _ => None,
+        .filter_map(|(host, answer)| {
+            let Answer::Base(value) = answer else { return None };
+            Some((host.as_str(), value))
         })
         .collect())
 }

@@ -117,9 +117,9 @@ impl SshMesh {
 
     fn seen<'a>(&self, facts: &'a Facts) -> Result<Seen<'a>, Unplannable> {
         let answers = fleet(facts, self.key_query())?.iter();
-        let keys = answers.filter_map(|(host, answer)| match answer {
-            Answer::SshKey(key) => Some((host.as_str(), key.as_ref().and_then(|key| key.public.as_deref()))),
-            _ => None,
+        let keys = answers.filter_map(|(host, answer)| {
+            let Answer::SshKey(key) = answer else { return None };
+            Some((host.as_str(), key.as_ref().and_then(|key| key.public.as_deref())))
         });
         Ok(Seen {
             keys: keys.collect(),
@@ -348,12 +348,13 @@ impl Resource for SshMesh {
         let marks = self.roster.marks("mesh");
         let (old, rest) = cut_block(text("authorized_keys"), &marks);
         let (lines, without_key) = self.authorized(&seen, &old);
-        let mut after: String = rest.iter().map(|line| format!("{line}\n")).collect();
-        let _ = writeln!(after, "{}", marks.0);
-        for line in &lines {
+        let mut after = String::new();
+        let ours = std::iter::once(marks.0.as_str())
+            .chain(lines.iter().map(String::as_str))
+            .chain(std::iter::once(marks.1.as_str()));
+        for line in rest.iter().copied().chain(ours) {
             let _ = writeln!(after, "{line}");
         }
-        let _ = writeln!(after, "{}", marks.1);
         // sshd refuses keys that others may write.
         let open = found.modes.iter().any(|mode| mode & 0o022 != 0);
         if text("authorized_keys") != after || open {

@@ -1,6 +1,7 @@
 //! `sshd`: options of the SSH server, as a drop-in that is tried before it counts.
 
 use std::collections::BTreeSet;
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::content::RegularFile;
@@ -22,7 +23,7 @@ crate::record! {
     SshdFields("options of sshd") {
         /// The file's name without `.conf`; files are read in the order of their names.
         def name: FileName = FileName("50-provision".to_owned()),
-        /// Options with their values, as in sshd_config(5).
+        /// Options with their values, as in `sshd_config(5)`.
         def options: Entries<Scalar> = Entries::default(),
         /// Whether the file shall be there.
         def state: Presence = Presence::Present,
@@ -64,7 +65,8 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
                     .help("one line each: `MaxStartups: 100:30:400`"),
             );
         }
-        text.push_str(&format!("{} {}\n", *key, value.0));
+        // Writing to a string cannot fail.
+        let _ = writeln!(text, "{} {}", *key, value.0);
         options.push((key.value, value.0));
     }
     let file = RegularFile::drop_in(format!("{DIRECTORY}/{}.conf", fields.name.0), text.clone());

@@ -1,0 +1,114 @@
+//! Hosts that reach each other: names, keys, and what stays when one of them does not answer.
+
+use super::support::{Lab, outcome};
+
+const PLAY: &str = "
+name: mesh
+tasks:
+  - name: account of jobs
+    user: { name: mpi, shell: /bin/bash }
+  - include: ssh-mesh
+    with: { users: [root, mpi] }
+  - name: host file
+    hostfile: { slots: 2 }
+";
+
+/// Every host reaches every other by name as `user`; host keys are checked, nothing is asked.
+fn all_reach_all(lab: &Lab, user: &str) {
+    for from in &lab.nodes {
+        for to in &lab.nodes {
+            let name = from.sh(&format!(
+                "su - {user} -c 'ssh -o BatchMode=yes -o StrictHostKeyChecking=yes {} hostname' 2>&1 || true",
+                to.name
+            ));
+            assert_eq!(name, to.name, "{} to {}", from.name, to.name);
+        }
+    }
+}
+
+fn entries(lab: &Lab) -> Vec<String> {
+    lab.nodes
+        .iter()
+        .map(|node| {
+            node.sh("cat /root/.ssh/authorized_keys /root/.ssh/provision-* /home/mpi/.ssh/authorized_keys \
+                     /home/mpi/.ssh/provision-*; sed '/^# END/q' /etc/hosts")
+        })
+        .collect()
+}
+
+#[test]
+fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
+    let Some(lab) = Lab::up(&["n0", "n1", "n2"], "{}") else { return };
+    let site = lab.site("mesh", PLAY);
+    let json = site.apply(0);
+    assert_eq!(outcome(&json, "n0", "mesh of mpi")["outcome"], "changed", "{json:#}");
+    for user in ["root", "mpi"] {
+        all_reach_all(&lab, user);
+    }
+    assert_eq!(site.counts(0)["changed"], 0);
+    site.run("verify", &[]).expect(0);
+    let own = lab.node("n1").sh("getent ahosts n1");
+    assert!(!own.contains("127."), "{own}");
+    let before = entries(&lab);
+
+    // One is away and only one other is part of the run: nobody loses anything.
+    lab.node("n2").engine("pause");
+    site.run("apply", &["--hosts", "n1"]).expect(0).says("n[0,2]: not part of this run");
+    site.run("apply", &["--hosts", "n[1-2]"]).expect(4).says("facts of n[0,2] are those of an earlier run");
+    lab.node("n2").engine("unpause");
+    assert_eq!(entries(&lab), before);
+
+    // What was seen of it is not lost with the record of this machine either.
+    lab.node("n2").engine("pause");
+    std::fs::remove_file(site.state().join("fleet.json")).unwrap();
+    site.run("apply", &["--hosts", "n[0-1]"]).expect(0).says("nothing is known of n2: what hosts have about it stays");
+    lab.node("n2").engine("unpause");
+    assert_eq!(entries(&lab), before);
+
+    // A host that was made anew: other keys, nothing of ours on it. One apply mends all.
+    let node = lab.node("n1");
+    node.engine("kill");
+    node.engine("rm");
+    lab.run(&["lab", "up", &lab.text("lab.yaml")]).expect(0);
+    let json = site.apply(0);
+    assert_eq!(outcome(&json, "n0", "mesh of root")["outcome"], "changed", "{json:#}");
+    for user in ["root", "mpi"] {
+        all_reach_all(&lab, user);
+    }
+    assert_eq!(site.counts(0)["changed"], 0);
+
+    // One that left the inventory is forgotten.
+    let inventory = std::fs::read_to_string(lab.path("mesh").join("inventory.yaml")).unwrap();
+    let without: String = inventory
+        .replace(", n2]", "]")
+        .lines()
+        .filter(|line| !line.starts_with("  n2: "))
+        .map(|line| format!("{line}\n"))
+        .collect();
+    site.write("inventory.yaml", &without);
+    site.run("apply", &[]).expect(0);
+    for text in entries(&lab).iter().take(2) {
+        assert!(!text.contains("n2"), "{text}");
+    }
+    lab.assert_nothing_left();
+}
+
+/// sshd takes a value only when it accepts the file, and only when a new login works.
+#[test]
+fn options_of_sshd_are_tried_before_they_count() {
+    let Some(lab) = Lab::up(&["n0"], "{}") else { return };
+    let site = lab.site("sshd", "name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: \"50:30:200\" } }\n");
+    site.run("apply", &[]).expect(0);
+    assert_eq!(lab.node("n0").sh("sshd -T | grep maxstartups"), "maxstartups 50:30:200");
+    assert_eq!(site.counts(0)["changed"], 0);
+
+    site.playbook("name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: nonsense } }\n");
+    site.run("apply", &[]).expect(5).says("sshd refuses this");
+    assert_eq!(lab.node("n0").sh("sshd -T | grep maxstartups"), "maxstartups 50:30:200");
+
+    // Nobody could log in any more: the host takes it back.
+    site.playbook("name: s\ntasks:\n  - name: s\n    sshd: { options: { AllowUsers: nobody } }\n");
+    site.run("apply", &[]).expect(5).says("no new login was possible");
+    site.playbook("name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: \"50:30:200\" } }\n");
+    assert_eq!(site.counts(0)["changed"], 0);
+}
