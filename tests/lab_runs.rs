@@ -12,10 +12,10 @@ mod commands;
 mod converge;
 #[path = "lab_runs/driver.rs"]
 mod driver;
-#[path = "lab_runs/offline.rs"]
-mod offline;
 #[path = "lab_runs/mesh.rs"]
 mod mesh;
+#[path = "lab_runs/offline.rs"]
+mod offline;
 #[path = "lab_runs/paused.rs"]
 mod paused;
 #[path = "lab_runs/poison.rs"]

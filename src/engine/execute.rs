@@ -16,7 +16,7 @@ use crate::facts::{self, Query, Touches};
 use crate::inventory::Busy;
 use crate::plan::{Planner, Verdict, change_view, diff};
 use crate::playbook::{Instance, InstanceState, OnFailure, Step};
-use crate::resources::{Change, Disruption, Unplannable};
+use crate::resources::{Change, Detail, Disruption, Spread, Unplannable};
 
 /// How one task went.
 pub(super) struct Ended {
@@ -190,6 +190,9 @@ impl Session {
         let id = task_id(&item.step, instance);
         let (changes, provable) = match plan.verdict {
             Verdict::Unchanged => {
+                if let Some(spread) = self.spread_of(instance) {
+                    self.context.fleet.holders.has(&spread.key, &self.host.name);
+                }
                 return Ok(match self.inherited.remove(&id) {
                     Some(SpoolReport::Ended(0, output)) => {
                         Ended { outcome: Outcome::Changed { changes: Vec::new(), output }, attached: true }
@@ -248,6 +251,8 @@ impl Session {
         self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
         let outcome = if worst == Disruption::Reboot {
             self.reboot(item, instance, &changes, &later()).await?
+        } else if let Some(spread) = self.spread_of(instance).filter(|_| changes.iter().any(is_content)) {
+            self.spread(item, instance, changes, &spread, &touches, &later()).await?
         } else {
             self.attempts(item, instance, changes, provable, &touches, &later()).await?
         };
@@ -296,7 +301,13 @@ impl Session {
         }
     }
 
-    async fn attempts(
+    /// How the thing is given from host to host, when it is.
+    fn spread_of(&self, instance: &Instance) -> Option<Spread> {
+        let InstanceState::Ready { resource, .. } = &instance.state else { return None };
+        resource.spread(&self.facts)
+    }
+
+    pub(super) async fn attempts(
         &mut self,
         item: &Work,
         instance: &Instance,
@@ -393,6 +404,11 @@ impl Session {
     }
 }
 
+/// Whether it writes what a file holds.
+fn is_content(change: &Change) -> bool {
+    matches!(change.detail, Detail::Text { .. })
+}
+
 /// Whether it may do anything, so that what its session gets matters.
 fn does_anything(instance: &Instance) -> bool {
     matches!(&instance.state, InstanceState::Ready { resource, .. } if resource.touches() == Touches::Everything)
@@ -426,7 +442,6 @@ fn depends(step: &Step) -> bool {
 
 /// What is run, for people: a short script as it stands, else what the change says of itself.
 fn command(changes: &[Change]) -> Option<String> {
-    use crate::resources::Detail;
     let change = changes.first()?;
     match &change.detail {
         Detail::Command(text) => Some(text.clone()),

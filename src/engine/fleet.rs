@@ -14,6 +14,7 @@ use serde_json::{Map, Value as Json};
 
 use super::context::Context;
 use super::session::{Session, human};
+use super::spread::Holders;
 use super::stage::{Work, queries};
 use super::writers::Writers;
 use crate::events::EventKind;
@@ -27,6 +28,7 @@ use crate::project::Fleet;
 pub struct SharedFacts {
     gathered: Mutex<Gathered>,
     pub(super) writers: Writers,
+    pub(super) holders: Holders,
 }
 
 #[derive(Debug, Default)]
@@ -64,7 +66,7 @@ impl SharedFacts {
             }
             gathered.facts.insert(index, Json::Object(view));
         }
-        Self { gathered: Mutex::new(gathered), writers: Writers::default() }
+        Self { gathered: Mutex::new(gathered), ..Self::default() }
     }
 
     /// Makes a host's facts known to the others.
@@ -165,9 +167,8 @@ pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
     for message in clones(&shared.answers) {
         say(message);
     }
-    let left_out = project.hosts.iter().filter(|host| {
-        host.offline.is_none() && !project.selected.contains(&host.index)
-    });
+    let left_out =
+        project.hosts.iter().filter(|host| host.offline.is_none() && !project.selected.contains(&host.index));
     let left_out: Vec<&str> = left_out.map(|host| host.name.as_str()).collect();
     if !left_out.is_empty() {
         let hosts = fold(left_out);

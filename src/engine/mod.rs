@@ -19,6 +19,7 @@ mod hints;
 mod login;
 mod run;
 mod session;
+mod spread;
 mod stage;
 pub mod state;
 mod writers;

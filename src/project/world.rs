@@ -287,11 +287,14 @@ impl<'a> Env<'a> {
     /// offline ones aside.
     pub(super) fn unreached(&self, text: &Text) -> BTreeSet<String> {
         let facts = Segment::Key("facts".to_owned());
-        let reads = text.paths().iter().any(|path| path.root == "hosts" && path.segments.get(1) == Some(&facts));
+        let reads =
+            text.paths().iter().any(|path| path.root == "hosts" && path.segments.get(1) == Some(&facts));
         let Some(fleet) = self.inputs.fleet.filter(|_| reads) else { return BTreeSet::new() };
-        let missing = self.world.hosts.iter().filter(|host| {
-            host.offline.is_none() && !fleet.facts.contains_key(&host.index)
-        });
+        let missing = self
+            .world
+            .hosts
+            .iter()
+            .filter(|host| host.offline.is_none() && !fleet.facts.contains_key(&host.index));
         missing.map(|host| facts_of(&host.name)).collect()
     }
 

@@ -127,7 +127,7 @@ impl RegularFile {
         Object::Path(self.path.0.clone())
     }
 
-    fn content_query(&self) -> Option<Query> {
+    pub(super) fn content_query(&self) -> Option<Query> {
         let path = self.path.0.clone();
         if let Some(text) = self.want.secret() {
             return Some(Query::Secret { path, text: text.to_owned() });

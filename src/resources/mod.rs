@@ -15,6 +15,7 @@ pub mod command;
 mod content;
 pub mod copy;
 pub mod directory;
+pub mod distribute;
 pub mod download;
 mod driver_changes;
 mod driver_packages;
@@ -163,6 +164,17 @@ pub enum Unplannable {
 /// The outcome of planning one resource.
 pub type Planned = Result<Vec<Change>, Unplannable>;
 
+/// A thing that hosts give to each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spread {
+    /// What it is, by place and content: the same on all hosts that have it.
+    pub key: String,
+    /// Hosts that had it when they were gathered.
+    pub holders: Vec<String>,
+    /// Gets it from another host, whose name becomes the last parameter.
+    pub pull: Script,
+}
+
 /// A resource with all its fields known.
 pub trait Resource: fmt::Debug + Send + Sync {
     /// What must be known.
@@ -208,6 +220,12 @@ pub trait Resource: fmt::Debug + Send + Sync {
     /// are known to mean. Pure.
     fn login(&self, facts: &Facts) -> Login {
         login::of_touches(&self.touches(), facts)
+    }
+
+    /// How hosts that have it give it to others; `None` where each host gets it by itself.
+    fn spread(&self, facts: &Facts) -> Option<Spread> {
+        let _ = facts;
+        None
     }
 
     /// Whether ending it half-way breaks the host (package managers): left running at a deadline.
@@ -324,6 +342,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("command", command, CommandFields),
         kind!("copy", copy, CopyFields),
         kind!("directory", directory, DirectoryFields),
+        kind!("distribute", distribute, DistributeFields, fleet),
         kind!("download", download, DownloadFields),
         kind!("fabric_manager", fabric_manager, FabricManagerFields),
         kind!("file", file, FileFields),

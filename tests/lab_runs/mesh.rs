@@ -61,7 +61,9 @@ fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
     // What was seen of it is not lost with the record of this machine either.
     lab.node("n2").engine("pause");
     std::fs::remove_file(site.state().join("fleet.json")).unwrap();
-    site.run("apply", &["--hosts", "n[0-1]"]).expect(0).says("nothing is known of n2: what hosts have about it stays");
+    site.run("apply", &["--hosts", "n[0-1]"])
+        .expect(0)
+        .says("nothing is known of n2: what hosts have about it stays");
     lab.node("n2").engine("unpause");
     assert_eq!(entries(&lab), before);
 
@@ -93,11 +95,50 @@ fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
     lab.assert_nothing_left();
 }
 
+/// The controller sends a file once; the other hosts have it from hosts that have it.
+#[test]
+fn a_file_goes_from_host_to_host() {
+    let Some(lab) = Lab::up(&["n0", "n1", "n2", "n3"], "{}") else { return };
+    let play = "
+name: spread
+tasks:
+  - include: ssh-mesh
+  - name: archive
+    distribute: { src: archive, path: /opt/archive, mode: \"0640\" }
+";
+    let site = lab.site("spread", play);
+    let content: String = (0..400_000).map(|number| format!("{number}\n")).collect();
+    site.write("archive", &content);
+    let json = site.apply(0);
+    let from = |host: &str| {
+        let changes = outcome(&json, host, "archive")["changes"].to_string();
+        changes.contains("(from n")
+    };
+    let told = outcome(&json, "n0", "archive").to_string();
+    assert_eq!(["n0", "n1", "n2", "n3"].into_iter().filter(|host| from(host)).count(), 3, "{told}");
+    for node in &lab.nodes {
+        assert_eq!(
+            node.sh("wc -c </opt/archive; stat -c %a /opt/archive"),
+            format!("{}\n640", content.len())
+        );
+    }
+    assert_eq!(site.counts(0)["changed"], 0);
+    // What one host lost comes from another one.
+    lab.node("n2").sh("echo x >/opt/archive");
+    let json = site.apply(0);
+    let told = outcome(&json, "n2", "archive").to_string();
+    assert!(told.contains("(from n"), "{told}");
+    lab.assert_nothing_left();
+}
+
 /// sshd takes a value only when it accepts the file, and only when a new login works.
 #[test]
 fn options_of_sshd_are_tried_before_they_count() {
     let Some(lab) = Lab::up(&["n0"], "{}") else { return };
-    let site = lab.site("sshd", "name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: \"50:30:200\" } }\n");
+    let site = lab.site(
+        "sshd",
+        "name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: \"50:30:200\" } }\n",
+    );
     site.run("apply", &[]).expect(0);
     assert_eq!(lab.node("n0").sh("sshd -T | grep maxstartups"), "maxstartups 50:30:200");
     assert_eq!(site.counts(0)["changed"], 0);
