@@ -281,3 +281,34 @@ fn an_mtu_that_cuts_the_way_in_is_undone_by_the_host() {
     assert!(told["hosts"]["node0"].to_string().contains("took it back"), "{told}");
     assert_eq!(lab.ssh("node0", files), before);
 }
+
+/// Arguments of the kernel go by way of a real boot loader and a real boot.
+#[test]
+#[ignore = "boots a virtual machine twice: cargo test --test lab_vm -- --ignored kernel_arguments"]
+fn kernel_arguments_are_in_force_after_a_boot() {
+    let lab = Lab::new(
+        "cluster: cmdline\nplaybooks: [./play.yaml]\nhosts: { node0: {} }\npolicy: { reboot: allow }\n",
+    );
+    let play = |state: &str| {
+        let text = format!(
+            "name: cmdline\ntasks:\n  - name: arguments\n    kernel_cmdline: {{ name: lab, args: [iommu=pt, provision.lab=1], state: {state} }}\n  - name: boot\n    reboot: {{ system: false }}\n"
+        );
+        std::fs::write(lab.folder.path().join("play.yaml"), text).expect("playbook");
+    };
+    let apply = || -> Json {
+        serde_json::from_str(&lab.good(&["apply"], &["--lab", "--yes", "--json", "-"])).expect("JSON")
+    };
+    play("present");
+    lab.good(&["lab", "up", "--vm"], &[]);
+    let first = apply();
+    assert_eq!(first["summary"]["tasks"]["changed"], 2, "{first:#}");
+    let line = lab.ssh("node0", "cat /proc/cmdline");
+    assert!(line.contains("iommu=pt provision.lab=1"), "{line}");
+    assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
+    play("absent");
+    let gone = apply();
+    assert_eq!(gone["summary"]["tasks"]["changed"], 2, "{gone:#}");
+    let line = lab.ssh("node0", "cat /proc/cmdline; ls /etc/default/grub.d");
+    assert!(!line.contains("provision.lab"), "{line}");
+    assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
+}

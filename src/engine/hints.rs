@@ -82,6 +82,10 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
         "the module is not installed for the running kernel: install its package and the headers of this kernel, or reboot into the kernel it was built for"
     } else if has("Could not get lock") || has("Waiting for cache lock") {
         "another package manager runs on the host (unattended-upgrades?)"
+    } else if (has("Unable to locate package linux-headers-") || has("kernel-devel-"))
+        && (has("Unable to locate package") || has("No match for argument"))
+    {
+        "the mirror has no headers for this kernel any more: upgrade the kernel and reboot first"
     } else if has("Unable to locate package")
         || has("No match for argument")
         || has("has no installation candidate")

@@ -17,7 +17,7 @@ use crate::transport::Script;
 crate::choice! {
     /// Where the fabric manager is wanted.
     Wanted {
-        /// Where the PCI bus has NVSwitches, or GPUs that come with them (B100, B200, B300).
+        /// Where the PCI bus has `NVSwitches`, or GPUs that come with them (B100, B200, B300).
         Auto = "auto",
         /// On every host.
         Always = "always",
@@ -28,9 +28,9 @@ crate::choice! {
 
 crate::record! {
     /// NVIDIA's fabric manager: the package in exactly the version of the driver, its service enabled and
-    /// running. Without it CUDA answers 802 on machines with NVSwitches.
+    /// running. Without it CUDA answers 802 on machines with `NVSwitches`.
     ///
-    /// A host without NVSwitches needs none and is left alone. The version is that of the driver's
+    /// A host without `NVSwitches` needs none and is left alone. The version is that of the driver's
     /// packages; the service is started only where that driver is loaded, since it refuses any other.
     FabricManagerFields("a fabric manager") {
         /// Where it is wanted.
@@ -109,11 +109,11 @@ impl FabricManager {
         Ok(needed.then_some(fifth))
     }
 
-    fn driver<'a>(&self, facts: &'a Facts) -> Result<&'a Driver, Unplannable> {
-        match known::answer(facts, &Query::Driver, &object())? {
-            Answer::Driver(driver) => Ok(driver),
-            _ => Err(known::strange(&object())),
-        }
+    fn driver(facts: &Facts) -> Result<&Driver, Unplannable> {
+        let Answer::Driver(driver) = known::answer(facts, &Query::Driver, &object())? else {
+            return Err(known::strange(&object()));
+        };
+        Ok(driver)
     }
 
     /// The driver's version: of its packages, else of the module on disk.
@@ -242,7 +242,7 @@ impl Resource for FabricManager {
                 "the NVSwitches belong to the machine below, not to a container ({kind})"
             )));
         }
-        let driver = self.driver(facts)?;
+        let driver = Self::driver(facts)?;
         let Answer::Packages(manager) = known::answer(facts, &Query::Packages, &object())? else {
             return Err(known::strange(&object()));
         };

@@ -79,11 +79,11 @@ impl KernelCmdline {
         Object::Path("/proc/cmdline".to_owned())
     }
 
-    fn cmdline<'a>(&self, facts: &'a Facts) -> Result<&'a Cmdline, Unplannable> {
-        match known::answer(facts, &Query::Cmdline, &Self::object())? {
-            Answer::Cmdline(cmdline) => Ok(cmdline),
-            _ => Err(known::strange(&Self::object())),
-        }
+    fn cmdline(facts: &Facts) -> Result<&Cmdline, Unplannable> {
+        let Answer::Cmdline(cmdline) = known::answer(facts, &Query::Cmdline, &Self::object())? else {
+            return Err(known::strange(&Self::object()));
+        };
+        Ok(cmdline)
     }
 
     /// Arguments that a command line has and shall not, or lacks and shall have.
@@ -118,7 +118,7 @@ impl Resource for KernelCmdline {
     }
 
     fn plan(&self, facts: &Facts) -> Planned {
-        let cmdline = self.cmdline(facts)?;
+        let cmdline = Self::cmdline(facts)?;
         if let Some(kind) = known::container(facts) {
             if self.wrong(&cmdline.running).is_empty() {
                 return Ok(Vec::new());
@@ -171,7 +171,7 @@ impl Resource for KernelCmdline {
     }
 
     fn reboot(&self, facts: &Facts) -> Option<String> {
-        let cmdline = self.cmdline(facts).ok()?;
+        let cmdline = Self::cmdline(facts).ok()?;
         let wrong = self.wrong(&cmdline.running);
         if wrong.is_empty() || known::container(facts).is_some() {
             return None;

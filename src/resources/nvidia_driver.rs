@@ -197,11 +197,11 @@ pub(super) struct Host<'a> {
 }
 
 impl NvidiaDriver {
-    fn driver<'a>(&self, facts: &'a Facts) -> Result<&'a Driver, Unplannable> {
-        match known::answer(facts, &Query::Driver, &object())? {
-            Answer::Driver(driver) => Ok(driver),
-            _ => Err(known::strange(&object())),
-        }
+    fn driver(facts: &Facts) -> Result<&Driver, Unplannable> {
+        let Answer::Driver(driver) = known::answer(facts, &Query::Driver, &object())? else {
+            return Err(known::strange(&object()));
+        };
+        Ok(driver)
     }
 
     pub(super) fn number(&self) -> u32 {
@@ -232,7 +232,7 @@ impl NvidiaDriver {
     }
 
     fn host<'a>(&self, facts: &'a Facts) -> Result<Host<'a>, Unplannable> {
-        let driver = self.driver(facts)?;
+        let driver = Self::driver(facts)?;
         let Answer::Packages(manager) = known::answer(facts, &Query::Packages, &object())? else {
             return Err(known::strange(&object()));
         };

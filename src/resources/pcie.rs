@@ -1,6 +1,5 @@
 //! `pcie`: access control off and the read request size of NICs, now and at every boot.
 
-use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use super::content::{RegularFile, Want, removal};
@@ -23,7 +22,7 @@ crate::choice! {
 }
 
 crate::record! {
-    /// PCIe settings that a boot forgets: access control (ACS) off on all bridges, and the largest read
+    /// `PCIe` settings that a boot forgets: access control (ACS) off on all bridges, and the largest read
     /// request of NICs. They are set now, and at every boot by `provision-pcie.service`.
     ///
     /// With ACS, traffic between a GPU and a NIC goes up to the root and back: GPUDirect is slow or
@@ -33,7 +32,7 @@ crate::record! {
         def acs: Acs = Acs::Disabled,
         /// Largest read request of NICs in bytes: 128 to 4096. Left out: as it is.
         opt max_read_request: u32,
-        /// PCI addresses of these NICs. Left out: all of NVIDIA (ConnectX, BlueField).
+        /// PCI addresses of these NICs. Left out: all of NVIDIA (`ConnectX`, `BlueField`).
         def nics: Vec<Sp<String>> = Vec::new(),
         /// Whether the service shall be there; taking it away leaves the settings until the next boot.
         def state: Presence = Presence::Present,
@@ -109,12 +108,12 @@ fn program() -> RegularFile {
 }
 
 impl PcieSettings {
-    fn pcie<'a>(&self, facts: &'a Facts) -> Result<&'a Pcie, Unplannable> {
+    fn pcie(facts: &Facts) -> Result<&Pcie, Unplannable> {
         let object = Object::Unit(UNIT.to_owned());
-        match known::answer(facts, &Query::Pcie, &object)? {
-            Answer::Pcie(pcie) => Ok(pcie),
-            _ => Err(known::strange(&object)),
-        }
+        let Answer::Pcie(pcie) = known::answer(facts, &Query::Pcie, &object)? else {
+            return Err(known::strange(&object));
+        };
+        Ok(pcie)
     }
 
     /// The NICs that are meant.
@@ -213,7 +212,7 @@ impl Resource for PcieSettings {
             }
             return Ok(changes);
         }
-        let pcie = self.pcie(facts)?;
+        let pcie = Self::pcie(facts)?;
         let nics = self.meant(pcie)?;
         let words = self.words(&nics);
         let drifted = self.drifted(pcie, &nics);
@@ -253,7 +252,7 @@ impl Resource for PcieSettings {
 
     fn touches(&self) -> Touches {
         let paths = [PROGRAM, UNIT_PATH].map(|path| Object::Path(path.to_owned()));
-        Touches::Objects(BTreeSet::from_iter(paths.into_iter().chain([Object::Unit(UNIT.to_owned())])))
+        Touches::Objects(paths.into_iter().chain([Object::Unit(UNIT.to_owned())]).collect())
     }
 
     fn manages(&self) -> Vec<(Object, String)> {

@@ -37,7 +37,7 @@ tasks:
     );
 
     // A hold that is gone and a part that is gone come back.
-    node.sh("apt-mark unhold libnvidia-ml1 >/dev/null; dpkg --force-depends -r nvidia-smi >/dev/null 2>&1");
+    node.sh("apt-mark unhold libnvidia-ml1 >/dev/null; dpkg --force-depends --force-hold -r nvidia-smi >/dev/null 2>&1");
     site.run("verify", &[]).expect(6).shows("nvidia-smi");
     let json = site.apply(0);
     assert_eq!(outcome(&json, "n0", "NVIDIA driver")["outcome"], "changed", "{json:#}");
@@ -109,7 +109,7 @@ tasks:
     assert!(version.starts_with("535."), "{version}");
 
     // A module that is lost is built again.
-    node.sh(&format!("dkms remove $(dkms status | sed -n 's/,.*//p;q') -k {kernel} >/dev/null"));
+    node.sh(&format!("dkms uninstall $(dkms status | sed -n 's/,.*//p;q') -k {kernel} >/dev/null"));
     let json = site.apply(0);
     assert_eq!(outcome(&json, "n0", "driver")["outcome"], "changed", "{json:#}");
     node.sh(&format!("modinfo -k {kernel} -F version nvidia-current"));
@@ -175,14 +175,14 @@ tasks:
         "package tool is not installed"
     );
 
-    site.playbook(&play(&fingerprint, "version: \"1.0\""));
+    site.playbook(&play(&fingerprint, "version: \"1.0-1\""));
     converges(&site, &["repository", "tool"]);
     assert_eq!(node.sh("cat /opt/tool; rpm -q tool"), "1.0\ntool-1.0-1.noarch");
     site.playbook(&play(&fingerprint, "state: latest"));
     converges(&site, &["tool"]);
     assert_eq!(node.sh("cat /opt/tool"), "2.0");
     // An older version is a downgrade.
-    site.playbook(&play(&fingerprint, "version: \"1.0\""));
+    site.playbook(&play(&fingerprint, "version: \"1.0-1\""));
     converges(&site, &["tool"]);
     assert_eq!(node.sh("cat /opt/tool"), "1.0");
     site.playbook(&play(&fingerprint, "state: absent"));
@@ -194,7 +194,7 @@ tasks:
     node.sh(
         "rpmsign --delsign /srv/repo/tool-2*.rpm >/dev/null && createrepo_c -q /srv/repo && dnf -q clean all",
     );
-    site.playbook(&play(&fingerprint, "version: \"2.0\""));
+    site.playbook(&play(&fingerprint, "version: \"2.0-1\""));
     site.run("apply", &[]).expect(5);
     node.sh("! rpm -q tool");
 
