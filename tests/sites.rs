@@ -36,7 +36,7 @@ fn tasks(playbook: &str) -> (BTreeMap<String, String>, BTreeSet<String>) {
     for line in lines.take_while(|line| line.starts_with("  ")) {
         let (resource, title) = line.trim().split_once(char::is_whitespace).unwrap_or((line.trim(), ""));
         if resource == "include" {
-            included.insert(title.trim().to_owned());
+            included.extend(title.split_whitespace().last().map(str::to_owned));
         } else {
             tasks.insert(title.trim().to_owned(), resource.to_owned());
         }
