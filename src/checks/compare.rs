@@ -57,10 +57,10 @@ impl Same {
     /// The values of a host; none where the host by itself is not as it should be.
     fn of(&self, subject: &Subject<'_>) -> Vec<(String, String)> {
         let alone = self.after.and_then(super::find).map(|check| (check.run)(subject));
-        match alone {
-            Some(Ok(Verdict::Finding { .. }) | Err(Verdict::Finding { .. })) => Vec::new(),
-            _ => (self.read)(subject),
+        if matches!(alone, Some(Ok(Verdict::Finding { .. }) | Err(Verdict::Finding { .. }))) {
+            return Vec::new();
         }
+        (self.read)(subject)
     }
 }
 

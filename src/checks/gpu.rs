@@ -396,6 +396,10 @@ fn nvlink(subject: &Subject<'_>) -> Checked {
     let declared = subject.expect_gpu().nvlinks;
     let of = |gpu: &Gpu| declared.or_else(|| models::find(&gpu.name).and_then(|model| model.links));
     let links = match subject.nvidia().map(|nvidia| &nvidia.links) {
+        // One GPU of a board in a guest: there is nobody at the other end, and nvidia-smi prints nothing.
+        Ok(Err(gap)) if gap.output.is_empty() && declared.is_none() && subject.has_one_gpu() => {
+            return Err(Verdict::Skip("one GPU by itself".to_owned()));
+        }
         // Boards without any link say so with an error.
         Ok(Err(gap)) if gap.kind == GapKind::Failed && gpus.iter().all(|(_, gpu)| of(gpu).is_none()) => {
             return Err(Verdict::Skip("these GPUs report no NVLink".to_owned()));
@@ -435,6 +439,9 @@ fn fabric(subject: &Subject<'_>) -> Checked {
         |gpu: &Gpu| gpu.fabric_state.is_some() || models::find(&gpu.name).is_some_and(|m| m.fabric);
     if !gpus.iter().any(|(_, gpu)| switched(gpu)) {
         return Err(Verdict::Skip("these GPUs report no fabric".to_owned()));
+    }
+    if subject.has_one_gpu() && gpus.iter().all(|(_, gpu)| gpu.fabric_state.is_none()) {
+        return Err(Verdict::Skip("one GPU by itself".to_owned()));
     }
     let mut findings = Findings::default();
     for (name, gpu) in gpus.iter().filter(|(_, gpu)| switched(gpu)) {

@@ -213,6 +213,12 @@ impl<'a> Subject<'a> {
         Some(nvidia.map(|gpu| (text(gpu, "address"), text(gpu, "model"))).collect())
     }
 
+    /// Whether it has one GPU and no more should be there.
+    pub fn has_one_gpu(&self) -> bool {
+        let wanted = self.expect_gpu().count.is_none_or(|count| count == 1);
+        wanted && self.pci_gpus().is_some_and(|gpus| gpus.len() == 1)
+    }
+
     /// Whether the host has GPUs or should have.
     ///
     /// # Errors

@@ -353,6 +353,40 @@ fn one_fault_is_one_finding() {
     }
 }
 
+/// What the probes printed on a real host: a container with one H100 of a board (driver 580.159.04, CUDA
+/// 13.0) and no RDMA device. Serial number, UUID and name are replaced.
+#[test]
+fn a_recorded_host() {
+    let mut site = healthy();
+    for (name, text) in [
+        ("driver", include_str!("../../tests/cases/probes/h100-x1/driver.txt")),
+        ("fabric", include_str!("../../tests/cases/probes/h100-x1/fabric.txt")),
+        ("log", include_str!("../../tests/cases/probes/h100-x1/log.txt")),
+        ("login", include_str!("../../tests/cases/probes/h100-x1/login.txt")),
+        ("nvidia", include_str!("../../tests/cases/probes/h100-x1/nvidia.txt")),
+        ("rdma", include_str!("../../tests/cases/probes/h100-x1/rdma.txt")),
+        ("software", include_str!("../../tests/cases/probes/h100-x1/software.txt")),
+        ("system", include_str!("../../tests/cases/probes/h100-x1/system.txt")),
+    ] {
+        site.probes.insert(name, text.to_owned());
+    }
+    let gpu =
+        json!({ "address": "0000:00:06.0", "vendor": "10de", "device": "2330", "model": "H100 80GB HBM3" });
+    let site = site
+        .fact("pci", json!({ "gpus": [gpu], "nvswitches": [], "nics": [] }))
+        .fact("virtualization", json!({ "kind": "docker", "container": true }))
+        .expect(Json::Null);
+    // It has no modinfo, and its name is a loopback address.
+    assert_eq!(site.findings(None), ["unknown driver.coherence", "fail system.own_name"]);
+    let results = site.results(None);
+    for check in
+        ["gpu.count", "gpu.memory", "gpu.ecc", "gpu.pcie_width", "driver.cuda", "software.nccl_copies"]
+    {
+        assert_eq!(results[check].0, Pass, "{check}: {}", results[check].1);
+    }
+    assert_eq!(results["gpu.nvlink"].0, Skip);
+}
+
 #[test]
 fn two_findings_of_one_cause_name_it() {
     // Both versions of the library's complaint, and all that cannot be asked.
