@@ -101,7 +101,7 @@ pub fn results(
 ) -> BTreeMap<usize, CheckResult> {
     let mut results = BTreeMap::new();
     for host in 0..names.len() {
-        let told: Vec<(&String, (CheckStatus, String, Vec<Evidence>))> =
+        let told: Vec<_> =
             rails.iter().filter_map(|(rail, tests)| Some((rail, tests.of(host, names)?))).collect();
         let Some(worst) = told.iter().map(|(_, (status, ..))| *status).min() else { continue };
         let these = told.iter().filter(|(_, (status, ..))| *status == worst);
@@ -155,10 +155,10 @@ mod tests {
 
     #[test]
     fn the_bad_host_is_named_and_its_neighbours_are_cleared() {
+        use CheckStatus::{Fail, Pass};
         let rails = BTreeMap::from([("mlx5_0".to_owned(), played(&[2])), ("mlx5_1".to_owned(), played(&[]))]);
         let results = results("active.rping", "look", &names(6), &rails);
         let status: Vec<CheckStatus> = results.values().map(|result| result.status).collect();
-        use CheckStatus::{Fail, Pass};
         assert_eq!(status, [Pass, Pass, Fail, Pass, Pass, Pass]);
         let bad = &results[&2];
         assert!(bad.message.starts_with("mlx5_0: fails with every partner"), "{}", bad.message);

@@ -385,9 +385,10 @@ mod tests {
 
     #[test]
     fn lines_of_launchers_are_no_part_of_it() {
-        let tagged: String = MIDDLE.lines().map(|line| format!("[1,0]<stdout>:{line}\n")).collect();
+        let tagged =
+            MIDDLE.lines().map(|line| format!("[1,0]<stdout>:{line}")).collect::<Vec<_>>().join("\n");
         assert_eq!(parse(&tagged).unwrap(), parse(MIDDLE).unwrap());
-        let labelled: String = MIDDLE.lines().map(|line| format!("0: {line}\n")).collect();
+        let labelled = MIDDLE.lines().map(|line| format!("0: {line}")).collect::<Vec<_>>().join("\n");
         assert_eq!(parse(&labelled).unwrap(), parse(MIDDLE).unwrap());
     }
 
@@ -416,7 +417,7 @@ mod tests {
             MIDDLE.replace("96.74  181.39      0", "96.74  181.39     12").replace(": 0 OK", ": 12 FAILED");
         let run = parse(&wrong).unwrap();
         assert_eq!(judge(&run, &gate(2, 180.0)).fails, ["12 values out of bounds"]);
-        let cut: String = MIDDLE.lines().take(12).map(|line| format!("{line}\n")).collect();
+        let cut = MIDDLE.lines().take(12).collect::<Vec<_>>().join("\n");
         assert!(judge(&parse(&cut).unwrap(), &gate(2, 1.0)).fails[0].contains("did not end"));
         let broken = format!("{MIDDLE}a: Test NCCL failure common.cu:1005 'unhandled system error'\n");
         assert!(!judge(&parse(&broken).unwrap(), &gate(2, 1.0)).passed());

@@ -83,7 +83,7 @@ pub struct Reports {
     /// Write the result as one HTML page that needs nothing else
     #[arg(long, value_name = "FILE")]
     pub html: Option<Utf8PathBuf>,
-    /// Write the result as metrics for the textfile collector of node_exporter
+    /// Write the result as metrics for the textfile collector of `node_exporter`
     #[arg(long, value_name = "FILE")]
     pub prometheus: Option<Utf8PathBuf>,
 }
@@ -226,7 +226,7 @@ pub struct VerifyArgs {
     #[command(flatten)]
     /// Where reports go.
     pub reports: Reports,
-    /// Test hosts with each other as well: rping and ib_write_bw between neighbours. It is traffic: not
+    /// Test hosts with each other as well: `rping` and `ib_write_bw` between neighbours. It is traffic: not
     /// beside jobs
     #[arg(long)]
     pub active: bool,

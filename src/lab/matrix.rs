@@ -110,7 +110,7 @@ pub fn rounds(faults: &[Fault], hosts: usize) -> Vec<Vec<&Fault>> {
         let fits = |round: &&mut Vec<&Fault>| {
             round.len() < hosts
                 && round.iter().all(|other| other.hangs() == fault.hangs())
-                && !round.iter().any(|other| shares(&other))
+                && !round.iter().any(&shares)
         };
         match rounds.iter_mut().find(fits) {
             Some(round) => round.push(fault),

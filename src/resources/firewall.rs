@@ -53,7 +53,7 @@ fn object() -> Object {
 }
 
 impl Firewall {
-    fn found<'a>(facts: &'a Facts) -> Result<&'a Found, Unplannable> {
+    fn found(facts: &Facts) -> Result<&Found, Unplannable> {
         let answer = known::answer(facts, &Query::Firewall, &object())?;
         let Answer::Firewall(found) = answer else { return Err(known::strange(&object())) };
         Ok(found)

@@ -118,13 +118,12 @@ pub(super) fn cut_block<'a>(text: &'a str, marks: &(String, String)) -> (Vec<&'a
     (block, rest)
 }
 
+/// Lines of the block, the hosts that are waited for, and the names in the block.
+type Entries<'a> = (Vec<String>, Vec<&'a str>, BTreeSet<String>);
+
 impl HostsFile {
     /// Lines of the block by host, and the hosts whose addresses are not known.
-    fn entries<'a>(
-        &'a self,
-        facts: &Facts,
-        old: &[&str],
-    ) -> Result<(Vec<String>, Vec<&'a str>, BTreeSet<String>), Unplannable> {
+    fn entries<'a>(&'a self, facts: &Facts, old: &[&str]) -> Result<Entries<'a>, Unplannable> {
         let networks = fleet_facts(facts, "network")?;
         let hostnames = fleet_facts(facts, "hostname")?;
         let others = own_names(&self.roster, &hostnames);

@@ -18,7 +18,7 @@ pub(super) enum Cell {
     Devices,
     /// Index of the `RoCE` v2 GID of IPv4 for NCCL before 2.21; newer ones find it.
     GidOfOld,
-    /// `SYS` in a virtual machine, where the distance of PCIe devices is not seen.
+    /// `SYS` in a virtual machine, where the distance of `PCIe` devices is not seen.
     SysInMachine,
     /// The channels, whose variable has another name before NCCL 2.17.
     Channels(&'static str),

@@ -86,7 +86,7 @@ impl Roster {
 }
 
 /// What is known of all hosts about one question.
-pub(super) fn fleet<'a>(facts: &'a Facts, query: Query) -> Result<&'a BTreeMap<String, Answer>, Unplannable> {
+pub(super) fn fleet(facts: &Facts, query: Query) -> Result<&BTreeMap<String, Answer>, Unplannable> {
     let answer = known::answer(facts, &Query::Fleet(Box::new(query)), &Object::Host)?;
     let Answer::Fleet(answers) = answer else { return Err(known::strange(&Object::Host)) };
     Ok(answers)

@@ -242,7 +242,7 @@ impl SshMesh {
         format!("# {what} of the cluster {}. Written by provision.\n", self.roster.cluster)
     }
 
-    fn change(&self, found: &SshFiles, name: &str, summary: String, after: String) -> Change {
+    fn change(found: &SshFiles, name: &str, summary: String, after: String) -> Change {
         let path = format!("{}/.ssh/{name}", found.home);
         Change {
             object: Object::Path(path),
@@ -329,16 +329,16 @@ impl Resource for SshMesh {
             let (old, new): (Vec<&str>, Vec<&str>) =
                 (text(&known_hosts).lines().skip(1).collect(), wanted.lines().skip(1).collect());
             let summary = format!("~ {}/.ssh/{known_hosts} ({} keys)", found.home, counted(&old, &new));
-            changes.push(self.change(found, &known_hosts, summary, wanted));
+            changes.push(Self::change(found, &known_hosts, summary, wanted));
         }
         let wanted = self.config(&seen);
         if text(&config) != wanted {
-            changes.push(self.change(found, &config, format!("~ {}/.ssh/{config}", found.home), wanted));
+            changes.push(Self::change(found, &config, format!("~ {}/.ssh/{config}", found.home), wanted));
         }
         let include = format!("Include {config}");
         if text("config").lines().all(|line| line.trim() != include) {
             let after = format!("{include}\n{}", text("config"));
-            changes.push(self.change(
+            changes.push(Self::change(
                 found,
                 "config",
                 format!("~ {}/.ssh/config (+ {include})", found.home),
@@ -366,7 +366,7 @@ impl Resource for SshMesh {
                 (true, false) => "block".to_owned(),
             };
             let summary = format!("~ {}/.ssh/authorized_keys ({what})", found.home);
-            changes.push(self.change(found, "authorized_keys", summary, after));
+            changes.push(Self::change(found, "authorized_keys", summary, after));
         }
         if changes.is_empty()
             && let Some(waits) = Roster::waits("host key", without_host_key)

@@ -20,10 +20,9 @@ use crate::report::style::{CALM, VERB, paint};
 /// # Errors
 /// When the container engine or qemu does not do it.
 pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8> {
-    let command = match command {
-        LabCommand::Matrix(args) => return super::matrix::run(settings, args).await,
-        other => other,
-    };
+    if let LabCommand::Matrix(args) = command {
+        return super::matrix::run(settings, args).await;
+    }
     let settings = settings.clone();
     // The engine's commands block.
     tokio::task::spawn_blocking(move || match command {
