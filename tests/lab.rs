@@ -165,6 +165,12 @@ fn hardware_is_played_and_can_be_broken() {
     assert_eq!(lab.status().expect("up").hosts[0].fault.as_deref(), Some("driver-mismatch"));
     lab::break_host(root, inventory, "gpu0", None).expect("mended");
     assert!(says("nvidia-smi").contains("NVIDIA H200"));
+    // What a fault brings goes with it, and what it covered comes back.
+    let brought = "cat /etc/apt/apt.conf.d/20auto-upgrades /usr/bin/unattended-upgrade 2>&1 | wc -l";
+    lab::break_host(root, inventory, "gpu0", Some("upgrades-armed")).expect("broken");
+    assert!(says(brought).ends_with('3') && says("cat /etc/apt/apt.conf.d/20auto-upgrades").contains("\"1\""));
+    lab::break_host(root, inventory, "gpu0", None).expect("mended");
+    assert_eq!(says("ls /etc/apt/apt.conf.d/20auto-upgrades /usr/bin/unattended-upgrade 2>/dev/null"), "");
     let refused =
         lab::break_host(root, inventory, "gpu0", Some("driver-mismach")).expect_err("no such fault");
     assert!(format!("{refused:#}").contains("driver-mismatch"));
