@@ -179,7 +179,7 @@ const CLUSTER: &str = r#"cluster: vm
 lab: { kind: vm }
 policy: { reboot: allow }
 playbooks:
-  - { use: soft-roce, with: { netdev: ens4 } }
+  - { use: soft-roce, with: { netdev: ens4, netns: exclusive } }
   - ./worker.yaml
   - { use: rdma-netns, with: { mode: exclusive } }
 groups:
