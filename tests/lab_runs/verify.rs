@@ -61,6 +61,28 @@ fn a_healthy_profile_has_no_finding_and_a_fault_is_found() {
     }
     lab.run(&["lab", "fault", &inventory, "gpu1", "none"]).expect(0);
     site.run("verify", &[]).expect(0).shows("Checked");
+    nccl_takes_the_compute_cards_of_each_host(&lab);
+}
+
+/// By PCI address in the order of rails on one host, by driver and without the storage card on the other.
+fn nccl_takes_the_compute_cards_of_each_host(lab: &Lab) {
+    let host = |name: &str, nics: &str| {
+        let port = lab.node(name).port;
+        format!("  {name}: {{ address: 127.0.0.1, ssh: {{ port: {port} }}, nics: [{nics}] }}\n")
+    };
+    let storage = "{ match: { netdev: rdma7 }, role: storage }";
+    let by_address = "{ match: { pci: \"0000:8d:00.0\" }, role: compute, rail: 1 }, { match: { pci: \"0000:12:00.0\" }, role: compute, rail: 0 }";
+    let hosts = host("gpu0", &format!("{by_address}, {storage}"))
+        + &host("gpu1", &format!("{{ match: {{ driver: mlx5_core }}, role: compute }}, {storage}"));
+    let playbook = "name: nccl\ntasks:\n  - name: nccl\n    nccl_env: { nic: roce }\n";
+    let site = lab.site_with("nccl", playbook, "", "become: sudo", &hosts);
+    site.apply(0);
+    let says = |name: &str| lab.node(name).sh("grep HCA /etc/nccl.conf; bash -lc 'echo $NCCL_IB_HCA'");
+    assert_eq!(says("gpu0"), "NCCL_IB_HCA==mlx5_1,mlx5_4\n=mlx5_1,mlx5_4");
+    let seven: Vec<String> = (0..7).map(|number| format!("mlx5_{number}")).collect();
+    assert_eq!(says("gpu1"), format!("NCCL_IB_HCA=={0}\n={0}", seven.join(",")));
+    let again = site.apply(0);
+    assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
 }
 
 #[test]
