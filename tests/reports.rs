@@ -159,7 +159,9 @@ fn fleet(number: usize, found: impl Fn(usize) -> Vec<CheckResult>) -> Record {
         if !lost {
             let results = found(host);
             let mut counts = CheckCounts::default();
-            results.iter().for_each(|result| counts.count(result.status));
+            for result in &results {
+                counts.count(result.status);
+            }
             stats.checks.pass += counts.pass;
             stats.checks.fail += counts.fail;
             stats.checks.warn += counts.warn;
