@@ -168,7 +168,9 @@ fn hardware_is_played_and_can_be_broken() {
     // What a fault brings goes with it, and what it covered comes back.
     let brought = "cat /etc/apt/apt.conf.d/20auto-upgrades /usr/bin/unattended-upgrade 2>&1 | wc -l";
     lab::break_host(root, inventory, "gpu0", Some("upgrades-armed")).expect("broken");
-    assert!(says(brought).ends_with('3') && says("cat /etc/apt/apt.conf.d/20auto-upgrades").contains("\"1\""));
+    assert!(
+        says(brought).ends_with('3') && says("cat /etc/apt/apt.conf.d/20auto-upgrades").contains("\"1\"")
+    );
     lab::break_host(root, inventory, "gpu0", None).expect("mended");
     assert_eq!(says("ls /etc/apt/apt.conf.d/20auto-upgrades /usr/bin/unattended-upgrade 2>/dev/null"), "");
     let refused =

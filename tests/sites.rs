@@ -79,7 +79,8 @@ fn every_step_has_a_row_that_is_true() {
         let mut numbers = BTreeSet::new();
         let mut named = BTreeSet::new();
         for line in page.lines().filter(|line| line.starts_with("| ")).skip(1) {
-            let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+            let cells: Vec<&str> =
+                line.trim_start_matches('|').trim_end_matches('|').split('|').map(str::trim).collect();
             let [step, guide, here, place, corrected] = cells[..] else {
                 panic!("{site}: five cells are needed: {line}")
             };
