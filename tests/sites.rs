@@ -92,7 +92,7 @@ fn every_step_has_a_row_that_is_true() {
             for span in spans(place) {
                 if let Some(check) = span.strip_prefix("check ") {
                     assert!(
-                        checks.contains(&format!("`{check}`")),
+                        checks.contains(&format!("| [{check}]")),
                         "{site} {step}: there is no check {check}"
                     );
                     looks = true;
