@@ -1,6 +1,7 @@
 //! Resources against the real shells of this machine: gather, plan, run, gather, nothing left.
 
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start shells and programs")]
 
 mod support;
 
