@@ -13,11 +13,11 @@ if [ -z "$mounted" ]; then
     exit
 fi
 # In a container the file is a mount of its own, which cannot be replaced, only written.
-temporary=$(mktemp) || exit 1
-trap 'rm -f "$temporary"' EXIT
+scratch=$(mktemp) || exit 1
+trap 'rm -f "$scratch"' EXIT
 trap 'exit 1' HUP INT TERM
-put "$temporary" 0644 '' '' "$2" || exit 1
-cat "$temporary" >"$1"
+put "$scratch" 0644 '' '' "$2" || exit 1
+cat "$scratch" >"$1"
 status=$?
-rm -f "$temporary"
+rm -f "$scratch"
 exit "$status"
