@@ -30,6 +30,17 @@ on() {
     ssh -n -F "$config" -o BatchMode=yes "$host" "$@"
 }
 boots() { on "$1" cat /proc/sys/kernel/random/boot_id; }
+# An orderly reboot, waited for.
+reboot() {
+    local before
+    before=$(boots "$1")
+    on "$1" sudo systemctl reboot || :
+    for _ in $(seq 150); do
+        sleep 2
+        [ "$(boots "$1" 2>/dev/null || echo "$before")" = "$before" ] || return 0
+    done
+    die "$1 did not come back"
+}
 changes() {
     step "$provision" apply "$inventory" --yes --json "$result"
     changed=$(jq .summary.tasks.changed "$result")
@@ -79,10 +90,14 @@ first=("$(boots "$server")" "$(boots "$client")")
 
 changes
 made=$changed
+# What the module was loaded with needs no boot; that all of it is there after one is seen now.
+for host in "$server" "$client"; do
+    reboot "$host"
+done
 second=("$(boots "$server")" "$(boots "$client")")
 [ "${first[0]}" != "${second[0]}" ] || die "$server was not rebooted"
 [ "${first[1]}" != "${second[1]}" ] || die "$client was not rebooted"
-printf '\nThe first apply changed %s tasks and rebooted both machines. RDMA between them:\n' "$made"
+printf '\nThe first apply changed %s tasks; both machines were rebooted since. RDMA between them:\n' "$made"
 measure
 before=$bandwidth
 

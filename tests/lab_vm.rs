@@ -264,24 +264,6 @@ fn what_breaks_is_found_and_mended() {
     assert_eq!(status, 0, "{found}");
 }
 
-/// No frame fits through an MTU of 68: ssh's answers are larger, and may not be broken up.
-#[test]
-#[ignore = "boots a virtual machine, which takes minutes: cargo test --test lab_vm -- --ignored"]
-fn an_mtu_that_cuts_the_way_in_is_undone_by_the_host() {
-    let lab = Lab::new("cluster: cut\nlab: { kind: vm }\nplaybooks: [./cut.yaml]\nhosts: { node0: {} }\n");
-    let playbook = "name: cut\ntasks:\n  - name: far too small\n    netdev: { name: ens3, mtu: 68 }\n";
-    std::fs::write(lab.folder.path().join("cut.yaml"), playbook).expect("playbook");
-    lab.good(&["lab", "up"], &[]);
-    let files = "find /etc/systemd/network /etc/udev/rules.d | sort; cat /sys/class/net/ens3/mtu";
-    let before = lab.ssh("node0", files);
-    let start = std::time::Instant::now();
-    let (status, told) = lab.told(&["apply"], &["--yes"]);
-    println!("back after {:?}: {told}", start.elapsed());
-    assert_eq!(status, 5, "{told}");
-    assert!(told["hosts"]["node0"].to_string().contains("took it back"), "{told}");
-    assert_eq!(lab.ssh("node0", files), before);
-}
-
 /// Arguments of the kernel go by way of a real boot loader and a real boot.
 #[test]
 #[ignore = "boots a virtual machine twice: cargo test --test lab_vm -- --ignored kernel_arguments"]
