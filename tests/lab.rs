@@ -172,7 +172,10 @@ fn hardware_is_played_and_can_be_broken() {
         says(brought).ends_with('3') && says("cat /etc/apt/apt.conf.d/20auto-upgrades").contains("\"1\"")
     );
     lab::break_host(root, inventory, "gpu0", None).expect("mended");
-    assert_eq!(says("ls /etc/apt/apt.conf.d/20auto-upgrades /usr/bin/unattended-upgrade 2>/dev/null; true"), "");
+    assert_eq!(
+        says("ls /etc/apt/apt.conf.d/20auto-upgrades /usr/bin/unattended-upgrade 2>/dev/null; true"),
+        ""
+    );
     let refused =
         lab::break_host(root, inventory, "gpu0", Some("driver-mismach")).expect_err("no such fault");
     assert!(format!("{refused:#}").contains("driver-mismatch"));

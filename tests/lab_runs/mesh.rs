@@ -137,12 +137,12 @@ fn options_of_sshd_are_tried_before_they_count() {
         "name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: \"50:30:200\" } }\n",
     );
     site.run("apply", &[]).expect(0);
-    assert_eq!(lab.node("n0").sh("sshd -T | grep maxstartups"), "maxstartups 50:30:200");
+    assert_eq!(lab.node("n0").sh("sshd -T | grep ^maxstartups"), "maxstartups 50:30:200");
     assert_eq!(site.counts(0)["changed"], 0);
 
     site.playbook("name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: nonsense } }\n");
     site.run("apply", &[]).expect(5).says("sshd refuses this");
-    assert_eq!(lab.node("n0").sh("sshd -T | grep maxstartups"), "maxstartups 50:30:200");
+    assert_eq!(lab.node("n0").sh("sshd -T | grep ^maxstartups"), "maxstartups 50:30:200");
 
     // Nobody could log in any more: the host takes it back.
     site.playbook("name: s\ntasks:\n  - name: s\n    sshd: { options: { AllowUsers: nobody } }\n");
