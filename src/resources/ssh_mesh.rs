@@ -217,12 +217,29 @@ impl SshMesh {
         (text, waits)
     }
 
-    fn config(&self, seen: &Seen<'_>) -> String {
+    /// The names of a host; of one that this run did not see also those that the file of host keys has.
+    fn names_or_old(&self, member: &Member, seen: &Seen<'_>, known_hosts: &str) -> Vec<String> {
+        let mut names = self.names(member, seen);
+        if host_keys(seen.host_keys.get(member.name.as_str()).copied()).is_empty() {
+            let bare = |name: &str| {
+                let inner = name.strip_prefix('[').and_then(|rest| rest.split(']').next());
+                inner.unwrap_or(name).to_owned()
+            };
+            let lines = known_hosts.lines().filter_map(|line| line.split_once(' '));
+            let mut old = lines.map(|(old, _)| old.split(',').map(&bare).collect::<Vec<_>>());
+            let of_this =
+                old.find(|old| old.first().is_some_and(|first| *first == member.name)).unwrap_or_default();
+            names.extend(of_this.into_iter().filter(|name| name.as_str() != member.name));
+        }
+        names
+    }
+
+    fn config(&self, seen: &Seen<'_>, host_keys: &str) -> String {
         let [_, known_hosts] = files(&self.roster.cluster);
         let mut text = self.head("How hosts are reached");
         for members in self.roster.members.chunks(HOSTS_PER_BLOCK) {
             text.push_str("Host");
-            for name in members.iter().flat_map(|member| self.names(member, seen)) {
+            for name in members.iter().flat_map(|member| self.names_or_old(member, seen, host_keys)) {
                 let _ = write!(text, " {name}");
             }
             let _ = write!(
@@ -329,9 +346,9 @@ impl Resource for SshMesh {
             let (old, new): (Vec<&str>, Vec<&str>) =
                 (text(&known_hosts).lines().skip(1).collect(), wanted.lines().skip(1).collect());
             let summary = format!("~ {}/.ssh/{known_hosts} ({} keys)", found.home, counted(&old, &new));
-            changes.push(Self::change(found, &known_hosts, summary, wanted));
+            changes.push(Self::change(found, &known_hosts, summary, wanted.clone()));
         }
-        let wanted = self.config(&seen);
+        let wanted = self.config(&seen, &wanted);
         if text(&config) != wanted {
             changes.push(Self::change(found, &config, format!("~ {}/.ssh/{config}", found.home), wanted));
         }

@@ -69,8 +69,11 @@ fn nccl_takes_the_compute_cards_of_each_host(lab: &Lab) {
     };
     let storage = "{ match: { netdev: rdma7 }, role: storage }";
     let by_address = "{ match: { pci: \"0000:8d:00.0\" }, role: compute, rail: 1 }, { match: { pci: \"0000:12:00.0\" }, role: compute, rail: 0 }";
-    let hosts = host("gpu0", &format!("{by_address}, {storage}"))
-        + &host("gpu1", &format!("{{ match: {{ driver: mlx5_core }}, role: compute }}, {storage}"));
+    let compute: Vec<String> =
+        (0..7).map(|number| format!("{{ match: {{ netdev: rdma{number} }}, role: compute }}")).collect();
+    let compute = compute.join(", ");
+    let hosts =
+        host("gpu0", &format!("{by_address}, {storage}")) + &host("gpu1", &format!("{compute}, {storage}"));
     let playbook = "name: nccl\ntasks:\n  - name: nccl\n    nccl_env: { nic: roce }\n";
     let site = lab.site_with("nccl", playbook, "", "become: sudo", &hosts);
     site.apply(0);

@@ -8,25 +8,25 @@ for pattern in $3; do
     excluded="$excluded --exclude=$pattern"
 done
 shift 3
-dnf() {
+manage() {
     # shellcheck disable=SC2086 # options without white space
     "$tool" -y -q $excluded "$@"
 }
 case $action in
-install) dnf --setopt=install_weak_deps=False install "$@" ;;
+install) manage --setopt=install_weak_deps=False install "$@" ;;
 latest)
-    dnf --setopt=install_weak_deps=False install "$@" &&
-        dnf --setopt=install_weak_deps=False upgrade "$@"
+    manage --setopt=install_weak_deps=False install "$@" &&
+        manage --setopt=install_weak_deps=False upgrade "$@"
     ;;
 pin)
-    dnf --setopt=install_weak_deps=False install "$@" || exit 1
+    manage --setopt=install_weak_deps=False install "$@" || exit 1
     # `install` leaves a newer one alone.
     for package; do
-        rpm -q "$package" >/dev/null 2>&1 || dnf downgrade "$package" || exit 1
+        rpm -q "$package" >/dev/null 2>&1 || manage downgrade "$package" || exit 1
     done
     ;;
-remove) dnf remove "$@" ;;
-hold) dnf versionlock add "$@" ;;
-unhold) dnf versionlock delete "$@" ;;
+remove) manage remove "$@" ;;
+hold) manage versionlock add "$@" ;;
+unhold) manage versionlock delete "$@" ;;
 *) exit 2 ;;
 esac
