@@ -531,24 +531,3 @@ async fn this_machine_is_a_host() {
     assert!(remote.stream("/no-such-directory/file", &mut &b""[..]).await.is_err());
     remote.close().await;
 }
-
-/// sshd takes two logins at once and closes the connections of all others before its banner.
-#[tokio::test]
-async fn a_crowded_server_is_tried_again() {
-    let server = Server::with("MaxStartups 2:100:2");
-    let hosts: Vec<Host> = (0..16).map(|number| server.host(&format!("gpu{number}"))).collect();
-    let ssh = server.ssh(&hosts).await;
-    // Two that say nothing fill the server for a while.
-    let idle: Vec<_> =
-        (0..2).map(|_| std::net::TcpStream::connect(("127.0.0.1", server.port)).unwrap()).collect();
-    let leave = async {
-        tokio::time::sleep(Duration::from_secs(2)).await;
-        drop(idle);
-    };
-    let open = futures::future::join_all(hosts.iter().map(|host| ssh.open(host, DEADLINE)));
-    let ((), opened) = tokio::join!(leave, open);
-    let errors: Vec<_> = opened.iter().filter_map(|opened| opened.as_ref().err()).collect();
-    assert!(errors.is_empty(), "{errors:?}");
-    assert!(server.log().contains("MaxStartups"), "it was not crowded: {}", server.log());
-    assert_eq!(server.logins(), 16);
-}

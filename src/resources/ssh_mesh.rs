@@ -229,7 +229,11 @@ impl SshMesh {
             let mut old = lines.map(|(old, _)| old.split(',').map(&bare).collect::<Vec<_>>());
             let of_this =
                 old.find(|old| old.first().is_some_and(|first| *first == member.name)).unwrap_or_default();
-            names.extend(of_this.into_iter().filter(|name| name.as_str() != member.name));
+            for name in of_this {
+                if !names.contains(&name) {
+                    names.push(name);
+                }
+            }
         }
         names
     }

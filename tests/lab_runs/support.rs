@@ -47,6 +47,12 @@ impl Drop for Permit {
     }
 }
 
+/// The name of a container: unlike its id it stays when the lab makes the host anew.
+fn name_of(engine: &str, id: &str) -> String {
+    let name = run(engine, &["inspect", "--format", "{{.Name}}", id]).unwrap();
+    name.trim().trim_start_matches('/').to_owned()
+}
+
 /// One host of a lab.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
@@ -349,7 +355,10 @@ impl Lab {
             .map(|host| Node {
                 name: host["name"].as_str().unwrap().to_owned(),
                 port: u16::try_from(host["port"].as_u64().unwrap()).unwrap(),
-                container: host["container"].as_str().unwrap().to_owned(),
+                container: name_of(
+                    lab.state["engine"].as_str().unwrap(),
+                    host["container"].as_str().unwrap(),
+                ),
                 engine: lab.state["engine"].as_str().unwrap().to_owned(),
                 network: lab.state["network"].as_str().unwrap().to_owned(),
             })

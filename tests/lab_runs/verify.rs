@@ -99,9 +99,10 @@ fn a_host_without_any_tool_is_not_verified() {
 fn verify_changes_nothing_on_the_host() {
     let Some(lab) = Lab::up(&["gpu0"], "{ profile: a100-x8-cx6 }") else { return };
     let site = lab.site_with("site", NOTHING, A100, "become: sudo", "");
-    // What a first login leaves behind is there before.
+    // What booting and a first login leave behind is there before.
     site.run("plan", &[]).expect(0);
     let node = lab.node("gpu0");
+    node.sh("systemctl is-system-running --wait >/dev/null; sleep 2");
     let before = node.sh(SNAPSHOT);
     site.run("verify", &[]).expect(0);
     assert_eq!(node.sh(SNAPSHOT), before);
