@@ -25,7 +25,7 @@ fn findings(json: &Json, host: &str) -> Vec<String> {
 }
 
 /// All files with size, time and mode, devices, modules and daemons of a host.
-const SNAPSHOT: &str = "find / -xdev \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /dev/pts -o -path /dev/shm -o -path /var/log -o -path /var/lib/systemd \\) -prune -o \\( -type f -o -type d \\) -printf '%p %s %T@ %m %u\\n' | sort | sha256sum; find /dev | grep -v /dev/pts | sort | sha256sum; cut -d' ' -f1 /proc/modules | sort | sha256sum; cat /proc/[0-9]*/comm | grep -vE '^(sh|bash|cat|grep|sort|sshd|sudo|systemd.*|[(]sd-pam[)]|dbus-daemon|agetty|sleep)$' | sort";
+const SNAPSHOT: &str = "find / -xdev -mindepth 1 \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /dev/pts -o -path /dev/shm -o -path /var/log -o -path /var/lib/systemd \\) -prune -o \\( -type f -o -type d \\) -printf '%p %s %T@ %m %u\\n' | sort | sha256sum; find /dev | grep -v /dev/pts | sort | sha256sum; cut -d' ' -f1 /proc/modules | sort | sha256sum; cat /proc/[0-9]*/comm | grep -vE '^(sh|bash|cat|grep|sort|sshd|sudo|systemd.*|[(]sd-pam[)]|dbus-daemon|agetty|sleep)$' | sort";
 
 const NOTHING: &str = "name: nothing\ntasks: []\n";
 
