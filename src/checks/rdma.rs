@@ -53,7 +53,8 @@ pub(super) const CHECKS: &[Check] = &[
     },
 ];
 
-fn sysfs(device: &Device, port: &Port, file: &str) -> String {
+/// A file of a port, as evidence names it.
+pub(super) fn port_file(device: &Device, port: &Port, file: &str) -> String {
     format!("/sys/class/infiniband/{}/ports/{}/{file}", device.name, port.number)
 }
 
@@ -101,10 +102,10 @@ fn port_active(subject: &Subject<'_>) -> Checked {
     for device in &devices {
         for port in &device.ports {
             if port.state.is_empty() {
-                findings.unknown(&device.name, "its state cannot be read", sysfs(device, port, "state"));
+                findings.unknown(&device.name, "its state cannot be read", port_file(device, port, "state"));
             } else if port.state != wanted {
                 let how = format!("{} ({}), expected {wanted}", port.state, port.physical);
-                findings.wrong(&device.name, how, sysfs(device, port, "state"), &port.state);
+                findings.wrong(&device.name, how, port_file(device, port, "state"), &port.state);
             }
         }
         if device.ports.is_empty() {
@@ -129,7 +130,7 @@ fn rate(subject: &Subject<'_>) -> Checked {
         let same = up().filter(|(other, port)| other.hca_type == device.hca_type && port.state == "ACTIVE");
         let usual = || majority(same.map(|(_, port)| port.rate.clone()));
         let wanted = subject.nic_number(device, "rate_gbps").or(declared);
-        let from = sysfs(device, port, "rate");
+        let from = port_file(device, port, "rate");
         match (port.rate_gbps, wanted) {
             (None, _) => findings.unknown(&device.name, "its rate cannot be read", from),
             #[expect(clippy::cast_precision_loss, reason = "rates are small numbers")]

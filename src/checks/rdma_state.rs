@@ -3,6 +3,7 @@
 use std::collections::BTreeSet;
 
 use super::gpu::majority;
+use super::rdma::port_file;
 use super::verdict::{Checked, Findings, Verdict};
 use super::{Check, Kind, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
@@ -133,10 +134,6 @@ pub(super) const CHECKS: &[Check] = &[
         run: erdma_mode,
     },
 ];
-
-fn port_file(device: &Device, port: &Port, file: &str) -> String {
-    format!("/sys/class/infiniband/{}/ports/{}/{file}", device.name, port.number)
-}
 
 /// Ports that are up and of this link layer, with their devices.
 fn active<'a>(devices: &[&'a Device], layer: &str) -> Vec<(&'a Device, &'a Port)> {

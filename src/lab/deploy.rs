@@ -113,7 +113,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     };
     files::write(&state.known_hosts, &known_hosts, 0o600)?;
     files::write(&state.ssh_config, &files::ssh_config(&state), 0o600)?;
-    files::write(&folder.file("state.json"), &serde_json::to_string_pretty(&state)?, 0o600)?;
+    folder.save(&state)?;
     Ok(state)
 }
 
@@ -267,7 +267,7 @@ pub fn break_hosts(
         let ended = playing.into_iter().map(|thread| thread.join().map_err(|_| anyhow!("a thread died"))?);
         ended.collect::<Result<()>>()
     })?;
-    files::write(&folder.file("state.json"), &serde_json::to_string_pretty(&state)?, 0o600)?;
+    folder.save(&state)?;
     Ok(state)
 }
 

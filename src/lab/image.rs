@@ -15,8 +15,8 @@ use super::spec::LabSettings;
 const BASE: &str = include_str!("base.sh");
 /// Makes a lab host of a base image.
 const CONFIGURE: &str = include_str!("image.sh");
-/// What every lab host has.
-const PACKAGES: [&str; 12] = [
+/// What every lab host has, container or virtual machine.
+pub(super) const PACKAGES: [&str; 12] = [
     "systemd-sysv",
     "dbus",
     "openssh-server",

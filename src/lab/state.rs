@@ -5,6 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
+use super::files;
 use super::image::short_hex;
 use super::mirror::MirrorState;
 use crate::inventory::{Become, Ssh};
@@ -133,6 +134,11 @@ impl Folder {
         let state: LabState = serde_json::from_str(&text)
             .with_context(|| format!("{path} is damaged: `provision lab up` writes it anew"))?;
         Ok((state.version == LabState::VERSION).then_some(state))
+    }
+
+    /// Records it, for [`load`](Self::load).
+    pub(crate) fn save(&self, state: &LabState) -> Result<()> {
+        files::write(&self.file("state.json"), &serde_json::to_string_pretty(state)?, 0o600)
     }
 }
 

@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use super::directory::Directory;
 use super::value::{FileMode, HostPath, Presence, Principal, claims, ownership, sha256};
-use super::{Attribute, Change, Detail, Disruption, Planned, Resource as _, Unplannable, known};
+use super::{Attribute, Change, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::facts::file::{Attributes, Content, FileKind, TEXT_LIMIT};
-use crate::facts::{Answer, Facts, Object, Query};
+use crate::facts::{Answer, Facts, Object, Query, Touches};
 use crate::secrets::holds_secret;
 use crate::transport::{Arg, Script};
 use camino::Utf8PathBuf;
@@ -71,6 +71,68 @@ impl Want {
             .ok()
             .filter(|text| text.len() <= TEXT_LIMIT && !text.contains('\0'))
             .map(str::to_owned)
+    }
+}
+
+impl Resource for RegularFile {
+    fn queries(&self) -> Vec<Query> {
+        let mut queries = vec![Query::Path(self.path.0.clone()), Query::Path(self.path.parent().to_owned())];
+        queries.extend(self.content_query());
+        queries
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let Some(found) = known::path(facts, &self.path.0)? else {
+            return self.create(facts).map(|change| vec![change]);
+        };
+        self.refuse_other(found)?;
+        let (same, before) = self.compare(facts)?;
+        let attributes = attribute_changes(found, self.mode, self.owner.as_ref(), self.group.as_ref());
+        if same {
+            return Ok(attributes_change(
+                &self.path.0,
+                found,
+                self.mode,
+                self.owner.as_ref(),
+                self.group.as_ref(),
+            )
+            .into_iter()
+            .collect());
+        }
+        let mut parts = vec!["content".to_owned()];
+        parts.extend(attributes.iter().map(describe));
+        let shown = self.want.shown();
+        let detail = match (&before, &shown) {
+            (Some(_), Some(_)) => Detail::Text { before, after: shown },
+            _ => Detail::Text { before: None, after: None },
+        };
+        let mode = self.mode.unwrap_or(FileMode(found.mode));
+        let owner = self.owner.clone().unwrap_or_else(|| Principal(found.uid.to_string()));
+        let group = self.group.clone().unwrap_or_else(|| Principal(found.gid.to_string()));
+        Ok(vec![Change {
+            summary: format!("~ {} ({})", self.path.0, parts.join(", ")),
+            detail,
+            ..self.write(mode, &ownership(Some(&owner), Some(&group)))
+        }])
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(self.object())
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        let digest = |digest: String| digest.chars().take(12).collect();
+        claims(
+            Object::Path,
+            &self.path.0,
+            "a file",
+            [
+                ("content", self.want.digest().map(digest)),
+                ("mode", self.mode.map(|mode| mode.to_string())),
+                ("owner", self.owner.as_ref().map(|owner| owner.0.clone())),
+                ("group", self.group.as_ref().map(|group| group.0.clone())),
+            ],
+        )
     }
 }
 
@@ -142,28 +204,6 @@ impl RegularFile {
         Some(Query::Content { path, wanted: Some(self.want.digest()?), text, stamp })
     }
 
-    pub(super) fn queries(&self) -> Vec<Query> {
-        let mut queries = vec![Query::Path(self.path.0.clone()), Query::Path(self.path.parent().to_owned())];
-        queries.extend(self.content_query());
-        queries
-    }
-
-    /// What it wants, for finding two tasks at odds.
-    pub(super) fn manages(&self) -> Vec<(Object, String)> {
-        let digest = |digest: String| digest.chars().take(12).collect();
-        claims(
-            Object::Path,
-            &self.path.0,
-            "a file",
-            [
-                ("content", self.want.digest().map(digest)),
-                ("mode", self.mode.map(|mode| mode.to_string())),
-                ("owner", self.owner.as_ref().map(|owner| owner.0.clone())),
-                ("group", self.group.as_ref().map(|group| group.0.clone())),
-            ],
-        )
-    }
-
     /// Whether the content is the wanted one, and the old text when it may be shown.
     fn compare(&self, facts: &Facts) -> Result<(bool, Option<String>), Unplannable> {
         let Some(query) = self.content_query() else { return Ok((true, None)) };
@@ -176,41 +216,6 @@ impl RegularFile {
         let found = known::content(facts, &query, &self.path.0)?;
         let same = found.map(|content| content.sha256.as_str()) == self.want.digest().as_deref();
         Ok((same, found.and_then(|content| content.text.clone())))
-    }
-
-    pub(super) fn plan(&self, facts: &Facts) -> Planned {
-        let Some(found) = known::path(facts, &self.path.0)? else {
-            return self.create(facts).map(|change| vec![change]);
-        };
-        self.refuse_other(found)?;
-        let (same, before) = self.compare(facts)?;
-        let attributes = attribute_changes(found, self.mode, self.owner.as_ref(), self.group.as_ref());
-        if same {
-            return Ok(attributes_change(
-                &self.path.0,
-                found,
-                self.mode,
-                self.owner.as_ref(),
-                self.group.as_ref(),
-            )
-            .into_iter()
-            .collect());
-        }
-        let mut parts = vec!["content".to_owned()];
-        parts.extend(attributes.iter().map(describe));
-        let shown = self.want.shown();
-        let detail = match (&before, &shown) {
-            (Some(_), Some(_)) => Detail::Text { before, after: shown },
-            _ => Detail::Text { before: None, after: None },
-        };
-        let mode = self.mode.unwrap_or(FileMode(found.mode));
-        let owner = self.owner.clone().unwrap_or_else(|| Principal(found.uid.to_string()));
-        let group = self.group.clone().unwrap_or_else(|| Principal(found.gid.to_string()));
-        Ok(vec![Change {
-            summary: format!("~ {} ({})", self.path.0, parts.join(", ")),
-            detail,
-            ..self.write(mode, &ownership(Some(&owner), Some(&group)))
-        }])
     }
 
     fn refuse_other(&self, found: &Attributes) -> Result<(), Unplannable> {

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::content::{RegularFile, Want};
 use super::value::{Digest, FileMode, HostPath, Principal};
-use super::{Context, Planned, Resource};
+use super::{Context, Resource};
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
-use crate::facts::{Facts, Object, Query, Touches};
 use crate::sources::Url;
 
 crate::record! {
@@ -31,9 +30,6 @@ crate::record! {
     }
 }
 
-#[derive(Debug)]
-struct Download(RegularFile);
-
 /// Where a file comes from at this site, and its digest; reports what only git can reach.
 pub(super) fn fetched(
     url: &Sp<Url>,
@@ -57,25 +53,6 @@ pub(super) fn read(
     let fields = DownloadFields::from_node(node, diagnostics)?;
     let (url, sha256) = fetched(&fields.url, &fields.sha256, context, diagnostics)?;
     let want = Want::Remote { url, sha256 };
-    let file =
-        RegularFile { path: fields.path, want, mode: fields.mode, owner: fields.owner, group: fields.group };
-    Some(Arc::new(Download(file)))
-}
-
-impl Resource for Download {
-    fn queries(&self) -> Vec<Query> {
-        self.0.queries()
-    }
-
-    fn plan(&self, facts: &Facts) -> Planned {
-        self.0.plan(facts)
-    }
-
-    fn touches(&self) -> Touches {
-        Touches::one(Object::Path(self.0.path.0.clone()))
-    }
-
-    fn manages(&self) -> Vec<(Object, String)> {
-        self.0.manages()
-    }
+    let (path, mode, owner, group) = (fields.path, fields.mode, fields.owner, fields.group);
+    Some(Arc::new(RegularFile { path, want, mode, owner, group }))
 }

@@ -95,9 +95,6 @@ impl Resource for File {
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
-        match self.state {
-            Presence::Present => self.file.manages(),
-            Presence::Absent => vec![(Object::Path(self.file.path.0.clone()), "absent".to_owned())],
-        }
+        self.file.manages_state(self.state)
     }
 }

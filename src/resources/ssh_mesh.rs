@@ -191,8 +191,7 @@ impl SshMesh {
         let mut kept: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
         for line in old.lines().filter(|line| !line.starts_with('#')) {
             let first = line.split([',', ' ']).next().unwrap_or("");
-            let bare = first.strip_prefix('[').and_then(|rest| rest.split(']').next()).unwrap_or(first);
-            kept.entry(bare).or_default().push(line);
+            kept.entry(without_port(first)).or_default().push(line);
         }
         for member in self.roster.members.iter() {
             let name = member.name.as_str();
@@ -221,17 +220,13 @@ impl SshMesh {
     fn names_or_old(&self, member: &Member, seen: &Seen<'_>, known_hosts: &str) -> Vec<String> {
         let mut names = self.names(member, seen);
         if host_keys(seen.host_keys.get(member.name.as_str()).copied()).is_empty() {
-            let bare = |name: &str| {
-                let inner = name.strip_prefix('[').and_then(|rest| rest.split(']').next());
-                inner.unwrap_or(name).to_owned()
-            };
             let lines = known_hosts.lines().filter_map(|line| line.split_once(' '));
-            let mut old = lines.map(|(old, _)| old.split(',').map(&bare).collect::<Vec<_>>());
+            let mut old = lines.map(|(old, _)| old.split(',').map(without_port).collect::<Vec<_>>());
             let of_this =
                 old.find(|old| old.first().is_some_and(|first| *first == member.name)).unwrap_or_default();
             for name in of_this {
-                if !names.contains(&name) {
-                    names.push(name);
+                if names.iter().all(|known| known != name) {
+                    names.push(name.to_owned());
                 }
             }
         }
@@ -283,6 +278,11 @@ impl SshMesh {
             disruption: Disruption::None,
         }
     }
+}
+
+/// A name of `known_hosts` without the port that it may have: `[gpu0]:2222` is `gpu0`.
+fn without_port(name: &str) -> &str {
+    name.strip_prefix('[').and_then(|rest| rest.split(']').next()).unwrap_or(name)
 }
 
 /// Host keys as the client wants them: the short ones; RSA only where there is no other.

@@ -4,9 +4,8 @@ use std::sync::Arc;
 
 use super::content::{RegularFile, Want};
 use super::value::{FileMode, HostPath, Principal};
-use super::{Context, Local, Planned, Resource};
+use super::{Context, Local, Resource};
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
-use crate::facts::{Facts, Object, Query, Touches};
 
 crate::record! {
     /// A regular file whose content is a template, rendered for each host.
@@ -24,9 +23,6 @@ crate::record! {
     }
 }
 
-#[derive(Debug)]
-struct Template(RegularFile);
-
 pub(super) fn read(
     node: &Node,
     context: &dyn Context,
@@ -34,13 +30,13 @@ pub(super) fn read(
 ) -> Option<Arc<dyn Resource>> {
     let fields = TemplateFields::from_node(node, diagnostics)?;
     let text = rendered(&fields.src, context, diagnostics)?;
-    Some(Arc::new(Template(RegularFile {
+    Some(Arc::new(RegularFile {
         path: fields.path,
         want: Want::Text(text),
         mode: fields.mode,
         owner: fields.owner,
         group: fields.group,
-    })))
+    }))
 }
 
 /// The text of a template, rendered.
@@ -59,22 +55,4 @@ pub(super) fn rendered(
         Err(message) => Err(message),
     };
     rendered.map_err(|message| diagnostics.push(Diagnostic::error(src.span, message))).ok()
-}
-
-impl Resource for Template {
-    fn queries(&self) -> Vec<Query> {
-        self.0.queries()
-    }
-
-    fn plan(&self, facts: &Facts) -> Planned {
-        self.0.plan(facts)
-    }
-
-    fn touches(&self) -> Touches {
-        Touches::one(Object::Path(self.0.path.0.clone()))
-    }
-
-    fn manages(&self) -> Vec<(Object, String)> {
-        self.0.manages()
-    }
 }

@@ -42,24 +42,12 @@ const TREE: [(&str, &str, u32); 10] = [
 ];
 /// What every machine has. The tools of RDMA are there because links between real kernels are
 /// what these machines are for.
-const PACKAGES: [&str; 25] = [
+const PACKAGES: [&str; 13] = [
     "linux-image-amd64",
     "grub-pc-bin",
     "grub2-common",
     "initramfs-tools",
-    "systemd-sysv",
-    "dbus",
     "udev",
-    "openssh-server",
-    "sudo",
-    "iproute2",
-    "kmod",
-    "procps",
-    "ca-certificates",
-    "netbase",
-    "iputils-ping",
-    "less",
-    "bash",
     "pciutils",
     "ethtool",
     "rdma-core",
@@ -81,7 +69,7 @@ pub(super) fn ensure(
         .map(|done| String::from_utf8_lossy(&done.stdout).into_owned())
         .unwrap_or_default();
     let apt = Apt::read(Utf8Path::new("/"), None, &dump);
-    let mut packages: Vec<&str> = PACKAGES.to_vec();
+    let mut packages: Vec<&str> = crate::lab::image::PACKAGES.into_iter().chain(PACKAGES).collect();
     packages.extend(settings.packages.iter().flatten().map(String::as_str));
     let tree = tree(&apt)?;
 

@@ -131,7 +131,7 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
     };
     files::write(&state.known_hosts, &known_hosts, 0o600)?;
     files::write(&state.ssh_config, &files::ssh_config(&state), 0o600)?;
-    files::write(&folder.file("state.json"), &serde_json::to_string_pretty(&state)?, 0o600)?;
+    folder.save(&state)?;
     if !started.is_empty() {
         progress(&format!("{} machines boot ({accel})", started.len()));
     }
