@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use provision::checks;
 use provision::events::{
-    ChangeView, CheckCounts, CheckResult, CheckStatus, Event, EventKind, Evidence, HostStatus, PlannedTask,
-    PlannedVerdict, RunStats, TaskCounts, TaskRef,
+    ChangeView, CheckCounts, CheckResult, CheckStatus, Event, EventKind, Evidence, HostStatus, PairTest,
+    PlannedTask, PlannedVerdict, RunStats, TaskCounts, TaskRef,
 };
 use provision::report::record::Record;
 use provision::report::{html, json, junit, prometheus};
@@ -142,6 +142,7 @@ fn fleet(number: usize, found: impl Fn(usize) -> Vec<CheckResult>) -> Record {
         steps: BTreeMap::new(),
         stages: 1,
     });
+    add(EventKind::PairsTested { pairs: pairs(&names) });
     let mut stats = RunStats { hosts: number as u64, offline: 1, ..RunStats::default() };
     for (host, name) in names.iter().enumerate() {
         let lost = host % 250 == 99;
@@ -190,13 +191,44 @@ fn keep(name: &str, text: &str) {
     }
 }
 
+/// Each host with the next one on eight rails: one rail of one pair is half as fast, one pair is dead.
+fn pairs(names: &[String]) -> Vec<PairTest> {
+    let mut pairs = Vec::new();
+    for rail in 0..8_usize {
+        for (place, two) in names.windows(2).enumerate() {
+            let [one, other] = two else { continue };
+            let dead = rail == 2 && place == 1;
+            let gbps = if rail == 5 && place == 0 {
+                98.2
+            } else {
+                189.0 + f64::from(u8::try_from((place + rail) % 7).unwrap())
+            };
+            pairs.push(PairTest {
+                rail: format!("mlx5_{rail}"),
+                hosts: [one.clone(), other.clone()],
+                gbps: (!dead).then_some(gbps),
+                error: dead.then(|| "Couldn't connect to 10.0.0.1:18515 <b>".to_owned()),
+            });
+        }
+    }
+    pairs
+}
+
 #[test]
 fn a_thousand_hosts_are_one_small_page() {
     let record = fleet(1000, on_a_bad_day);
     let page = html::page(&record).unwrap();
     keep("thousand.html", &page);
     assert!(page.len() < 1_500_000, "{} bytes", page.len());
-    for wanted in ["gpu.answers", "gpu042", "RDMA limits", "no answer within 15 s", "RMA 4711", "gpu.count"] {
+    for wanted in [
+        "gpu.answers",
+        "gpu042",
+        "RDMA limits",
+        "no answer within 15 s",
+        "RMA 4711",
+        "gpu.count",
+        "799 pairs that are no worse",
+    ] {
         assert!(page.contains(wanted), "{wanted}");
     }
     keep("four.html", &html::page(&fleet(4, on_a_bad_day)).unwrap());

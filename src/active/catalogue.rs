@@ -9,6 +9,18 @@ pub const RPING: &str = "active.rping";
 /// Id of the test with `ib_write_bw`.
 pub const BANDWIDTH: &str = "active.ib_write_bw";
 
+/// Id of the test of SSH between hosts.
+pub const MESH: &str = "ssh.mesh";
+/// Id of the test with `mpirun hostname`.
+pub const MPIRUN: &str = "active.mpirun";
+/// Id of the test with `all_reduce_perf`.
+pub const ALL_REDUCE: &str = "active.all_reduce";
+
+/// What to do when this check finds something.
+pub(super) fn hint(id: &str) -> &'static str {
+    CHECKS.iter().find(|check| check.id == id).map_or("", |check| check.hint)
+}
+
 /// The active checks. What they find is put in place of what `run` says.
 pub const CHECKS: &[Check] = &[
     Check {
@@ -31,6 +43,39 @@ pub const CHECKS: &[Check] = &[
         why: "Half a link, a starved slot or lost packets show in bandwidth long before anything fails.",
         hint: "`mlxlink` and error counters of both ports, PCIe width of both cards, then the path between them",
         source: "domain H4, H5, peers 2.12",
+        run: skipped,
+    },
+    Check {
+        id: MESH,
+        title: "the host reaches the others over SSH, as jobs need it",
+        kind: Kind::Active,
+        severity: CheckStatus::Fail,
+        expects: "logins as `expect.software.mpi_user` without a question and with strict host keys: to every other host, of more than 16 to those 1, 2, 4, 8 ... places behind it",
+        why: "mpirun starts its daemons as a tree: a node that is not the head logs in to others, and one lost key stops the job of all.",
+        hint: "`provision apply` with the playbook ssh-mesh on all hosts of the inventory",
+        source: "domain F",
+        run: skipped,
+    },
+    Check {
+        id: MPIRUN,
+        title: "mpirun starts a process on every host",
+        kind: Kind::Active,
+        severity: CheckStatus::Fail,
+        expects: "`mpirun hostname` of the first host as `expect.software.mpi_user` names each host once",
+        why: "It proves what all jobs need: the tree of logins, the daemons of Open MPI and their way back.",
+        hint: "`ssh.mesh` first; then one Open MPI at the same prefix everywhere, its ports open between hosts, and `expect.software.mpi_network` where hosts have bridges with equal addresses",
+        source: "domain E3, F, H7",
+        run: skipped,
+    },
+    Check {
+        id: ALL_REDUCE,
+        title: "all GPUs together reach the bandwidth that they should",
+        kind: Kind::Active,
+        severity: CheckStatus::Fail,
+        expects: "`all_reduce_perf` over all hosts with GPUs, no wrong value, 95 % of the published bandwidth at the largest size, RDMA between hosts and straight into GPU memory",
+        why: "It is the job in small: NCCL, GPUs, cards and switches at once, and it counts wrong values.",
+        hint: "`active.ib_write_bw` for links, `gdr.*` and `pcie.acs` for the way into GPU memory; NCCL's log lines are in the evidence",
+        source: "domain H1, H3, H7, H8",
         run: skipped,
     },
 ];

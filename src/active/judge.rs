@@ -3,10 +3,19 @@
 use std::collections::BTreeMap;
 
 use super::pairs::{Blame, Outcomes, Pair};
-use crate::events::{CheckResult, CheckStatus, Evidence};
+use crate::events::{CheckResult, CheckStatus, Evidence, PairTest};
 
 /// How one pair ended: what it showed, or what went wrong.
 pub type Ended = Result<String, String>;
+
+/// The test of one pair.
+#[derive(Debug, Clone)]
+pub struct Trial {
+    /// How it ended.
+    pub ended: Ended,
+    /// Gb/s, where it was measured.
+    pub gbps: Option<f64>,
+}
 
 /// Everything that was tested for one check: by rail, pairs with how they ended.
 #[derive(Debug, Clone, Default)]
@@ -14,17 +23,29 @@ pub struct Tests {
     /// The command, for evidence.
     pub command: String,
     /// In the order in which they were made; the first pass, then the second.
-    pub passes: [BTreeMap<Pair, Ended>; 2],
+    pub passes: [BTreeMap<Pair, Trial>; 2],
 }
 
 impl Tests {
     /// The outcomes of a pass.
     pub fn outcomes(&self, pass: usize) -> Outcomes {
         let mut outcomes = Outcomes::default();
-        for (pair, ended) in self.passes.get(pass).into_iter().flatten() {
-            outcomes.note(*pair, ended.is_ok());
+        for (pair, trial) in self.passes.get(pass).into_iter().flatten() {
+            outcomes.note(*pair, trial.ended.is_ok());
         }
         outcomes
+    }
+
+    /// Every test of a rail, for reports.
+    pub fn pairs(&self, rail: &str, names: &[String]) -> Vec<PairTest> {
+        let name = |host: usize| names.get(host).cloned().unwrap_or_default();
+        let told = |(pair, trial): (&Pair, &Trial)| PairTest {
+            rail: rail.to_owned(),
+            hosts: [name(pair.0), name(pair.1)],
+            gbps: trial.gbps,
+            error: trial.ended.as_ref().err().cloned(),
+        };
+        self.passes.iter().flatten().map(told).collect()
     }
 
     /// What is proven.
@@ -38,13 +59,13 @@ impl Tests {
         let mut evidence = Vec::new();
         let mut passed = Vec::new();
         let mut failed = Vec::new();
-        for (pair, ended) in self.passes.iter().flatten() {
+        for (pair, trial) in self.passes.iter().flatten() {
             let other = match *pair {
                 (one, other) if one == host => other,
                 (one, other) if other == host => one,
                 _ => continue,
             };
-            let text = match ended {
+            let text = match &trial.ended {
                 Ok(text) => {
                     passed.push(format!("{} {text}", name(other)));
                     text
@@ -138,11 +159,12 @@ mod tests {
     fn played(bad: &[usize]) -> Tests {
         let mut tests = Tests { command: "rping".to_owned(), ..Tests::default() };
         let ended = |pair: &Pair| {
-            if bad.contains(&pair.0) || bad.contains(&pair.1) {
+            let ended = if bad.contains(&pair.0) || bad.contains(&pair.1) {
                 Err("no answer".to_owned())
             } else {
                 Ok("5 pings".to_owned())
-            }
+            };
+            Trial { ended, gbps: None }
         };
         for pair in super::super::pairs::neighbours(6).iter().flatten() {
             tests.passes[0].insert(*pair, ended(pair));

@@ -10,11 +10,13 @@
 //! A tool whose output is not understood is an error, never a pass.
 
 pub mod catalogue;
+mod jobs;
 pub mod judge;
+mod member;
 pub mod nccl;
 pub mod pairs;
 pub mod perftest;
 pub mod rping;
 mod run;
 
-pub use run::run;
+pub use run::{Found, run};

@@ -42,6 +42,8 @@ pub(super) struct Launch<'a> {
     pub recorded: bool,
     /// Whether changes that interrupt something are agreed to.
     pub yes: bool,
+    /// Values of secrets, where they were asked for already.
+    pub secrets: Option<Secrets>,
 }
 
 /// A finished run.
@@ -74,7 +76,10 @@ pub(super) async fn run(
     if let Some(parallel) = connect.parallel {
         project.rollout.parallel = parallel.max(1);
     }
-    let secrets = secrets(&mut project, connect.ask_become_pass, settings)?;
+    let secrets = match launch.secrets.clone() {
+        Some(secrets) => secrets,
+        None => secrets(&mut project, connect.ask_become_pass, settings)?,
+    };
     let run = journal::new_run_id(jiff::Timestamp::now());
     let cluster = cluster_dir(settings, &project.cluster);
     let lock = match launch.mode {

@@ -36,6 +36,20 @@ impl CheckStatus {
     }
 }
 
+/// The bandwidth between two hosts, from `verify --active`.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct PairTest {
+    /// The RDMA device on both.
+    pub rail: String,
+    /// The two hosts.
+    pub hosts: [String; 2],
+    /// Gb/s; none when nothing was measured.
+    pub gbps: Option<f64>,
+    /// Why it is not good.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub error: Option<String>,
+}
+
 /// What was seen, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Evidence {

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::check::{CheckCounts, CheckResult};
+use super::check::{CheckCounts, CheckResult, PairTest};
 use crate::transport::ConnectKind;
 
 /// One thing that happened.
@@ -356,6 +356,11 @@ pub enum EventKind {
         host: String,
         /// Why.
         reasons: Vec<String>,
+    },
+    /// How much pairs of hosts carry.
+    PairsTested {
+        /// Every test, rail by rail.
+        pairs: Vec<PairTest>,
     },
     /// What the checks of `verify` say of a host.
     HostChecked {

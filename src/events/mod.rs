@@ -13,7 +13,7 @@ mod check;
 mod emitter;
 mod kind;
 
-pub use check::{CheckCounts, CheckResult, CheckStatus, Evidence};
+pub use check::{CheckCounts, CheckResult, CheckStatus, Evidence, PairTest};
 pub use emitter::{Emitter, Sink};
 pub use kind::{
     ChangeView, Event, EventKind, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,

@@ -129,6 +129,10 @@ crate::record! {
         opt nccl_tests: String,
         /// Whether perftest must be built with CUDA.
         opt perftest_cuda: bool,
+        /// The user who starts jobs, for tests with `--active`: reaches every host over SSH.
+        opt mpi_user: String,
+        /// Network that Open MPI uses between hosts, such as `10.0.0.0/24`. Left out: all.
+        opt mpi_network: String,
     }
 }
 

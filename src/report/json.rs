@@ -18,7 +18,7 @@ pub fn object(record: &Record) -> Json {
             json!({ "status": "offline", "reason": reason, "tasks": [], "checks": [] }),
         );
     }
-    json!({
+    let mut object = json!({
         "version": 1,
         "run": record.run,
         "command": record.command,
@@ -37,7 +37,11 @@ pub fn object(record: &Record) -> Json {
             "checks": stats.checks,
         },
         "hosts": hosts,
-    })
+    });
+    if let (false, Some(fields)) = (record.pairs.is_empty(), object.as_object_mut()) {
+        fields.insert("pairs".to_owned(), json!(record.pairs));
+    }
+    object
 }
 
 fn host_object(host: &HostRecord) -> Json {

@@ -4,7 +4,9 @@ use std::collections::BTreeMap;
 
 use indexmap::IndexMap;
 
-use crate::events::{CheckResult, Event, EventKind, HostStatus, Outcome, PlannedTask, RunStats, TaskRef};
+use crate::events::{
+    CheckResult, Event, EventKind, HostStatus, Outcome, PairTest, PlannedTask, RunStats, TaskRef,
+};
 
 /// One task of a host.
 #[derive(Debug, Clone)]
@@ -53,6 +55,8 @@ pub struct Record {
     pub cluster: String,
     /// The hosts in the order of the inventory.
     pub hosts: IndexMap<String, HostRecord>,
+    /// What pairs of hosts carry, when `verify` tested them.
+    pub pairs: Vec<PairTest>,
     /// Hosts that are offline, with the reason.
     pub offline: BTreeMap<String, String>,
     /// The sums; `None` when the run did not end.
@@ -118,6 +122,7 @@ impl Record {
                 self.stats = Some(stats.clone());
                 self.exit_code = Some(*exit_code);
             }
+            EventKind::PairsTested { pairs } => self.pairs.clone_from(pairs),
             EventKind::HostChecked { host, checks } => self.host(host).checks.clone_from(checks),
             EventKind::HostConnecting { .. }
             | EventKind::HostConnected { .. }

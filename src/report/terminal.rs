@@ -575,7 +575,9 @@ impl Reporter for Terminal {
             EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),
             EventKind::HostPlanned { host, tasks } => self.planned(host, tasks),
             // Findings are data: the command shows them on stdout.
-            EventKind::HostChecked { .. } | EventKind::TasksUnchanged { .. } => {}
+            EventKind::HostChecked { .. }
+            | EventKind::PairsTested { .. }
+            | EventKind::TasksUnchanged { .. } => {}
         }
         if self.finished >= self.hosts && self.hosts > 0 {
             self.flush(true);

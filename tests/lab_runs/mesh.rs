@@ -1,6 +1,12 @@
 //! Hosts that reach each other: names, keys, and what stays when one of them does not answer.
 
-use super::support::{Lab, outcome};
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "these are tests, though not in functions that are marked so"
+)]
+
+use super::support::{Lab, Site, outcome};
 
 const PLAY: &str = "
 name: mesh
@@ -36,10 +42,53 @@ fn entries(lab: &Lab) -> Vec<String> {
         .collect()
 }
 
+/// What `verify --active` says of SSH and mpirun on each host.
+fn active(site: &Site<'_>) -> Vec<String> {
+    let json = site.run("verify", &["--active", "--json", "-"]).json();
+    let mut told = Vec::new();
+    for (host, seen) in json["hosts"].as_object().unwrap() {
+        for check in seen["checks"].as_array().unwrap() {
+            let id = check["check"].as_str().unwrap();
+            if ["ssh.mesh", "active.mpirun"].contains(&id) {
+                told.push(format!(
+                    "{host} {id} {}: {}",
+                    check["status"].as_str().unwrap(),
+                    check["message"].as_str().unwrap()
+                ));
+            }
+        }
+    }
+    told
+}
+
+/// `mpirun` reaches all hosts; a lost key is found on its host and blamed on nobody else.
+fn jobs_start(lab: &Lab, site: &Site<'_>) {
+    let well = active(site);
+    assert_eq!(well.len(), 6, "{well:#?}");
+    for line in &well {
+        let good = line.contains("ssh.mesh pass: reaches 2 of 2 other hosts as mpi")
+            || line.contains("active.mpirun pass: one of 3 that n0 started");
+        assert!(good, "{well:#?}");
+    }
+    let node = lab.node("n1");
+    node.sh("mv /home/mpi/.ssh/authorized_keys /home/mpi/.ssh/away");
+    let told = active(site).join("\n");
+    for line in [
+        "n0 ssh.mesh pass: reaches 1 of 2 other hosts as mpi, not n1, which none reaches",
+        "n1 ssh.mesh fail: no host reaches it: mpi@n1: Permission denied",
+        "n0 active.mpirun fail: mpirun starts nothing on n[0-2]",
+        "n2 active.mpirun skip: mpirun on n0 started nothing",
+    ] {
+        assert!(told.contains(line), "{line}\n{told}");
+    }
+    node.sh("mv /home/mpi/.ssh/away /home/mpi/.ssh/authorized_keys");
+}
+
 #[test]
 fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
-    let Some(lab) = Lab::up(&["n0", "n1", "n2"], "{}") else { return };
-    let site = lab.site("mesh", PLAY);
+    let Some(lab) = Lab::up(&["n0", "n1", "n2"], "{ packages: [openmpi-bin] }") else { return };
+    let expect = "expect: { software: { mpi_user: mpi } }\n";
+    let site = lab.site_with("mesh", PLAY, expect, "become: sudo", "");
     let json = site.apply(0);
     assert_eq!(outcome(&json, "n0", "mesh of mpi")["outcome"], "changed", "{json:#}");
     for user in ["root", "mpi"] {
@@ -49,6 +98,7 @@ fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
     site.run("verify", &[]).expect(0);
     let own = lab.node("n1").sh("getent ahosts n1");
     assert!(!own.contains("127."), "{own}");
+    jobs_start(&lab, &site);
     let before = entries(&lab);
 
     // One is away and only one other is part of the run: nobody loses anything.

@@ -44,6 +44,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
         expected,
         recorded: true,
         yes: args.yes,
+        secrets: None,
     };
     let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report, _| {
         let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);

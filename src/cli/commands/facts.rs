@@ -40,8 +40,15 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         queries.insert(query);
     }
     let project = reachable(settings, &args.target, load(settings, &args.target)?)?;
-    let launch =
-        Launch { command: "facts", mode: Mode::Gather, queries, expected: None, recorded: false, yes: false };
+    let launch = Launch {
+        command: "facts",
+        mode: Mode::Gather,
+        queries,
+        expected: None,
+        recorded: false,
+        yes: false,
+        secrets: None,
+    };
     let reports = crate::cli::args::Reports::default();
     let (finished, code) =
         launch::run(settings, project, &args.connect, &reports, launch, |_, _| Vec::new()).await?;

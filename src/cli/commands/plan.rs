@@ -113,6 +113,7 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         expected: None,
         recorded: false,
         yes: false,
+        secrets: None,
     };
     let (finished, code) =
         launch::run(settings, project, &args.connect, &args.reports, launch, |report, _| {

@@ -13,7 +13,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
 use crate::engine::{self, Mode, Session};
-use crate::events::{CheckCounts, CheckResult, CheckStatus, Emitter, EventKind};
+use crate::events::{CheckCounts, CheckStatus, Emitter, EventKind};
 use crate::exit;
 use crate::inventory::Host;
 use crate::journal;
@@ -21,6 +21,7 @@ use crate::project::Project;
 use crate::report::style::{CALM, paint};
 use crate::report::terminal::Verbosity;
 use crate::report::{self, output, plan};
+use crate::secrets::Secrets;
 
 /// Runs the command; its exit code. Drift: the plan of every host must be empty. Health: no check
 /// may fail.
@@ -47,26 +48,23 @@ pub(super) enum Active {
     No,
 }
 
-/// What tests between hosts found, by host.
-type Traffic = BTreeMap<String, Vec<CheckResult>>;
-
 /// Tests hosts with each other before they are looked at: it is traffic, and shows in counters.
 async fn between_hosts(
     settings: &Settings,
-    project: &mut Project,
+    project: &Project,
     connect: &Connect,
-) -> anyhow::Result<Traffic> {
+    secrets: &Secrets,
+) -> anyhow::Result<active::Found> {
     let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
-    let secrets = launch::secrets(project, connect.ask_become_pass, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();
-    let transport = launch::open_transport(settings, None, &hosts, &secrets, parallel).await?;
+    let transport = launch::open_transport(settings, None, &hosts, secrets, parallel).await?;
     let quiet = settings.verbosity == Verbosity::Quiet;
     let say = move |text: &str| {
         if !quiet {
             output::say(&format!("{}  {text}", paint(CALM, "    Active")));
         }
     };
-    let traffic = active::run(transport.as_ref(), &hosts, &secrets, parallel, &say).await;
+    let traffic = active::run(transport.as_ref(), &hosts, secrets, parallel, &say).await;
     transport.close().await;
     Ok(traffic)
 }
@@ -83,9 +81,10 @@ pub(super) async fn once(
     active: Active,
 ) -> anyhow::Result<(Finished, u8)> {
     let mut project = load_to_run(settings, target)?;
+    let secrets = launch::secrets(&mut project, connect.ask_become_pass, settings)?;
     let traffic = match active {
-        Active::Yes => between_hosts(settings, &mut project, connect).await?,
-        Active::No => Traffic::new(),
+        Active::Yes => between_hosts(settings, &project, connect, &secrets).await?,
+        Active::No => active::Found::default(),
     };
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();
     let launch = Launch {
@@ -95,6 +94,7 @@ pub(super) async fn once(
         expected: None,
         recorded: true,
         yes: false,
+        secrets: Some(secrets),
     };
     let mut broken = None;
     let now = jiff::Timestamp::now().to_string();
@@ -123,7 +123,7 @@ pub(super) async fn once(
 fn check(
     hosts: &BTreeMap<usize, Host>,
     report: &mut engine::Report,
-    traffic: &Traffic,
+    traffic: &active::Found,
     emitter: &Emitter,
     (file, now): (&Utf8Path, &str),
 ) -> anyhow::Result<bool> {
@@ -142,10 +142,13 @@ fn check(
             after.0.insert(subject.host.name.clone(), baseline);
         }
     }
+    if !traffic.pairs.is_empty() {
+        emitter.emit(EventKind::PairsTested { pairs: traffic.pairs.clone() });
+    }
     let mut counts = CheckCounts::default();
     let mut verified = true;
     for mut conclusion in checks::evaluate(&mut subjects) {
-        for found in traffic.get(&conclusion.host).into_iter().flatten() {
+        for found in traffic.results.get(&conclusion.host).into_iter().flatten() {
             if let Some(place) = conclusion.results.iter_mut().find(|result| result.check == found.check) {
                 place.clone_from(found);
             }

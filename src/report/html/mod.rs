@@ -10,6 +10,7 @@
 //! that a browser cannot open.
 
 mod matrix;
+mod pairs;
 
 use anyhow::Context as _;
 use indexmap::IndexMap;
@@ -88,6 +89,7 @@ pub fn page(record: &Record) -> anyhow::Result<String> {
     context.insert("lost", &lost(record));
     context.insert("findings", &found.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
     context.insert("outliers", &outliers.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
+    context.insert("pairs", &pairs::data(&record.pairs, &mut budget));
     context.insert("tasks", &tasks(record, &mut budget));
     context.insert("notes", &notes(record, &mut budget));
     let matrix = matrix::data(record);

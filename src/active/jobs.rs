@@ -1,0 +1,533 @@
+//! What jobs need of hosts together: SSH between them, processes started by `mpirun`, all GPUs in one
+//! `all_reduce_perf` (domain E3, F, H1, H3, H7).
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use super::catalogue::{self, ALL_REDUCE, MESH, MPIRUN};
+use super::judge::Ended;
+use super::member::{Member, said, skipped, untold};
+use super::nccl;
+use crate::events::{CheckResult, CheckStatus, Evidence};
+use crate::inventory::hostlist::fold;
+use crate::probes::nvidia::Gpu;
+use crate::secrets::Secrets;
+use crate::shell;
+use crate::transport::Script;
+
+/// Up to so many hosts each logs in to every other.
+const ALL: usize = 16;
+/// Seconds for all logins of one host.
+const MESH_SECONDS: u64 = 100;
+/// Seconds for `mpirun hostname`.
+const START_SECONDS: u64 = 90;
+/// Seconds for `all_reduce_perf`.
+const REDUCE_SECONDS: u64 = 300;
+/// What a run over its time may take to end.
+const GRACE: u64 = 15;
+/// Lines of a failed run that are shown.
+const LINES: usize = 6;
+/// Largest size of `all_reduce_perf` in bytes, where the GPUs hold it.
+const LARGEST: u64 = 16 << 30;
+
+/// Results by place in the members.
+type Results = BTreeMap<usize, CheckResult>;
+/// What logins of one host to another said.
+type Logins = BTreeMap<(usize, usize), Ended>;
+type Say<'a> = &'a (dyn Fn(&str) + Send + Sync);
+/// How hosts are called by place.
+type Names<'a> = dyn Fn(usize) -> &'a str + 'a;
+
+const NO_USER: &str =
+    "`expect.software.mpi_user` names no user who starts jobs, so nothing was tried in anyone's name";
+
+fn named(status: CheckStatus, check: &str, message: String, evidence: Vec<Evidence>) -> CheckResult {
+    let hint = status.is_finding().then(|| catalogue::hint(check).to_owned());
+    CheckResult { check: check.to_owned(), status, message, evidence, hint, because: None }
+}
+
+fn evidence(from: &str, text: &str) -> Vec<Evidence> {
+    // mpirun frames what it has to say.
+    let says = |line: &&str| !line.trim_matches('-').is_empty();
+    let lines: Vec<&str> = text.lines().map(str::trim).filter(says).collect();
+    let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
+    if last.is_empty() {
+        return vec![Evidence { from: from.to_owned(), line: "it printed nothing".to_owned() }];
+    }
+    last.iter().map(|line| Evidence { from: from.to_owned(), line: (*line).to_owned() }).collect()
+}
+
+/// Whom host `host` of `hosts` logs in to. Each begins behind itself, so that no sshd gets all at once.
+fn partners(hosts: usize, host: usize) -> Vec<usize> {
+    let behind = |offset: usize| (host + offset) % hosts;
+    if hosts <= ALL {
+        return (1..hosts).map(behind).collect();
+    }
+    std::iter::successors(Some(1), |offset| Some(offset * 2))
+        .take_while(|offset| *offset < hosts)
+        .map(behind)
+        .collect()
+}
+
+/// A program in the name of a user.
+fn as_user(seconds: u64, user: &str, words: impl IntoIterator<Item = String>) -> (Script, Duration) {
+    let script = Script::new(shell!("active/as_user.sh"));
+    (script.arg(seconds.to_string()).arg(user.to_owned()).args(words), Duration::from_secs(seconds + GRACE))
+}
+
+/// Logs in from each host to others.
+pub(super) async fn mesh(members: &[Member], secrets: &Secrets, say: Say<'_>) -> Results {
+    let mut results = Results::new();
+    let mut takes_part = Vec::new();
+    for (place, member) in members.iter().enumerate() {
+        match &member.expect.mpi_user {
+            Some(user) => takes_part.push((place, user.as_str())),
+            None => drop(results.insert(place, skipped(MESH, NO_USER))),
+        }
+    }
+    if let [(place, _)] = takes_part.as_slice() {
+        results.insert(*place, skipped(MESH, "there is no other host"));
+        return results;
+    }
+    if !takes_part.is_empty() {
+        say(&format!("SSH between {} hosts", takes_part.len()));
+    }
+    let name = |at: usize| {
+        takes_part
+            .get(at)
+            .and_then(|(place, _)| members.get(*place))
+            .map_or("?", |member| member.name.as_str())
+    };
+    let name = &name;
+    let hosts = takes_part.len();
+    let tests = takes_part.iter().enumerate().map(|(at, (place, user))| async move {
+        let others = partners(hosts, at);
+        let Some(member) = members.get(*place) else { return Vec::new() };
+        let words = ["sh", "-c", include_str!("../shell/active/mesh.sh"), "sh"].map(str::to_owned);
+        let words = words.into_iter().chain(others.iter().map(|other| name(*other).to_owned()));
+        let (script, deadline) = as_user(MESH_SECONDS, user, words);
+        let text = said(member, script, deadline, secrets).await;
+        let ended = |other: usize| match &text {
+            Ok(text) => login(text, name(other)),
+            Err(reason) => Err(reason.clone()),
+        };
+        others.into_iter().map(|other| ((at, other), ended(other))).collect()
+    });
+    let logins: Logins = futures::future::join_all(tests).await.into_iter().flatten().collect();
+    for (at, (place, user)) in takes_part.iter().enumerate() {
+        results.insert(*place, reaches(at, hosts, user, &logins, name));
+    }
+    results
+}
+
+/// What the script says of the login to one host.
+fn login(text: &str, name: &str) -> Ended {
+    for line in text.lines() {
+        let Some((status, said)) =
+            line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')?.split_once(' '))
+        else {
+            continue;
+        };
+        return if status == "0" { Ok(said.to_owned()) } else { Err(said.trim().to_owned()) };
+    }
+    Err(text.lines().last().map_or("it was not tried in time", str::trim).to_owned())
+}
+
+/// What logins say of one host: that nobody gets in is told of it, and not of those who tried.
+fn reaches(host: usize, hosts: usize, user: &str, logins: &Logins, name: &Names<'_>) -> CheckResult {
+    let shut = |target: usize| {
+        let mut tries = logins.iter().filter(|((_, to), _)| *to == target).map(|(_, ended)| ended.is_err());
+        tries.clone().count() > 1 && tries.all(|failed| failed)
+    };
+    let own: Vec<(usize, &Ended)> =
+        logins.iter().filter(|((from, _), _)| *from == host).map(|((_, to), ended)| (*to, ended)).collect();
+    let from = |from: usize, to: usize| format!("ssh {} from {} as {user}", name(to), name(from));
+    let mut failed = Vec::new();
+    let mut messages = Vec::new();
+    let errors = own.iter().filter_map(|(to, ended)| Some((*to, ended.as_ref().err()?)));
+    let lost: Vec<(usize, &String)> = errors.filter(|(to, _)| !shut(*to)).collect();
+    if let Some((_, reason)) = lost.first() {
+        messages.push(format!("does not reach {}: {reason}", fold(lost.iter().map(|(to, _)| name(*to)))));
+        failed.extend(
+            lost.iter().map(|(to, reason)| Evidence { from: from(host, *to), line: (*reason).clone() }),
+        );
+    }
+    if shut(host) {
+        let tries = logins.iter().filter(|((_, to), _)| *to == host);
+        let told: Vec<Evidence> = tries
+            .filter_map(|((who, to), ended)| {
+                Some(Evidence { from: from(*who, *to), line: ended.as_ref().err()?.clone() })
+            })
+            .collect();
+        messages.push(format!("no host reaches it: {}", told.first().map_or("", |first| &first.line)));
+        failed.extend(told);
+    }
+    if !messages.is_empty() {
+        failed.truncate(8);
+        return named(CheckStatus::Fail, MESH, messages.join("; "), failed);
+    }
+    let good = own.iter().filter(|(_, ended)| ended.is_ok()).count();
+    let others: Vec<&str> =
+        own.iter().filter(|(to, ended)| ended.is_err() && shut(*to)).map(|(to, _)| name(*to)).collect();
+    let but =
+        if others.is_empty() { String::new() } else { format!(", not {}, which none reaches", fold(others)) };
+    named(
+        CheckStatus::Pass,
+        MESH,
+        format!("reaches {good} of {} other hosts as {user}{but}", hosts - 1),
+        Vec::new(),
+    )
+}
+
+/// Open MPI of a host: the declared one, or the first that is there.
+fn open_mpi(member: &Member) -> Option<String> {
+    let found = &member.software.as_ref()?.openmpi;
+    let prefix = match &member.expect.openmpi_prefix {
+        Some(declared) => found.keys().find(|prefix| *prefix == declared.trim_end_matches('/'))?,
+        None => found.iter().find(|(_, version)| version.is_ok())?.0,
+    };
+    Some(format!("{prefix}/bin/mpirun"))
+}
+
+/// `all_reduce_perf` of a host, by the same rule.
+fn all_reduce_perf(member: &Member) -> Option<String> {
+    let found = &member.software.as_ref()?.tests;
+    let mut programs =
+        found.iter().filter(|(_, linked)| linked.as_ref().is_ok_and(|linked| linked.missing.is_empty()));
+    match &member.expect.nccl_tests {
+        Some(folder) => programs.find(|(program, _)| {
+            program.strip_suffix("/all_reduce_perf") == Some(folder.trim_end_matches('/'))
+        }),
+        None => programs.next(),
+    }
+    .map(|(program, _)| program.clone())
+}
+
+/// Words of `mpirun` for so many processes on each of these hosts (domain H7).
+fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usize) -> Vec<String> {
+    let list: Vec<String> = hosts.iter().map(|host| format!("{host}:{each}")).collect();
+    let total = (hosts.len() * each).to_string();
+    let map = format!("ppr:{each}:node");
+    let mut words: Vec<String> = [
+        program,
+        "--allow-run-as-root",
+        "-np",
+        &total,
+        "--host",
+        &list.join(","),
+        "--map-by",
+        &map,
+        "--bind-to",
+        "none",
+    ]
+    .map(str::to_owned)
+    .into();
+    for key in ["oob_tcp_if_include", "btl_tcp_if_include"] {
+        words.extend(network.iter().flat_map(|network| ["--mca", key, network].map(str::to_owned)));
+    }
+    words
+}
+
+/// Starts `hostname` on all hosts from the first of them.
+pub(super) async fn mpirun(members: &[Member], secrets: &Secrets, say: Say<'_>) -> Results {
+    let mut results = Results::new();
+    let mut ready = Vec::new();
+    for (place, member) in members.iter().enumerate() {
+        if member.expect.mpi_user.is_none() {
+            results.insert(place, skipped(MPIRUN, NO_USER));
+        } else if let Some(program) = open_mpi(member) {
+            ready.push((place, member, program));
+        } else {
+            results.insert(
+                place,
+                untold(MPIRUN, "Open MPI is not installed where `explain software.openmpi` looks"),
+            );
+        }
+    }
+    let Some((head, first, program)) = ready.first() else { return results };
+    let Some(user) = &first.expect.mpi_user else { return results };
+    say(&format!("mpirun on {} hosts", ready.len()));
+    let names: Vec<&str> = ready.iter().map(|(_, member, _)| member.name.as_str()).collect();
+    let mut words = mpirun_words(program, first.expect.mpi_network.as_deref(), &names, 1);
+    words.push("hostname".to_owned());
+    let (script, deadline) = as_user(START_SECONDS, user, words);
+    let text = said(first, script, deadline, secrets).await.unwrap_or_else(|error| error);
+    let mut printed: BTreeMap<&str, usize> = BTreeMap::new();
+    for line in text.lines() {
+        *printed.entry(line.trim()).or_default() += 1;
+    }
+    let from = format!("mpirun on {} as {user}", first.name);
+    let none = ready.iter().all(|(_, member, _)| !printed.contains_key(member.hostname.as_str()));
+    for (place, member, _) in &ready {
+        let alike = ready.iter().filter(|(_, other, _)| other.hostname == member.hostname).count();
+        let result = match printed.get(member.hostname.as_str()) {
+            Some(times) if *times == alike => named(
+                CheckStatus::Pass,
+                MPIRUN,
+                format!("one of {} that {} started", ready.len(), first.name),
+                Vec::new(),
+            ),
+            Some(times) => {
+                let message = format!("{} was printed {times} times, expected {alike}", member.hostname);
+                named(CheckStatus::Fail, MPIRUN, message.clone(), evidence(&from, &message))
+            }
+            // mpirun starts all or none; who is to blame, the logins tell.
+            None if none && place != head => {
+                skipped(MPIRUN, &format!("mpirun on {} started nothing", first.name))
+            }
+            None if none => {
+                let message = format!("mpirun starts nothing on {}", fold(names.iter().copied()));
+                named(CheckStatus::Fail, MPIRUN, message, evidence(&from, &text))
+            }
+            None => named(
+                CheckStatus::Fail,
+                MPIRUN,
+                "mpirun started nothing on it".to_owned(),
+                evidence(&from, &text),
+            ),
+        };
+        results.insert(*place, result);
+    }
+    results
+}
+
+/// Bytes of the largest size: a power of two of which the GPU holds four.
+fn largest_size(gpus: &[Gpu]) -> u64 {
+    let memory = gpus.iter().filter_map(|gpu| gpu.memory_mib).min().unwrap_or(0) << 20;
+    let mut size = LARGEST;
+    while size > memory / 4 && size > 1 << 20 {
+        size /= 2;
+    }
+    size
+}
+
+/// Who takes part in `all_reduce_perf`: their places, with their GPUs and the program. What the others
+/// are told goes into `results`.
+fn with_gpus<'a>(
+    members: &'a [Member],
+    results: &mut Results,
+) -> Vec<(usize, &'a Member, &'a [Gpu], String)> {
+    let mut ready = Vec::new();
+    for (place, member) in members.iter().enumerate() {
+        let told = match &member.gpus {
+            Err(reason) => skipped(ALL_REDUCE, &format!("no GPU that is known: {reason}")),
+            Ok(gpus) if gpus.is_empty() => skipped(ALL_REDUCE, "no GPU"),
+            Ok(gpus) if gpus.iter().any(|gpu| gpu.processes > 0) => {
+                let number: u64 = gpus.iter().map(|gpu| gpu.processes).sum();
+                skipped(ALL_REDUCE, &format!("its GPUs are in use by {number} processes"))
+            }
+            Ok(gpus) => match all_reduce_perf(member) {
+                Some(program) => {
+                    ready.push((place, member, gpus.as_slice(), program));
+                    continue;
+                }
+                None => untold(ALL_REDUCE, "no `all_reduce_perf` with all its libraries is installed"),
+            },
+        };
+        results.insert(place, told);
+    }
+    // mpirun starts the same number on each host.
+    let mut counts: BTreeMap<usize, usize> = BTreeMap::new();
+    for (_, _, gpus, _) in &ready {
+        *counts.entry(gpus.len()).or_default() += 1;
+    }
+    let usual = counts.iter().max_by_key(|(_, hosts)| **hosts).map_or(0, |(gpus, _)| *gpus);
+    for (place, _, gpus, _) in ready.iter().filter(|(_, _, gpus, _)| gpus.len() != usual) {
+        let text = format!("{} GPUs where the others have {usual}", gpus.len());
+        results.insert(*place, skipped(ALL_REDUCE, &text));
+    }
+    ready.retain(|(_, _, gpus, _)| gpus.len() == usual);
+    ready
+}
+
+/// Runs `all_reduce_perf` over all GPUs that nobody uses; on one host without mpirun.
+pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'_>) -> Results {
+    let mut results = Results::new();
+    let ready = with_gpus(members, &mut results);
+    let Some((_, first, gpus, program)) = ready.first() else { return results };
+    let mut all =
+        |result: &CheckResult| results.extend(ready.iter().map(|(place, ..)| (*place, result.clone())));
+    let user = first.expect.mpi_user.as_deref().unwrap_or("");
+    let mut words = Vec::new();
+    let per_process = if ready.len() == 1 {
+        gpus.len()
+    } else {
+        let Some(mpirun) = open_mpi(first).filter(|_| !user.is_empty()) else {
+            let why = if user.is_empty() {
+                skipped(ALL_REDUCE, NO_USER)
+            } else {
+                untold(ALL_REDUCE, "Open MPI is not installed")
+            };
+            all(&why);
+            return results;
+        };
+        let names: Vec<&str> = ready.iter().map(|(_, member, ..)| member.name.as_str()).collect();
+        words.extend(mpirun_words(&mpirun, first.expect.mpi_network.as_deref(), &names, gpus.len()));
+        let rest = [
+            "--mca",
+            "pml",
+            "ob1",
+            "--mca",
+            "coll",
+            "^hcoll",
+            "-x",
+            "NCCL_DEBUG=INFO",
+            "-x",
+            "NCCL_DEBUG_SUBSYS=INIT,ENV,NET",
+        ];
+        words.extend(rest.map(str::to_owned));
+        1
+    };
+    let size = largest_size(gpus);
+    let (size_text, per_process) = (size.to_string(), per_process.to_string());
+    let test =
+        [program.as_str(), "-b", "1048576", "-e", &size_text, "-f", "2", "-g", &per_process, "-c", "1"];
+    words.extend(test.map(str::to_owned));
+    say(&format!("all_reduce_perf on {} GPUs of {} hosts", gpus.len() * ready.len(), ready.len()));
+    let (script, deadline) = as_user(REDUCE_SECONDS, user, words);
+    let from = format!("all_reduce_perf on {}", first.name);
+    let gpu = gpus.first().map_or("", |gpu| gpu.name.as_str());
+    let gate = catalogue::gate(gpu, gpus.len(), ready.len(), first.gdr.unwrap_or(false));
+    let result = match said(first, script, deadline, secrets).await {
+        Err(reason) => named(CheckStatus::Fail, ALL_REDUCE, reason.clone(), evidence(&from, &reason)),
+        Ok(text) => reduced(&text, &gate, &from),
+    };
+    all(&result);
+    results
+}
+
+/// Judges what `all_reduce_perf` printed.
+fn reduced(text: &str, gate: &nccl::Gate, from: &str) -> CheckResult {
+    let run = match nccl::parse(text) {
+        Ok(run) => run,
+        Err(reason) => return named(CheckStatus::Fail, ALL_REDUCE, reason, evidence(from, text)),
+    };
+    let judged = nccl::judge(&run, gate);
+    let told: BTreeSet<&String> = judged.fails.iter().chain(&judged.warns).collect();
+    let lines =
+        told.into_iter().take(8).map(|line| Evidence { from: from.to_owned(), line: line.clone() }).collect();
+    match (judged.fails.first(), judged.warns.first()) {
+        (Some(first), _) => named(CheckStatus::Fail, ALL_REDUCE, first.clone(), lines),
+        (None, Some(first)) => named(CheckStatus::Warn, ALL_REDUCE, first.clone(), lines),
+        (None, None) => {
+            let size = run.largest().map_or(0, |row| row.size);
+            let speed = run.busbw().unwrap_or(0.0);
+            let text = format!("{speed:.1} GB/s at {size} bytes on {} GPUs, no wrong value", run.ranks);
+            named(CheckStatus::Pass, ALL_REDUCE, text, Vec::new())
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_host_is_asked_by_others() {
+        for hosts in [2, 3, 16, 17, 100, 1000] {
+            let mut asked = vec![0; hosts];
+            for host in 0..hosts {
+                let others = partners(hosts, host);
+                assert!(!others.contains(&host) && others.len() <= ALL);
+                let distinct: BTreeSet<&usize> = others.iter().collect();
+                assert_eq!(distinct.len(), others.len());
+                for other in others {
+                    asked[other] += 1;
+                }
+            }
+            assert!(asked.iter().all(|times| *times == asked[0] && *times > 0), "{asked:?}");
+        }
+        assert_eq!(partners(4, 2), [3, 0, 1]);
+    }
+
+    /// Logins between four hosts of which these fail.
+    fn logins(failed: impl Fn(usize, usize) -> bool) -> Vec<CheckResult> {
+        let name = |host: usize| ["gpu0", "gpu1", "gpu2", "gpu3"][host];
+        let mut all = Logins::new();
+        for from in 0..4 {
+            for to in partners(4, from) {
+                let ended = if failed(from, to) {
+                    Err("Host key verification failed.".to_owned())
+                } else {
+                    Ok(name(to).to_owned())
+                };
+                all.insert((from, to), ended);
+            }
+        }
+        (0..4).map(|host| reaches(host, 4, "mpi", &all, &name)).collect()
+    }
+
+    #[test]
+    fn the_host_is_named_that_none_reaches_or_that_reaches_none() {
+        use CheckStatus::{Fail, Pass};
+        let status = |results: &[CheckResult]| -> Vec<CheckStatus> {
+            results.iter().map(|result| result.status).collect()
+        };
+        let well = logins(|_, _| false);
+        assert_eq!(status(&well), [Pass; 4]);
+        assert_eq!(well[0].message, "reaches 3 of 3 other hosts as mpi");
+        let shut = logins(|_, to| to == 2);
+        assert_eq!(status(&shut), [Pass, Pass, Fail, Pass]);
+        assert_eq!(shut[2].message, "no host reaches it: Host key verification failed.");
+        assert!(shut[0].message.ends_with("not gpu2, which none reaches"), "{}", shut[0].message);
+        let lost = logins(|from, _| from == 1);
+        assert_eq!(status(&lost), [Pass, Fail, Pass, Pass]);
+        assert_eq!(lost[1].message, "does not reach gpu[0,2-3]: Host key verification failed.");
+        assert!(
+            lost[1].hint.is_some() && lost[1].evidence[0].from.starts_with("ssh gpu0 from gpu1 as mpi"),
+            "{lost:?}"
+        );
+        assert_eq!(status(&logins(|from, to| from == 3 && to == 0)), [Pass, Pass, Pass, Fail]);
+    }
+
+    #[test]
+    fn what_the_script_said_of_a_host() {
+        let text = "gpu1 0 gpu1.site\ngpu10 255 Host key verification failed.\n";
+        assert_eq!(login(text, "gpu1"), Ok("gpu1.site".to_owned()));
+        assert_eq!(login(text, "gpu10"), Err("Host key verification failed.".to_owned()));
+        assert_eq!(
+            login("su: user mpi does not exist\n", "gpu1"),
+            Err("su: user mpi does not exist".to_owned())
+        );
+        assert_eq!(login("", "gpu1"), Err("it was not tried in time".to_owned()));
+    }
+
+    #[test]
+    fn words_of_mpirun() {
+        let words = mpirun_words("/opt/openmpi/bin/mpirun", Some("10.0.0.0/24"), &["gpu0", "gpu1"], 8);
+        assert_eq!(
+            words.join(" "),
+            "/opt/openmpi/bin/mpirun --allow-run-as-root -np 16 --host gpu0:8,gpu1:8 --map-by ppr:8:node --bind-to none \
+             --mca oob_tcp_if_include 10.0.0.0/24 --mca btl_tcp_if_include 10.0.0.0/24"
+        );
+    }
+
+    #[test]
+    fn sizes_fit_the_memory() {
+        let gpus = |mib| [Gpu { memory_mib: Some(mib), ..Gpu::default() }];
+        assert_eq!(largest_size(&gpus(143_771)), 16 << 30);
+        assert_eq!(largest_size(&gpus(81_559)), 16 << 30);
+        assert_eq!(largest_size(&gpus(40_960)), 8 << 30);
+        assert_eq!(largest_size(&gpus(0)), 1 << 20);
+    }
+
+    #[test]
+    fn a_run_is_judged() {
+        let gate = catalogue::gate("NVIDIA H200", 8, 1, false);
+        let bad = reduced(
+            "gpu0: Test NCCL failure common.cu:958 'internal error'\n",
+            &gate,
+            "all_reduce_perf on gpu0",
+        );
+        assert_eq!(bad.status, CheckStatus::Fail);
+        assert!(bad.message.contains("Test NCCL failure"), "{}", bad.message);
+        let run = include_str!("../../tests/cases/active/nccl-2.19-h200.txt");
+        let ranks = nccl::parse(run).unwrap().ranks;
+        let good = reduced(
+            run,
+            &nccl::Gate { ranks, busbw: None, gdr: false, between_hosts: false },
+            "all_reduce_perf on gpu0",
+        );
+        assert_eq!(good.status, CheckStatus::Pass, "{good:?}");
+    }
+}

@@ -1,0 +1,241 @@
+//! A host that takes part in tests between hosts, and how it is asked.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tokio::sync::Mutex;
+
+use crate::checks::Subject;
+use crate::events::{CheckResult, CheckStatus, Evidence};
+use crate::facts::{Facts, Query, batch};
+use crate::inventory::Host;
+use crate::inventory::expect::ExpectSoftware;
+use crate::probes::nvidia::Gpu;
+use crate::probes::rdma::Device;
+use crate::probes::software::Software;
+use crate::secrets::Secrets;
+use crate::shell;
+use crate::transport::{Frame, Part, Remote, Script, Transport, TransportError};
+
+/// Bytes of output that are kept.
+const LIMIT: usize = 256 << 10;
+
+/// The end of a rail on a host.
+#[derive(Debug, Clone, PartialEq)]
+pub(super) struct End {
+    pub device: String,
+    pub port: u32,
+    /// Index of its RoCE v2 GID with an IPv4 address; none on InfiniBand.
+    pub gid: Option<u32>,
+    /// What the other side connects to.
+    pub address: String,
+    /// Whether `address` is one of the RDMA device.
+    pub own_address: bool,
+    /// Gb/s; none for devices without hardware, whose rate means nothing.
+    pub rate: Option<f64>,
+}
+
+/// A host that takes part.
+pub(super) struct Member {
+    pub name: String,
+    /// What it calls itself.
+    pub hostname: String,
+    /// The ends of its rails by device, or why they are not known.
+    pub rails: Result<BTreeMap<String, End>, String>,
+    /// Its GPUs, or why they are not known.
+    pub gpus: Result<Vec<Gpu>, String>,
+    /// Tools of the tests that are there.
+    pub tools: BTreeSet<String>,
+    /// What is installed.
+    pub software: Option<Software>,
+    /// What of it is declared.
+    pub expect: ExpectSoftware,
+    /// Whether GPUs must be reachable for the cards.
+    pub gdr: Option<bool>,
+    pub remote: Mutex<Box<dyn Remote>>,
+}
+
+impl Member {
+    /// Names of its rails.
+    pub(super) fn rails(&self) -> impl Iterator<Item = &String> {
+        self.rails.iter().flat_map(BTreeMap::keys)
+    }
+
+    /// Its end of a rail.
+    pub(super) fn end(&self, rail: &str) -> Option<&End> {
+        self.rails.as_ref().ok()?.get(rail)
+    }
+}
+
+/// The ends of the ports that are up, by device.
+fn ends(devices: &[Device], address: &str) -> BTreeMap<String, End> {
+    let end = |device: &Device| {
+        let port = device.ports.iter().find(|port| port.state == "ACTIVE")?;
+        let rate = port.rate_gbps.filter(|_| !device.pci.is_empty());
+        let (name, number) = (device.name.clone(), port.number);
+        if port.link_layer == "InfiniBand" {
+            // The two sides meet over the management network.
+            let end = End {
+                device: name,
+                port: number,
+                gid: None,
+                address: address.to_owned(),
+                own_address: false,
+                rate,
+            };
+            return Some(end);
+        }
+        let gid = port.gids.iter().filter(|gid| gid.kind == "RoCE v2").find(|gid| gid.ipv4().is_some())?;
+        let address = gid.ipv4()?.to_string();
+        Some(End { device: name, port: number, gid: Some(gid.index), address, own_address: true, rate })
+    };
+    devices.iter().filter_map(|device| Some((device.name.clone(), end(device)?))).collect()
+}
+
+/// A check that could not be made, and why.
+pub(super) fn untold(check: &str, reason: &str) -> CheckResult {
+    CheckResult {
+        check: check.to_owned(),
+        status: CheckStatus::Unknown,
+        message: reason.to_owned(),
+        evidence: vec![Evidence { from: "verify --active".to_owned(), line: reason.to_owned() }],
+        hint: None,
+        because: None,
+    }
+}
+
+/// A check that does not apply, and why.
+pub(super) fn skipped(check: &str, reason: &str) -> CheckResult {
+    CheckResult { status: CheckStatus::Skip, evidence: Vec::new(), ..untold(check, reason) }
+}
+
+/// Logs in and asks for devices, tools and software.
+pub(super) async fn open(
+    transport: &dyn Transport,
+    host: &Host,
+    secrets: &Secrets,
+) -> Result<Member, String> {
+    let asked = ["rdma", "nvidia", "software"].map(Query::Probe);
+    let parts = batch(&BTreeSet::from(asked), Duration::from_secs(20));
+    let probes = parts.len();
+    let tools = Script::new(shell!("active/tools.sh")).args(["rping", "ib_write_bw", "timeout"]);
+    let mut frame = Frame { secrets: secrets.clone(), ..Frame::default() };
+    frame.parts = parts.iter().map(|part| part.part.clone()).collect();
+    frame.parts.push(Part {
+        name: "tools".to_owned(),
+        script: tools,
+        deadline: Duration::from_secs(20),
+        limit: LIMIT,
+    });
+    let mut ended = Vec::new();
+    let (remote, result) = transport
+        .open_and_run(host, Duration::from_secs(15), &frame, &mut |end| ended.push(end))
+        .await
+        .map_err(|error| error.to_string())?;
+    result.map_err(|error| error.to_string())?;
+    let mut facts = Facts::default();
+    let (mut tools, mut hostname) = (BTreeSet::new(), host.name.clone());
+    for end in &ended {
+        if let Some(part) = parts.get(end.index).filter(|_| end.index < probes) {
+            facts.absorb(part, end);
+            continue;
+        }
+        for (key, value) in
+            String::from_utf8_lossy(&end.output).lines().filter_map(|line| line.split_once('='))
+        {
+            match key {
+                "tool" => drop(tools.insert(value.to_owned())),
+                "hostname" => value.clone_into(&mut hostname),
+                _ => {}
+            }
+        }
+    }
+    let subject = Subject::new(host, &facts, 0).map_err(|error| format!("its `expect`: {error}"))?;
+    let devices = subject.rdma().and_then(|rdma| rdma.devices.as_ref().map_err(Clone::clone));
+    let gpus = subject.nvidia().and_then(|nvidia| nvidia.smi.as_ref().map_err(Clone::clone));
+    Ok(Member {
+        name: host.name.clone(),
+        hostname,
+        rails: devices.map(|devices| ends(devices, &host.address)).map_err(|gap| gap.reason),
+        gpus: gpus.map(|smi| smi.gpus.clone()).map_err(|gap| gap.reason),
+        tools,
+        software: subject.software().ok().cloned(),
+        expect: subject.expect.software.clone().unwrap_or_default(),
+        gdr: subject.expect_rdma().gdr,
+        remote: Mutex::new(remote),
+    })
+}
+
+/// Runs one script on a host and gives what it printed, however it ended.
+pub(super) async fn said(
+    member: &Member,
+    script: Script,
+    deadline: Duration,
+    secrets: &Secrets,
+) -> Result<String, String> {
+    let part = Part { name: "active".to_owned(), script, deadline, limit: LIMIT };
+    let frame = Frame { parts: vec![part], secrets: secrets.clone(), ..Frame::default() };
+    let mut remote = member.remote.lock().await;
+    let mut text = String::new();
+    let result =
+        remote.run(&frame, &mut |end| text = secrets.redact(&String::from_utf8_lossy(&end.output))).await;
+    if let Err(error) = result {
+        if matches!(error, TransportError::PartTimedOut { .. })
+            && let Err(error) = remote.revive().await
+        {
+            return Err(error.to_string());
+        }
+        return Err(error.to_string());
+    }
+    Ok(text)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::probes::rdma::{Gid, Port};
+
+    #[test]
+    fn ends_are_ports_that_are_up_and_can_be_reached() {
+        let gid = |index: u32, gid: &str, kind: &str| Gid {
+            index,
+            gid: gid.to_owned(),
+            netdev: "rdma0".to_owned(),
+            kind: kind.to_owned(),
+        };
+        let port = Port {
+            number: 1,
+            state: "ACTIVE".to_owned(),
+            link_layer: "Ethernet".to_owned(),
+            rate_gbps: Some(200.0),
+            gids: vec![
+                gid(1, "fe80:0000:0000:0000:ba59:9fff:fed4:4a0e", "RoCE v2"),
+                gid(2, "0000:0000:0000:0000:0000:ffff:0a00:0001", "IB/RoCE v1"),
+                gid(3, "0000:0000:0000:0000:0000:ffff:0a00:0001", "RoCE v2"),
+            ],
+            ..Port::default()
+        };
+        let device = |name: &str, pci: &str, port: Port| Device {
+            name: name.to_owned(),
+            pci: pci.to_owned(),
+            ports: vec![port],
+            ..Device::default()
+        };
+        let down = Port { state: "DOWN".to_owned(), ..port.clone() };
+        let ib = Port { link_layer: "InfiniBand".to_owned(), gids: Vec::new(), ..port.clone() };
+        let found = ends(
+            &[
+                device("mlx5_0", "0000:0c:00.0", port.clone()),
+                device("mlx5_1", "0000:12:00.0", down),
+                device("mlx5_2", "0000:4b:00.0", ib),
+                device("rxe0", "", port),
+            ],
+            "192.0.2.7",
+        );
+        let roce = &found["mlx5_0"];
+        assert_eq!((roce.gid, roce.address.as_str(), roce.rate), (Some(3), "10.0.0.1", Some(200.0)));
+        assert!(!found.contains_key("mlx5_1"));
+        assert_eq!((found["mlx5_2"].gid, found["mlx5_2"].address.as_str()), (None, "192.0.2.7"));
+        assert_eq!(found["rxe0"].rate, None, "the rate of software means nothing");
+    }
+}
