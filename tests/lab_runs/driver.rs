@@ -127,7 +127,6 @@ tasks:
 
 /// A host of dnf: Debian's dnf and rpm, with dpkg out of sight, and a signed repository made on the spot.
 #[test]
-#[ignore = "Debian's dnf 4 answers the install of a signed package with a dump of its configuration; not understood yet"]
 fn dnf_packages_and_repositories() {
     let Some(lab) = Lab::up(&["n0"], "{ packages: [dnf, rpm, createrepo-c, gnupg, dnf-plugins-core] }")
     else {
@@ -150,6 +149,8 @@ fn dnf_packages_and_repositories() {
         rpmsign --define '_gpg_name Packages of the lab' --define '__gpg /usr/bin/gpg' --addsign /srv/repo/*.rpm >/dev/null
         createrepo_c -q /srv/repo
         printf 'ID=rocky\nVERSION_ID=9.4\nID_LIKE="rhel centos fedora"\nPRETTY_NAME=Rocky\n' >/etc/os-release
+        # Debian switches a plugin on whose repository has no key, which other systems do not.
+        sed -i 's/^enabled *=.*/enabled = false/' /etc/dnf/plugins/local.conf
         mkdir -p /opt/off
         mv /usr/bin/dpkg-query /usr/bin/dpkg /usr/bin/apt-get /usr/bin/apt-cache /opt/off
     "#);
