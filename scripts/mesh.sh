@@ -59,7 +59,7 @@ END
         good=$((good + reached))
     done
     container=$(echo "$containers" | head -n 1)
-    read -r known authorized < <(docker exec "$container" sh -c 'cd ~mpi/.ssh; wc -c <provision-*.known_hosts; wc -c <authorized_keys' | paste -sd' ')
+    read -r known authorized < <(docker exec "$container" sh -c 'cd ~mpi/.ssh; cat provision-*.known_hosts | wc -c; wc -c <authorized_keys' | paste -sd' ')
     read -r real user system <<<"$first"
     read -r again _ _ <<<"$second"
     printf '%5s  %7s  %8s  %5s  %14s  %15s  %13s  %17s  %s/%s\n' "$number" "$real" "$again" "$(awk "BEGIN { print $user + $system }")" \
