@@ -48,7 +48,7 @@ pub(super) const CHECKS: &[Check] = &[
         title: "each GPU has the memory of its model",
         kind: Kind::Idle,
         severity: Fail,
-        expects: "the model's memory within 1 %, from a table of models; `expect.gpu.memory_mib` when it is declared",
+        expects: "the model's memory within 1 %, from a table of models or, of another model, that of most GPUs of the host; `expect.gpu.memory_mib` when it is declared",
         why: "Less memory than the model has is a broken or reserved part of it; jobs fail with out of memory on this host only.",
         hint: "check MIG and vGPU settings, then the row remapper (`nvidia-smi -q -d ROW_REMAPPER`)",
         source: "domain G11",
@@ -248,7 +248,12 @@ fn memory(subject: &Subject<'_>) -> Checked {
     let mut findings = Findings::default();
     let mut pass = String::new();
     for (name, gpu) in &gpus {
-        let Some(wanted) = declared.or_else(|| models::find(&gpu.name).map(|model| model.memory_mib)) else {
+        // Of a model that is not in the table, the others of the host tell.
+        let of_table = || models::find(&gpu.name).map(|model| model.memory_mib);
+        let alike =
+            || gpus.iter().filter(|(_, other)| other.name == gpu.name).filter_map(|(_, it)| it.memory_mib);
+        let of_host = || majority(alike()).filter(|_| alike().count() > 2);
+        let Some(wanted) = declared.or_else(of_table).or_else(of_host) else {
             return Err(Verdict::Skip(format!("the memory of {} is not in the table", gpu.name)));
         };
         match gpu.memory_mib {

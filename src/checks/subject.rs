@@ -216,7 +216,10 @@ impl<'a> Subject<'a> {
     /// Whether it has one GPU and no more should be there.
     pub fn has_one_gpu(&self) -> bool {
         let wanted = self.expect_gpu().count.is_none_or(|count| count == 1);
-        wanted && self.pci_gpus().is_some_and(|gpus| gpus.len() == 1)
+        // One that fell off the bus is still listed by nvidia-smi.
+        wanted
+            && self.pci_gpus().is_some_and(|gpus| gpus.len() <= 1)
+            && self.gpus().is_ok_and(|gpus| gpus.len() == 1)
     }
 
     /// Whether the host has GPUs or should have.

@@ -297,6 +297,10 @@ mod tests {
                 "{}",
                 fault.name
             );
+            for entry in fault.finds.iter().chain(&fault.because) {
+                let id = entry.strip_prefix("unknown ").unwrap_or(entry);
+                assert!(crate::checks::find(id).is_some(), "{}: no check {id}", fault.name);
+            }
             for name in &fault.profiles {
                 let healthy = Profile::find(name, 1).expect(name);
                 let mut profile = healthy.clone();

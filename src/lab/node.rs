@@ -155,6 +155,8 @@ impl Node {
             "--cap-add=NET_ADMIN",
             "--security-opt=seccomp=unconfined",
             "--stop-signal=SIGRTMIN+3",
+            // A limit, not memory: what a machine of eight GPUs has at least.
+            "--shm-size=16g",
         ]
         .map(str::to_owned)
         .to_vec();

@@ -73,6 +73,8 @@ for directory in usr etc lib boot var opt; do
         if [ -e "/$path" ] || [ -L "/$path" ]; then
             mkdir -p "$kept/covered/${path%/*}"
             cp -dR --preserve=all "/$path" "$kept/covered/$path"
+            # A masked unit is a link to /dev/null.
+            [ ! -L "/$path" ] || rm -f "/$path"
         fi
         printf '/%s\n' "$path" >>$kept/brought
         cp -dR --preserve=mode "$profile/root/$path" "/$path"

@@ -117,15 +117,16 @@ impl<'a> Trial<'a> {
             settings.cache.join("lab-matrix").join(format!("{}-{}", profile.name, std::process::id()));
         std::fs::create_dir_all(&folder).with_context(|| format!("cannot make {folder}"))?;
         let folder = folder.canonicalize_utf8()?;
-        let mut inventory = json!({
+        let mut group = json!({ "hosts": format!("gpu[0-{}]", HOSTS - 1) });
+        if let (Some(all), Some(own)) = (group.as_object_mut(), profile.inventory.as_object()) {
+            all.extend(own.clone());
+        }
+        let inventory = json!({
             "cluster": format!("matrix-{}", profile.name),
             "lab": { "profile": profile.name },
             "playbooks": ["./nothing.yaml"],
-            "groups": { "gpu": { "hosts": format!("gpu[0-{}]", HOSTS - 1) } },
+            "groups": { "gpu": group },
         });
-        if let (Some(all), Some(own)) = (inventory.as_object_mut(), profile.inventory.as_object()) {
-            all.extend(own.clone());
-        }
         let path = folder.join("inventory.yaml");
         write(&folder.join("nothing.yaml"), &json!({ "name": "nothing", "tasks": [] }))?;
         write(&path, &inventory)?;
