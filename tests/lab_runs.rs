@@ -14,6 +14,8 @@ mod converge;
 mod driver;
 #[path = "lab_runs/mesh.rs"]
 mod mesh;
+#[path = "lab_runs/netdev.rs"]
+mod netdev;
 #[path = "lab_runs/offline.rs"]
 mod offline;
 #[path = "lab_runs/paused.rs"]

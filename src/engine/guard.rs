@@ -11,7 +11,7 @@ use super::session::{Gone, Lock, Session, human};
 use super::state;
 use crate::facts::Query;
 use crate::resources::Undo;
-use crate::transport::{Part, PartEnd, TransportError};
+use crate::transport::{Part, PartEnd, Script, TransportError};
 
 /// How long a host waits for the confirmation of a change before it takes it back. Shorter than the
 /// time that a lost host is given to come back.
@@ -21,6 +21,11 @@ const UNDO: Duration = Duration::from_mins(1);
 const TRIES: Duration = Duration::from_secs(30);
 /// For the timer to fire and put things back.
 const GRACE: Duration = Duration::from_secs(8);
+/// Bytes that a new login carries each way before it proves anything: more than one packet of the
+/// largest MTU. A path that drops what is too large for it lets short commands pass.
+const LARGE: usize = 20_000;
+/// How long that may take.
+const CARRIED: Duration = Duration::from_secs(10);
 
 impl Session {
     /// Logs in anew and goes on there.
@@ -123,11 +128,27 @@ impl Session {
         Ok(by_host)
     }
 
+    /// Sends and reads back large packets.
+    async fn carries(&mut self) -> Result<(), TransportError> {
+        let text = "x".repeat(LARGE);
+        let script = Script::new("printf '%s' \"$1\"\n").arg(text.clone());
+        let part = Part { name: "carry".to_owned(), script, deadline: CARRIED, limit: 2 * LARGE };
+        let end = self.run_part(part, String::new()).await?;
+        if end.output == text.as_bytes() {
+            return Ok(());
+        }
+        Err(TransportError::Lost { message: "large packets do not pass whole".to_owned() })
+    }
+
     /// Tries new logins until one works.
     async fn log_in_until(&mut self, end: Instant) -> Result<(), String> {
         let mut pause = Duration::from_millis(500);
         loop {
-            match self.log_in_anew().await {
+            let tried = match self.log_in_anew().await {
+                Ok(()) => self.carries().await,
+                Err(error) => Err(error),
+            };
+            match tried {
                 Ok(()) => return Ok(()),
                 Err(error) if Instant::now() + pause >= end => return Err(error.to_string()),
                 Err(_) => {
@@ -158,7 +179,7 @@ impl Session {
         }
     }
 
-    async fn guard_part(&mut self, script: crate::transport::Script) -> Result<PartEnd, TransportError> {
+    async fn guard_part(&mut self, script: Script) -> Result<PartEnd, TransportError> {
         let part = Part {
             name: "guard".to_owned(),
             script,

@@ -168,6 +168,9 @@ tasks:
     command: { run: [tool-beta] }
 ";
 
+/// What the timer says of hosts whose logins carry small packets only.
+const STUCK: &str = "undone\n\n";
+
 /// Hosts without the rule, until it is written and not taken back; `confirm` is what the timer says.
 fn guarded(confirm: &'static str) -> Scripted {
     let written: Mutex<BTreeSet<String>> = Mutex::default();
@@ -194,6 +197,8 @@ fn guarded(confirm: &'static str) -> Scripted {
                 Some(Reply::default().output(if has("undo") { "undone\n" } else { confirm }))
             }
             "guard" => Some(Reply::default().output("armed\n")),
+            "carry" if confirm == STUCK => Some(Reply::default().hang()),
+            "carry" => Some(Reply::default().output("x".repeat(20_000))),
             _ => None,
         }
     })
@@ -235,6 +240,15 @@ async fn a_change_that_cuts_the_connection_is_back_by_itself() {
     let ran = apply(&world("{}", SUDOERS), &transport).await;
     let Outcome::Failed(failure) = ran.outcome("gpu0", "rule") else { panic!("{:?}", ran.record) };
     assert!(failure.message.contains("the host took it back by itself"), "{failure:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_login_that_carries_no_large_packets_proves_nothing() {
+    let ran = apply(&world("{}", SUDOERS), &guarded(STUCK)).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "rule") else { panic!("{:?}", ran.record) };
+    assert!(failure.message.contains("no new login was possible after the change"), "{failure:?}");
+    assert!(failure.message.contains("the host took it back by itself"), "{failure:?}");
+    assert_eq!(ran.report.stats.failed, 4);
 }
 
 #[tokio::test(start_paused = true)]
