@@ -13,7 +13,7 @@ use tokio::time::Instant;
 use super::cancel::{Cancel, Stop};
 use super::execute::failure;
 use super::session::{Gone, Session, human};
-use super::stage::Work;
+use super::stage::{Work, queries};
 use crate::events::Outcome;
 use crate::facts::{Query, Touches};
 use crate::playbook::Instance;
@@ -125,6 +125,11 @@ impl Session {
         later: &BTreeSet<Query>,
     ) -> Result<Outcome, Gone> {
         self.context.fleet.holders.had(&spread.key, &spread.holders);
+        // What is fetched is not what was planned: the plan is held against the host now.
+        let own = queries(std::slice::from_ref(instance));
+        if let Err(reason) = self.take_lock(instance, &own, &changes).await? {
+            return Ok(failure(&item.step, reason, None, ""));
+        }
         let mut tries = 0;
         loop {
             let (holders, cancel) = (self.context.fleet.holders.clone(), self.context.cancel.clone());

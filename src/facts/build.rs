@@ -58,6 +58,8 @@ pub struct Build {
     pub compiler: Option<String>,
     /// `DIRECTORY VERSION` of the CUDA toolkit; `None` when it is not there.
     pub cuda: Option<String>,
+    /// System, version, machine and C library, which decide where a result runs.
+    pub platform: String,
     /// Free space in KiB where it is built.
     pub free_kib: Option<u64>,
     /// Free space in KiB beside the prefix.
@@ -104,6 +106,7 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
             "source" => build.source = Some(rest.to_owned()),
             "compiler" => build.compiler = Some(rest.trim_end().to_owned()),
             "cuda" => build.cuda = Some(rest.to_owned()),
+            "platform" => rest.trim_end().clone_into(&mut build.platform),
             "free" => {
                 let mut numbers = rest.split(' ').map(|number| number.parse().ok());
                 build.free_kib = numbers.next().flatten();

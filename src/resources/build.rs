@@ -6,7 +6,7 @@ use super::directory::KEPT;
 use super::value::HostPath;
 use super::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::read::Entries;
-use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp, Span};
 use crate::facts::build::{Build as Found, BuildQuery, Prefix};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
 use crate::secrets::holds_secret;
@@ -80,7 +80,7 @@ crate::record! {
 
 /// A build with all its fields known.
 #[derive(Debug)]
-struct Build {
+pub(super) struct Build {
     name: String,
     source: String,
     prefix: String,
@@ -143,6 +143,11 @@ fn pairs(entries: Entries<Sp<String>>, what: &str, diagnostics: &mut Diagnostics
 
 pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
     let fields = BuildFields::from_node(node, diagnostics)?;
+    Some(Arc::new(build(fields, node.span, diagnostics)?))
+}
+
+/// The build of these fields.
+pub(super) fn build(fields: BuildFields, span: Span, diagnostics: &mut Diagnostics) -> Option<Build> {
     let prefix = fields.prefix.0.clone();
     let source = fields.source.0.clone();
     let mut good = true;
@@ -189,7 +194,7 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
     }
     if fields.system == System::Make && !fields.options.is_empty() {
         refuse(
-            Diagnostic::error(node.span, "`make` has no `options`")
+            Diagnostic::error(span, "`make` has no `options`")
                 .help("give `variables`, or `system: autotools`"),
         );
     }
@@ -206,7 +211,7 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
         }
     }
     let installs = fields.install.unwrap_or_else(|| {
-        if fields.results.is_empty() { vec![Sp::new("install".to_owned(), node.span)] } else { Vec::new() }
+        if fields.results.is_empty() { vec![Sp::new("install".to_owned(), span)] } else { Vec::new() }
     });
     for word in fields.options.iter().chain(&fields.targets).chain(&installs).chain(&fields.results) {
         good &= check_word(word, diagnostics);
@@ -216,25 +221,23 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
     let texts = |words: Vec<Sp<String>>| words.into_iter().map(|word| word.value).collect::<Vec<_>>();
     let (variables, env) = (variables?, env?);
     let with = |targets: Vec<Sp<String>>| variables.iter().cloned().chain(texts(targets)).collect();
-    good.then(|| -> Arc<dyn Resource> {
-        Arc::new(Build {
-            name: name.value,
-            source,
-            prefix,
-            directory: fields.directory.map(|path| path.0).unwrap_or_default(),
-            system: fields.system,
-            options: texts(fields.options),
-            install: if installs.is_empty() { Vec::new() } else { with(installs) },
-            words: with(fields.targets),
-            env,
-            staging: fields.staging.map_or_else(|| "DESTDIR".to_owned(), |word| word.value),
-            results: texts(fields.results),
-            compiler: fields.compiler.map_or_else(|| "gcc".to_owned(), |word| word.value),
-            cuda: fields.cuda.map(|path| path.0).unwrap_or_default(),
-            jobs: fields.jobs.map_or(0, |jobs| jobs.value),
-            memory_per_job: fields.memory_per_job.map_or(512, |mib| mib.value),
-            space: fields.space,
-        })
+    good.then(|| Build {
+        name: name.value,
+        source,
+        prefix,
+        directory: fields.directory.map(|path| path.0).unwrap_or_default(),
+        system: fields.system,
+        options: texts(fields.options),
+        install: if installs.is_empty() { Vec::new() } else { with(installs) },
+        words: with(fields.targets),
+        env,
+        staging: fields.staging.map_or_else(|| "DESTDIR".to_owned(), |word| word.value),
+        results: texts(fields.results),
+        compiler: fields.compiler.map_or_else(|| "gcc".to_owned(), |word| word.value),
+        cuda: fields.cuda.map(|path| path.0).unwrap_or_default(),
+        jobs: fields.jobs.map_or(0, |jobs| jobs.value),
+        memory_per_job: fields.memory_per_job.map_or(512, |mib| mib.value),
+        space: fields.space,
     })
 }
 
@@ -244,7 +247,7 @@ fn line<'a>(stamp: &'a str, key: &str) -> Option<&'a str> {
 }
 
 /// Of a stamp, what it was built from; what follows says what came out.
-fn inputs(stamp: &str) -> &str {
+pub(super) fn inputs(stamp: &str) -> &str {
     stamp.find("\nresult ").and_then(|end| stamp.get(..=end)).unwrap_or(stamp)
 }
 
@@ -268,7 +271,15 @@ pub(super) fn found<'a>(facts: &'a Facts, query: &BuildQuery) -> Result<&'a Foun
 }
 
 impl Build {
-    fn query(&self) -> BuildQuery {
+    pub(super) fn name(&self) -> &str {
+        &self.name
+    }
+
+    pub(super) fn prefix(&self) -> &str {
+        &self.prefix
+    }
+
+    pub(super) fn query(&self) -> BuildQuery {
         BuildQuery {
             prefix: self.prefix.clone(),
             name: self.name.clone(),
@@ -304,7 +315,7 @@ impl Build {
 
     /// What it would be built from now. What is not on the host (any more) and was not named
     /// otherwise when it was built has not changed.
-    fn wanted(&self, found: &Found) -> Result<String, Unplannable> {
+    pub(super) fn wanted(&self, found: &Found) -> Result<String, Unplannable> {
         let old = found.stamp.as_deref().unwrap_or_default();
         let kept = |key: &str, same: &dyn Fn(&str) -> bool| line(old, key).filter(|value| same(value));
         let source = match &found.source {

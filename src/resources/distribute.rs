@@ -6,7 +6,7 @@ use super::content::{RegularFile, Want};
 use super::roster::fleet;
 use super::value::{AccountName, FileMode, HostPath, Principal, ownership, sha256};
 use super::{Context, Local, Planned, Resource, Spread, known};
-use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp, Span};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
 use crate::transport::Script;
 
@@ -46,18 +46,7 @@ pub(super) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = DistributeFields::from_node(node, diagnostics)?;
-    // It stands in a command that the login shell of another host reads.
-    let plain = |c: char| c.is_ascii_alphanumeric() || "/._+-".contains(c);
-    if !fields.path.as_str().chars().all(plain) {
-        diagnostics.push(
-            Diagnostic::error(
-                node.span,
-                format!("`{}` has characters that no shell takes plainly", fields.path.as_str()),
-            )
-            .help("letters, digits and `/._+-`"),
-        );
-        return None;
-    }
+    plain(fields.path.as_str(), node.span, diagnostics)?;
     let refusal = match context.local(&fields.src) {
         Ok(local @ (Local::Bytes(_) | Local::Large { .. })) => {
             let digest = match &local {
@@ -80,6 +69,16 @@ pub(super) fn read(
         Err(message) => Diagnostic::error(fields.src.span, message),
     };
     diagnostics.push(refusal);
+    None
+}
+
+/// Sees to it that a path can stand in a command that the login shell of another host reads.
+pub(super) fn plain(path: &str, span: Span, diagnostics: &mut Diagnostics) -> Option<()> {
+    if path.chars().all(|c| c.is_ascii_alphanumeric() || "/._+-".contains(c)) {
+        return Some(());
+    }
+    let error = Diagnostic::error(span, format!("`{path}` has characters that no shell takes plainly"));
+    diagnostics.push(error.help("letters, digits and `/._+-`"));
     None
 }
 
@@ -111,13 +110,17 @@ impl Resource for Distribute {
         let owner = self.file.owner.clone().or_else(|| found.map(|found| number(found.uid)));
         let group = self.file.group.clone().or_else(|| found.map(|found| number(found.gid)));
         let owners = ownership(owner.as_ref(), group.as_ref());
-        let pull =
-            Script::new(crate::shell!("resources/after.sh", "resources/put.sh", "resources/distribute.sh"))
-                .arg(self.file.path.as_str())
-                .arg(mode.to_string())
-                .arg(owners)
-                .arg(self.digest.as_str())
-                .arg(self.user.as_str());
+        let pull = Script::new(crate::shell!(
+            "resources/after.sh",
+            "resources/put.sh",
+            "resources/over_mesh.sh",
+            "resources/distribute.sh"
+        ))
+        .arg(self.file.path.as_str())
+        .arg(mode.to_string())
+        .arg(owners)
+        .arg(self.digest.as_str())
+        .arg(self.user.as_str());
         let fleet = self.file.content_query().and_then(|query| fleet(facts, query).ok());
         let has = |answer: &Answer| matches!(answer, Answer::Content(Some(content)) if content.sha256 == self.digest);
         let holders = fleet.into_iter().flatten().filter(|(_, answer)| has(answer));

@@ -11,6 +11,7 @@ pub mod archive;
 pub mod authorized_key;
 mod boot_unit;
 pub mod build;
+pub mod build_once;
 pub mod command;
 mod content;
 pub mod copy;
@@ -339,6 +340,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("archive", archive, ArchiveFields),
         kind!("authorized_key", authorized_key, AuthorizedKeyFields),
         kind!("build", build, BuildFields),
+        kind!("build_once", build_once, BuildOnceFields, fleet),
         kind!("command", command, CommandFields),
         kind!("copy", copy, CopyFields),
         kind!("directory", directory, DirectoryFields),

@@ -128,3 +128,63 @@ fn a_shared_prefix_is_built_by_one_host() {
     assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
     site.run("verify", &[]).expect(0);
 }
+
+/// One host builds, the others take it from those who have it; a host of another kind builds for itself.
+#[test]
+fn one_host_builds_for_all_of_its_kind() {
+    let Some(lab) = Lab::up(&["n0", "n1", "n2"], LAB) else { return };
+    // The archive is the same on all hosts, byte by byte.
+    let first = lab.node("n0");
+    first.sh(PROJECT);
+    let archive = first.sh("base64 -w 0 /usr/local/src/hello-1.0.tar.gz");
+    for name in ["n1", "n2"] {
+        lab.node(name).sh(&format!(
+            "mkdir -p /usr/local/src; echo {archive} | base64 -d >/usr/local/src/hello-1.0.tar.gz"
+        ));
+    }
+    let play = |greeting: &str| {
+        format!(
+            "
+name: builds
+tasks:
+  - include: ssh-mesh
+  - name: hello
+    build_once:
+      build:
+        source: /usr/local/src/hello-1.0.tar.gz
+        prefix: /opt/hello
+        options: [\"--with-greeting={greeting}\"]
+        space: 16
+"
+        )
+    };
+    let all = |command: &str| -> Vec<String> { lab.nodes.iter().map(|node| node.sh(command)).collect() };
+    let site = lab.site("builds", &play("once"));
+    let json = site.apply(0);
+    let from = |host: &str| outcome(&json, host, "hello")["changes"].to_string().contains("(from n");
+    assert_eq!(["n0", "n1", "n2"].into_iter().filter(|host| from(host)).count(), 2, "{json:#}");
+    assert_eq!(all("/opt/hello/bin/hello"), ["once"; 3]);
+    assert_eq!(all("cat /root/builds 2>/dev/null || :").concat(), "built", "one host compiled");
+    let digests: std::collections::BTreeSet<String> =
+        all("cd /opt/hello && find . -type f -exec sha256sum {} + | sort").into_iter().collect();
+    assert_eq!(digests.len(), 1, "{digests:?}");
+    assert_eq!(site.counts(0)["changed"], 0);
+
+    // A host that lost a file gets it from another one.
+    lab.node("n1").sh("rm /opt/hello/bin/hello");
+    let json = site.apply(0);
+    assert!(outcome(&json, "n1", "hello")["changes"].to_string().contains("(from n"), "{json:#}");
+    assert_eq!(all("cat /root/builds 2>/dev/null || :").concat(), "built");
+
+    // Another system is another kind.
+    lab.node("n2").sh("sed -i 's/^VERSION_ID=.*/VERSION_ID=\"99\"/' /etc/os-release; rm -f /root/builds");
+    lab.node("n0").sh("rm -f /root/builds");
+    lab.node("n1").sh("rm -f /root/builds");
+    site.playbook(&play("twice"));
+    site.apply(0);
+    assert_eq!(all("/opt/hello/bin/hello"), ["twice"; 3]);
+    assert_eq!(lab.node("n2").sh("cat /root/builds"), "built");
+    assert_eq!(all("cat /root/builds 2>/dev/null || :").concat(), "builtbuilt");
+    assert_eq!(site.counts(0)["changed"], 0);
+    lab.assert_nothing_left();
+}

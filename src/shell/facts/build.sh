@@ -42,6 +42,13 @@ free() {
         printf '%s' "$kib"
     }
 }
+# Prints what decides where a result runs: system, version, machine, C library.
+platform() {
+    ID='' VERSION_ID=''
+    # shellcheck source=/dev/null
+    [ ! -r /etc/os-release ] || . /etc/os-release
+    printf 'platform %s %s %s %s\n' "$ID" "$VERSION_ID" "$(uname -m)" "$(getconf GNU_LIBC_VERSION 2>/dev/null)"
+}
 number=0
 while [ $# -ge 6 ]; do
     printf 'build %s\n' "$number"
@@ -68,6 +75,7 @@ while [ $# -ge 6 ]; do
         printf 'prefix foreign\n'
     fi
     [ -n "$source" ] || continue
+    (platform)
     if [ -d "$source" ] || [ -r "$source" ]; then
         source_digest "$source"
     fi

@@ -10,18 +10,8 @@ uuid=$$
 copy=${1%/*}/.provision.$uuid
 trap 'rm -f "$copy"' EXIT
 trap 'exit 1' HUP INT TERM
-fetched() {
-    # The path is plain: every login shell takes it as it stands.
-    set -- -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=10 "$2" "exec cat $1"
-    if [ "$user" = root ] && [ "$(id -u)" = 0 ]; then
-        ssh "$@" </dev/null
-    else
-        sudo -n -H -u "$user" ssh "$@" </dev/null
-    fi
-}
-user=$5
-fetched "$1" "$6" >"$copy" || {
-    printf 'no copy from %s: does the mesh of %s stand?\n' "$6" "$user" >&2
+over_mesh "$5" "$6" "exec cat $1" >"$copy" || {
+    printf 'no copy from %s: does the mesh of %s stand?\n' "$6" "$5" >&2
     exit 1
 }
 put "$1" "$2" "$3" "$4" "$copy" || exit 1

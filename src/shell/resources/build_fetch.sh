@@ -1,0 +1,21 @@
+# Fetches what another host built. Parameters: name, prefix, packed stamp without its result, user of the
+# mesh, the other host.
+name=$1 prefix=$2
+fail() {
+    rm -rf "$stage"
+    printf '%s\n' "$1" >&2
+    exit 1
+}
+umask 022
+stage "$name" "$prefix" || fail "cannot write beside $prefix"
+mkdir -p "$stage$prefix" || fail "cannot write $stage"
+cd "$stage$prefix" || fail "cannot enter $stage$prefix"
+# A transfer that was cut shows in the digests below.
+over_mesh "$4" "$5" "exec tar -C $prefix -cf - ." | tar -xof -
+[ -s .provision/stamp ] || fail "no copy from $5: does the mesh of $4 stand?"
+[ "$(sed '/^result /,$d' .provision/stamp)" = "$(unpack "$3")" ] || fail "what $5 has was built from something else"
+if ! files | cmp -s - .provision/sha256 || ! links | cmp -s - .provision/links; then
+    fail "what came from $5 is not what was built there"
+fi
+cd / || exit
+switch "$stage$prefix" || fail "cannot put it in the place of $prefix: is it a mount point?"
