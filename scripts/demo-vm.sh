@@ -56,6 +56,7 @@ listens() { # HOST PORT
 # Sets active_mtu and bandwidth, and sees rping through.
 measure() {
     active_mtu=$(on "$client" ibv_devinfo -d rxe0 | awk '$1 == "active_mtu:" { print $2 }')
+    [ "$active_mtu" = 4096 ] || die "the active MTU of $client is $active_mtu, not 4096"
     local server_log="" served=0
     printf '\n\033[1m%s$ ib_write_bw -d rxe0 -F --report_gbits -n 2000 %s\033[0m\n' "$client" "$server"
     server_log=$(mktemp)

@@ -65,8 +65,12 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
     let name = fields.name.0;
     let netdev = fields.netdev.map(|netdev| netdev.0).unwrap_or_default();
     let kind = fields.kind;
+    // Before the link is configured it has another MTU, and the device would keep the one of then.
+    let wait = format!(
+        "try=0; while read -r state </sys/class/net/{netdev}/operstate && [ $state = down ] && [ $try -lt 30 ]; do sleep 1; try=$((try + 1)); done"
+    );
     let command = format!(
-        "[ -d /sys/class/infiniband/{name} ] || {{ modprobe {} && exec rdma link add {name} type {kind} netdev {netdev}; }}",
+        "[ -d /sys/class/infiniband/{name} ] || {{ {wait}; modprobe {} && exec rdma link add {name} type {kind} netdev {netdev}; }}",
         module(kind)
     );
     let unit = BootUnit::new(
