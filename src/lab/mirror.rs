@@ -106,10 +106,10 @@ mod tests {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words.as_slice() {
                 ["repo", name, _, _, ..] => drop(repositories.insert(*name)),
-                ["deb", repository, _, _] | ["deb", repository, _, _, _] => {
+                ["deb", repository, _, _] | ["deb" | "nvcc", repository, _, _, _] => {
                     assert!(repositories.contains(repository), "{line}");
                 }
-                ["git", _, _, ..] | ["tar", _, _] | ["build", _, _, _] | ["script", _] => {}
+                ["git", _, _, ..] | ["tar", _, _, ..] | ["build", _, _, _] | ["script", _] => {}
                 _ => panic!("{line}"),
             }
         }

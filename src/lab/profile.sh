@@ -33,6 +33,7 @@ cover /sys/module and
 cover /sys/kernel/mm and
 cover /proc/driver and
 cover /sys/bus/pci/devices only
+cover /sys/bus/pci/drivers and
 cover /sys/kernel/iommu_groups only
 # Single files of /proc, such as /proc/cmdline.
 if [ -f /run/lab-bound ]; then

@@ -36,32 +36,65 @@ if [ "$(cat /srv/made 2>/dev/null)" != "$digest" ]; then
         sum "$1"
     }
     said='A stand-in from the mirror of a provision lab: it has the name and the place of the real thing, and nothing of it.'
+    # deb REPOSITORY PACKAGE VERSION NEEDS: a package, with the files that its directory has already.
+    deb() {
+        tree=$work/$2
+        mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/$2"
+        {
+            printf 'Package: %s\nVersion: %s\nArchitecture: all\n' "$2" "$3"
+            printf 'Maintainer: provision lab <lab@localhost>\nSection: misc\nPriority: optional\n'
+            [ -z "$4" ] || printf 'Depends: %s\n' "$4"
+            printf 'Description: stand-in for %s\n %s\n' "$2" "$said"
+        } >"$tree/DEBIAN/control"
+        printf '%s\n' "$said" >"$tree/usr/share/doc/$2/STAND-IN"
+        mkdir -p "$work/repo-$1"
+        # The colon of an epoch is not in the names of files.
+        dpkg-deb --root-owner-group -Znone -b "$tree" "$work/repo-$1/${2}_${3#*:}_all.deb" >/dev/null
+        rm -rf "$tree"
+    }
+    # source_of DIRECTORY FILE ...: a source whose make and make install give these files. They say what they
+    # are and fail: nobody shall take them for the real ones.
+    source_of() {
+        mkdir -p "$1"
+        printf '%s\n' "$said" >"$1/STAND-IN"
+        into=$1
+        shift
+        [ $# -gt 0 ] || return 0
+        # shellcheck disable=SC2016 # make fills them in
+        {
+            printf 'PREFIX = /usr/local\nFILES = %s\nall src.build: $(FILES)\n$(FILES):\n' "$*"
+            printf '\ttest -z "$(CUDA_HOME)" || test -x "$(CUDA_HOME)/bin/nvcc"\n\tmkdir -p $(@D)\n'
+            printf '\tprintf "#!/bin/sh\\necho a stand-in >&2\\nexit 1\\n" >$@\n\tchmod 755 $@\n'
+            printf 'install: all\n\tfor file in $(FILES); do install -D $$file $(PREFIX)/$$file || exit 1; done\n'
+        } >"$into/Makefile"
+    }
     while read -r kind first second third fourth; do
         case $kind in
-        deb)
-            tree=$work/$second
-            mkdir -p "$tree/DEBIAN" "$tree/usr/share/doc/$second"
-            {
-                printf 'Package: %s\nVersion: %s\nArchitecture: all\n' "$second" "$third"
-                printf 'Maintainer: provision lab <lab@localhost>\nSection: misc\nPriority: optional\n'
-                [ -z "$fourth" ] || printf 'Depends: %s\n' "$fourth"
-                printf 'Description: stand-in for %s\n %s\n' "$second" "$said"
-            } >"$tree/DEBIAN/control"
-            printf '%s\n' "$said" >"$tree/usr/share/doc/$second/STAND-IN"
-            mkdir -p "$work/repo-$first"
-            # The colon of an epoch is not in the names of files.
-            version=${third#*:}
-            dpkg-deb --root-owner-group -Znone -b "$tree" "$work/repo-$first/${second}_${version}_all.deb" >/dev/null
-            rm -rf "$tree"
+        deb) deb "$first" "$second" "$third" "$fourth" ;;
+        nvcc)
+            bin=$work/$second/usr/local/cuda-$fourth/bin
+            mkdir -p "$bin"
+            ln -s "cuda-$fourth" "$work/$second/usr/local/cuda"
+            cat >"$bin/nvcc" <<END
+#!/bin/sh
+# $said
+case \$* in
+--version | -V) echo 'nvcc: a stand-in. Cuda compilation tools, release $fourth, V${third%-*}' ;;
+*) echo 'nvcc: a stand-in, it compiles nothing' >&2 && exit 1 ;;
+esac
+END
+            chmod 755 "$bin/nvcc"
+            deb "$first" "$second" "$third" ''
             ;;
         git)
             bare=$(place "$first")
             git init -q --bare "$bare"
+            # shellcheck disable=SC2086 # a list of files
+            source_of "$work/tree" $third $fourth
             git init -q "$work/tree"
-            printf '%s\n' "$said" >"$work/tree/STAND-IN"
-            git -C "$work/tree" add STAND-IN
+            git -C "$work/tree" add .
             git -C "$work/tree" -c user.name=lab -c user.email=lab@localhost commit -q -m 'stand-in'
-            for tag in $second $third $fourth; do
+            for tag in $(printf '%s' "$second" | tr , ' '); do
                 git -C "$work/tree" tag "$tag"
             done
             git -C "$work/tree" push -q --tags "$bare" HEAD:refs/heads/master
@@ -69,8 +102,8 @@ if [ "$(cat /srv/made 2>/dev/null)" != "$digest" ]; then
             rm -rf "$work/tree"
             ;;
         tar)
-            mkdir -p "$work/$second"
-            printf '%s\n' "$said" >"$work/$second/STAND-IN"
+            # shellcheck disable=SC2086 # a list of files
+            source_of "$work/$second" $third $fourth
             pack "$first" "$second"
             ;;
         build)
