@@ -65,6 +65,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
         user: spec.settings.user.unwrap_or(LabUser::Provision).as_str(),
         network: format!("provision-{}", folder.hash),
         offline,
+        mirror,
         public_key: files::client_key(&key_file, &format!("provision-lab-{}", folder.hash))?,
         password: if wants_password { files::password(&password_file)? } else { String::new() },
         hash: folder.hash.clone(),
@@ -297,7 +298,7 @@ fn nodes(
         let image = if let Some(image) = images.get(&wanted) {
             String::clone(image)
         } else {
-            let built = image::ensure(engine, &settings, progress)?;
+            let built = image::ensure(engine, &settings, &[], progress)?;
             images.insert(wanted, built.clone());
             built
         };
@@ -325,10 +326,12 @@ fn nodes(
             packages: Some(mirror::PACKAGES.map(str::to_owned).to_vec()),
             ..LabSettings::default()
         };
+        // With a way out the hosts fetch from where this machine does.
+        let fetched: &[&str] = if spec.settings.offline == Some(true) { &mirror::DEBIAN } else { &[] };
         nodes.push(Node {
             name: mirror::NAME.to_owned(),
             groups: Vec::new(),
-            image: image::ensure(engine, &settings, progress)?,
+            image: image::ensure(engine, &settings, fetched, progress)?,
             sudo: SudoKind::Nopasswd,
             shell: "/bin/bash".to_owned(),
             profile: None,

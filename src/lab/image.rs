@@ -40,15 +40,19 @@ struct Recipe {
     from: Option<String>,
     apt: Apt,
     packages: Vec<String>,
+    /// Debian packages that are fetched for others and not installed.
+    fetched: &'static [&'static str],
 }
 
-/// Gives the name of the image for these settings and builds it when it is not there.
+/// Gives the name of the image for these settings and builds it when it is not there. It holds the
+/// packages `fetched` in `/srv/debian`.
 pub(crate) fn ensure(
     engine: &Engine,
     settings: &LabSettings,
+    fetched: &'static [&'static str],
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
-    let recipe = Recipe::new(engine, settings);
+    let recipe = Recipe::new(engine, settings, fetched);
     let name = format!("provision-lab:{}", recipe.digest());
     if !engine.answers(["image", "inspect", name.as_str()]) {
         build(engine, &recipe, &name, progress)
@@ -58,7 +62,7 @@ pub(crate) fn ensure(
 }
 
 impl Recipe {
-    fn new(engine: &Engine, settings: &LabSettings) -> Self {
+    fn new(engine: &Engine, settings: &LabSettings, fetched: &'static [&'static str]) -> Self {
         let from = settings
             .image
             .clone()
@@ -72,7 +76,7 @@ impl Recipe {
             .unwrap_or_default();
         let mut packages: Vec<String> = PACKAGES.map(str::to_owned).to_vec();
         packages.extend(settings.packages.iter().flatten().cloned());
-        Self { apt: Apt::read(Utf8Path::new("/"), suite, &dump), from, packages }
+        Self { apt: Apt::read(Utf8Path::new("/"), suite, &dump), from, packages, fetched }
     }
 
     fn digest(&self) -> String {
@@ -86,6 +90,8 @@ impl Recipe {
             hash.update(text);
         }
         hash.update(self.packages.join(" "));
+        hash.update("\n");
+        hash.update(self.fetched.join(" "));
         short_hex(&hash.finalize())
     }
 
@@ -110,11 +116,12 @@ impl Recipe {
             // Infallible for a String.
             let _ = writeln!(script, "cat >{path} <<'LAB-FILE-END'\n{text}{newline}LAB-FILE-END");
         }
-        let packages = self.packages.join(" ");
+        let (packages, fetched) = (self.packages.join(" "), self.fetched.join(" "));
         let packages = shlex::try_quote(&packages).context("a package with a NUL")?;
+        let fetched = shlex::try_quote(&fetched).context("a package with a NUL")?;
         let _ = writeln!(
             script,
-            "sh /tmp/configure {packages} </dev/null && rm -f /tmp/configure && exit 0\nexit 1"
+            "sh /tmp/configure {packages} {fetched} </dev/null && rm -f /tmp/configure && exit 0\nexit 1"
         );
         Ok(script)
     }

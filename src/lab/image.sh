@@ -1,10 +1,11 @@
 #!/bin/sh
 # Turns a Debian root filesystem into a lab host. Runs as root inside a container of the base
 # image with this machine's network; the result is committed as the image.
-#   PACKAGES (separated by spaces)
+#   PACKAGES (separated by spaces), FETCHED (the same)
 # apt's configuration is already there.
 set -eu
 packages=$1
+fetched=$2
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 
 # The mirror's own certificates, when this machine has any.
@@ -15,6 +16,17 @@ printf '#!/bin/sh\nexit 101\n' >/usr/sbin/policy-rc.d
 chmod 755 /usr/sbin/policy-rc.d
 # The lists stay in the image: an install on a host needs no update first.
 apt-get -qq update
+# What the mirror of a lab serves of Debian, with what it needs on a host: so before this image has more
+# than a host. A distribution that lacks one does without.
+if [ -n "$fetched" ]; then
+    known=
+    for package in $fetched; do
+        [ -z "$(apt-cache -q show "$package" 2>/dev/null)" ] || known="$known $package"
+    done
+    mkdir -p /srv/debian/partial
+    # shellcheck disable=SC2086  # a list of words
+    apt-get -qq -y -o Dir::Cache::archives=/srv/debian --download-only install --no-install-recommends $known >/dev/null
+fi
 # shellcheck disable=SC2086  # a list of words
 apt-get -qq -y -o Dpkg::Use-Pty=0 install --no-install-recommends $packages >/dev/null
 apt-get -qq clean

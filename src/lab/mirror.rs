@@ -23,6 +23,36 @@ use crate::sources::SiteSources;
 pub(crate) const NAME: &str = "lab-mirror";
 /// What its image has besides that of a host.
 pub(crate) const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
+/// The Debian packages that it serves where the lab has no way out, with what they need: those that the
+/// built-in playbooks install.
+pub(crate) const DEBIAN: [&str; 24] = [
+    "chrony",
+    "ethtool",
+    "g++",
+    "gcc",
+    "git",
+    "ibverbs-providers",
+    "ibverbs-utils",
+    "infiniband-diags",
+    "iproute2",
+    "libibumad3",
+    "libibverbs1",
+    "libnl-3-200",
+    "libnl-route-3-200",
+    "libopenmpi-dev",
+    "librdmacm1",
+    "make",
+    "numactl",
+    "openmpi-bin",
+    "pciutils",
+    "perftest",
+    "perl",
+    "python3-venv",
+    "rdma-core",
+    "rdmacm-utils",
+];
+/// Where hosts without a way out find them. Its packages are Debian's, only the index is the mirror's.
+pub(crate) const SOURCE: &str = "deb [trusted=yes] http://lab-mirror/debian ./";
 
 const LIST: &str = include_str!("mirror/stand-ins.txt");
 const MAKE: &str = include_str!("mirror/make.sh");
@@ -109,7 +139,7 @@ mod tests {
                 ["deb", repository, _, _] | ["deb" | "nvcc", repository, _, _, _] => {
                     assert!(repositories.contains(repository), "{line}");
                 }
-                ["git", _, _, ..] | ["tar", _, _, ..] | ["build", _, _, _] | ["script", _] => {}
+                ["git" | "tar", _, _, ..] | ["build", _, _, _] | ["script", _] => {}
                 _ => panic!("{line}"),
             }
         }

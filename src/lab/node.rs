@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::engine::{self, Engine};
 use super::image::short_hex;
+use super::mirror;
 use super::spec::SudoKind;
 
 /// Makes a started container ready and tells its host keys.
@@ -44,6 +45,8 @@ pub(crate) struct Lab {
     pub(crate) network: String,
     /// Whether the network has no way out, and so no published ports.
     pub(crate) offline: bool,
+    /// Whether it has a mirror.
+    pub(crate) mirror: bool,
     pub(crate) public_key: String,
     pub(crate) password: String,
 }
@@ -209,8 +212,12 @@ impl Node {
             bail!("{} told no host keys", self.name);
         }
         if lab.offline {
-            // What cannot be reached is not asked: each update would wait for it.
+            // What cannot be reached is not asked: each update would wait for it. The mirror has some of it.
             engine.run(["exec", id, "truncate", "-s0", "/etc/apt/sources.list"])?;
+            if lab.mirror {
+                let write = "printf '%s\\n' \"$1\" >/etc/apt/sources.list.d/lab-mirror.list";
+                engine.run(["exec", id, "sh", "-c", write, "sh", mirror::SOURCE])?;
+            }
         }
         if self.profile.is_some() {
             play(engine, id).with_context(|| format!("{} does not take its profile", self.name))?;

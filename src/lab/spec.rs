@@ -55,7 +55,7 @@ crate::record! {
         /// place of the real URLs.
         opt mirror: bool,
         /// Whether the lab has no way out: its network ends at this machine, and Debian's packages are
-        /// those of the image.
+        /// those of the image and of the mirror.
         opt offline: bool,
         /// Directories that all hosts of the lab see as one file system, such as `/opt`.
         opt shared: Vec<String>,

@@ -16,7 +16,7 @@ tasks:
         url: https://developer.download.nvidia.com/compute/cuda/repos/debian12/x86_64/3bf863cc.pub
         fingerprint: EB69 3B30 35CD 5710 E231  E123 A4B4 6996 3BF8 63CC
   - name: packages
-    package: { names: [libnccl-dev, nvidia-open-580] }
+    package: { names: [libnccl-dev, nvidia-open-580, ethtool] }
   - name: archive
     archive:
       url: https://download.open-mpi.org/release/open-mpi/v4.1/openmpi-4.1.3.tar.gz
@@ -60,6 +60,8 @@ fn a_site_without_a_way_out() {
     );
     let told = node.sh("dpkg-query -W -f '${Version} ${binary:Summary}\\n' libnccl2 nvidia-utils-580");
     assert_eq!(told, "2.27.7-1+cuda12.4 stand-in for libnccl2\n580.105.08-1 stand-in for nvidia-utils-580");
+    // Debian's own packages come from the mirror too.
+    node.sh("ethtool --version && apt-cache policy ethtool | grep -q http://lab-mirror/debian");
     assert_eq!(node.sh("cat /usr/local/src/openmpi-4.1.3/Makefile.in | head -n 1"), "prefix = @prefix@");
     assert_eq!(node.sh("git -C /usr/local/src/nccl describe --tags"), "v2.26.2-1");
     node.sh("sh /usr/local/src/env_setup.sh --egs | grep -q stand-in");

@@ -148,6 +148,11 @@ END
             cp -l "$work/repo-$name"/* "$root/$one/"
         done
     done </srv/list.new
+    # Debian's own packages, where the image was given some.
+    if [ -d /srv/debian ]; then
+        (cd /srv/debian && apt-ftparchive packages . >Packages)
+        ln -s /srv/debian "$root/debian"
+    fi
     rm -rf "$work"
     printf '%s\n' "$digest" >/srv/made
 fi
