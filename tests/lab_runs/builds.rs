@@ -1,5 +1,7 @@
 //! Builds from source on real hosts: an autotools project that is made on the spot.
 
+use serde_json::Value as Json;
+
 use super::support::{Lab, outcome};
 
 const LAB: &str = "{ packages: [gcc, libc6-dev, make, autoconf, automake] }";
@@ -187,4 +189,45 @@ tasks:
     assert_eq!(all("cat /root/builds 2>/dev/null || :").concat(), "builtbuilt");
     assert_eq!(site.counts(0)["changed"], 0);
     lab.assert_nothing_left();
+}
+
+/// Open MPI from Debian's source archive, compiled by one host for three, starts a process on each.
+#[test]
+#[ignore = "compiles Open MPI for 15 minutes: cargo test --test lab_runs open_mpi -- --ignored"]
+fn open_mpi_is_built_once_and_starts_on_all() {
+    let packages = "{ packages: [gcc, g++, libc6-dev, make, perl, xz-utils, file, libevent-dev, libhwloc-dev, zlib1g-dev] }";
+    let Some(lab) = Lab::up(&["n0", "n1", "n2"], packages) else { return };
+    for node in &lab.nodes {
+        node.sh(
+            "cd /usr/local/src; \
+             for list in /etc/apt/sources.list /etc/apt/sources.list.d/*.list; do \
+                 [ ! -f $list ] || sed -n 's/^deb /deb-src /p' $list >>/etc/apt/sources.list.d/source.list; done; \
+             apt-get -qq update && apt-get -qq source --download-only openmpi && mv openmpi_*.orig.tar.xz openmpi.tar.xz",
+        );
+    }
+    let play = "
+name: mpi
+tasks:
+  - include: ssh-mesh
+  - name: Open MPI
+    build_once:
+      build:
+        source: /usr/local/src/openmpi.tar.xz
+        prefix: /opt/openmpi
+        options: [--enable-mpirun-prefix-by-default, --disable-mpi-fortran, --without-verbs, --enable-mca-no-build=btl-openib]
+";
+    let site = lab.site_with("mpi", play, "expect: { software: { mpi_user: root } }\n", "become: sudo", "");
+    let json = site.apply(0);
+    let from = |host: &str| outcome(&json, host, "Open MPI")["changes"].to_string().contains("(from n");
+    assert_eq!(["n0", "n1", "n2"].into_iter().filter(|host| from(host)).count(), 2, "{json:#}");
+    assert_eq!(site.counts(0)["changed"], 0);
+    let version = lab.node("n2").sh("/opt/openmpi/bin/mpirun --version | head -n 1");
+    assert!(version.contains("(Open MPI) 4.1."), "{version}");
+    let started = site.run("verify", &["--active", "--json", "-"]).json();
+    for host in ["n0", "n1", "n2"] {
+        let checks = started["hosts"][host]["checks"].as_array().unwrap();
+        let status =
+            checks.iter().find(|check| check["check"] == "active.mpirun").map(|check| &check["status"]);
+        assert_eq!(status.and_then(Json::as_str), Some("pass"), "{checks:#?}");
+    }
 }

@@ -159,7 +159,12 @@ impl Machine {
         );
         add("-device", "virtio-blk-pci,drive=disk,addr=2".to_owned());
         // The slots decide the names: ens3 and ens4.
-        add("-netdev", format!("user,id=management,hostfwd=tcp:127.0.0.1:{port}-:22"));
+        // Each machine has a network of its own here; equal addresses would be found by `verify`.
+        let address = 15 + index % 200;
+        add(
+            "-netdev",
+            format!("user,id=management,dhcpstart=10.0.2.{address},hostfwd=tcp:127.0.0.1:{port}-:22"),
+        );
         add("-device", format!("virtio-net-pci,netdev=management,addr=3,mac={}", self.mac(0)));
         add("-netdev", format!("stream,id=lan,server=off,addr.type=unix,addr.path=net/{index}"));
         add("-device", format!("virtio-net-pci,netdev=lan,addr=4,mac={}", self.mac(1)));
