@@ -1,7 +1,7 @@
 //! The active checks, as `explain` and the reference show them.
 
 use super::nccl;
-use crate::checks::{Check, Checked, Kind, Subject, Verdict};
+use crate::checks::{self, Check, Checked, Kind, Subject, Verdict};
 use crate::events::CheckStatus;
 
 /// Id of the test with `rping`.
@@ -18,7 +18,7 @@ pub const ALL_REDUCE: &str = "active.all_reduce";
 
 /// What to do when this check finds something.
 pub(super) fn hint(id: &str) -> &'static str {
-    CHECKS.iter().find(|check| check.id == id).map_or("", |check| check.hint)
+    checks::find(id).map_or("", |check| check.hint)
 }
 
 /// The active checks. What they find is put in place of what `run` says.
@@ -72,7 +72,7 @@ pub const CHECKS: &[Check] = &[
         title: "all GPUs together reach the bandwidth that they should",
         kind: Kind::Active,
         severity: CheckStatus::Fail,
-        expects: "`all_reduce_perf` over all hosts with GPUs, no wrong value, 95 % of the published bandwidth at the largest size, RDMA between hosts and straight into GPU memory",
+        expects: "`all_reduce_perf` over all hosts with GPUs, no wrong value, 95 % of the published bandwidth at the largest size, RDMA between hosts, and straight into GPU memory where `expect.rdma.gdr` is true",
         why: "It is the job in small: NCCL, GPUs, cards and switches at once, and it counts wrong values.",
         hint: "`active.ib_write_bw` for links, `gdr.*` and `pcie.acs` for the way into GPU memory; NCCL's log lines are in the evidence",
         source: "domain H1, H3, H7, H8",

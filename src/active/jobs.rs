@@ -114,10 +114,21 @@ pub(super) async fn mesh(members: &[Member], secrets: &Secrets, say: Say<'_>) ->
         others.into_iter().map(|other| ((at, other), ended(other))).collect()
     });
     let logins: Logins = futures::future::join_all(tests).await.into_iter().flatten().collect();
+    let shut = shut(&logins);
     for (at, (place, user)) in takes_part.iter().enumerate() {
-        results.insert(*place, reaches(at, hosts, user, &logins, name));
+        results.insert(*place, reaches(at, hosts, user, (&logins, &shut), name));
     }
     results
+}
+
+/// Hosts that nobody gets in to, of more than one who tried.
+fn shut(logins: &Logins) -> BTreeSet<usize> {
+    let mut tries: BTreeMap<usize, Vec<bool>> = BTreeMap::new();
+    for ((_, to), ended) in logins {
+        tries.entry(*to).or_default().push(ended.is_ok());
+    }
+    tries.retain(|_, tries| tries.len() > 1 && !tries.contains(&true));
+    tries.into_keys().collect()
 }
 
 /// What the script says of the login to one host.
@@ -134,25 +145,27 @@ fn login(text: &str, name: &str) -> Ended {
 }
 
 /// What logins say of one host: that nobody gets in is told of it, and not of those who tried.
-fn reaches(host: usize, hosts: usize, user: &str, logins: &Logins, name: &Names<'_>) -> CheckResult {
-    let shut = |target: usize| {
-        let mut tries = logins.iter().filter(|((_, to), _)| *to == target).map(|(_, ended)| ended.is_err());
-        tries.clone().count() > 1 && tries.all(|failed| failed)
-    };
+fn reaches(
+    host: usize,
+    hosts: usize,
+    user: &str,
+    (logins, shut): (&Logins, &BTreeSet<usize>),
+    name: &Names<'_>,
+) -> CheckResult {
     let own: Vec<(usize, &Ended)> =
-        logins.iter().filter(|((from, _), _)| *from == host).map(|((_, to), ended)| (*to, ended)).collect();
+        logins.range((host, 0)..(host + 1, 0)).map(|((_, to), ended)| (*to, ended)).collect();
     let from = |from: usize, to: usize| format!("ssh {} from {} as {user}", name(to), name(from));
     let mut failed = Vec::new();
     let mut messages = Vec::new();
     let errors = own.iter().filter_map(|(to, ended)| Some((*to, ended.as_ref().err()?)));
-    let lost: Vec<(usize, &String)> = errors.filter(|(to, _)| !shut(*to)).collect();
+    let lost: Vec<(usize, &String)> = errors.filter(|(to, _)| !shut.contains(to)).collect();
     if let Some((_, reason)) = lost.first() {
         messages.push(format!("does not reach {}: {reason}", fold(lost.iter().map(|(to, _)| name(*to)))));
         failed.extend(
             lost.iter().map(|(to, reason)| Evidence { from: from(host, *to), line: (*reason).clone() }),
         );
     }
-    if shut(host) {
+    if shut.contains(&host) {
         let tries = logins.iter().filter(|((_, to), _)| *to == host);
         let told: Vec<Evidence> = tries
             .filter_map(|((who, to), ended)| {
@@ -167,8 +180,7 @@ fn reaches(host: usize, hosts: usize, user: &str, logins: &Logins, name: &Names<
         return named(CheckStatus::Fail, MESH, messages.join("; "), failed);
     }
     let good = own.iter().filter(|(_, ended)| ended.is_ok()).count();
-    let others: Vec<&str> =
-        own.iter().filter(|(to, ended)| ended.is_err() && shut(*to)).map(|(to, _)| name(*to)).collect();
+    let others: Vec<&str> = own.iter().filter(|(to, _)| shut.contains(to)).map(|(to, _)| name(*to)).collect();
     let but =
         if others.is_empty() { String::new() } else { format!(", not {}, which none reaches", fold(others)) };
     named(
@@ -454,7 +466,7 @@ mod tests {
                 all.insert((from, to), ended);
             }
         }
-        (0..4).map(|host| reaches(host, 4, "mpi", &all, &name)).collect()
+        (0..4).map(|host| reaches(host, 4, "mpi", (&all, &shut(&all)), &name)).collect()
     }
 
     #[test]
