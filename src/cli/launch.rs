@@ -1,12 +1,15 @@
 //! From a loaded project to a finished run: transport, journal, lock, signals, reporters.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::fs::File;
+use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use secrecy::SecretString;
+use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 
 use super::args::{Connect, Reports};
@@ -216,16 +219,22 @@ fn replace(file: &Utf8Path, text: &str) -> std::io::Result<()> {
     std::fs::rename(&part, file)
 }
 
-/// Writes a JSON value to a file, or to stdout for `-`.
+/// Writes something as JSON to a file, or to stdout for `-`.
 ///
 /// # Errors
 /// When it cannot be written.
-pub(super) fn write_json(file: &str, value: &serde_json::Value) -> anyhow::Result<()> {
-    let text = serde_json::to_string_pretty(value)? + "\n";
+pub(super) fn write_json(file: &str, value: &impl Serialize) -> anyhow::Result<()> {
     if file == "-" {
+        let text = serde_json::to_string_pretty(value)? + "\n";
         return output::data(&text).context("cannot write to stdout");
     }
-    std::fs::write(file, text).with_context(|| format!("cannot write {file}"))
+    let write = || {
+        let mut file = BufWriter::new(File::create(file)?);
+        serde_json::to_writer_pretty(&mut file, value)?;
+        file.write_all(b"\n")?;
+        file.flush()
+    };
+    write().with_context(|| format!("cannot write {file}"))
 }
 
 fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result<RunLock> {

@@ -1,31 +1,23 @@
 //! The one object of `--json` (design section 3).
 
+use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
 use super::record::{HostRecord, Record, TaskRecord};
-use crate::events::{HostStatus, Outcome, PlannedVerdict};
+use crate::events::{HostStatus, Outcome, PairTest, PlannedVerdict};
 
-/// The object that `--json` writes when the run ends.
-pub fn object(record: &Record) -> Json {
+/// The object that `--json` writes when the run ends. Hosts become JSON while they are written: all
+/// at once they would be most of the memory of a run.
+pub fn object(record: &Record) -> impl Serialize + '_ {
     let stats = record.stats.clone().unwrap_or_default();
-    let mut hosts = Map::new();
-    for (name, host) in &record.hosts {
-        hosts.insert(name.clone(), host_object(host));
-    }
-    for (name, reason) in &record.offline {
-        hosts.insert(
-            name.clone(),
-            json!({ "status": "offline", "reason": reason, "tasks": [], "checks": [] }),
-        );
-    }
-    let mut object = json!({
-        "version": 1,
-        "run": record.run,
-        "command": record.command,
-        "cluster": record.cluster,
-        "exit_code": record.exit_code,
-        "seconds": round(record.seconds),
-        "summary": {
+    Object {
+        version: 1,
+        run: &record.run,
+        command: &record.command,
+        cluster: &record.cluster,
+        exit_code: record.exit_code,
+        seconds: round(record.seconds),
+        summary: json!({
             "hosts": stats.hosts + stats.offline,
             "ok": stats.ok,
             "failed": stats.failed,
@@ -35,13 +27,37 @@ pub fn object(record: &Record) -> Json {
             "pending": stats.pending,
             "tasks": stats.tasks,
             "checks": stats.checks,
-        },
-        "hosts": hosts,
-    });
-    if let (false, Some(fields)) = (record.pairs.is_empty(), object.as_object_mut()) {
-        fields.insert("pairs".to_owned(), json!(record.pairs));
+        }),
+        hosts: Hosts(record),
+        pairs: &record.pairs,
     }
-    object
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    version: u32,
+    run: &'a str,
+    command: &'a str,
+    cluster: &'a str,
+    exit_code: Option<u8>,
+    seconds: f64,
+    summary: Json,
+    hosts: Hosts<'a>,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    pairs: &'a [PairTest],
+}
+
+struct Hosts<'a>(&'a Record);
+
+impl Serialize for Hosts<'_> {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        let Record { hosts, offline, .. } = self.0;
+        let online = hosts.iter().filter(|(name, _)| !offline.contains_key(*name));
+        let offline = offline.iter().map(|(name, reason)| {
+            (name, json!({ "status": "offline", "reason": reason, "tasks": [], "checks": [] }))
+        });
+        serializer.collect_map(online.map(|(name, host)| (name, host_object(host))).chain(offline))
+    }
 }
 
 fn host_object(host: &HostRecord) -> Json {
