@@ -175,20 +175,20 @@ impl Terminal {
             return;
         }
         let indent = VERB + 2;
-        let mut lines = match self.settings.width {
+        let time = time.map(seconds).unwrap_or_default();
+        // The text leaves the time its place.
+        let right = self.settings.width.unwrap_or(80).min(100).saturating_sub(time.len() + 1);
+        let lines = match self.settings.width {
+            Some(_) if !time.is_empty() => wrap(text, right.saturating_sub(indent + 2)),
             Some(width) => wrap(text, width.saturating_sub(indent)),
             None => vec![text.to_owned()],
-        }
-        .into_iter();
+        };
+        let mut lines = lines.into_iter();
         let mut first = lines.next().unwrap_or_default();
-        if let Some(time) = time {
-            let time = seconds(time);
-            let width = self.settings.width.unwrap_or(80).min(100);
-            let gap = width.saturating_sub(indent + width_of(&first) + time.len() + 1);
-            if gap >= 2 || self.settings.width.is_none() {
-                first.push_str(&" ".repeat(gap.max(2)));
-                first.push_str(&paint(DIM, &time));
-            }
+        if !time.is_empty() {
+            let gap = right.saturating_sub(indent + width_of(&first)).max(2);
+            first.push_str(&" ".repeat(gap));
+            first.push_str(&paint(DIM, &time));
         }
         self.print(&format!("{}  {first}", verb_column(verb, tone)));
         for line in lines {
