@@ -11,6 +11,7 @@ use super::nccl;
 use crate::events::{CheckResult, CheckStatus, Evidence};
 use crate::inventory::hostlist::fold;
 use crate::probes::nvidia::Gpu;
+use crate::report::style::count;
 use crate::secrets::Secrets;
 use crate::shell;
 use crate::transport::Script;
@@ -90,7 +91,7 @@ pub(super) async fn mesh(members: &[Member], secrets: &Secrets, say: Say<'_>) ->
         return results;
     }
     if !takes_part.is_empty() {
-        say(&format!("SSH between {} hosts", takes_part.len()));
+        say(&format!("SSH between {}", count(takes_part.len() as u64, "host")));
     }
     let name = |at: usize| {
         takes_part
@@ -258,7 +259,7 @@ pub(super) async fn mpirun(members: &[Member], secrets: &Secrets, say: Say<'_>) 
     }
     let Some((head, first, program)) = ready.first() else { return results };
     let Some(user) = &first.expect.mpi_user else { return results };
-    say(&format!("mpirun on {} hosts", ready.len()));
+    say(&format!("mpirun on {}", count(ready.len() as u64, "host")));
     let names: Vec<&str> = ready.iter().map(|(_, member, _)| member.name.as_str()).collect();
     let mut words = mpirun_words(program, first.expect.mpi_network.as_deref(), &names, 1);
     words.push("hostname".to_owned());
@@ -269,9 +270,13 @@ pub(super) async fn mpirun(members: &[Member], secrets: &Secrets, say: Say<'_>) 
         *printed.entry(line.trim()).or_default() += 1;
     }
     let from = format!("mpirun on {} as {user}", first.name);
-    let none = ready.iter().all(|(_, member, _)| !printed.contains_key(member.hostname.as_str()));
+    let mut expected: BTreeMap<&str, usize> = BTreeMap::new();
+    for (_, member, _) in &ready {
+        *expected.entry(&member.hostname).or_default() += 1;
+    }
+    let none = !expected.keys().any(|name| printed.contains_key(name));
     for (place, member, _) in &ready {
-        let alike = ready.iter().filter(|(_, other, _)| other.hostname == member.hostname).count();
+        let alike = expected.get(member.hostname.as_str()).copied().unwrap_or_default();
         let result = match printed.get(member.hostname.as_str()) {
             Some(times) if *times == alike => named(
                 CheckStatus::Pass,
@@ -395,7 +400,11 @@ pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'
     let test =
         [program.as_str(), "-b", "1048576", "-e", &size_text, "-f", "2", "-g", &per_process, "-c", "1"];
     words.extend(test.map(str::to_owned));
-    say(&format!("all_reduce_perf on {} GPUs of {} hosts", gpus.len() * ready.len(), ready.len()));
+    say(&format!(
+        "all_reduce_perf on {} of {}",
+        count((gpus.len() * ready.len()) as u64, "GPU"),
+        count(ready.len() as u64, "host")
+    ));
     let (script, deadline) = as_user(REDUCE_SECONDS, user, words);
     let from = format!("all_reduce_perf on {}", first.name);
     let gpu = gpus.first().map_or("", |gpu| gpu.name.as_str());
