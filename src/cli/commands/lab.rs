@@ -5,7 +5,7 @@ use camino::Utf8Path;
 use serde_json::json;
 
 use super::load::lab_spec;
-use crate::cli::args::LabCommand;
+use crate::cli::args::{JsonReport, LabCommand};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
@@ -20,12 +20,9 @@ use crate::report::style::{CALM, VERB, paint};
 /// # Errors
 /// When the container engine or qemu does not do it.
 pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Result<u8> {
-    if let LabCommand::Matrix(args) = command {
-        return super::matrix::run(settings, args).await;
-    }
     let settings = settings.clone();
-    // The engine's commands block.
-    tokio::task::spawn_blocking(move || match command {
+    match command {
+        LabCommand::Matrix(args) => super::matrix::run(&settings, args).await,
         LabCommand::Up { inventory, vm, profile, mirror, offline } => {
             let asked = LabSettings {
                 kind: vm.then_some(LabKind::Vm),
@@ -34,46 +31,60 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
                 offline: offline.then_some(true),
                 ..LabSettings::default()
             };
-            up(&settings, &inventory, asked)
+            blocking(move || up(&settings, &inventory, asked)).await
         }
         LabCommand::Restart { inventory, hosts } => {
-            let spec = lab_spec(&settings, &inventory)?;
-            let state = lab::restart(&spec, &hosts, &mut say)?;
-            output::data(&table(&state)).context("cannot write to stdout")?;
-            Ok(exit::OK)
+            blocking(move || {
+                let spec = lab_spec(&settings, &inventory)?;
+                print(&table(&lab::restart(&spec, &hosts, &mut say)?))
+            })
+            .await
         }
         LabCommand::Down { inventory } => {
-            let number = lab::down(&settings.state, &inventory, &mut say)?;
-            output::say(&format!("{number} hosts removed"));
-            Ok(exit::OK)
+            blocking(move || {
+                let number = lab::down(&settings.state, &inventory, &mut say)?;
+                output::say(&format!("{number} hosts removed"));
+                Ok(exit::OK)
+            })
+            .await
         }
         LabCommand::Fault { inventory, host, name } => {
-            let fault = (name != "none").then_some(name.as_str());
-            lab::break_host(&settings.state, &inventory, &host, fault)?;
-            output::say(&format!("{host} has {}", fault.unwrap_or("no fault")));
-            Ok(exit::OK)
+            blocking(move || {
+                let fault = (name != "none").then_some(name.as_str());
+                lab::break_host(&settings.state, &inventory, &host, fault)?;
+                output::say(&format!("{host} has {}", fault.unwrap_or("no fault")));
+                Ok(exit::OK)
+            })
+            .await
         }
-        // Went its own way above.
-        LabCommand::Matrix(_) => Ok(exit::BUG),
-        LabCommand::Profiles => {
-            output::data(&profiles()?).context("cannot write to stdout")?;
-            Ok(exit::OK)
-        }
+        LabCommand::Profiles => print(&profiles()?),
         LabCommand::Status { inventory, reports } => {
-            let Some(state) = lab::status(&settings.state, &inventory)? else {
-                return Err(down(&inventory));
-            };
-            if let Some(file) = &reports.json {
-                launch::write_json(file, &json!(state))?;
-            } else {
-                output::data(&table(&state)).context("cannot write to stdout")?;
-            }
-            let all = state.hosts.iter().all(|host| host.running);
-            Ok(if all { exit::OK } else { exit::UNREACHABLE })
+            blocking(move || status(&settings, &inventory, &reports)).await
         }
-    })
-    .await
-    .context("the lab command was lost")?
+    }
+}
+
+/// The engine's commands block.
+async fn blocking(work: impl FnOnce() -> anyhow::Result<u8> + Send + 'static) -> anyhow::Result<u8> {
+    tokio::task::spawn_blocking(work).await.context("the lab command was lost")?
+}
+
+fn print(text: &str) -> anyhow::Result<u8> {
+    output::data(text).context("cannot write to stdout")?;
+    Ok(exit::OK)
+}
+
+fn status(settings: &Settings, inventory: &Utf8Path, reports: &JsonReport) -> anyhow::Result<u8> {
+    let Some(state) = lab::status(&settings.state, inventory)? else {
+        return Err(down(inventory));
+    };
+    if let Some(file) = &reports.json {
+        launch::write_json(file, &json!(state))?;
+    } else {
+        print(&table(&state))?;
+    }
+    let all = state.hosts.iter().all(|host| host.running);
+    Ok(if all { exit::OK } else { exit::UNREACHABLE })
 }
 
 /// The error when a lab is asked for that is not up.
@@ -91,7 +102,7 @@ fn up(settings: &Settings, inventory: &Utf8Path, asked: LabSettings) -> anyhow::
     let mut spec = lab_spec(settings, inventory)?;
     spec.settings = asked.or(&spec.settings);
     let state = lab::up(&spec, &mut say)?;
-    output::data(&table(&state)).context("cannot write to stdout")?;
+    print(&table(&state))?;
     output::say(&format!(
         "look around: ssh -F {} {}",
         state.ssh_config,
