@@ -1,22 +1,22 @@
 # Asks about packages: one query of the package database for all names; the repositories only for
 # those that are missing, have another version, or shall be the latest.
 # Parameters: triples of name, wanted version (or empty), and `latest` or empty.
+newline='
+'
 wanted() {
-    # Prints the names that the repositories must be asked about. $1: what the database says, one
-    # ` status  name version architecture` a line; the triples follow. The status of an installed
-    # package ends with `i` and a blank.
-    installed=$1
-    shift
+    # Sets `names` to those that the repositories must be asked about, from `installed` and the triples.
+    names=''
     while [ $# -gt 0 ]; do
         case $installed in
-        *"i  $1 $2 "*) [ -z "$3" ] || printf '%s\n' "$1" ;;
-        *"i  $1 "*) [ -z "$2$3" ] || printf '%s\n' "$1" ;;
-        *) printf '%s\n' "$1" ;;
+        *"i  $1 $2 "*) [ -z "$3" ] || names="$names$1$newline" ;;
+        *"i  $1 "*) [ -z "$2$3" ] || names="$names$1$newline" ;;
+        *) names="$names$1$newline" ;;
         esac
         shift 3
     done
 }
-# Both print ` status  name version architecture` of what is installed.
+# Both tell of what is installed: ` status  name version architecture`, one a line. The status of an
+# installed package ends with `i` and a blank. The first one prints it.
 from_query() {
     count=$#
     index=0
@@ -31,7 +31,7 @@ from_query() {
 # `dpkg-query` reads the whole database into memory, 6 ms for 750 packages; `grep` finds some names
 # in a fifth of that. The order of the fields is fixed, so Version ends what is wanted of a stanza.
 # Fails where only dpkg-query can tell: names with an architecture, a package that is neither
-# absent nor installed, updates that are not merged yet.
+# absent nor installed, updates that are not merged yet. Sets `installed`: a subshell is a process.
 from_status() {
     [ -r /var/lib/dpkg/status ] || return
     for file in /var/lib/dpkg/updates/[0-9]*; do
@@ -49,9 +49,8 @@ from_status() {
     stanzas=$(grep -x -F -A 13 "$@" /var/lib/dpkg/status 2>/dev/null)
     [ $? -lt 2 ] || return
     set -f
-    IFS='
-'
-    lines=''
+    IFS=$newline
+    installed=''
     for line in $stanzas; do
         case $line in
         'Package: '*) name=${line#*: } status='' architecture='' ;;
@@ -61,11 +60,11 @@ from_status() {
         'Architecture: '*) architecture=${line#*: } ;;
         'Version: '*)
             [ -n "$status" ] && [ -n "$architecture" ] || return
-            lines="$lines $status $name ${line#*: } $architecture$IFS"
+            installed="$installed $status $name ${line#*: } $architecture$newline"
             ;;
         esac
     done
-    printf '%s' "$lines"
+    installed=${installed%"$newline"}
 }
 if command -v dpkg-query >/dev/null 2>&1; then
     printf 'manager apt\n'
@@ -80,9 +79,9 @@ if command -v dpkg-query >/dev/null 2>&1; then
     done
     installed=''
     if [ $# -gt 0 ]; then
-        installed=$(from_status "$@" || from_query "$@")
+        from_status "$@" || installed=$(from_query "$@")
         printf '%s\n' "$installed"
-        names=$(wanted "$installed" "$@")
+        wanted "$@"
         if [ -n "$names" ]; then
             if [ "$lists" = there ] && [ -z "$(find /var/lib/apt/lists -maxdepth 0 -mmin -1440 2>/dev/null)" ] &&
                 [ -z "$(find /var/lib/apt/periodic/update-success-stamp -mmin -1440 2>/dev/null)" ]; then
