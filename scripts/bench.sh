@@ -133,7 +133,11 @@ if [[ " ${parts[*]} " =~ \ (converged|first|packages)\  ]]; then
     # BENCH_LAB_READY=1: somebody else has started them.
     [ -n "${BENCH_LAB_READY:-}" ] || "$PROVISION" lab up "$INVENTORY" >"$WORK/lab.log" 2>&1 || fail "$WORK/lab.log"
     folder=$(state_folder "$INVENTORY")
-    SSH_CONFIG=$folder/ssh_config
+    SSH_CONFIG=$WORK/ssh_config
+    {
+        sed -n 's/^ *kex: */KexAlgorithms /p' "$INVENTORY"
+        cat "$folder/ssh_config"
+    } >"$SSH_CONFIG"
     mapfile -t HOSTS < <(jq -r '.hosts[].name' "$folder/state.json")
     write_inventories "$folder/state.json"
 fi
