@@ -10,7 +10,7 @@ LAB := inventories/lab.yaml
 CARGO ?= cargo
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-14s %s\n", $$1, $$2 }' Makefile
 
 setup: ## install and start what the other targets need (as root; otherwise say what is missing)
 	@scripts/setup.sh
@@ -37,8 +37,8 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
 	$(CARGO) test --locked
 
-verify-matrix: setup ## try every fault of every hardware profile of the lab; writes docs/verify-matrix.md
-	$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md
+verify-matrix: setup ## try every fault of every hardware profile; writes docs/verify-matrix.md; JSON=1 prints its rows
+	$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md $(if $(JSON),--json -)
 
 bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/benchmarks.md
 	scripts/bench.sh
