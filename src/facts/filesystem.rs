@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::base::unescape;
+use super::base::{PSEUDO, unescape};
 use super::object::inside;
 use super::{Answer, Answers, Query};
 use crate::transport::Script;
@@ -85,18 +85,12 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     let mut mounts = Vec::new();
     let mut complete = false;
     for line in output.lines() {
-        let words: Vec<&str> = line.split(' ').collect();
-        match words.as_slice() {
-            ["end"] => complete = true,
-            ["boot", id] => (*id).clone_into(&mut boot),
-            [device, root, point, kind, source] => mounts.push(Mount {
-                device: (*device).to_owned(),
-                root: unescape(root),
-                point: unescape(point),
-                kind: (*kind).to_owned(),
-                source: unescape(source),
-            }),
-            _ => {}
+        if line == "end" {
+            complete = true;
+        } else if let Some(id) = line.strip_prefix("boot ") {
+            id.clone_into(&mut boot);
+        } else {
+            mounts.extend(mount(line));
         }
     }
     let answer = if complete {
@@ -107,11 +101,33 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     queries.iter().map(|query| (query.clone(), answer.clone())).collect()
 }
 
+/// A line of `mountinfo`: `ID PARENT DEVICE ROOT POINT OPTIONS [TAGS] - TYPE SOURCE SUPEROPTIONS`.
+fn mount(line: &str) -> Option<Mount> {
+    let (place, what) = line.split_once(" - ")?;
+    let mut place = place.split(' ').skip(2);
+    let mut what = what.split(' ');
+    let (device, root, point) = (place.next()?, place.next()?, place.next()?);
+    let (kind, source) = (what.next()?, what.next()?);
+    (!PSEUDO.contains(&kind)).then(|| Mount {
+        device: device.to_owned(),
+        root: unescape(root),
+        point: unescape(point),
+        kind: kind.to_owned(),
+        source: unescape(source),
+    })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn host(lines: &str) -> Filesystems {
+    /// A host with these mounts: DEVICE ROOT POINT TYPE SOURCE.
+    fn host(mounts: &[&str]) -> Filesystems {
+        let lines = mounts.iter().fold(String::new(), |lines, mount| {
+            let at = mount.match_indices(' ').nth(2).map_or(0, |(at, _)| at);
+            let (place, what) = mount.split_at(at);
+            format!("{lines}26 1 {place} rw,relatime shared:1 -{what} rw\n")
+        });
         let output = format!("boot b1\n{lines}end\n");
         let answers = parse(&[Query::Filesystems], output.as_bytes(), 0);
         let [(_, Answer::Filesystems(seen))] = answers.as_slice() else { panic!("{answers:?}") };
@@ -120,9 +136,9 @@ mod tests {
 
     #[test]
     fn one_file_has_one_name() {
-        let local = "8:1 / / ext4 /dev/sda1\n";
-        let one = host(&format!("{local}0:51 / /shared nfs4 10.0.9.1:/export\n"));
-        let two = host(&format!("{local}0:77 /opt /opt nfs 10.0.9.1:/export\n"));
+        let local = "8:1 / / ext4 /dev/sda1";
+        let one = host(&[local, "0:51 / /shared nfs4 10.0.9.1:/export"]);
+        let two = host(&[local, "0:77 /opt /opt nfs 10.0.9.1:/export"]);
         assert_eq!(one.location("/shared/opt/x"), two.location("/opt/x"));
         assert_ne!(one.location("/shared/x"), two.location("/opt/x"));
         // Two machines each have their own /etc, though the devices have the same names.
@@ -133,18 +149,24 @@ mod tests {
 
     #[test]
     fn a_volume_of_two_containers() {
-        let one = host("0:60 / / overlay overlay\n254:1 /volumes/v/_data /opt ext4 /dev/vda1\n");
-        let two = host("0:61 / / overlay overlay\n254:1 /volumes/v/_data /opt ext4 /dev/vda1\n");
+        let volume = "254:1 /volumes/v/_data /opt ext4 /dev/vda1";
+        let one = host(&["0:60 / / overlay overlay", volume]);
+        let two = host(&["0:61 / / overlay overlay", volume]);
         assert_eq!(one.location("/opt/a"), two.location("/opt/a"));
         assert_ne!(one.location("/optional"), two.location("/optional"));
     }
 
     #[test]
     fn the_last_and_deepest_mount_counts() {
-        let seen = host(
-            "8:1 / / ext4 /dev/sda1\n0:5 / /a\\040b nfs s:/1\n0:6 / /a\\040b nfs s:/2\n0:7 / /a\\040b/c nfs s:/3\n",
-        );
+        let seen = host(&[
+            "8:1 / / ext4 /dev/sda1",
+            "0:5 / /a\\040b nfs s:/1",
+            "0:6 / /a\\040b nfs s:/2",
+            "0:7 / /a\\040b/c nfs s:/3",
+            "0:8 / /a\\040b/c/d proc proc",
+        ]);
         assert_eq!(seen.location("/a b/x").unwrap(), "nfs s:/2 /x");
+        assert_eq!(seen.location("/a b/c/d").unwrap(), "nfs s:/3 /d");
         assert_eq!(seen.location("/a b/c").unwrap(), "nfs s:/3 ");
         assert_eq!(seen.location("/a").unwrap(), "b1 8:1 /a");
     }

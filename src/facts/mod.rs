@@ -96,7 +96,8 @@ const KINDS: &[Kind] = &[
     Kind {
         name: "filesystem",
         chunk: usize::MAX,
-        output: 1 << 20,
+        // A mount of a container is 1 KiB.
+        output: 4 << 20,
         deadline: |_| None,
         matches: |query| matches!(query, Query::Filesystems),
         script: |_| filesystem::script(),

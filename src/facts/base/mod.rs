@@ -9,7 +9,7 @@ mod storage;
 mod system;
 
 use serde_json::Value as Json;
-pub(super) use storage::unescape;
+pub(super) use storage::{PSEUDO, unescape};
 
 use super::{Answer, Answers, Query};
 use crate::transport::Script;

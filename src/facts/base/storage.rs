@@ -20,7 +20,7 @@ pub(super) fn modules(output: &str) -> Result<Json, String> {
 }
 
 /// File systems of the kernel that hold no data of anybody.
-const PSEUDO: &[&str] = &[
+pub(in crate::facts) const PSEUDO: &[&str] = &[
     "proc",
     "sysfs",
     "devtmpfs",

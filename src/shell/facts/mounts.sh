@@ -1,10 +1,17 @@
 # Prints the mounts, then the sizes of local file systems. Network file systems are never asked,
 # nor anything below them: a dead server would hold the question for ever.
-cat /proc/self/mounts || exit 1
-printf 'sizes\n'
-set --
+# The list goes through `cat`: the shell reads a file byte by byte.
+mounts=$(cat /proc/self/mounts) || exit 1
+printf '%s\nsizes\n' "$mounts"
+set -f --
+IFS='
+'
 remote=''
-while read -r _ point type _; do
+for line in $mounts; do
+    line=${line#* }
+    point=${line%% *}
+    line=${line#* }
+    type=${line%% *}
     case $remote in
     *"|$point|"*) continue ;;
     esac
@@ -23,5 +30,5 @@ while read -r _ point type _; do
     proc | sysfs | devtmpfs | devpts | mqueue | hugetlbfs | cgroup | cgroup2 | bpf | debugfs | tracefs | securityfs | pstore | configfs | efivarfs | ramfs | binfmt_misc | rpc_pipefs | nsfs | fusectl | autofs) ;;
     *) remote="$remote|$point|" ;;
     esac
-done </proc/self/mounts
+done
 [ $# -eq 0 ] || stat -f -c '%S %b %f %a %n' "$@" 2>/dev/null || :
