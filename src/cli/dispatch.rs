@@ -68,12 +68,6 @@ pub fn main_impl() -> ExitCode {
 }
 
 async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
-    if matches!(
-        command,
-        Command::Apply(_) | Command::Plan(_) | Command::Verify(_) | Command::Facts(_) | Command::Exec(_)
-    ) {
-        crate::transport::look_ahead();
-    }
     match command {
         Command::Init(args) => commands::init::run(settings, args).await,
         Command::Apply(args) => commands::apply::run(settings, args).await,

@@ -105,7 +105,7 @@ impl Bastions {
         dir: &Utf8Path,
         run: &RunDir,
         settings: &Settings,
-        version: (u32, u32),
+        session_type: bool,
     ) -> Result<Option<usize>, TransportError> {
         let local = |error: &dyn std::fmt::Display| classify::connect(ConnectKind::Other, error.to_string());
         let mut via = None;
@@ -120,7 +120,7 @@ impl Bastions {
             let key = Key { via, name: jump.host.to_owned(), lines, extra: host.ssh.config.clone() };
             via = Some(match self.list.iter().position(|bastion| bastion.key == key) {
                 Some(index) => index,
-                None => self.add(key, dir, run, settings, version).map_err(|error| local(&error))?,
+                None => self.add(key, dir, run, settings, session_type).map_err(|error| local(&error))?,
             });
         }
         Ok(via)
@@ -132,7 +132,7 @@ impl Bastions {
         dir: &Utf8Path,
         run: &RunDir,
         settings: &Settings,
-        version: (u32, u32),
+        session_type: bool,
     ) -> std::io::Result<usize> {
         let index = self.list.len();
         let config = dir.join(format!("jump{index}"));
@@ -140,7 +140,7 @@ impl Bastions {
         if let Some(proxy) = key.via.and_then(|via| self.proxy(via)) {
             lines.push(("ProxyCommand", proxy));
         }
-        let mut common = ssh_config::common(settings.connect_timeout, version, settings.accept_new);
+        let mut common = ssh_config::common(settings.connect_timeout, session_type, settings.accept_new);
         if settings.terminal {
             common.retain(|(key, _)| *key != "BatchMode");
         }

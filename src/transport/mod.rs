@@ -41,11 +41,6 @@ pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};
 pub use ssh::{Settings as SshSettings, Ssh};
 
-/// Starts to look at the local `ssh`, for a command that will need it.
-pub fn look_ahead() {
-    process::ask_version_ahead();
-}
-
 /// One part of a frame: a script with its own deadline.
 #[derive(Debug, Clone)]
 pub struct Part {

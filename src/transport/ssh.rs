@@ -78,7 +78,7 @@ pub struct Ssh {
 struct Shared {
     settings: Settings,
     secrets: Secrets,
-    version: (u32, u32),
+    session_type: bool,
     config: Utf8PathBuf,
     /// Files for hosts that include another `ssh_config` (the lab's), by that one's path.
     commons: BTreeMap<Option<Utf8PathBuf>, Utf8PathBuf>,
@@ -102,15 +102,15 @@ impl Ssh {
     pub async fn start(settings: Settings, hosts: &[Host], secrets: Secrets) -> Result<Self, TransportError> {
         let dir = RunDir::create(settings.runtime_dir.as_deref()).map_err(local)?;
         login::end_leftovers(&dir).await;
-        let version = ssh_config::version(&process::version().await.map_err(|error| {
+        let session_type = process::ssh_has_session_type().map_err(|error| {
             local(format!("cannot start `ssh`: {error}; it must be installed on this machine"))
-        })?);
+        })?;
         let mut shared = Shared {
             logins: Semaphore::new(settings.logins.max(1)),
             config: settings.config_dir.as_deref().unwrap_or(dir.path()).join("ssh_config"),
             settings,
             secrets,
-            version,
+            session_type,
             commons: BTreeMap::new(),
             bastions: Bastions::default(),
             jumps: BTreeMap::new(),
@@ -129,7 +129,7 @@ impl Ssh {
 impl Shared {
     fn write_configs(&mut self, hosts: &[Host]) -> Result<(), TransportError> {
         let common =
-            ssh_config::common(self.settings.connect_timeout, self.version, self.settings.accept_new);
+            ssh_config::common(self.settings.connect_timeout, self.session_type, self.settings.accept_new);
         let finish = |file: &mut File, extra: Option<&Utf8PathBuf>| -> Result<(), ssh_config::ConfigError> {
             file.block("*", &common);
             for path in extra.into_iter().chain(&ssh_config::user_files(self.settings.user_config)) {
@@ -141,7 +141,7 @@ impl Shared {
         let mut all = File::new("`ssh -F THIS_FILE HOST` logs in as the run did.");
         for host in hosts.iter().filter(|host| host.transport == TransportKind::Ssh) {
             let dir = self.config.parent().unwrap_or(self.dir.path());
-            let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.version)?;
+            let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.session_type)?;
             if let Some(jump) = jump {
                 self.jumps.insert(host.name.clone(), jump);
             }

@@ -25,8 +25,8 @@ pub(super) struct ConfigError {
 /// One line: key and its value as it must be written.
 pub(super) type Line = (&'static str, String);
 
-/// The lines that are the same for all hosts.
-pub(super) fn common(connect_timeout: Duration, version: (u32, u32), accept_new: bool) -> Vec<Line> {
+/// The lines that are the same for all hosts. `session_type`: this ssh knows the keys of OpenSSH 8.7.
+pub(super) fn common(connect_timeout: Duration, session_type: bool, accept_new: bool) -> Vec<Line> {
     let seconds = connect_timeout.as_secs().max(1);
     let mut lines: Vec<Line> = [
         // Nobody is there to answer; host keys are recorded before, never during a run.
@@ -58,7 +58,7 @@ pub(super) fn common(connect_timeout: Duration, version: (u32, u32), accept_new:
     .map(|(key, value)| (key, value.to_owned()))
     .to_vec();
     lines.push(("ConnectTimeout", seconds.to_string()));
-    if version >= (8, 7) {
+    if session_type {
         let more = [("SessionType", "default"), ("StdinNull", "no"), ("ForkAfterAuthentication", "no")];
         lines.extend(more.map(|(key, value)| (key, value.to_owned())));
     }
@@ -199,17 +199,6 @@ fn word(key: &'static str, value: &str, tokens: Tokens) -> Result<String, Config
     Ok(if value.chars().all(plain) && !value.starts_with('#') { value } else { format!("\"{value}\"") })
 }
 
-/// Version of the local OpenSSH from the text of `ssh -V`.
-pub(super) fn version(text: &str) -> (u32, u32) {
-    let number = |text: &str| {
-        let digits: String = text.chars().take_while(char::is_ascii_digit).collect();
-        digits.parse().unwrap_or(0)
-    };
-    let Some((_, rest)) = text.split_once("OpenSSH_") else { return (0, 0) };
-    let (major, minor) = rest.split_once('.').unwrap_or((rest, ""));
-    (number(major), number(minor))
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -242,7 +231,7 @@ mod tests {
         let proxy = "ssh -F '/a b' -W '[%h]:%p' bastion";
         file.block("gpu0", &host("fe80::1%eth0", &full(), Some(proxy)).unwrap());
         file.block("gpu1", &host("10.0.0.1", &Ssh::default(), None).unwrap());
-        file.block("*", &common(Duration::from_secs(15), (9, 2), false)).include(&user).unwrap();
+        file.block("*", &common(Duration::from_secs(15), true, false)).include(&user).unwrap();
         let path = dir.join("ssh_config");
         std::fs::write(&path, file.text()).unwrap();
         let read = |host: &str| run("ssh", &["-G", "-F", path.as_str(), host]);
@@ -296,12 +285,5 @@ mod tests {
             assert!(name(wrong).is_err(), "{wrong:?}");
         }
         assert!(File::new("x").include(Utf8Path::new("/a/*")).is_err());
-    }
-
-    #[test]
-    fn versions() {
-        assert_eq!(version("OpenSSH_9.2p1 Debian-2+deb12u10, OpenSSL 3.0.19"), (9, 2));
-        assert_eq!(version("OpenSSH_10.0p2"), (10, 0));
-        assert_eq!(version("Sun_SSH"), (0, 0));
     }
 }
