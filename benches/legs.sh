@@ -2,7 +2,7 @@
 # The contestants. Each `leg_NAME SET` brings all hosts to the state of one set of tasks; after
 # that, and outside of its time, `changed_NAME` prints how many tasks it changed, summed over
 # hosts. Sourced by scripts/bench.sh, which sets
-#   HOSTS SSH_CONFIG TASKS WORK PROVISION INVENTORY
+#   HOSTS SSH_CONFIG TASKS WORK PROVISION INVENTORY KEX
 # shellcheck disable=SC2154  # set by the caller
 
 # What only looks: a login per host, at once.
@@ -29,11 +29,11 @@ changed_script() {
     cat "${HOSTS[@]/#/$WORK/script.}" | awk -F= '/^changed=/ { n += $2 } END { print n + 0 }'
 }
 
-# The set `-` is the whole inventory.
+# The set `-` is all that the lab's own inventory says.
 leg_provision() {
-    local tags=()
-    [ "$1" = - ] || tags=(--tags "$1")
-    "$PROVISION" apply "$INVENTORY" --yes --no-progress "${tags[@]}" --json "$WORK/provision.json" >"$WORK/provision.log" 2>&1 ||
+    local file=$WORK/$1.yaml
+    [ "$1" != - ] || file=$INVENTORY
+    "$PROVISION" apply "$file" --yes --no-progress --json "$WORK/provision.json" >"$WORK/provision.log" 2>&1 ||
         fail "$WORK/provision.log"
 }
 changed_provision() {
@@ -82,9 +82,18 @@ fail() {
     return 1
 }
 
-# Inventories of the other tools, from the lab's state.
+# Inventories of the tools, from the lab's state: one for each set of tasks where a tool names them there.
 write_inventories() {
-    local state=$1
+    local state=$1 set
+    for set in forty free; do
+        jq -r --arg kex "$KEX" --arg playbook "$PWD/benches/$set.yaml" '
+            {
+                cluster: "bench",
+                ssh: ({ user, identity_file, known_hosts } + if $kex == "" then {} else { kex: $kex } end),
+                playbooks: [$playbook],
+                hosts: (.hosts | map({ (.name): { address, ssh: { port } } }) | add)
+            }' "$state" >"$WORK/$set.yaml"
+    done
     # Nothing of the user's own configuration.
     : >"$WORK/ansible.cfg"
     {

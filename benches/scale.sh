@@ -2,11 +2,10 @@
 # Many hosts on one machine: one sshd answers on all of 127.0.0.0/8. A converged apply to N of
 # them against N bare logins with the same options, as many at a time, and the controller's
 # memory. Sourced by scripts/bench.sh.
-# shellcheck disable=SC2154  # WORK PROVISION RESULTS ROUNDS are set by the caller
+# shellcheck disable=SC2154  # WORK PROVISION RESULTS ROUNDS KEX are set by the caller
 
 SCALE_PARALLEL=${SCALE_PARALLEL:-64}
 SCALE_PORT=${SCALE_PORT:-19022}
-SCALE_KEX=curve25519-sha256
 
 scale_start() {
     local dir=$1 name=$2 sshd
@@ -52,7 +51,7 @@ ssh:
   port: $SCALE_PORT
   identity_file: $3/key
   known_hosts: $3/known_hosts
-  kex: $SCALE_KEX
+  kex: $KEX
 playbooks: [./scale.playbook.yaml]
 rollout: { parallel: $SCALE_PARALLEL }
 hosts:
@@ -83,7 +82,7 @@ scale() {
     scale_start "$dir" "$user"
     benches/generate.py --scale "$dir/home" >"$dir/scale.playbook.yaml"
     local options=(-o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$dir/known_hosts"
-        -o KexAlgorithms="$SCALE_KEX" -o IdentitiesOnly=yes -o ClearAllForwardings=yes
+        -o KexAlgorithms="$KEX" -o IdentitiesOnly=yes -o ClearAllForwardings=yes
         -i "$dir/key" -p "$SCALE_PORT" -l "$user")
 
     # All "hosts" are this one: one of them is made converged, then all are.

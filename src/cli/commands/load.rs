@@ -10,7 +10,7 @@ use crate::cli::launch::cluster_dir;
 use crate::cli::settings::Settings;
 use crate::config::{Diagnostics, FromNode as _, Sources, yaml};
 use crate::exit;
-use crate::inventory::{Ssh, TransportKind};
+use crate::inventory::TransportKind;
 use crate::journal;
 use crate::lab::{self, LabHost, LabSettings, LabSpec, LabState};
 use crate::project::{self, LoadError, LoadOptions, Project};
@@ -84,9 +84,7 @@ pub(crate) fn reachable(
         };
         host.transport = TransportKind::Ssh;
         host.address.clone_from(&in_lab.address);
-        // The key exchange is a choice of cost, which a lab has as well.
-        let kex = host.ssh.kex.take();
-        host.ssh = Ssh { kex, ..state.ssh(in_lab) };
+        host.ssh = state.ssh(in_lab);
     }
     if let Some(mirror) = &state.mirror {
         let mut sources = project.site_sources().clone();
