@@ -89,7 +89,7 @@ write_inventories() {
         jq -r --arg kex "$KEX" --arg playbook "$PWD/benches/$set.yaml" '
             {
                 cluster: "bench",
-                ssh: ({ user, identity_file, known_hosts } + if $kex == "" then {} else { kex: $kex } end),
+                ssh: { user, identity_file, known_hosts, kex: $kex },
                 playbooks: [$playbook],
                 hosts: (.hosts | map({ (.name): { address, ssh: { port } } }) | add)
             }' "$state" >"$WORK/$set.yaml"

@@ -15,7 +15,7 @@ PROVISION=${PROVISION:-$PWD/target/release/provision}
 INVENTORY=inventories/bench.yaml
 # pyinfra's ssh library takes this one by itself; OpenSSH 9's own choice costs every login ten times the
 # processor time. Given to every contestant, so that tools are compared and not key exchanges.
-KEX=${KEX-curve25519-sha256}
+KEX=curve25519-sha256
 WORK=$PWD/target/bench
 TASKS=$WORK/tasks
 RESULTS=$WORK/results.tsv
@@ -138,7 +138,7 @@ if [[ " ${parts[*]} " =~ \ (converged|first|packages)\  ]]; then
     folder=$(state_folder "$INVENTORY")
     SSH_CONFIG=$WORK/ssh_config
     {
-        [ -z "$KEX" ] || echo "KexAlgorithms $KEX"
+        echo "KexAlgorithms $KEX"
         cat "$folder/ssh_config"
     } >"$SSH_CONFIG"
     mapfile -t HOSTS < <(jq -r '.hosts[].name' "$folder/state.json")
