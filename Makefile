@@ -38,7 +38,7 @@ test: lint ## everything that must pass: lint, unit, case, property, snapshot an
 	$(CARGO) test --locked
 
 verify-matrix: setup ## try every fault of every hardware profile; writes docs/verify-matrix.md; JSON=1 prints its rows
-	$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md $(if $(JSON),--json -)
+	@$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md $(if $(JSON),--json -)
 
 bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/benchmarks.md
 	scripts/bench.sh
