@@ -1,24 +1,33 @@
 # Asks about users, groups and authorized keys. Parameters: pairs of `user`, `group` or `keys`
 # and a name. The whole group file is read: it is where `usermod` keeps memberships.
-# Prints the lines of database $1 with the names that follow. Where the local file has a name, that
-# is the account that useradd and its kin change; only the others are asked for.
+# The lines of both files behind their path; the shell itself would read byte by byte.
+accounts=$(grep -s . /etc/passwd /etc/group)
+[ -n "$accounts" ] || exit 1
+# A list of words is split at blanks, and what is read at newlines; names hold neither.
+IFS=" $newline"
+set -f
+# Adds the lines of database $1 with the names that follow to $found. Where the local file has a
+# name, that is the account that useradd and its kin change; only the others are asked for.
 database() {
     database=$1
     shift
-    wanted=" $* "
-    while IFS= read -r line; do
+    wanted=" $* " found=''
+    IFS=$newline
+    for line in $accounts; do
+        case $line in "/etc/$database:"*) line=${line#*:} ;; *) continue ;; esac
         case $wanted in
         *" ${line%%:*} "*)
-            printf '%s\n' "$line"
+            found=$found$line$newline
             before=${wanted%%" ${line%%:*} "*}
             wanted="$before ${wanted#*" ${line%%:*} "}"
             ;;
         esac
-    done <"/etc/$database"
+    done
+    IFS=" $newline"
     # shellcheck disable=SC2086
     set -- $wanted
     if [ $# -gt 0 ] && command -v getent >/dev/null 2>&1; then
-        getent "$database" "$@"
+        found=$found$(getent "$database" "$@")$newline
     fi
 }
 users='' groups='' keys=''
@@ -34,49 +43,60 @@ done
 for name in $keys; do
     case "$users " in *" $name "*) ;; *) users="$users $name" ;; esac
 done
+told=''
 for tool in useradd usermod userdel groupadd groupmod groupdel; do
-    command -v "$tool" >/dev/null 2>&1 || printf 'no %s\n' "$tool"
+    command -v "$tool" >/dev/null 2>&1 || told="${told}no $tool$newline"
 done
-# Names hold no white space and no pattern characters.
+people=''
 # shellcheck disable=SC2086
 if [ -n "$users" ]; then
-    printf 'passwd\n'
-    found=$(database passwd $users)
-    [ -z "$found" ] || printf '%s\n' "$found"
-    printf 'members\n'
-    while IFS= read -r line; do
-        case $line in *:) ;; *) printf '%s\n' "$line" ;; esac
-    done </etc/group
+    database passwd $users
+    people=$found
+    told="${told}passwd$newline${found}members$newline"
+    IFS=$newline
+    for line in $accounts; do
+        case $line in
+        /etc/group:*:) ;;
+        /etc/group:*) told=$told${line#*:}$newline ;;
+        esac
+    done
+    IFS=" $newline"
 fi
 # shellcheck disable=SC2086
 if [ -n "$groups" ]; then
-    printf 'group\n'
     database group $groups
+    told="${told}group$newline$found"
 fi
-if [ -n "$keys" ]; then
-    printf '%s\n' "$found" | while IFS=: read -r name _ _ _ _ home _; do
-        case $keys in *" $name "*) ;; *) continue ;; esac
-        printf 'keys %s\nhome %s\n' "$name" "$home"
-        file=$home/.ssh/authorized_keys
-        if [ -L "$file" ] || [ -L "$home/.ssh" ]; then
-            printf 'linked\n'
-        fi
-        if [ -f "$file" ]; then
-            # One look at both: each process less is a millisecond.
-            # shellcheck disable=SC2046
-            set -- $(stat -c '%a %u %s' "$home/.ssh" "$file")
-            printf 'directory %s %s\nfile %s %s\n' "${1-}" "${2-}" "${4-}" "${5-}"
-            if [ ! -r "$file" ]; then
-                printf 'denied\n'
-                continue
-            fi
-            text "$file" "${6:-unknown}"
+# Told at once: each piece would be a packet.
+printf '%s' "$told"
+IFS=$newline
+for line in ${keys:+$people}; do
+    IFS=:
+    # shellcheck disable=SC2086
+    set -- $line
+    IFS=" $newline"
+    case $keys in *" $1 "*) ;; *) continue ;; esac
+    home=$6
+    file=$home/.ssh/authorized_keys
+    printf 'keys %s\nhome %s\n' "$1" "$home"
+    if [ -L "$file" ] || [ -L "$home/.ssh" ]; then
+        printf 'linked\n'
+    fi
+    if [ -f "$file" ]; then
+        # One look at both: each process less is a millisecond.
+        # shellcheck disable=SC2046
+        set -- $(stat -c '%a %u %s' "$home/.ssh" "$file")
+        printf 'directory %s %s\nfile %s %s\n' "${1-}" "${2-}" "${4-}" "${5-}"
+        if [ ! -r "$file" ]; then
+            printf 'denied\n'
             continue
         fi
-        if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh"; fi
-        if [ -d "$home/.ssh" ] && [ ! -x "$home/.ssh" ]; then
-            printf 'denied\n'
-        fi
-    done
-fi
+        text "$file" "${6:-unknown}"
+        continue
+    fi
+    if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh"; fi
+    if [ -d "$home/.ssh" ] && [ ! -x "$home/.ssh" ]; then
+        printf 'denied\n'
+    fi
+done
 printf 'end\n'

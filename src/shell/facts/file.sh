@@ -4,30 +4,7 @@
 # that is remembered by a stamp, `x` whether it is the text given in base64 as wanted. A path holds
 # no newline, so lists of paths are texts split at newlines: appending to "$@" in a loop copies
 # all of it every time.
-paths='' plain='' known='' texts='' open='' shown='' special='' stats=''
-# Prints `$1 NUMBER NAME` for the numbers in $3, which are of database $2. The local file is read by
-# the shell itself, since each process is a millisecond; the others are asked for together.
-names() {
-    ids=$3
-    [ "$ids" != ' ' ] && [ -r "/etc/$2" ] || return 0
-    while IFS=: read -r name _ id _; do
-        case $ids in
-        *" $id "*)
-            printf '%s %s %s\n' "$1" "$id" "$name"
-            before=${ids%%" $id "*}
-            ids="$before ${ids#*" $id "}"
-            [ "$ids" != ' ' ] || return 0
-            ;;
-        esac
-    done <"/etc/$2"
-    command -v getent >/dev/null 2>&1 || return 0
-    IFS=' '
-    # shellcheck disable=SC2086 # numbers
-    getent "$2" $ids | while IFS=: read -r name _ id _; do
-        printf '%s %s %s\n' "$1" "$id" "$name"
-    done
-    IFS=$newline
-}
+paths='' plain='' known='' texts='' open='' shown='' special='' stats='' told=''
 while [ $# -gt 0 ]; do
     path=$1 wanted=$2 what=$3
     shift 3
@@ -39,9 +16,9 @@ while [ $# -gt 0 ]; do
         parent=${path%/*}
         while [ -n "$parent" ] && [ ! -e "$parent" ]; do parent=${parent%/*}; done
         if [ -d "${parent:-/}" ] && [ ! -x "${parent:-/}" ]; then
-            printf 'denied %s\n' "$path"
+            told="${told}denied $path$newline"
         else
-            printf 'absent %s\n' "$path"
+            told="${told}absent $path$newline"
         fi
         continue
     fi
@@ -50,7 +27,7 @@ while [ $# -gt 0 ]; do
         continue
     fi
     if [ ! -r "$path" ]; then
-        printf 'unreadable %s\n' "$path"
+        told="${told}unreadable $path$newline"
         continue
     fi
     case $what:$path in
@@ -76,23 +53,33 @@ if [ -n "$paths" ]; then
         # most paths are root's. %N adds where a link points.
         # shellcheck disable=SC2086
         stats=$(QUOTING_STYLE=literal stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%N' $paths 2>/dev/null)$newline
-        printf '%s' "$stats"
-        users=' ' groups=' '
+        told=$told$stats
+        # The names of the others: of each pair of owner and group, one path is asked about.
+        pairs=' ' named=''
         for line in $stats; do
             case $line in 'stat 0:0:'*) continue ;; esac
             line=${line#stat }
-            id=${line%%:*}
-            case $users in *" $id "*) ;; *) users="$users$id " ;; esac
-            line=${line#*:}
-            id=${line%%:*}
-            case $groups in *" $id "*) ;; *) groups="$groups$id " ;; esac
+            mode=${line#*:*:}
+            pair=${line%":$mode"}
+            case $pairs in *" $pair "*) continue ;; esac
+            pairs="$pairs$pair "
+            path=${line#*:*:*:*:*:*:*:}
+            case $mode in
+            a*)
+                # A link: its name stands before its target; busybox writes both in quotes.
+                path=${path%%' -> '*} path=${path#\'} path=${path%\'}
+                ;;
+            esac
+            named=$named$path$newline
         done
-        names user passwd "$users"
-        names group group "$groups"
+        # shellcheck disable=SC2086
+        [ -z "$named" ] || told=$told$(stat -c "user %u %U${newline}group %g %G" $named 2>/dev/null)$newline
     else
-        printf 'no stat\n'
+        told="${told}no stat$newline"
     fi
 fi
+# Told at once: each piece would be a packet.
+printf '%s' "$told"
 # Prints the text of each of the paths, whose sizes `stat` has told.
 show() {
     for path; do
