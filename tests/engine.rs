@@ -13,7 +13,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use provision::engine::{self, Context, Deadlines, Mode, SharedFacts, Stop};
-use provision::events::{Emitter, Event, EventKind, HostStatus, Outcome};
+use provision::events::{Emitter, Event, EventKind, HostStatus, Outcome, PlannedVerdict};
 use provision::project::{self, LoadOptions};
 use provision::report::record::Record;
 use provision::secrets::Secrets;
@@ -315,6 +315,33 @@ async fn the_lock_of_a_dead_controller_is_taken_over() {
     let ran = apply(&world("{}", TWO), &transport).await;
     assert_eq!(ran.report.stats.ok, 4);
     assert!(transport.parts("gpu0").contains(&"take-over".to_owned()));
+}
+
+/// A file task, and what a container is asked for it: the texts of its `file` parts.
+async fn asked_for(task: &str) -> Vec<String> {
+    let playbook = format!("name: g\ntasks:\n  - name: guessed\n    file: {{ {task}, content: x }}\n");
+    let transport = healthy();
+    transport.first(Reply::part("base.virtualization").output("docker\n"));
+    let paths = "absent /etc/container\nabsent /etc/machine\nstat 0:0:41ed:9:1:1:1:/etc\n";
+    transport.first(Reply::part("file").output(paths));
+    let ran = run(&world("{}", &playbook), &transport, Mode::Plan, |_| {}).await;
+    let planned = &ran.record.hosts["gpu0"].plan;
+    assert!(matches!(planned[0].verdict, PlannedVerdict::Changes(_)), "{planned:?}");
+    let sent = transport.sent().into_iter();
+    sent.filter(|sent| sent.host == "gpu0" && sent.part == "file").map(|sent| sent.text).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_waits_for_facts_is_guessed_in_the_first_exec() {
+    // A specimen is a machine; here the facts do not change what is asked.
+    let right =
+        asked_for("path: /etc/machine, mode: \"{{ '0600' if facts.virtualization.container else '0644' }}\"")
+            .await;
+    assert_eq!(right.len(), 1, "{right:?}");
+    let wrong =
+        asked_for("path: \"/etc/{{ 'container' if facts.virtualization.container else 'machine' }}\"").await;
+    assert_eq!(wrong.len(), 2, "{wrong:?}");
+    assert!(wrong[0].contains("/etc/machine") && wrong[1].contains("/etc/container"), "{wrong:?}");
 }
 
 const NOTIFYING: &str = "name: n\ntasks:\n  - name: change\n    command: { run: [edit, it] }\n    notify: tell\nhandlers:\n  - name: tell\n    command: { run: [reload, it] }\n";

@@ -45,7 +45,8 @@ impl Session {
             let steps = 0..self.context.project.steps.len();
             let work = self.work(steps);
             self.asked_by_all = self.questions(&work);
-            let wanted = self.wanted(&work, true);
+            let mut wanted = self.wanted(&work, true);
+            wanted.extend(self.guesses(&work));
             self.gather(&wanted).await?;
         }
         let work = self.complete(range).await?;
@@ -126,6 +127,19 @@ impl Session {
             wanted.extend(queries(&item.instances).iter().map(|query| query.own().clone()));
         }
         wanted
+    }
+
+    /// What tasks that wait for facts will probably ask, which mostly spares a second exec. Only
+    /// what costs next to nothing where the guess is wrong.
+    fn guesses(&self, work: &[Work]) -> BTreeSet<Query> {
+        let waits = |item: &&Work| {
+            item.instances.iter().any(|instance| matches!(instance.state, InstanceState::Waiting(_)))
+        };
+        let guessed = work
+            .iter()
+            .filter(waits)
+            .flat_map(|item| queries(&self.context.project.guess(&item.step, &self.host)));
+        guessed.filter(|query| matches!(query, Query::Path(_) | Query::Content { .. })).collect()
     }
 
     /// What tasks ask of all hosts, this one included, also where they are not for this host.

@@ -37,7 +37,14 @@ impl Project {
         filled.into_iter().map(|(instance, _)| instance).collect()
     }
 
-    /// The same with the mistakes of each instance at their places.
+    /// What a step may be once the host's facts are known: filled in with those of a specimen.
+    /// For guesses at what it will ask; nothing is planned on it.
+    pub fn guess(&self, step: &Step, host: &Host) -> Vec<Instance> {
+        let facts = self.language.specimens.first().map(|(_, facts)| facts);
+        self.instantiate(step, host, &Inputs { facts, ..Inputs::none() })
+    }
+
+    /// What `instantiate` gives, with the mistakes of each instance at their places.
     pub(super) fn fill(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Vec<(Instance, Diagnostics)> {
         let program = &step.program;
         let host = self.seen_by(step, host.index).unwrap_or(host);
