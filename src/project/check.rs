@@ -1,6 +1,7 @@
 //! Checks of every text and condition before anything is filled in.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -45,8 +46,8 @@ impl Checker<'_> {
                         ParamType::String => Shape::Text,
                         ParamType::Int => Shape::Number,
                         ParamType::Bool => Shape::Bool,
-                        ParamType::List => Shape::List(Box::new(Shape::Any)),
-                        ParamType::Map => Shape::Dict(Box::new(Shape::Any)),
+                        ParamType::List => Shape::List(Arc::new(Shape::Any)),
+                        ParamType::Map => Shape::Dict(Arc::new(Shape::Any)),
                     };
                     names.insert(name.clone(), shape);
                 }
@@ -175,9 +176,9 @@ fn value_shape(value: &Json) -> Shape {
     match value {
         Json::String(text) if is_template(text) => Shape::Any,
         Json::Array(items) => {
-            Shape::List(Box::new(items.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any)))
+            Shape::List(Arc::new(items.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any)))
         }
-        Json::Object(_) => Shape::Dict(Box::new(Shape::Any)),
+        Json::Object(_) => Shape::Dict(Arc::new(Shape::Any)),
         Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Shape::of(value),
     }
 }
@@ -191,26 +192,26 @@ pub(super) fn common(
     let facts =
         specimens.iter().map(|(_, facts)| Shape::of(facts)).reduce(Shape::merge).unwrap_or(Shape::Any);
     let text = || Shape::Text;
-    let list = || Shape::List(Box::new(Shape::Text));
+    let list = || Shape::List(Arc::new(Shape::Text));
     let host: BTreeMap<String, Shape> = BTreeMap::from([
         ("name".to_owned(), text()),
         ("index".to_owned(), Shape::Number),
         ("number".to_owned(), Shape::Number),
         ("address".to_owned(), text()),
         ("groups".to_owned(), list()),
-        ("labels".to_owned(), Shape::Dict(Box::new(text()))),
-        ("nics".to_owned(), Shape::List(Box::new(Shape::Dict(Box::new(Shape::Any))))),
+        ("labels".to_owned(), Shape::Dict(Arc::new(text()))),
+        ("nics".to_owned(), Shape::List(Arc::new(Shape::Dict(Arc::new(Shape::Any))))),
     ]);
     let mut other = host.clone();
-    other.insert("vars".to_owned(), Shape::Dict(Box::new(Shape::Any)));
+    other.insert("vars".to_owned(), Shape::Dict(Arc::new(Shape::Any)));
     other.insert("facts".to_owned(), facts.clone());
     let secrets: BTreeMap<String, Shape> = world.secrets.iter().map(|name| (name.clone(), text())).collect();
     BTreeMap::from([
-        ("host".to_owned(), Shape::Map(host)),
-        ("hosts".to_owned(), Shape::Dict(Box::new(Shape::Map(other)))),
-        ("groups".to_owned(), Shape::Map(groups.map(|name| (name, list())).collect())),
+        ("host".to_owned(), Shape::Map(Arc::new(host))),
+        ("hosts".to_owned(), Shape::Dict(Arc::new(Shape::Map(Arc::new(other))))),
+        ("groups".to_owned(), Shape::Map(Arc::new(groups.map(|name| (name, list())).collect()))),
         ("facts".to_owned(), facts),
-        ("secrets".to_owned(), Shape::Map(secrets)),
+        ("secrets".to_owned(), Shape::Map(Arc::new(secrets))),
     ])
 }
 

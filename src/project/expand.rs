@@ -502,7 +502,7 @@ impl Expander<'_> {
             );
         }
         let shape = match body.get("parse").and_then(Node::as_str) {
-            Some("lines") => Shape::List(Box::new(Shape::Text)),
+            Some("lines") => Shape::List(Arc::new(Shape::Text)),
             Some("json") => Shape::Any,
             _ => Shape::Text,
         };

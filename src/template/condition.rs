@@ -5,6 +5,7 @@
 
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
@@ -187,7 +188,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
         ExprKind::Literal(value) => Shape::of(value),
         ExprKind::List(items) => {
             let shapes: Vec<Shape> = items.iter().map(|item| shape_of(item, names, errors)).collect();
-            Shape::List(Box::new(shapes.into_iter().reduce(Shape::merge).unwrap_or(Shape::Any)))
+            Shape::List(Arc::new(shapes.into_iter().reduce(Shape::merge).unwrap_or(Shape::Any)))
         }
         ExprKind::Path(root, steps) => {
             for step in steps {

@@ -1,12 +1,13 @@
 //! What is known of a value before there is one: types for checking conditions and templates.
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
 
 use serde_json::Value as Json;
 
 use crate::config::did_you_mean_text;
 
-/// The type of a value.
+/// The type of a value. Cloned for every place that reads it, so what is inside is shared.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Shape {
     /// Not known; everything goes.
@@ -20,11 +21,11 @@ pub enum Shape {
     /// Text.
     Text,
     /// A list of one type.
-    List(Box<Shape>),
+    List(Arc<Shape>),
     /// A map with exactly these keys.
-    Map(BTreeMap<String, Shape>),
+    Map(Arc<BTreeMap<String, Shape>>),
     /// A map with keys that are not known before.
-    Dict(Box<Shape>),
+    Dict(Arc<Shape>),
 }
 
 impl Shape {
@@ -36,10 +37,11 @@ impl Shape {
             Json::Number(_) => Self::Number,
             Json::String(_) => Self::Text,
             Json::Array(items) => {
-                Self::List(Box::new(items.iter().map(Self::of).reduce(Self::merge).unwrap_or(Self::Any)))
+                Self::List(Arc::new(items.iter().map(Self::of).reduce(Self::merge).unwrap_or(Self::Any)))
             }
             Json::Object(map) => {
-                Self::Map(map.iter().map(|(key, value)| (key.clone(), Self::of(value))).collect())
+                let entries = map.iter().map(|(key, value)| (key.clone(), Self::of(value)));
+                Self::Map(Arc::new(entries.collect()))
             }
         }
     }
@@ -49,20 +51,25 @@ impl Shape {
     pub fn merge(self, other: Self) -> Self {
         match (self, other) {
             (Self::Null, shape) | (shape, Self::Null) => shape,
-            (Self::List(a), Self::List(b)) => Self::List(Box::new(match (*a, *b) {
-                (Self::Any, shape) | (shape, Self::Any) => shape,
-                (a, b) => a.merge(b),
-            })),
-            (Self::Dict(a), Self::Dict(b)) => Self::Dict(Box::new(a.merge(*b))),
-            (Self::Map(mut a), Self::Map(b)) => {
-                for (key, shape) in b {
+            (Self::List(a), Self::List(b)) => {
+                Self::List(Arc::new(match (Arc::unwrap_or_clone(a), Arc::unwrap_or_clone(b)) {
+                    (Self::Any, shape) | (shape, Self::Any) => shape,
+                    (a, b) => a.merge(b),
+                }))
+            }
+            (Self::Dict(a), Self::Dict(b)) => {
+                Self::Dict(Arc::new(Arc::unwrap_or_clone(a).merge(Arc::unwrap_or_clone(b))))
+            }
+            (Self::Map(a), Self::Map(b)) => {
+                let mut a = Arc::unwrap_or_clone(a);
+                for (key, shape) in Arc::unwrap_or_clone(b) {
                     let merged = match a.remove(&key) {
                         Some(known) => known.merge(shape),
                         None => shape,
                     };
                     a.insert(key, merged);
                 }
-                Self::Map(a)
+                Self::Map(Arc::new(a))
             }
             (a, b) if a == b => a,
             _ => Self::Any,
