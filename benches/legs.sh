@@ -86,14 +86,15 @@ fail() {
 write_inventories() {
     local state=$1 set
     for set in forty free; do
-        jq -r --arg kex "$KEX" --arg playbook "$PWD/benches/$set.yaml" '
+        jq -r --arg playbook "$PWD/benches/$set.yaml" '
             {
                 cluster: "bench",
-                ssh: { user, identity_file, known_hosts, kex: $kex },
+                ssh: { user, identity_file, known_hosts },
                 playbooks: [$playbook],
                 hosts: (.hosts | map({ (.name): { address, ssh: { port } } }) | add)
             }' "$state" >"$WORK/$set.yaml"
     done
+    jq --arg kex "$KEX" '.ssh.kex = $kex' "$WORK/forty.yaml" >"$WORK/forty.kex.yaml"
     # Nothing of the user's own configuration.
     : >"$WORK/ansible.cfg"
     {
