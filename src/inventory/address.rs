@@ -1,5 +1,7 @@
 //! Addresses and other words that are handed to ssh.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
 
 use crate::template::condition::{Lookup, Missing, descend};
@@ -11,7 +13,7 @@ use crate::template::{PathUse, Segment};
 pub(super) struct AddressValues(pub(super) Json);
 
 impl Lookup for AddressValues {
-    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Cow<'_, Json>, Missing> {
         if root == "host" {
             return descend("host", &self.0, path);
         }

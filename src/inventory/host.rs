@@ -3,7 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8PathBuf;
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
 use crate::config::Span;
 
@@ -124,16 +124,25 @@ pub fn is_compute(nic: &Json) -> bool {
 }
 
 impl Host {
+    /// The fields of what templates see as `host`.
+    const FIELDS: [&str; 7] = ["name", "index", "number", "address", "groups", "labels", "nics"];
+
     /// What templates see as `host`.
     pub fn view(&self) -> Json {
-        serde_json::json!({
-            "name": self.name,
-            "index": self.index,
-            "number": self.number,
-            "address": self.address,
-            "groups": self.groups,
-            "labels": self.labels,
-            "nics": self.nics,
+        Self::FIELDS.into_iter().filter_map(|name| Some((name.to_owned(), self.field(name)?))).collect()
+    }
+
+    /// One field of what templates see as `host`; `None` where there is no such field.
+    pub fn field(&self, name: &str) -> Option<Json> {
+        Some(match name {
+            "name" => json!(self.name),
+            "index" => json!(self.index),
+            "number" => json!(self.number),
+            "address" => json!(self.address),
+            "groups" => json!(self.groups),
+            "labels" => json!(self.labels),
+            "nics" => self.nics.clone(),
+            _ => return None,
         })
     }
 }

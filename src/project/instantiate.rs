@@ -71,7 +71,7 @@ impl Project {
                 list.map(|node| node.to_json())
             }
             Items::Expression(condition, node) => match condition.value(&env) {
-                Ok(list) => Some(list),
+                Ok(list) => Some(list.into_owned()),
                 Err(Unresolved::Waiting(names)) => {
                     waiting.extend(names);
                     None

@@ -1,10 +1,15 @@
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 
 use serde_json::json;
 
 use super::testing::{Case, language, load, show};
+use super::world::{Env, inventory_frame};
 use super::{Inputs, LoadOptions};
 use crate::inventory::{Become, Layer};
+use crate::template::Segment;
+use crate::template::condition::Lookup as _;
+use crate::template::text::Values as _;
 
 const SMALL: &str = "\
 --- inventory.yaml
@@ -173,4 +178,42 @@ fn secrets_are_placeholders() {
 fn aliases_of_numbers() {
     let project = load("--- inventory.yaml\ncluster: c\nhosts:\n  n0: { ssh: { port: &p 2222 } }\n  n1: { ssh: { port: *p } }\n").unwrap();
     assert_eq!(project.host("n1").unwrap().ssh.port, Some(2222));
+}
+
+#[test]
+fn what_a_host_is_told_of_itself() {
+    for (text, want) in [
+        ("{{ host.name }} {{ host.index }} {{ host.number }}", "n1 1 1"),
+        ("{{ host.labels.rack | default(value='none') }}", "none"),
+        ("all {{ host | keys | sort | join(sep=' ') }}", "all address groups index labels name nics number"),
+        ("{% for group in host.groups %}{{ group }}{% endfor %}", "g"),
+        ("{{ groups.g | join(sep=' ') }} {{ groups | length }}", "n0 n1 n2 1"),
+    ] {
+        let project =
+            load(&small(&format!("tasks:\n- name: \"{text}\"\n  command: {{ run: [\"true\"] }}\n")));
+        let project = project.unwrap_or_else(|error| panic!("{text}: {error}"));
+        let shown = show(&project, 0, "n1", &Inputs::none());
+        assert!(shown.starts_with(&format!("{want}: ")), "{text}: {shown}");
+    }
+}
+
+#[test]
+fn a_list_of_all_hosts_is_not_copied_for_each() {
+    let project = load(&small("tasks:\n- name: a\n  command: { run: [\"true\"] }\n")).unwrap();
+    let inputs = Inputs::none();
+    let env = |host: &'static str| Env {
+        world: &project.world,
+        host: project.host(host).unwrap(),
+        frame: inventory_frame(),
+        inputs,
+        item: None,
+        depth: 0,
+    };
+    let list = |host| {
+        let groups = env(host).variable("groups", &[]).unwrap();
+        groups.get_from_path("g").unwrap().as_array().unwrap().as_ptr()
+    };
+    assert_eq!(list("n0"), list("n1"));
+    let path = [Segment::Key("g".to_owned())];
+    assert!(matches!(env("n0").resolve("groups", &path), Ok(Cow::Borrowed(_))));
 }

@@ -1,5 +1,6 @@
 //! What every evaluation in a run shares, and where variables get their values.
 
+use std::borrow::Cow;
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -60,7 +61,9 @@ pub(super) struct World {
     pub(super) registers: BTreeSet<String>,
     /// `hosts` as templates see it, without facts.
     pub(super) hosts_view: OnceLock<tera::Value>,
-    pub(super) groups_view: OnceLock<Json>,
+    /// `groups`, as conditions and as templates see it.
+    pub(super) groups_json: OnceLock<Json>,
+    pub(super) groups_view: OnceLock<tera::Value>,
     /// The hosts as resources see them that are about all of them.
     pub(super) members: OnceLock<Arc<[Member]>>,
 }
@@ -253,9 +256,9 @@ impl<'a> Env<'a> {
         Err(undefined(name, &[]))
     }
 
-    fn fact(&self, path: &[Segment]) -> Result<Json, Missing> {
+    fn fact(&self, path: &[Segment]) -> Result<Cow<'a, Json>, Missing> {
         let Some(Segment::Key(name)) = path.first() else {
-            return self.inputs.facts.cloned().ok_or_else(|| waiting("facts"));
+            return self.inputs.facts.map(Cow::Borrowed).ok_or_else(|| waiting("facts"));
         };
         let Some(fact) = self.inputs.facts.and_then(|facts| facts.get(name)) else {
             return Err(waiting(name.clone()));
@@ -263,10 +266,10 @@ impl<'a> Env<'a> {
         descend(&format!("facts.{name}"), fact, path.get(1..).unwrap_or(&[]))
     }
 
-    fn other_host(&self, path: &[Segment]) -> Result<Json, Missing> {
+    fn other_host(&self, path: &[Segment]) -> Result<Cow<'a, Json>, Missing> {
         let Some(Segment::Key(name)) = path.first() else {
             let all = serde_json::to_value(self.hosts_value(false)?).unwrap_or_default();
-            return descend("hosts", &all, path);
+            return below("hosts", all, path);
         };
         let Some(host) = self.world.by_name.get(name).and_then(|index| self.world.hosts.get(*index)) else {
             return Err(Missing::Undefined(PathError {
@@ -280,7 +283,7 @@ impl<'a> Env<'a> {
             let facts = fleet.facts.get(&host.index).ok_or_else(|| waiting(facts_of(name)))?;
             return descend(&format!("hosts.{name}.facts"), facts, rest.get(1..).unwrap_or(&[]));
         }
-        descend(&format!("hosts.{name}"), &self.view_of(host), rest)
+        below(&format!("hosts.{name}"), self.view_of(host), rest)
     }
 
     /// What a text waits for that could not be filled in: facts of hosts that were never reached,
@@ -341,24 +344,33 @@ impl<'a> Env<'a> {
         tera::Value::from(hosts)
     }
 
-    fn groups(&self) -> &Json {
-        self.world.groups_view.get_or_init(|| {
-            let names = |members: &BTreeSet<usize>| {
-                members
-                    .iter()
-                    .filter_map(|index| self.world.hosts.get(*index))
-                    .map(|host| Json::String(host.name.clone()))
-                    .collect::<Vec<_>>()
-            };
-            Json::Object(
-                self.world
-                    .groups
-                    .iter()
-                    .map(|(name, members)| (name.clone(), Json::Array(names(members))))
-                    .collect(),
-            )
+    fn groups(&self) -> &'a Json {
+        let name = |index: &usize| self.world.hosts.get(*index).map(|host| host.name.as_str());
+        self.world.groups_json.get_or_init(|| {
+            let lists = self.world.groups.iter();
+            lists
+                .map(|(group, hosts)| (group.clone(), hosts.iter().filter_map(name).collect::<Json>()))
+                .collect()
         })
     }
+}
+
+/// What is below a value that nobody else has.
+fn below(root: &str, value: Json, path: &[Segment]) -> Result<Cow<'static, Json>, Missing> {
+    if path.is_empty() {
+        return Ok(Cow::Owned(value));
+    }
+    descend(root, &value, path).map(|found| Cow::Owned(found.into_owned()))
+}
+
+/// The first steps of paths; `None` where one of them is the whole or cannot be told.
+fn fields<'a>(uses: &[&'a PathUse]) -> Option<BTreeSet<&'a str>> {
+    uses.iter()
+        .map(|path| match path.segments.first() {
+            Some(Segment::Key(name)) => Some(name.as_str()),
+            _ => None,
+        })
+        .collect()
 }
 
 /// The frame of the inventory itself.
@@ -368,9 +380,14 @@ pub(super) fn inventory_frame() -> &'static Frame {
 }
 
 impl Lookup for Env<'_> {
-    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Cow<'_, Json>, Missing> {
         match root {
-            "host" => descend("host", &self.host.view(), path),
+            "host" => match path {
+                [Segment::Key(name), rest @ ..] if let Some(field) = self.host.field(name) => {
+                    below(&format!("host.{name}"), field, rest)
+                }
+                _ => below("host", self.host.view(), path),
+            },
             "facts" => self.fact(path),
             "hosts" => self.other_host(path),
             "groups" => descend("groups", self.groups(), path),
@@ -380,14 +397,11 @@ impl Lookup for Env<'_> {
             },
             "secrets" => match path {
                 [Segment::Key(name)] if self.world.secrets.contains(name) => {
-                    Ok(Json::String(secrets::placeholder(name)))
+                    Ok(Cow::Owned(Json::String(secrets::placeholder(name))))
                 }
                 _ => Err(undefined(root, path)),
             },
-            name => {
-                let value = self.variable_value(name)?;
-                if path.is_empty() { Ok(value) } else { descend(name, &value, path) }
-            }
+            name => below(name, self.variable_value(name)?, path),
         }
     }
 }
@@ -399,19 +413,34 @@ impl Values for Env<'_> {
                 let facts = Segment::Key("facts".to_owned());
                 self.hosts_value(uses.iter().any(|path| path.segments.get(1) == Some(&facts)))
             }
+            "groups" => Ok(self
+                .world
+                .groups_view
+                .get_or_init(|| tera::Value::from_serializable(self.groups()))
+                .clone()),
+            // Only the fields that are read: the rest would be copied for each text of each host.
+            "host" => match fields(uses) {
+                Some(names) => {
+                    let known = names.into_iter().filter_map(|name| {
+                        Some((name.to_owned(), tera::Value::from_serializable(&self.host.field(name)?)))
+                    });
+                    Ok(tera::Value::from(known.collect::<BTreeMap<_, _>>()))
+                }
+                None => Ok(tera::Value::from_serializable(&self.host.view())),
+            },
             "facts" => {
+                let Some(names) = fields(uses) else {
+                    return self.fact(&[]).map(|facts| tera::Value::from_serializable(&*facts));
+                };
                 let mut facts = BTreeMap::new();
                 let mut missing = BTreeSet::new();
-                for path in uses {
-                    let Some(Segment::Key(name)) = path.segments.first() else {
-                        return self.fact(&[]).map(|facts| tera::Value::from_serializable(&facts));
-                    };
+                for name in names {
                     match self.inputs.facts.and_then(|facts| facts.get(name)) {
                         Some(fact) => {
-                            facts.insert(name.clone(), tera::Value::from_serializable(fact));
+                            facts.insert(name.to_owned(), tera::Value::from_serializable(fact));
                         }
                         None => {
-                            missing.insert(name.clone());
+                            missing.insert(name.to_owned());
                         }
                     }
                 }

@@ -3,6 +3,7 @@
 //! Every undefined path is an error that names it; comparing two types is an error. What is not
 //! known yet (facts before they are gathered) is *waiting*, which `and` and `or` respect.
 
+use std::borrow::Cow;
 use std::cmp::Ordering;
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -27,11 +28,12 @@ pub enum Missing {
 
 /// Where an expression finds its values.
 pub trait Lookup {
-    /// The value at a path without unknown steps.
+    /// The value at a path without unknown steps; not copied where it stands somewhere, which
+    /// for a list of all hosts counts.
     ///
     /// # Errors
     /// When there is none.
-    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing>;
+    fn resolve(&self, root: &str, path: &[Segment]) -> Result<Cow<'_, Json>, Missing>;
 }
 
 /// Why an expression has no value.
@@ -43,7 +45,7 @@ pub enum Unresolved {
     Wrong(TextError),
 }
 
-type Value = Result<Json, Unresolved>;
+type Value<'a> = Result<Cow<'a, Json>, Unresolved>;
 
 /// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]
@@ -107,7 +109,7 @@ impl Condition {
     ///
     /// # Errors
     /// When it waits or is wrong.
-    pub fn value(&self, lookup: &dyn Lookup) -> Value {
+    pub fn value<'a>(&'a self, lookup: &'a dyn Lookup) -> Result<Cow<'a, Json>, Unresolved> {
         value(&self.expr, lookup)
     }
 
@@ -265,18 +267,18 @@ fn needs_boolean(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) {
     }
 }
 
-fn path(
+fn path<'a>(
     root: &str,
     steps: &[Step],
     expr: &Expr,
-    lookup: &dyn Lookup,
-) -> Result<Json, Result<TextError, BTreeSet<String>>> {
+    lookup: &'a dyn Lookup,
+) -> Result<Cow<'a, Json>, Result<TextError, BTreeSet<String>>> {
     let mut keys = Vec::new();
     for step in steps {
         keys.push(match step {
             Step::Key(key) => Segment::Key(key.clone()),
             Step::Index(index) => Segment::Index(*index),
-            Step::Dynamic(inner) => match value(inner, lookup) {
+            Step::Dynamic(inner) => match value(inner, lookup).map(Cow::into_owned) {
                 Ok(Json::String(key)) => Segment::Key(key),
                 Ok(Json::Number(number)) => {
                     match number.as_u64().and_then(|number| usize::try_from(number).ok()) {
@@ -310,12 +312,12 @@ fn boolean(expr: &Expr, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
 
 /// `and` (`decisive` is false) and `or` (`decisive` is true), from left to right; a side that
 /// waits does not hide that the other one decides.
-fn junction(a: &Expr, b: &Expr, decisive: bool, lookup: &dyn Lookup) -> Value {
+fn junction(a: &Expr, b: &Expr, decisive: bool, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
     match boolean(a, lookup) {
-        Ok(left) if left == decisive => Ok(Json::Bool(decisive)),
-        Ok(_) => boolean(b, lookup).map(Json::Bool),
+        Ok(left) if left == decisive => Ok(decisive),
+        Ok(_) => boolean(b, lookup),
         Err(Unresolved::Waiting(mut names)) => match boolean(b, lookup) {
-            Ok(right) if right == decisive => Ok(Json::Bool(decisive)),
+            Ok(right) if right == decisive => Ok(decisive),
             Err(Unresolved::Waiting(more)) => {
                 names.extend(more);
                 Err(Unresolved::Waiting(names))
@@ -327,45 +329,44 @@ fn junction(a: &Expr, b: &Expr, decisive: bool, lookup: &dyn Lookup) -> Value {
     }
 }
 
-fn value(expr: &Expr, lookup: &dyn Lookup) -> Value {
-    let fail = |error: TextError| Err(Unresolved::Wrong(error));
+fn value<'a>(expr: &'a Expr, lookup: &'a dyn Lookup) -> Value<'a> {
+    let known = |value: Json| Ok(Cow::Owned(value));
     match &expr.kind {
-        ExprKind::Literal(value) => Ok(value.clone()),
+        ExprKind::Literal(value) => Ok(Cow::Borrowed(value)),
         ExprKind::List(items) => {
-            items.iter().map(|item| value(item, lookup)).collect::<Result<Vec<_>, _>>().map(Json::Array)
+            let items = items.iter().map(|item| value(item, lookup).map(Cow::into_owned));
+            known(Json::Array(items.collect::<Result<_, _>>()?))
         }
         ExprKind::Path(root, steps) => path(root, steps, expr, lookup).map_err(|error| match error {
             Ok(error) => Unresolved::Wrong(error),
             Err(names) => Unresolved::Waiting(names),
         }),
-        ExprKind::Not(inner) => boolean(inner, lookup).map(|value| Json::Bool(!value)),
-        ExprKind::And(a, b) => junction(a, b, false, lookup),
-        ExprKind::Or(a, b) => junction(a, b, true, lookup),
+        ExprKind::Not(inner) => known(Json::Bool(!boolean(inner, lookup)?)),
+        ExprKind::And(a, b) => known(Json::Bool(junction(a, b, false, lookup)?)),
+        ExprKind::Or(a, b) => known(Json::Bool(junction(a, b, true, lookup)?)),
         ExprKind::Compare(op, a, b) => {
             let (left, right) = (value(a, lookup)?, value(b, lookup)?);
-            compare(expr, *op, &left, &right).map(Json::Bool).or_else(fail)
+            known(Json::Bool(compare(expr, *op, &left, &right).map_err(Unresolved::Wrong)?))
         }
         ExprKind::In(a, b, negated) => {
             let (item, list) = (value(a, lookup)?, value(b, lookup)?);
-            contains(expr, &item, &list).map(|found| Json::Bool(found != *negated)).or_else(fail)
+            known(Json::Bool(contains(expr, &item, &list).map_err(Unresolved::Wrong)? != *negated))
         }
         ExprKind::Defined(inner, negated) => {
-            let ExprKind::Path(root, steps) = &inner.kind else { return Ok(Json::Bool(!negated)) };
+            let ExprKind::Path(root, steps) = &inner.kind else { return known(Json::Bool(!negated)) };
             match path(root, steps, inner, lookup) {
-                Ok(_) => Ok(Json::Bool(!negated)),
-                Err(Ok(_)) => Ok(Json::Bool(*negated)),
+                Ok(_) => known(Json::Bool(!negated)),
+                Err(Ok(_)) => known(Json::Bool(*negated)),
                 Err(Err(names)) => Err(Unresolved::Waiting(names)),
             }
         }
-        ExprKind::IsNone(inner, negated) => {
-            value(inner, lookup).map(|value| Json::Bool(value.is_null() != *negated))
-        }
-        ExprKind::Length(inner) => match value(inner, lookup)? {
-            Json::String(text) => Ok(Json::from(text.chars().count())),
-            Json::Array(items) => Ok(Json::from(items.len())),
-            Json::Object(map) => Ok(Json::from(map.len())),
+        ExprKind::IsNone(inner, negated) => known(Json::Bool(value(inner, lookup)?.is_null() != *negated)),
+        ExprKind::Length(inner) => match value(inner, lookup)?.as_ref() {
+            Json::String(text) => known(Json::from(text.chars().count())),
+            Json::Array(items) => known(Json::from(items.len())),
+            Json::Object(map) => known(Json::from(map.len())),
             other @ (Json::Null | Json::Bool(_) | Json::Number(_)) => {
-                fail(wrong(inner, format!("{} has no length", Shape::of(&other).name())))
+                Err(Unresolved::Wrong(wrong(inner, format!("{} has no length", Shape::of(other).name()))))
             }
         },
     }
@@ -424,11 +425,20 @@ fn contains(expr: &Expr, item: &Json, list: &Json) -> Result<bool, TextError> {
     let not_text = || different_types(expr, "in", &shape, &Shape::Text, None);
     match list {
         Json::Array(items) => {
-            let element = items.iter().map(Shape::of).find(|element| !element.comparable(&shape));
-            match element {
-                Some(element) => Err(different_types(expr, "in", &shape, &element, None)),
-                None => Ok(items.iter().any(|element| equal(element, item))),
+            let mut found = false;
+            for element in items {
+                // Nearly all lists: those of names, as long as there are hosts.
+                if let (Some(part), Json::String(element)) = (part, element) {
+                    found |= element == part;
+                    continue;
+                }
+                let other = Shape::of(element);
+                if !other.comparable(&shape) {
+                    return Err(different_types(expr, "in", &shape, &other, None));
+                }
+                found |= equal(element, item);
             }
+            Ok(found)
         }
         Json::String(text) => part.map(|part| text.contains(part)).ok_or_else(not_text),
         Json::Object(map) => part.map(|key| map.contains_key(key)).ok_or_else(not_text),
@@ -442,7 +452,7 @@ fn contains(expr: &Expr, item: &Json, list: &Json) -> Result<bool, TextError> {
 ///
 /// # Errors
 /// When a step is not there.
-pub fn descend(root: &str, value: &Json, path: &[Segment]) -> Result<Json, Missing> {
+pub fn descend<'a>(root: &str, value: &'a Json, path: &[Segment]) -> Result<Cow<'a, Json>, Missing> {
     let mut here = value;
     for segment in path {
         let next = match (segment, here) {
@@ -464,7 +474,7 @@ pub fn descend(root: &str, value: &Json, path: &[Segment]) -> Result<Json, Missi
         };
         here = next;
     }
-    Ok(here.clone())
+    Ok(Cow::Borrowed(here))
 }
 
 #[cfg(test)]
@@ -477,7 +487,7 @@ mod tests {
     struct World(Json);
 
     impl Lookup for World {
-        fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+        fn resolve(&self, root: &str, path: &[Segment]) -> Result<Cow<'_, Json>, Missing> {
             if root == "later" {
                 return Err(Missing::Waiting(BTreeSet::from(["later".to_owned()])));
             }

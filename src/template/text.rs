@@ -1,5 +1,7 @@
 //! A text with templates, parsed once and rendered often.
 
+use std::borrow::Cow;
+
 use serde_json::Value as Json;
 use tera::{Context, ErrorKind, Tera, Value};
 
@@ -125,11 +127,13 @@ impl Text {
     pub fn render(&self, values: &dyn Values) -> Result<Json, Unresolved> {
         match &self.body {
             Body::Plain => Ok(Json::String(self.source.clone())),
-            Body::Path(condition) => condition.value(values).map_err(|error| match error {
-                // The expression begins after the braces.
-                Unresolved::Wrong(error) => Unresolved::Wrong(error.shift(2)),
-                waiting @ Unresolved::Waiting(_) => waiting,
-            }),
+            Body::Path(condition) => {
+                condition.value(values).map(Cow::into_owned).map_err(|error| match error {
+                    // The expression begins after the braces.
+                    Unresolved::Wrong(error) => Unresolved::Wrong(error.shift(2)),
+                    waiting @ Unresolved::Waiting(_) => waiting,
+                })
+            }
             Body::Tera { engine, sole } => {
                 let context = self.context(values)?;
                 let text = engine.render(NAME, &context).map_err(|error| {
@@ -255,7 +259,7 @@ mod tests {
     struct World(Json);
 
     impl Lookup for World {
-        fn resolve(&self, root: &str, path: &[Segment]) -> Result<Json, Missing> {
+        fn resolve(&self, root: &str, path: &[Segment]) -> Result<Cow<'_, Json>, Missing> {
             let mut full = vec![Segment::Key(root.to_owned())];
             full.extend_from_slice(path);
             descend("", &self.0, &full)
