@@ -190,6 +190,15 @@ impl Diagnostics {
         self.push(Diagnostic::error(span, message));
     }
 
+    /// Takes of another collection what is not [said](Self::says) yet.
+    pub fn append_new(&mut self, other: Self) {
+        for diagnostic in other.list {
+            if !self.says(&diagnostic) {
+                self.push(diagnostic);
+            }
+        }
+    }
+
     /// Takes all of another collection.
     pub fn append(&mut self, other: Self) {
         for diagnostic in other.list {

@@ -5,8 +5,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::num::NonZero;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
 
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::Project;
@@ -21,16 +25,16 @@ use crate::playbook::{InstanceState, Step};
 /// costs as much as there are hosts.
 const WIDE: usize = 8;
 
+/// Another thread is worth its start from so many fillings on.
+const SHARE: usize = 500;
+
 /// What one result of a step wants of one thing.
 struct Claim {
     step: usize,
-    /// The hosts.
-    members: Arc<Members>,
+    /// The hosts that share the result.
+    members: Arc<[usize]>,
     wants: String,
 }
-
-/// Hosts that share a result.
-type Members = BTreeSet<usize>;
 
 /// What steps manage.
 type Claims = BTreeMap<Object, Vec<Claim>>;
@@ -56,18 +60,19 @@ impl Project {
                 Fleet::new(all)
             });
             let inputs = Inputs { facts, fleet: fleet.as_ref(), ..Inputs::none() };
+            let due = |step: &&Step| place == 0 || reads_facts(step);
+            let tasks: Vec<&Step> = self.steps.iter().filter(due).collect();
+            let all: Vec<&Step> = tasks.iter().copied().chain(self.handlers.iter().filter(due)).collect();
+            let filled = on_all_cores(&all, |step| self.validate_step(step, &inputs, name));
             let mut own = Claims::new();
-            for step in &self.steps {
-                let asks = reads_facts(step);
-                if asks || place == 0 {
-                    let claims = if asks { &mut own } else { &mut common };
-                    self.validate_step(step, &inputs, name, &mut diagnostics, Some(claims));
-                }
-            }
-            for handler in &self.handlers {
+            for (nth, (step, (found, wants))) in all.iter().zip(filled).enumerate() {
+                diagnostics.append_new(found);
                 // Handlers repeat what tasks manage, which is what they are for.
-                if place == 0 || !handler.facts.is_empty() {
-                    self.validate_step(handler, &inputs, name, &mut diagnostics, None);
+                if nth < tasks.len() {
+                    let claims = if reads_facts(step) { &mut own } else { &mut common };
+                    for (object, claim) in wants {
+                        claims.entry(object).or_default().push(claim);
+                    }
                 }
             }
             if place == 0 {
@@ -94,25 +99,26 @@ impl Project {
         }
     }
 
+    /// What is wrong with a step on any of its hosts, and what it wants on them.
     fn validate_step(
         &self,
         step: &Step,
         inputs: &Inputs<'_>,
         specimen: Option<&str>,
-        diagnostics: &mut Diagnostics,
-        mut claims: Option<&mut Claims>,
-    ) {
+    ) -> (Diagnostics, Vec<(Object, Claim)>) {
+        let mut diagnostics = Diagnostics::default();
+        let mut claims = Vec::new();
         let reads = &step.program.reads;
-        let mut groups: BTreeMap<String, Members> = BTreeMap::new();
+        let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
         for index in &step.hosts {
             if let Some(host) = self.seen_by(step, *index) {
-                groups.entry(signature(step, host)).or_default().insert(*index);
+                groups.entry(signature(step, host)).or_default().push(*index);
             }
         }
         let limit = if reads.hosts { WIDE } else { usize::MAX };
         for members in groups.into_values().take(limit) {
             let Some(host) = members.first().and_then(|index| self.seen_by(step, *index)) else { continue };
-            let members = Arc::new(members);
+            let members: Arc<[usize]> = members.into();
             for (instance, found) in self.fill(step, host, inputs) {
                 for diagnostic in found.sorted() {
                     // One specimen and one host say it for all.
@@ -130,11 +136,10 @@ impl Project {
                         diagnostics.push(explained(diagnostic, step, host, specimen));
                     }
                     InstanceState::Ready { resource, condition: Some(true) } => {
-                        let Some(claims) = &mut claims else { continue };
-                        for (object, wants) in resource.manages() {
-                            let claim = Claim { step: step.index, members: members.clone(), wants };
-                            claims.entry(object).or_default().push(claim);
-                        }
+                        let claim = |wants| Claim { step: step.index, members: members.clone(), wants };
+                        claims.extend(
+                            resource.manages().into_iter().map(|(object, wants)| (object, claim(wants))),
+                        );
                     }
                     InstanceState::Ready { .. }
                     | InstanceState::Skipped(_)
@@ -143,6 +148,7 @@ impl Project {
                 }
             }
         }
+        (diagnostics, claims)
     }
 
     /// Reports tasks that want different things of one object on one host: `claims` among
@@ -183,6 +189,31 @@ impl Project {
             }
         }
     }
+}
+
+/// What each of the steps comes to, in their order.
+fn on_all_cores<T: Send>(steps: &[&Step], work: impl Fn(&Step) -> T + Sync) -> Vec<T> {
+    let fillings: usize = steps.iter().map(|step| step.hosts.len()).sum();
+    let cores = thread::available_parallelism().map_or(1, NonZero::get);
+    let next = AtomicUsize::new(0);
+    let worker = || {
+        let mut done = Vec::new();
+        loop {
+            let place = next.fetch_add(1, Ordering::Relaxed);
+            let Some(step) = steps.get(place) else { return done };
+            done.push((place, work(step)));
+        }
+    };
+    let mut done = thread::scope(|scope| {
+        let others: Vec<_> = (1..cores.min(fillings / SHARE)).map(|_| scope.spawn(worker)).collect();
+        let mut done = worker();
+        for other in others {
+            done.extend(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
+        }
+        done
+    });
+    done.sort_by_key(|(place, _)| *place);
+    done.into_iter().map(|(_, result)| result).collect()
 }
 
 fn reads_facts(step: &Step) -> bool {

@@ -316,10 +316,10 @@ impl FromNode for Digest {
 
 /// SHA-256 in hex.
 pub fn sha256(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
+    let digit = |nibble: u8| char::from(if nibble < 10 { b'0' + nibble } else { b'a' - 10 + nibble });
     Sha256::digest(bytes).iter().fold(String::with_capacity(64), |mut hex, byte| {
-        // Writing to a string cannot fail.
-        let _ = write!(hex, "{byte:02x}");
+        hex.push(digit(byte >> 4));
+        hex.push(digit(byte & 15));
         hex
     })
 }
@@ -334,6 +334,6 @@ pub(super) fn claims<'a>(
 ) -> Vec<(Object, String)> {
     let own = attributes
         .into_iter()
-        .filter_map(|(attribute, want)| Some((object(format!("{name} ({attribute})")), want?)));
+        .filter_map(|(attribute, want)| want.map(|want| (object(format!("{name} ({attribute})")), want)));
     std::iter::once((object(name.to_owned()), presence.into())).chain(own).collect()
 }
