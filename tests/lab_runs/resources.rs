@@ -126,9 +126,10 @@ fn packages_services_modules_and_commands() {
     let Some(lab) = Lab::up(&["n0"], "{}") else { return };
     let node = lab.node("n0");
     node.sh(
-        "for unit in napper other; do
+        "for unit in napper other gone; do
             printf '[Service]\\nExecStart=/bin/sleep infinity\\n[Install]\\nWantedBy=multi-user.target\\n' >/usr/lib/systemd/system/$unit.service
-        done; systemctl daemon-reload; systemctl start other",
+        done; systemctl daemon-reload; systemctl start other gone
+        rm /usr/lib/systemd/system/gone.service; systemctl daemon-reload",
     );
     let site = lab.site(
         "system",
@@ -143,6 +144,8 @@ tasks:
     service: { name: napper, enabled: true, state: started }
   - name: other
     service: { name: other, masked: true, state: stopped }
+  - name: gone
+    service: { name: gone, masked: true, state: stopped }
   - name: creates
     command: { run: [touch, /root/created], creates: /root/created }
   - name: unless
@@ -151,8 +154,8 @@ tasks:
     command: { script: \"#!/bin/bash\\nset -o pipefail\\necho checked | tee check\", check: [test, -s, /root/check], chdir: /root }
 ",
     );
-    converges(&site, &["packages", "held", "napper", "other", "creates", "unless", "check"]);
-    assert_eq!(node.sh("apt-mark showhold; systemctl is-active napper; systemctl is-enabled napper; systemctl is-enabled other || true; systemctl is-active other || true; echo 2+2 | bc"), "tree\nactive\nenabled\nmasked\ninactive\n4");
+    converges(&site, &["packages", "held", "napper", "other", "gone", "creates", "unless", "check"]);
+    assert_eq!(node.sh("apt-mark showhold; systemctl is-active napper; systemctl is-enabled napper; systemctl is-enabled other || true; systemctl is-active other gone || true; echo 2+2 | bc"), "tree\nactive\nenabled\nmasked\ninactive\ninactive\n4");
 
     node.sh("systemctl stop napper; apt-mark unhold tree >/dev/null");
     converges(&site, &["held", "napper"]);

@@ -12,6 +12,8 @@ known() {
     *.service | *.timer) ;;
     *) return 0 ;;
     esac
+    # What runs has this, also when its file was deleted since.
+    if [ -L "/run/systemd/units/invocation:$1" ]; then return 0; fi
     for directory in /etc/systemd/system /usr/lib/systemd/system /lib/systemd/system \
         /usr/local/lib/systemd/system /etc/systemd/system.* /run/systemd/system /run/systemd/system.* \
         /run/systemd/generator /run/systemd/generator.* /run/systemd/transient; do
