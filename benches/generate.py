@@ -3,6 +3,7 @@
 
     benches/generate.py FOLDER         tasks for all tools; provision's go to benches/
     benches/generate.py --scale HOME   a playbook of provision for one user without root
+    benches/generate.py --many         a playbook of provision whose texts differ from host to host
 
 `forty` has files, directories and packages; `free` has no packages. Each is a playbook of
 provision, a playbook of Ansible, a deploy of pyinfra and a shell script.
@@ -138,6 +139,11 @@ def script(name, table):
 def main():
     if sys.argv[1] == "--scale":
         print(provision("scale", tasks(f"{sys.argv[2]}/bench", EVERYWHERE), owner=None), end="")
+        return
+    if sys.argv[1] == "--many":
+        paths = [f"/srv/many/f{number:02}.conf" for number in range(40)]
+        many = [{"kind": "file", "path": path, "mode": "0644", "content": f"{path} of {{{{ host.name }}}}\n"} for path in paths]
+        print(provision("many", many, owner=None), end="")
         return
     folder = pathlib.Path(sys.argv[1])
     folder.mkdir(parents=True, exist_ok=True)

@@ -4,7 +4,7 @@
     benches/report.py RESULTS COMMAND
 
 RESULTS has one run a line: scene, contestant, microseconds, number (tasks changed; KiB of memory
-in the scale scenes).
+in the scale scenes and in validate).
 """
 
 import collections
@@ -143,6 +143,24 @@ def scale_table(runs):
     return [*out, ""]
 
 
+def validate_table(runs):
+    ours = runs.get(("validate", "provision"))
+    if not ours:
+        return []
+    times = [time for time, _ in ours]
+    memory = max(int(number) for _, number in ours) / 1024
+    return [
+        "## Validate",
+        "",
+        "`provision validate`: 10 000 hosts, 40 tasks whose text differs from host to host.",
+        "",
+        "| | median | fastest to slowest | memory |",
+        "|---|---:|---:|---:|",
+        f"| provision | {seconds(statistics.median(times))} | {seconds(min(times))} to {seconds(max(times))} | {memory:.0f} MiB |",
+        "",
+    ]
+
+
 def main():
     runs = read(sys.argv[1])
     rounds = max((len(times) for times in runs.values()), default=0)
@@ -167,6 +185,7 @@ def main():
     for scene in SCENES:
         out += scene_table(runs, scene)
     out += scale_table(runs)
+    out += validate_table(runs)
     print("\n".join(out).rstrip())
 
 

@@ -1,8 +1,9 @@
 #!/usr/bin/env bash
 # Compares provision with bare ssh, a hand-written script, Ansible (with and without Mitogen) and
-# pyinfra on four lab hosts, and with bare logins on up to 1000 hosts; writes docs/benchmarks.md.
+# pyinfra on four lab hosts, and with bare logins on up to 1000 hosts, and times `validate` of 10 000;
+# writes docs/benchmarks.md.
 #
-#   scripts/bench.sh [converged] [kex] [first] [packages] [mixed] [scale]    default: all
+#   scripts/bench.sh [converged] [kex] [first] [packages] [mixed] [scale] [validate]    default: all
 #   ROUNDS=5 TURNS=5 LEGS="bare script provision ansible mitogen pyinfra" HOST_COUNTS="10 100 300 1000"
 #
 # Contestants take turns (A B C A B C); every run is cold; what is written are medians.
@@ -22,7 +23,7 @@ WORK=$PWD/target/bench
 TASKS=$WORK/tasks
 RESULTS=$WORK/results.tsv
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(converged kex first packages mixed scale)
+[ ${#parts[@]} -gt 0 ] || parts=(converged kex first packages mixed scale validate)
 # Ansible refuses any other encoding.
 export LC_ALL=C.UTF-8
 
@@ -134,6 +135,22 @@ mixed() {
     for _ in $(seq $((ROUNDS * TURNS))); do
         run mixed bare - 0
         run mixed provision - 0
+    done
+}
+
+# A large inventory is read and every text filled in for every host; nothing is connected to.
+validate() {
+    has_leg provision || return 0
+    local dir=$WORK/validate start end
+    mkdir -p "$dir"
+    benches/generate.py --many >"$dir/many.playbook.yaml"
+    printf '%s\n' 'cluster: many' 'groups: { gpu: { hosts: "n[0-9999]" } }' 'playbooks: [./many.playbook.yaml]' >"$dir/many.yaml"
+    for _ in $(seq "$ROUNDS"); do
+        start=$(now)
+        /usr/bin/time -f %M -o "$dir/memory" "$PROVISION" validate "$dir/many.yaml" >"$WORK/validate.log" 2>&1 || fail "$WORK/validate.log"
+        end=$(now)
+        printf 'validate\tprovision\t%s\t%s\n' "$((end - start))" "$(cat "$dir/memory")" >>"$RESULTS"
+        printf '  validate   provision  %8d ms  %s KiB\n' "$(((end - start) / 1000))" "$(cat "$dir/memory")" >&2
     done
 }
 
