@@ -6,7 +6,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 use std::num::NonZero;
-use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
@@ -28,11 +27,10 @@ const WIDE: usize = 8;
 /// Another thread is worth its start from so many fillings on.
 const SHARE: usize = 500;
 
-/// What one result of a step wants of one thing.
+/// What a step wants of one thing on some of its hosts.
 struct Claim {
     step: usize,
-    /// The hosts that share the result.
-    members: Arc<[usize]>,
+    hosts: Vec<usize>,
     wants: String,
 }
 
@@ -70,8 +68,8 @@ impl Project {
                 // Handlers repeat what tasks manage, which is what they are for.
                 if nth < tasks.len() {
                     let claims = if reads_facts(step) { &mut own } else { &mut common };
-                    for (object, claim) in wants {
-                        claims.entry(object).or_default().push(claim);
+                    for (object, wants) in wants {
+                        claims.entry(object).or_default().extend(wants);
                     }
                 }
             }
@@ -105,9 +103,9 @@ impl Project {
         step: &Step,
         inputs: &Inputs<'_>,
         specimen: Option<&str>,
-    ) -> (Diagnostics, Vec<(Object, Claim)>) {
+    ) -> (Diagnostics, Claims) {
         let mut diagnostics = Diagnostics::default();
-        let mut claims = Vec::new();
+        let mut claims = Claims::new();
         let reads = &step.program.reads;
         let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
         for index in &step.hosts {
@@ -118,7 +116,6 @@ impl Project {
         let limit = if reads.hosts { WIDE } else { usize::MAX };
         for members in groups.into_values().take(limit) {
             let Some(host) = members.first().and_then(|index| self.seen_by(step, *index)) else { continue };
-            let members: Arc<[usize]> = members.into();
             for (instance, found) in self.fill(step, host, inputs) {
                 for diagnostic in found.sorted() {
                     // One specimen and one host say it for all.
@@ -136,10 +133,13 @@ impl Project {
                         diagnostics.push(explained(diagnostic, step, host, specimen));
                     }
                     InstanceState::Ready { resource, condition: Some(true) } => {
-                        let claim = |wants| Claim { step: step.index, members: members.clone(), wants };
-                        claims.extend(
-                            resource.manages().into_iter().map(|(object, wants)| (object, claim(wants))),
-                        );
+                        for (object, wants) in resource.manages() {
+                            let known = claims.entry(object).or_default();
+                            match known.last_mut() {
+                                Some(last) if last.wants == wants => last.hosts.extend(&members),
+                                _ => known.push(Claim { step: step.index, hosts: members.clone(), wants }),
+                            }
+                        }
                     }
                     InstanceState::Ready { .. }
                     | InstanceState::Skipped(_)
@@ -163,7 +163,7 @@ impl Project {
             }
             let mut firsts: BTreeMap<usize, &Claim> = BTreeMap::new();
             for second in list {
-                for index in second.members.iter() {
+                for index in &second.hosts {
                     let first = *firsts.entry(*index).or_insert(second);
                     if first.wants == second.wants || told.contains(&(first.step, second.step)) {
                         continue;
