@@ -20,6 +20,7 @@ pub mod facts;
 pub mod inventory;
 pub mod journal;
 pub mod lab;
+pub mod placeholder;
 pub mod plan;
 pub mod playbook;
 pub mod probes;

@@ -1,9 +1,10 @@
 //! Secrets: where they come from and where they may go.
 //!
 //! A secret is a [`SecretString`]: no `Display`, no `Serialize`. Text that will hold one carries
-//! the placeholder [`placeholder`] through templates, plans, diffs and journals; only the writer
-//! of a transport puts the value in ([`Secrets::reveal`]).
+//! its [placeholder](crate::placeholder) through templates, plans, diffs and journals; only the
+//! writer of a transport puts the value in ([`Secrets::reveal`]).
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::process::{Command, Stdio};
@@ -16,6 +17,7 @@ use serde_json::{Value as Json, json};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node};
 use crate::inventory::Bases;
+use crate::placeholder;
 
 /// Where a secret comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -81,16 +83,6 @@ impl SecretSource {
     }
 }
 
-/// The text that stands for a secret everywhere but on the wire.
-pub fn placeholder(name: &str) -> String {
-    format!("{{{{provision-secret:{name}}}}}")
-}
-
-/// Whether a text holds a secret's placeholder.
-pub fn holds_secret(text: &str) -> bool {
-    text.contains("{{provision-secret:")
-}
-
 /// The secrets of a run by name.
 #[derive(Debug, Clone, Default)]
 pub struct Secrets(Arc<BTreeMap<String, SecretString>>);
@@ -120,17 +112,17 @@ impl Secrets {
     }
 
     /// Replaces every placeholder by its value. The result goes to the wire and nowhere else.
-    pub fn reveal(&self, text: &str) -> String {
-        let mut out = text.to_owned();
-        for (name, value) in self.0.iter() {
-            out = out.replace(&placeholder(name), value.expose_secret());
-        }
-        out
+    /// One without a value becomes `(secret NAME)`: no placeholder leaves this machine.
+    pub fn reveal<'a>(&self, text: &'a str) -> Cow<'a, str> {
+        placeholder::replace(text, |name| match self.get(name) {
+            Some(value) => value.expose_secret().to_owned(),
+            None => format!("(secret {name})"),
+        })
     }
 
-    /// Replaces every secret's value in captured output by `(secret NAME)`.
+    /// Replaces every placeholder, and every secret's value in captured output, by `(secret NAME)`.
     pub fn redact(&self, text: &str) -> String {
-        let mut out = text.to_owned();
+        let mut out = placeholder::shown(text).into_owned();
         for (name, value) in self.0.iter() {
             let value = value.expose_secret();
             // A key of many lines may be printed, cut or indented line by line.
@@ -250,7 +242,7 @@ mod tests {
     fn one(source: SecretSource) -> Result<String, String> {
         let secrets =
             resolve(&BTreeMap::from([("s".to_owned(), source)])).map_err(|error| error.to_string())?;
-        Ok(secrets.reveal(&format!("<{}>", placeholder("s"))))
+        Ok(secrets.reveal(&format!("<{}>", placeholder::of("s"))).into_owned())
     }
 
     fn command(words: &[&str]) -> SecretSource {

@@ -12,7 +12,7 @@ use serde_json::{Value as Json, json};
 
 use crate::config::{Diagnostic, Diagnostics, Entries, FromNode, Node, Sp, Yaml};
 use crate::inventory::Bases;
-use crate::secrets::holds_secret;
+use crate::placeholder;
 
 crate::record! {
     /// Where software comes from at this site.
@@ -71,7 +71,7 @@ impl Url {
     /// # Errors
     /// A text for the user.
     pub fn new(text: &str) -> Result<Self, String> {
-        if holds_secret(text) {
+        if placeholder::is_in(text) {
             return Err("a URL cannot hold a secret: URLs are shown in plans and logs".to_owned());
         }
         let (scheme, rest) = text

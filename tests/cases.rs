@@ -14,10 +14,14 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
 
+mod support;
+
 use provision::config::{Diagnostics, Sources, yaml};
 use provision::facts::{Answer, Facts, Query, base, batch};
+use provision::placeholder;
 use provision::resources::{Context, Local, Member, Planned, Resource, Roster, Unplannable, kinds};
-use provision::transport::PartEnd;
+use provision::secrets::Secrets;
+use provision::transport::{Arg, PartEnd, Script};
 use serde_json::{Map, Value as Json};
 
 fn root(name: &str) -> PathBuf {
@@ -198,7 +202,7 @@ impl Context for Files {
 
 fn read(text: &str) -> Result<Arc<dyn Resource>, String> {
     let mut sources = Sources::default();
-    let id = sources.add("case.yaml", text);
+    let id = sources.add("case.yaml", support::with_placeholders(text));
     let node = yaml::parse(&sources, id).map_err(|diagnostic| diagnostic.render(&sources, false))?;
     let yaml::Yaml::Map(entries) = &node.get("task").unwrap().value else { panic!("{text}") };
     let (key, value) = &entries[0];
@@ -210,6 +214,11 @@ fn read(text: &str) -> Result<Arc<dyn Resource>, String> {
 }
 
 fn facts_for(resource: &dyn Resource, given: &BTreeMap<String, Json>) -> Facts {
+    try_facts_for(resource, given).unwrap_or_else(|| panic!("no answers: {given:?}"))
+}
+
+/// `None` where something given is no answer.
+fn try_facts_for(resource: &dyn Resource, given: &BTreeMap<String, Json>) -> Option<Facts> {
     let mut facts = Facts::default();
     for query in resource.queries() {
         let name = name_of(&query);
@@ -217,12 +226,11 @@ fn facts_for(resource: &dyn Resource, given: &BTreeMap<String, Json>) -> Facts {
         let tag = name.split(' ').next().unwrap();
         let answer: Answer = match value.get("unknown") {
             Some(reason) => Answer::Unknown(reason.as_str().unwrap().to_owned()),
-            None => serde_json::from_value(serde_json::json!({ tag: value }))
-                .unwrap_or_else(|error| panic!("{name}: {error}")),
+            None => serde_json::from_value(serde_json::json!({ tag: value })).ok()?,
         };
         facts.insert(query, answer);
     }
-    facts
+    Some(facts)
 }
 
 fn told(planned: Planned) -> Result<Vec<String>, String> {
@@ -285,6 +293,81 @@ fn resources() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+}
+
+/// Puts `text` behind every text of an answer, or into the place of it.
+fn spoil(value: &mut Json, spoiled: &dyn Fn(&str) -> String) {
+    match value {
+        Json::String(text) => *text = spoiled(text),
+        Json::Array(list) => list.iter_mut().for_each(|entry| spoil(entry, spoiled)),
+        Json::Object(map) => map.values_mut().for_each(|entry| spoil(entry, spoiled)),
+        Json::Null | Json::Bool(_) | Json::Number(_) => {}
+    }
+}
+
+/// Every text that a script gets, as the wire would send it.
+fn revealed(script: &Script, secrets: &Secrets, texts: &mut Vec<String>) {
+    for arg in &script.args {
+        match arg {
+            Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => {
+                texts.push(secrets.reveal(text).into_owned());
+            }
+            Arg::Bytes(bytes) => texts.push(secrets.reveal(&String::from_utf8_lossy(bytes)).into_owned()),
+            Arg::Script(inner) => revealed(inner, secrets, texts),
+        }
+    }
+}
+
+/// Whatever a host says, it does not get a secret that its task does not write: the placeholder as
+/// an account on the host may guess it stands in every fact of every case.
+#[test]
+fn no_host_speaks_a_placeholder() {
+    let secrets = Secrets::new(BTreeMap::from([("pw".to_owned(), "hunter2".to_owned().into())]));
+    let foreign =
+        ["{{provision-secret:pw}}".to_owned(), format!("{{{{provision-secret:{}:pw}}}}", "0".repeat(32))];
+    let mut spoken = BTreeMap::<&str, usize>::new();
+    for kind in kinds() {
+        for case in children(&root("resources").join(kind.name)) {
+            let text = fs::read_to_string(&case).unwrap();
+            let data: Json = serde_yaml::from_str(&text).unwrap();
+            let Ok(resource) = read(&text) else { continue };
+            let Some(given) = data.get("facts").and_then(Json::as_object) else { continue };
+            for foreign in &foreign {
+                let ways: [&dyn Fn(&str) -> String; 3] = [
+                    &|text: &str| format!("{text}{foreign}"),
+                    &|text: &str| format!("{text}\n{foreign}\n"),
+                    &|_: &str| foreign.clone(),
+                ];
+                // All facts at once, and each alone: one that is spoiled may hide the others.
+                let each = given.keys().map(|name| vec![name.as_str()]);
+                for names in each.chain([given.keys().map(String::as_str).collect()]) {
+                    for way in ways {
+                        let mut given = given.clone();
+                        for name in &names {
+                            spoil(&mut given[*name], way);
+                        }
+                        let given: BTreeMap<String, Json> = given.into_iter().collect();
+                        // What is no answer any more is refused before it gets here.
+                        let Some(facts) = try_facts_for(&*resource, &given) else { continue };
+                        let Ok(changes) = resource.plan(&facts) else { continue };
+                        let mut texts = Vec::new();
+                        for change in &changes {
+                            revealed(&change.script, &secrets, &mut texts);
+                            assert!(!placeholder::is_in(&change.summary), "{}", case.display());
+                        }
+                        for text in texts {
+                            assert!(!text.contains("hunter2"), "{}: {text}", case.display());
+                            *spoken.entry(kind.name).or_default() += usize::from(text.contains(foreign));
+                        }
+                    }
+                }
+            }
+        }
+    }
+    // Those that write back what a host said; without them nothing would have been tried.
+    for kind in ["authorized_key", "hosts_file", "kernel_cmdline", "line", "mount", "ssh_mesh", "time_sync"] {
+        assert!(spoken.contains_key(kind), "{kind} did not write what its host said: {spoken:?}");
+    }
 }
 
 #[test]

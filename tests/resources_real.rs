@@ -13,7 +13,7 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use provision::config::{Diagnostics, Sources, yaml};
 use provision::resources::{Context, Local, Resource, kinds};
-use support::{SHELLS, converge, gather};
+use support::{SHELLS, converge, gather, with_placeholders};
 
 /// `src` names files below a directory; a template knows one variable.
 struct Here(Utf8PathBuf);
@@ -144,8 +144,9 @@ fn things_in_the_way() {
 fn secrets_are_compared_and_not_fetched() {
     each(|shell, read, directory| {
         let path = directory.join("secret");
-        let task =
-            read("file: { path: DIR/secret, content: \"token={{provision-secret:t}}\\n\", mode: \"0600\" }");
+        let task = read(&with_placeholders(
+            "file: { path: DIR/secret, content: \"token={{provision-secret:t}}\\n\", mode: \"0600\" }",
+        ));
         converge(shell, &*task).unwrap();
         fs::write(&path, "token=previous\n").unwrap();
         let facts = gather(shell, task.queries());

@@ -9,7 +9,8 @@ use std::os::unix::fs::PermissionsExt as _;
 use std::time::{Duration, Instant};
 
 use provision::inventory::Host;
-use provision::secrets::{Secrets, placeholder};
+use provision::placeholder;
+use provision::secrets::Secrets;
 use provision::transport::{
     Arg, ConnectKind, Frame, Local, Part, Script, Ssh, SshSettings, Transport as _, TransportError,
 };
@@ -498,7 +499,7 @@ async fn secrets_reach_the_host_and_no_command_line() {
     let (_ssh, mut remote) = server.open(&host).await.unwrap();
     let secrets = Secrets::new(BTreeMap::from([("token".to_owned(), "poison-4711'\"".to_owned().into())]));
     let script = Script::new("printf '%s' \"$1\"; cat /proc/[0-9]*/cmdline | grep -c poison-4711")
-        .arg(placeholder("token"));
+        .arg(placeholder::of("token"));
     let frame = Frame { parts: vec![part(script)], secrets, ..Frame::default() };
     let end = ends(&mut *remote, &frame).await.unwrap().remove(0);
     // The pattern of `grep` itself is the only one.

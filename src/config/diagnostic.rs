@@ -3,6 +3,7 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::source::{SourceId, Sources, Span};
+use crate::placeholder;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -141,7 +142,7 @@ impl Diagnostic {
             }
             report.push(group);
         }
-        renderer.render(&report)
+        placeholder::shown(&renderer.render(&report)).into_owned()
     }
 }
 

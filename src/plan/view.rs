@@ -6,6 +6,7 @@ use sha2::{Digest as _, Sha256};
 use super::diff;
 use super::planner::{TaskPlan, Verdict};
 use crate::events::{ChangeView, Failure, PlannedVerdict};
+use crate::placeholder;
 use crate::resources::Change;
 use crate::transport::{Arg, Script};
 
@@ -41,7 +42,7 @@ impl TaskPlan {
 }
 
 /// SHA-256 in hex over the exact commands and data of a host's plan: equal digests mean that the
-/// same would be done. Placeholders of secrets count, their values do not.
+/// same would be done. Names of secrets count, their values do not.
 pub fn digest<'a>(plans: impl IntoIterator<Item = (&'a str, &'a TaskPlan)>) -> String {
     let mut hash = Sha256::new();
     for (id, plan) in plans {
@@ -69,7 +70,9 @@ fn hash_script(hash: &mut Sha256, script: &Script) {
     hash.update(script.text.as_bytes());
     for arg in &script.args {
         match arg {
-            Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => hash.update(text.as_bytes()),
+            Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => {
+                hash.update(placeholder::lasting(text).as_bytes());
+            }
             Arg::Bytes(bytes) => hash.update(base64::engine::general_purpose::STANDARD.encode(bytes)),
             Arg::Script(inner) => hash_script(hash, inner),
         }

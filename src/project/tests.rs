@@ -7,6 +7,7 @@ use super::testing::{Case, language, load, show};
 use super::world::{Env, inventory_frame};
 use super::{Inputs, LoadOptions};
 use crate::inventory::{Become, Layer};
+use crate::placeholder;
 use crate::template::Segment;
 use crate::template::condition::Lookup as _;
 use crate::template::text::Values as _;
@@ -171,7 +172,18 @@ fn secrets_are_placeholders() {
         load(&small("tasks:\n- name: a\n  file: { path: /a, content: \"t={{ secrets.token }}\" }\n"))
             .unwrap();
     let shown = show(&project, 0, "n0", &Inputs::none());
-    assert!(shown.contains("t={{provision-secret:token}}"), "{shown}");
+    assert!(placeholder::shown(&shown).contains("t=(secret token)"), "{shown}");
+}
+
+#[test]
+fn what_a_host_says_is_no_placeholder() {
+    let foreign = "{{provision-secret:token}}";
+    let project =
+        load(&small("tasks:\n- name: a\n  file: { path: /a, content: \"{{ facts.kernel.release }}\" }\n"))
+            .unwrap();
+    let facts = json!({ "kernel": { "release": foreign } });
+    let shown = show(&project, 0, "n0", &Inputs { facts: Some(&facts), ..Inputs::none() });
+    assert!(shown.contains(foreign) && !placeholder::is_in(&shown), "{shown}");
 }
 
 #[test]

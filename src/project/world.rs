@@ -9,11 +9,11 @@ use serde_json::{Map, Value as Json};
 
 use crate::inventory::Host;
 use crate::inventory::hostlist::TextError;
+use crate::placeholder;
 use crate::playbook::Playbook;
 use crate::playbook::file::ParamType;
 use crate::playbook::files::Files;
 use crate::resources::{Member, Roster};
-use crate::secrets;
 use crate::sources::SiteSources;
 use crate::template::condition::{Lookup, Missing, descend};
 use crate::template::paths::is_template;
@@ -397,7 +397,7 @@ impl Lookup for Env<'_> {
             },
             "secrets" => match path {
                 [Segment::Key(name)] if self.world.secrets.contains(name) => {
-                    Ok(Cow::Owned(Json::String(secrets::placeholder(name))))
+                    Ok(Cow::Owned(Json::String(placeholder::of(name))))
                 }
                 _ => Err(undefined(root, path)),
             },
@@ -447,12 +447,8 @@ impl Values for Env<'_> {
                 if missing.is_empty() { Ok(tera::Value::from(facts)) } else { Err(Missing::Waiting(missing)) }
             }
             "secrets" => {
-                let all: BTreeMap<String, String> = self
-                    .world
-                    .secrets
-                    .iter()
-                    .map(|name| (name.clone(), secrets::placeholder(name)))
-                    .collect();
+                let all: BTreeMap<String, String> =
+                    self.world.secrets.iter().map(|name| (name.clone(), placeholder::of(name))).collect();
                 Ok(tera::Value::from(all))
             }
             root => self.resolve(root, &[]).map(|value| tera::Value::from_serializable(&value)),

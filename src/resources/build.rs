@@ -9,7 +9,7 @@ use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp, Span};
 use crate::facts::build::{Build as Found, BuildQuery, Prefix};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
-use crate::secrets::holds_secret;
+use crate::placeholder;
 use crate::transport::{Arg, Script};
 
 crate::choice! {
@@ -103,7 +103,7 @@ pub(super) struct Build {
 
 /// Whether a text can stand in a line of the stamp.
 fn check_word(word: &Sp<String>, diagnostics: &mut Diagnostics) -> bool {
-    let message = if holds_secret(word) {
+    let message = if placeholder::is_in(word) {
         "a build cannot hold a secret: its stamp and its log are for everybody"
     } else if word.contains(['\n', '\0']) {
         "this has a line break in it"

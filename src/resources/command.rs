@@ -10,7 +10,7 @@ use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
 use crate::facts::ask::{Asked, Command as Words, Question};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
-use crate::secrets::holds_secret;
+use crate::placeholder;
 
 /// A condition: a list is a program and its arguments, a string is a text for `sh`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -75,9 +75,9 @@ struct Command {
 fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> bool {
     let (empty, secret) = match words {
         Words::Argv(words) => {
-            (words.first().is_none_or(String::is_empty), words.iter().any(|w| holds_secret(w)))
+            (words.first().is_none_or(String::is_empty), words.iter().any(|w| placeholder::is_in(w)))
         }
-        Words::Script(text) => (text.trim().is_empty(), holds_secret(text)),
+        Words::Script(text) => (text.trim().is_empty(), placeholder::is_in(text)),
     };
     if empty {
         diagnostics.error(node.span, "there is nothing to run");

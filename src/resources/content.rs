@@ -8,7 +8,7 @@ use super::value::{FileMode, HostPath, Presence, Principal, claims, ownership, s
 use super::{Attribute, Change, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::facts::file::{Attributes, Content, FileKind, TEXT_LIMIT};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
-use crate::secrets::holds_secret;
+use crate::placeholder;
 use crate::transport::{Arg, Script};
 use camino::Utf8PathBuf;
 
@@ -43,7 +43,7 @@ pub(super) struct RegularFile {
 impl Want {
     fn secret(&self) -> Option<&str> {
         match self {
-            Self::Text(text) if holds_secret(text) => Some(text),
+            Self::Text(text) if placeholder::is_in(text) => Some(text),
             Self::Anything | Self::Text(_) | Self::Bytes(_) | Self::Large { .. } | Self::Remote { .. } => {
                 None
             }
@@ -53,8 +53,8 @@ impl Want {
     fn digest(&self) -> Option<String> {
         match self {
             Self::Anything => None,
-            // Of the placeholder: only for telling two tasks apart.
-            Self::Text(text) => Some(sha256(text.as_bytes())),
+            // With names of secrets in the place of values: only for telling two tasks apart.
+            Self::Text(text) => Some(sha256(placeholder::lasting(text).as_bytes())),
             Self::Bytes(bytes) => Some(sha256(bytes)),
             Self::Large { sha256, .. } | Self::Remote { sha256, .. } => Some(sha256.clone()),
         }
@@ -63,7 +63,7 @@ impl Want {
     /// The text as a diff shows it.
     fn shown(&self) -> Option<String> {
         let bytes: &[u8] = match self {
-            Self::Text(text) if !holds_secret(text) => text.as_bytes(),
+            Self::Text(text) if !placeholder::is_in(text) => text.as_bytes(),
             Self::Bytes(bytes) => bytes,
             Self::Anything | Self::Text(_) | Self::Large { .. } | Self::Remote { .. } => return None,
         };

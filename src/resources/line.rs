@@ -10,7 +10,7 @@ use super::value::{HostPath, Presence};
 use super::{Context, Planned, Resource, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp};
 use crate::facts::{Facts, Object, Query, Touches};
-use crate::secrets::holds_secret;
+use crate::placeholder;
 
 /// A regular expression of the user's, in the syntax of the `regex` crate.
 #[derive(Debug, Clone)]
@@ -63,7 +63,7 @@ struct Line {
 pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
     let fields = LineFields::from_node(node, diagnostics)?;
     let line = fields.line.value;
-    if holds_secret(&line) {
+    if placeholder::is_in(&line) {
         diagnostics.push(
             Diagnostic::error(
                 fields.line.span,

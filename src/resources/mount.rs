@@ -9,7 +9,7 @@ use super::value::{HostPath, Presence, claims};
 use super::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::{Answer, Facts, Object, Query, Touches, base};
-use crate::secrets::holds_secret;
+use crate::placeholder;
 use crate::transport::Script;
 
 crate::record! {
@@ -80,7 +80,7 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
         diagnostics.error(source.span, format!("`{}` cannot be mounted", *source));
         return None;
     }
-    if [&source, &options].iter().any(|text| holds_secret(text)) {
+    if [&source, &options].iter().any(|text| placeholder::is_in(text)) {
         diagnostics.push(
             Diagnostic::error(node.span, "/etc/fstab is read by everybody: it cannot hold a secret")
                 .help("use a credentials file, named in `options`"),

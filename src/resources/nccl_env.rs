@@ -13,9 +13,9 @@ use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, Yaml};
 use crate::facts::{Answer, Facts, Object, Query, Touches, base};
 use crate::inventory::host::is_compute;
+use crate::placeholder;
 use crate::probes::Observation;
 use crate::probes::rdma::Device;
-use crate::secrets::holds_secret;
 use crate::transport::quote;
 
 crate::choice! {
@@ -53,7 +53,7 @@ impl FromNode for Variable {
                 return None;
             }
         };
-        if text.chars().any(char::is_control) || holds_secret(&text) {
+        if text.chars().any(char::is_control) || placeholder::is_in(&text) {
             diagnostics.error(node.span, "a variable's value is one line, and no secret");
             return None;
         }

@@ -54,7 +54,7 @@ pub(super) fn read(
     let fields = SshKeyFields::from_node(node, diagnostics)?;
     let comment = fields.comment.as_ref().map(|comment| comment.value.clone());
     if let Some(wrong) =
-        fields.comment.filter(|text| text.chars().any(char::is_control) || crate::secrets::holds_secret(text))
+        fields.comment.filter(|text| text.chars().any(char::is_control) || crate::placeholder::is_in(text))
     {
         diagnostics.error(wrong.span, "a comment is one line, and no secret");
         return None;

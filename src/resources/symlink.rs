@@ -32,7 +32,7 @@ struct Symlink {
 pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
     let fields = SymlinkFields::from_node(node, diagnostics)?;
     let target = fields.target.value;
-    if target.is_empty() || target.contains(['\n', '\0']) || crate::secrets::holds_secret(&target) {
+    if target.is_empty() || target.contains(['\n', '\0']) || crate::placeholder::is_in(&target) {
         diagnostics.error(fields.target.span, "this is no target for a symbolic link");
         return None;
     }

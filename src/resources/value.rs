@@ -7,7 +7,7 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
 use crate::facts::Object;
-use crate::secrets::holds_secret;
+use crate::placeholder;
 
 crate::choice! {
     /// Whether a thing shall be there.
@@ -84,7 +84,7 @@ impl HostPath {
         if text.contains(['\n', '\0', '\r']) {
             return Err("a path has no line break in it".to_owned());
         }
-        if holds_secret(text) {
+        if placeholder::is_in(text) {
             return Err("a path cannot hold a secret: paths are shown in plans and logs".to_owned());
         }
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
@@ -204,7 +204,7 @@ impl FromNode for Scalar {
             return Some(Self(number.to_string()));
         }
         let text = String::from_node(node, diagnostics)?;
-        if text.contains(['\n', '\r', '\0']) || holds_secret(&text) {
+        if text.contains(['\n', '\r', '\0']) || placeholder::is_in(&text) {
             diagnostics.error(node.span, "a value is one line, and no secret");
             return None;
         }

@@ -23,6 +23,7 @@ use super::bounded::Bounded;
 use super::quote::quote;
 use super::script::{Arg, Script};
 use super::{Frame, TransportError};
+use crate::placeholder;
 use crate::secrets::Secrets;
 
 /// Longest line after a nonce that is taken for one of ours.
@@ -59,13 +60,18 @@ impl Script {
         out.push_str(" </dev/null\n");
     }
 
-    fn holds_nul(&self) -> bool {
-        self.text.contains('\0')
-            || self.args.iter().any(|arg| match arg {
-                Arg::Word(word) => word.contains('\0'),
-                Arg::Text(_) | Arg::Packed(_) | Arg::Bytes(_) => false,
-                Arg::Script(script) => script.holds_nul(),
-            })
+    fn refusal(&self) -> Option<&'static str> {
+        const NUL: &str = "holds a NUL character, which no shell word can hold";
+        if self.text.contains('\0') {
+            return Some(NUL);
+        }
+        self.args.iter().find_map(|arg| match arg {
+            Arg::Word(word) => word.contains('\0').then_some(NUL),
+            Arg::Text(_) | Arg::Packed(_) => None,
+            Arg::Bytes(bytes) => placeholder::is_in_bytes(bytes)
+                .then_some("sends bytes in which a secret should stand; this is a bug in provision"),
+            Arg::Script(script) => script.refusal(),
+        })
     }
 }
 
@@ -94,16 +100,14 @@ pub(super) fn nonce() -> String {
 /// The text of a frame.
 ///
 /// # Errors
-/// When a word holds NUL, which no shell can be given.
+/// When a word holds NUL, which no shell can be given, or bytes hold a placeholder.
 pub(super) fn render(frame: &Frame, nonce: &str, sequence: u64) -> Result<String, TransportError> {
     let mut out = format!("{{\nprovision_main() {{\nprintf '\\n%s begin %s\\n' {nonce} {sequence}\n");
     out.push_str(&frame.prelude);
     out.push('\n');
     for (index, part) in frame.parts.iter().enumerate() {
-        if part.script.holds_nul() {
-            return Err(TransportError::Protocol {
-                message: format!("`{}` holds a NUL character, which no shell word can hold", part.name),
-            });
+        if let Some(reason) = part.script.refusal() {
+            return Err(TransportError::Protocol { message: format!("`{}` {reason}", part.name) });
         }
         part.script.render_into(&mut out, &frame.secrets, &format!("part_{index}"));
         out.push_str(&format_end(nonce, index));
@@ -254,7 +258,6 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
-    use crate::secrets::placeholder;
     use crate::transport::Part;
     use crate::transport::testing::{SHELLS, feed, runs};
 
@@ -397,7 +400,7 @@ mod tests {
     #[test]
     fn secrets_are_put_in_and_quoted() {
         let secrets = Secrets::new(BTreeMap::from([("pw".to_owned(), "o'ne $two".to_owned().into())]));
-        let word = placeholder("pw");
+        let word = placeholder::of("pw");
         let inner = Script::new("printf '%s,' \"$1\"").arg(word.clone());
         let script =
             Script::new(format!("printf '%s,' \"$1\"; printf '%s' \"$2\" | base64 -d; shift 2; {UNPACK}"))
@@ -411,6 +414,16 @@ mod tests {
             output,
             "o'ne $two,<o'ne $two>script() (\n:\nprintf '%s,' \"$1\"\n)\nscript \"o'ne \"'$two' </dev/null\n"
         );
+    }
+
+    #[test]
+    fn a_placeholder_does_not_leave_this_machine() {
+        let secrets = Secrets::new(BTreeMap::from([("pw".to_owned(), "value".to_owned().into())]));
+        let foreign = "{{provision-secret:pw}}";
+        let text = format!("{foreign} {} {}", placeholder::of("pw"), placeholder::of("no"));
+        assert_eq!(secrets.reveal(&text), format!("{foreign} value (secret no)"));
+        let bytes = Arg::Bytes(placeholder::of("pw").into_bytes());
+        assert!(render(&frame(&[Script::new(":").arg(bytes)]), NONCE, 1).is_err());
     }
 
     #[test]

@@ -20,6 +20,41 @@ fn holders(dir: &Path, needle: &[u8], found: &mut BTreeSet<String>) {
     }
 }
 
+/// An account without rights writes down what stands for a secret in our texts; what provision
+/// then writes beside it holds that very text and no secret.
+#[test]
+fn an_account_on_a_host_cannot_ask_for_a_secret() {
+    let Some(lab) = Lab::up(&["n0"], "{}") else { return };
+    let node = lab.node("n0");
+    node.sh(
+        "useradd -m mallory; install -d -o mallory -m 700 ~mallory/.ssh; echo '# {{provision-secret:token}}' >~mallory/.ssh/authorized_keys; chown mallory ~mallory/.ssh/authorized_keys; chmod 600 ~mallory/.ssh/authorized_keys; printf '# {{provision-secret:token}}\\nkept\\n' >/etc/shared.conf",
+    );
+    let site = lab.site_with(
+        "mallory",
+        "
+name: mallory
+tasks:
+  - name: key
+    authorized_key: { user: mallory, key: \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA a@b\" }
+  - name: line
+    line: { path: /etc/shared.conf, line: added }
+  - name: token
+    file: { path: /etc/token, content: \"{{ secrets.token }}\", mode: \"0600\" }
+",
+        "secrets: { token: { env: POISON_TOKEN } }",
+        "become: sudo",
+        "",
+    );
+    let env = [("POISON_TOKEN", "p01son")];
+    site.run_with("apply", &[], &env, "").expect(0);
+    assert_eq!(node.sh("cat /etc/token"), "p01son");
+    for (path, added) in [("~mallory/.ssh/authorized_keys", "ssh-ed25519"), ("/etc/shared.conf", "added")] {
+        let text = node.sh(&format!("cat {path}"));
+        assert!(text.contains("# {{provision-secret:token}}") && text.contains(added), "{text}");
+        assert!(!text.contains("p01son"), "{text}");
+    }
+}
+
 #[test]
 fn a_secret_is_nowhere_but_in_its_file() {
     let Some(lab) = Lab::up(&["n0"], "{}") else { return };

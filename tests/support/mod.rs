@@ -8,12 +8,19 @@ use std::process::{Command, Stdio};
 use std::time::Duration;
 
 use provision::facts::{Facts, Query, batch};
+use provision::placeholder;
 use provision::resources::Resource;
 use provision::secrets::Secrets;
 use provision::transport::{PartEnd, Script};
 
 /// The shells that every script must run under.
 pub const SHELLS: &[&[&str]] = &[&["sh"], &["dash"], &["bash", "--posix"], &["bash"], &["busybox", "sh"]];
+
+/// `{{provision-secret:NAME}}` in the text of a case becomes the placeholder of this run.
+pub fn with_placeholders(text: &str) -> String {
+    let spelled = regex::Regex::new(r"\{\{provision-secret:(\w+)\}\}").unwrap();
+    spelled.replace_all(text, |found: &regex::Captures<'_>| placeholder::of(&found[1])).into_owned()
+}
 
 /// The shell text of a script, as the transport writes it.
 pub fn render(script: &Script) -> String {
