@@ -38,6 +38,16 @@ pub fn lasting(text: &str) -> Cow<'_, str> {
     replace(text, |name| format!("\0{name}\0"))
 }
 
+/// The names of the secrets that a text holds.
+pub(crate) fn names(text: &str) -> Vec<String> {
+    let mut names = Vec::new();
+    replace(text, |name| {
+        names.push(name.to_owned());
+        String::new()
+    });
+    names
+}
+
 /// Puts something in the place of every placeholder; `with` is told its name.
 pub(crate) fn replace(text: &str, mut with: impl FnMut(&str) -> String) -> Cow<'_, str> {
     if !is_in(text) {

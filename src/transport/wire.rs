@@ -60,17 +60,22 @@ impl Script {
         out.push_str(" </dev/null\n");
     }
 
-    fn refusal(&self) -> Option<&'static str> {
-        const NUL: &str = "holds a NUL character, which no shell word can hold";
-        if self.text.contains('\0') {
-            return Some(NUL);
-        }
-        self.args.iter().find_map(|arg| match arg {
-            Arg::Word(word) => word.contains('\0').then_some(NUL),
-            Arg::Text(_) | Arg::Packed(_) => None,
-            Arg::Bytes(bytes) => placeholder::is_in_bytes(bytes)
-                .then_some("sends bytes in which a secret should stand; this is a bug in provision"),
-            Arg::Script(script) => script.refusal(),
+    /// Why it must not be sent.
+    fn refusal(&self, secrets: &Secrets) -> Option<String> {
+        let nul = |text: &str| {
+            text.contains('\0').then(|| "holds a NUL character, which no shell word can hold".to_owned())
+        };
+        let lacks = |text: &str| {
+            secrets.lacks(text).map(|name| format!("wants the secret `{name}`, which was not asked for"))
+        };
+        nul(&self.text).or_else(|| {
+            self.args.iter().find_map(|arg| match arg {
+                Arg::Word(word) => nul(word).or_else(|| lacks(word)),
+                Arg::Text(text) | Arg::Packed(text) => lacks(text),
+                Arg::Bytes(bytes) => placeholder::is_in_bytes(bytes)
+                    .then(|| "sends bytes in which a secret should stand; this is a bug".to_owned()),
+                Arg::Script(script) => script.refusal(secrets),
+            })
         })
     }
 }
@@ -100,13 +105,13 @@ pub(super) fn nonce() -> String {
 /// The text of a frame.
 ///
 /// # Errors
-/// When a word holds NUL, which no shell can be given, or bytes hold a placeholder.
+/// When a word holds NUL, which no shell can be given, or a secret is wanted that has no value here.
 pub(super) fn render(frame: &Frame, nonce: &str, sequence: u64) -> Result<String, TransportError> {
     let mut out = format!("{{\nprovision_main() {{\nprintf '\\n%s begin %s\\n' {nonce} {sequence}\n");
     out.push_str(&frame.prelude);
     out.push('\n');
     for (index, part) in frame.parts.iter().enumerate() {
-        if let Some(reason) = part.script.refusal() {
+        if let Some(reason) = part.script.refusal(&frame.secrets) {
             return Err(TransportError::Protocol { message: format!("`{}` {reason}", part.name) });
         }
         part.script.render_into(&mut out, &frame.secrets, &format!("part_{index}"));
@@ -423,7 +428,9 @@ mod tests {
         let text = format!("{foreign} {} {}", placeholder::of("pw"), placeholder::of("no"));
         assert_eq!(secrets.reveal(&text), format!("{foreign} value (secret no)"));
         let bytes = Arg::Bytes(placeholder::of("pw").into_bytes());
-        assert!(render(&frame(&[Script::new(":").arg(bytes)]), NONCE, 1).is_err());
+        for arg in [bytes, Arg::Word(placeholder::of("no")), Arg::Packed(placeholder::of("no"))] {
+            assert!(render(&frame(&[Script::new(":").arg(arg)]), NONCE, 1).is_err());
+        }
     }
 
     #[test]

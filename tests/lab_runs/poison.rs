@@ -71,7 +71,7 @@ tasks:
   - name: file
     file: { path: /etc/token, content: \"token={{ secrets.token }}\\n\", mode: \"0600\" }
   - name: works
-    command: { script: \"test -n \\\"$TOKEN\\\"; ps -eo args >/root/ps; sleep 3; ps -eo args >>/root/ps; echo works with $TOKEN\", env: { TOKEN: \"{{ secrets.token }}\" } }
+    command: { script: \"test -n \\\"$TOKEN\\\"; ps -eo args >/root/ps; sleep 3; ps -eo args >>/root/ps; echo works with $TOKEN; printf %s \\\"$TOKEN\\\" | base64; printf %s \\\"$TOKEN\\\" | od -An -tx1\", env: { TOKEN: \"{{ secrets.token }}\" } }
   - name: fails
     command: { script: \"echo about to fail with $TOKEN; echo $TOKEN >&2; exit 3\", env: { TOKEN: \"{{ secrets.token }}\" } }
 ",
@@ -125,7 +125,9 @@ tasks:
     holders(&lab.path(""), b"p01son", &mut found);
     assert!(found.is_empty(), "{found:#?}");
     let encoded = "cDAxc29u";
-    assert!(!said.contains(encoded), "{said}");
+    for form in [encoded, "70 30 31"] {
+        assert!(!said.contains(form), "{said}");
+    }
 
     assert_eq!(node.sh("grep -c p01son /root/ps || true"), "0");
     assert_eq!(

@@ -4,6 +4,8 @@
 //! its [placeholder](crate::placeholder) through templates, plans, diffs and journals; only the
 //! writer of a transport puts the value in ([`Secrets::reveal`]).
 
+mod redact;
+
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::io::Read as _;
@@ -18,6 +20,7 @@ use serde_json::{Value as Json, json};
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node};
 use crate::inventory::Bases;
 use crate::placeholder;
+use redact::Redactor;
 
 /// Where a secret comes from.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -84,31 +87,50 @@ impl SecretSource {
 }
 
 /// The secrets of a run by name.
-#[derive(Debug, Clone, Default)]
-pub struct Secrets(Arc<BTreeMap<String, SecretString>>);
+#[derive(Clone, Default)]
+pub struct Secrets(Arc<Known>);
+
+#[derive(Default)]
+struct Known {
+    values: BTreeMap<String, SecretString>,
+    redactor: Redactor,
+}
+
+impl std::fmt::Debug for Secrets {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_set().entries(self.0.values.keys()).finish()
+    }
+}
 
 impl Secrets {
     /// Takes resolved secrets.
     pub fn new(values: BTreeMap<String, SecretString>) -> Self {
-        Self(Arc::new(values))
+        let texts = values.iter().map(|(name, value)| (name.as_str(), value.expose_secret()));
+        let redactor = Redactor::new(texts);
+        Self(Arc::new(Known { values, redactor }))
     }
 
     /// These and one more, such as a password that was asked for.
     #[must_use]
     pub fn with(self, name: &str, value: SecretString) -> Self {
-        let mut values = Arc::unwrap_or_clone(self.0);
+        let mut values = self.0.values.clone();
         values.insert(name.to_owned(), value);
         Self::new(values)
     }
 
     /// Whether there are none.
     pub fn is_empty(&self) -> bool {
-        self.0.is_empty()
+        self.0.values.is_empty()
     }
 
     /// One secret.
     pub fn get(&self, name: &str) -> Option<&SecretString> {
-        self.0.get(name)
+        self.0.values.get(name)
+    }
+
+    /// The name of a secret that a text wants and that is not among these.
+    pub fn lacks(&self, text: &str) -> Option<String> {
+        placeholder::names(text).into_iter().find(|name| !self.0.values.contains_key(name))
     }
 
     /// Replaces every placeholder by its value. The result goes to the wire and nowhere else.
@@ -120,20 +142,10 @@ impl Secrets {
         })
     }
 
-    /// Replaces every placeholder, and every secret's value in captured output, by `(secret NAME)`.
+    /// Replaces every placeholder, and every secret's value in whatever form a program printed it, by
+    /// `(secret NAME)`.
     pub fn redact(&self, text: &str) -> String {
-        let mut out = placeholder::shown(text).into_owned();
-        for (name, value) in self.0.iter() {
-            let value = value.expose_secret();
-            // A key of many lines may be printed, cut or indented line by line.
-            let lines = value.lines().map(str::trim).filter(|line| value.contains('\n') && line.len() >= 8);
-            for part in [value].into_iter().filter(|value| value.len() >= 4).chain(lines) {
-                if out.contains(part) {
-                    out = out.replace(part, &format!("(secret {name})"));
-                }
-            }
-        }
-        out
+        self.0.redactor.redact(&placeholder::shown(text))
     }
 }
 

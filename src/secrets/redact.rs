@@ -1,0 +1,293 @@
+//! Finds secrets in text, in whatever form a program printed them.
+
+use std::collections::BTreeMap;
+use std::ops::Range;
+
+use aho_corasick::{AhoCorasick, MatchKind};
+use base64::Engine as _;
+use base64::engine::general_purpose::{STANDARD_NO_PAD, URL_SAFE_NO_PAD};
+
+use crate::put;
+
+/// Shorter values and forms would be found everywhere.
+const SHORTEST: usize = 4;
+/// Forms of at least this length are found although lines were folded in them.
+const FOLDED: usize = 8;
+
+/// Finds the values of secrets, and says which secret it was.
+#[derive(Default)]
+pub(super) struct Redactor {
+    straight: Search,
+    /// Forms without white space, for text in which lines were folded.
+    folded: Search,
+}
+
+/// Forms, and the name of the secret that each is of.
+#[derive(Default)]
+struct Search {
+    forms: Option<AhoCorasick>,
+    names: Vec<String>,
+}
+
+impl Search {
+    fn new(forms: &BTreeMap<String, &str>) -> Self {
+        if forms.is_empty() {
+            return Self::default();
+        }
+        Self {
+            forms: AhoCorasick::builder().match_kind(MatchKind::LeftmostLongest).build(forms.keys()).ok(),
+            names: forms.values().map(|name| format!("(secret {name})")).collect(),
+        }
+    }
+
+    /// A search that could not be built finds nothing, so nothing may be shown.
+    fn is_broken(&self) -> bool {
+        self.forms.is_none() && !self.names.is_empty()
+    }
+
+    /// Ranges of the text, and what is shown in their place.
+    fn find<'a>(&'a self, text: &'a str) -> impl Iterator<Item = (Range<usize>, &'a str)> {
+        let found = self.forms.iter().flat_map(move |forms| forms.find_iter(text));
+        found.filter_map(|found| Some((found.range(), self.names.get(found.pattern().as_usize())?.as_str())))
+    }
+}
+
+impl Redactor {
+    /// For secrets by name.
+    pub(super) fn new<'a>(secrets: impl Iterator<Item = (&'a str, &'a str)>) -> Self {
+        let mut straight = BTreeMap::new();
+        let mut folded = BTreeMap::new();
+        for (name, value) in secrets {
+            for form in forms_of(value) {
+                let flat: String = form.split_whitespace().collect();
+                if flat.len() >= FOLDED {
+                    folded.entry(flat).or_insert(name);
+                }
+                straight.entry(form).or_insert(name);
+            }
+        }
+        Self { straight: Search::new(&straight), folded: Search::new(&folded) }
+    }
+
+    /// The text with `(secret NAME)` in the place of each.
+    pub(super) fn redact(&self, text: &str) -> String {
+        if self.straight.is_broken() || self.folded.is_broken() {
+            return "(not shown)".to_owned();
+        }
+        let text = replace(text, self.straight.find(text));
+        if !text.contains('\n') {
+            return text;
+        }
+        // For each byte of the text without white space its place in the text.
+        let (flat, places): (String, Vec<_>) = {
+            let kept = || text.char_indices().filter(|(_, c)| !c.is_whitespace());
+            let places = kept().flat_map(|(place, c)| place..place + c.len_utf8()).collect();
+            (kept().map(|(_, c)| c).collect(), places)
+        };
+        let found = self.folded.find(&flat).filter_map(|(range, name)| {
+            let range = *places.get(range.start)?..places.get(range.end.checked_sub(1)?)? + 1;
+            // Without a line break in it somebody wrote these words.
+            text.get(range.clone())?.contains('\n').then_some((range, name))
+        });
+        replace(&text, found)
+    }
+}
+
+/// The text with names in the place of ranges.
+fn replace<'a>(text: &str, found: impl Iterator<Item = (Range<usize>, &'a str)>) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut rest = 0;
+    for (range, name) in found {
+        out.push_str(text.get(rest..range.start).unwrap_or_default());
+        out.push_str(name);
+        rest = range.end;
+    }
+    out.push_str(text.get(rest..).unwrap_or_default());
+    out
+}
+
+/// A value as programs print it: as it is, line by line, and in the encodings that logs have.
+fn forms_of(value: &str) -> Vec<String> {
+    let mut forms = Vec::new();
+    // A key of many lines may be printed, cut or indented line by line.
+    let lines = value.lines().map(str::trim).filter(|line| value.contains('\n') && line.len() >= FOLDED);
+    for text in [value].into_iter().chain(lines).filter(|text| text.len() >= SHORTEST) {
+        forms.push(text.to_owned());
+        forms.extend(base64_forms(text.as_bytes()));
+        let hex = crate::plan::hex(text.as_bytes());
+        // As od and hexdump write it, too.
+        let spaced: Vec<_> = hex.as_bytes().chunks(2).map(String::from_utf8_lossy).collect();
+        let spaced = spaced.join(" ");
+        forms.extend([hex.to_ascii_uppercase(), hex, spaced.to_ascii_uppercase(), spaced]);
+        forms.extend(escaped_forms(text));
+    }
+    forms.retain(|form| form.len() >= SHORTEST);
+    forms
+}
+
+/// What base64 makes of the bytes wherever they stand in a longer text: at each of the three places
+/// in a group, without the characters at both ends that the neighbours decide.
+fn base64_forms(bytes: &[u8]) -> Vec<String> {
+    let mut forms = Vec::new();
+    for offset in 0..3 {
+        let mut padded = vec![0; offset];
+        padded.extend_from_slice(bytes);
+        for text in [STANDARD_NO_PAD.encode(&padded), URL_SAFE_NO_PAD.encode(&padded)] {
+            let own = (offset * 8).div_ceil(6)..padded.len() * 8 / 6;
+            // One character less than the shortest value gives is no longer its own.
+            forms.extend(text.get(own).filter(|form| form.len() > SHORTEST).map(str::to_owned));
+        }
+    }
+    forms
+}
+
+/// Escapes of JSON, URLs, HTML and shells.
+fn escaped_forms(text: &str) -> Vec<String> {
+    let per_char = |escape: &dyn Fn(char) -> Option<String>| -> String {
+        text.chars().map(|c| escape(c).unwrap_or_else(|| c.to_string())).collect()
+    };
+    let ascii_json = |c: char| {
+        let mut units = [0; 2];
+        let mut escapes = String::new();
+        for unit in c.encode_utf16(&mut units) {
+            put!(escapes, "\\u{unit:04x}");
+        }
+        (!c.is_ascii()).then_some(escapes)
+    };
+    let json = |c: char| match c {
+        '"' => Some("\\\"".to_owned()),
+        '\\' => Some("\\\\".to_owned()),
+        '\n' => Some("\\n".to_owned()),
+        '\r' => Some("\\r".to_owned()),
+        '\t' => Some("\\t".to_owned()),
+        c if c.is_control() => Some(format!("\\u{:04x}", u32::from(c))),
+        _ => None,
+    };
+    let percent = |kept: &'static str, plus: bool, upper: bool| {
+        move |c: char| {
+            if c.is_ascii_alphanumeric() || kept.contains(c) {
+                return None;
+            }
+            if plus && c == ' ' {
+                return Some("+".to_owned());
+            }
+            let mut bytes = [0; 4];
+            let mut escapes = String::new();
+            for byte in c.encode_utf8(&mut bytes).bytes() {
+                put!(escapes, "%{}", if upper { format!("{byte:02X}") } else { format!("{byte:02x}") });
+            }
+            Some(escapes)
+        }
+    };
+    let html = |quote: &'static str| {
+        move |c: char| match c {
+            '&' => Some("&amp;".to_owned()),
+            '<' => Some("&lt;".to_owned()),
+            '>' => Some("&gt;".to_owned()),
+            '"' if !quote.is_empty() => Some("&quot;".to_owned()),
+            '\'' if !quote.is_empty() => Some(quote.to_owned()),
+            _ => None,
+        }
+    };
+    let mut forms = vec![
+        per_char(&json),
+        per_char(&|c| json(c).or_else(|| ascii_json(c))),
+        per_char(&|c| if c == '/' { Some("\\/".to_owned()) } else { json(c).or_else(|| ascii_json(c)) }),
+        // JSON as Go and browsers write it for HTML.
+        per_char(&|c| {
+            if "<>&".contains(c) { Some(format!("\\u{:04x}", u32::from(c))) } else { json(c) }
+        }),
+        // `'...'` and `"..."` of shells, and `printf %q`.
+        per_char(&|c| (c == '\'').then(|| "'\\''".to_owned())),
+        per_char(&|c| (c == '\'').then(|| "'\"'\"'".to_owned())),
+        per_char(&|c| "\"\\$`".contains(c).then(|| format!("\\{c}"))),
+        per_char(&|c| {
+            let plain = c.is_alphanumeric() || "%+,-./:=@_".contains(c);
+            (!plain).then(|| format!("\\{c}"))
+        }),
+    ];
+    for quote in ["", "&#39;", "&#x27;", "&apos;"] {
+        forms.push(per_char(&html(quote)));
+    }
+    // Of RFC 3986, of `encodeURIComponent`, of Python's `quote`, and of forms.
+    for (kept, plus) in [("-._~", false), ("-._~!'()*", false), ("-._~/", false), ("-._*", true)] {
+        for upper in [true, false] {
+            forms.push(per_char(&percent(kept, plus, upper)));
+        }
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn redactor(value: &str) -> Redactor {
+        Redactor::new([("pw", value)].into_iter())
+    }
+
+    /// What tools of this machine print; each line was made by the tool that is named.
+    #[test]
+    fn forms_of_real_tools() {
+        let value = "p01son-w1th-'quote & <tag>/\u{fc}";
+        let redactor = redactor(value);
+        for (tool, printed) in [
+            ("base64", "cDAxc29uLXcxdGgtJ3F1b3RlICYgPHRhZz4vw7w="),
+            ("printf 'user:%s' | base64", "dXNlcjpwMDFzb24tdzF0aC0ncXVvdGUgJiA8dGFnPi/DvA=="),
+            ("base64 -w 20", "cDAxc29uLXcxdGgtJ3F1\nb3RlICYgPHRhZz4vw7w="),
+            ("xxd -p", "703031736f6e2d773174682d2771756f74652026203c7461673e2fc3bc"),
+            (
+                "od -An -tx1",
+                " 70 30 31 73 6f 6e 2d 77 31 74 68 2d 27 71 75 6f\n 74 65 20 26 20 3c 74 61 67 3e 2f c3 bc",
+            ),
+            ("jq -aR .", "\"p01son-w1th-'quote & <tag>/\\u00fc\""),
+            ("jq -Rr @uri", "p01son-w1th-'quote%20%26%20%3Ctag%3E%2F%C3%BC"),
+            ("jq -Rr @html", "p01son-w1th-&apos;quote &amp; &lt;tag&gt;/\u{fc}"),
+            ("jq -Rr @sh", "'p01son-w1th-'\\''quote & <tag>/\u{fc}'"),
+            ("python urllib.parse.quote_plus", "p01son-w1th-%27quote+%26+%3Ctag%3E%2F%C3%BC"),
+            ("python urllib.parse.quote", "p01son-w1th-%27quote%20%26%20%3Ctag%3E/%C3%BC"),
+            ("python html.escape", "p01son-w1th-&#x27;quote &amp; &lt;tag&gt;/\u{fc}"),
+            ("bash -x", "+ x='p01son-w1th-'\\''quote & <tag>/\u{fc}'"),
+            ("bash printf %q", "p01son-w1th-\\'quote\\ \\&\\ \\<tag\\>/\u{fc}"),
+            ("fold -w 10", "p01son-w1t\nh-'quote &\n <tag>/\u{fc}"),
+            ("fmt -w 19", "p01son-w1th-'quote\n& <tag>/\u{fc}"),
+        ] {
+            let shown = redactor.redact(&format!("before {printed} after\n"));
+            assert!(shown.contains("(secret pw)"), "{tool}: {shown}");
+            for part in ["p01son", "quote", "cDAxc", "MDFzb", "7030", "70 30", "tag"] {
+                assert!(!shown.contains(part), "{tool}: {shown}");
+            }
+            assert!(shown.starts_with("before ") && shown.ends_with(" after\n"), "{tool}: {shown}");
+        }
+    }
+
+    #[test]
+    fn what_is_no_secret_stays() {
+        let redactor = redactor("hunter22");
+        for text in ["", "hunter2", "hunter 22", "hunter\n2 rabbits", "aHVudGVy", "a\n  b\n\tc\r\nd"] {
+            assert_eq!(redactor.redact(text), text);
+        }
+        // What is shorter than four letters is in too many words.
+        assert_eq!(Redactor::new([("pin", "123")].into_iter()).redact("123 MTIz"), "123 MTIz");
+    }
+
+    proptest! {
+        #[test]
+        fn found_in_base64_wherever_it_stands(
+            before in "[ -~]{0,20}", value in "[ -~]{8,40}", after in "[ -~]{0,20}", width in 4_usize..80,
+        ) {
+            let whole = STANDARD_NO_PAD.encode(format!("{before}{value}{after}"));
+            let folded: Vec<_> = whole.as_bytes().chunks(width).map(String::from_utf8_lossy).collect();
+            let shown = redactor(&value).redact(&folded.join("\n"));
+            prop_assert!(shown.contains("(secret pw)"), "{}", shown);
+        }
+
+        #[test]
+        fn never_panics(value in "\\PC{4,12}", text in "(\\PC|\n|[ a-c]){0,60}") {
+            let shown = redactor(&value).redact(&format!("{text}{value}{text}"));
+            prop_assert!(!shown.contains(&value) || "(secret pw)".contains(&value), "{}", shown);
+        }
+    }
+}
