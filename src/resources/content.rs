@@ -87,12 +87,12 @@ impl Resource for RegularFile {
         };
         self.refuse_other(found)?;
         let (same, before) = self.compare(facts)?;
-        let attributes = attribute_changes(found, self.mode, self.owner.as_ref(), self.group.as_ref());
+        let attributes = attribute_changes(found, self.mode(), self.owner.as_ref(), self.group.as_ref());
         if same {
             return Ok(attributes_change(
                 &self.path.0,
                 found,
-                self.mode,
+                self.mode(),
                 self.owner.as_ref(),
                 self.group.as_ref(),
             )
@@ -106,7 +106,7 @@ impl Resource for RegularFile {
             (Some(_), Some(_)) => Detail::Text { before, after: shown },
             _ => Detail::Text { before: None, after: None },
         };
-        let mode = self.mode.unwrap_or(FileMode(found.mode));
+        let mode = self.mode().unwrap_or(FileMode(found.mode));
         let owner = self.owner.clone().unwrap_or_else(|| Principal(found.uid.to_string()));
         let group = self.group.clone().unwrap_or_else(|| Principal(found.gid.to_string()));
         Ok(vec![Change {
@@ -128,7 +128,7 @@ impl Resource for RegularFile {
             "a file",
             [
                 ("content", self.want.digest().map(digest)),
-                ("mode", self.mode.map(|mode| mode.to_string())),
+                ("mode", self.mode().map(|mode| mode.to_string())),
                 ("owner", self.owner.as_ref().map(|owner| owner.0.clone())),
                 ("group", self.group.as_ref().map(|group| group.0.clone())),
             ],
@@ -137,6 +137,11 @@ impl Resource for RegularFile {
 }
 
 impl RegularFile {
+    /// The wanted mode; a file that holds a secret is its owner's alone unless its task says otherwise.
+    fn mode(&self) -> Option<FileMode> {
+        self.mode.or_else(|| self.want.secret().map(|_| FileMode(0o600)))
+    }
+
     /// A file of ours in a directory for such files: everyone may read it.
     pub(super) fn drop_in(path: String, text: String) -> Self {
         Self {
@@ -247,7 +252,10 @@ impl RegularFile {
     }
 
     fn write_new(&self) -> Change {
-        self.write(self.mode.unwrap_or(FileMode(0o644)), &ownership(self.owner.as_ref(), self.group.as_ref()))
+        self.write(
+            self.mode().unwrap_or(FileMode(0o644)),
+            &ownership(self.owner.as_ref(), self.group.as_ref()),
+        )
     }
 
     /// Like [`plan`](Self::plan) where the directory is made by an earlier change of the same plan.

@@ -22,7 +22,8 @@ crate::record! {
         opt content: String,
         /// A file of this machine, relative to the playbook's file, that has what it holds.
         opt src: Sp<String>,
-        /// Permission bits as a string; what is there stays, a new file gets "0644".
+        /// Permission bits as a string; what is there stays, a new file gets "0644", one that holds a
+        /// secret is "0600".
         opt mode: FileMode,
         /// Owner by name or number; what is there stays.
         opt owner: Principal,

@@ -21,7 +21,8 @@ crate::record! {
         opt content: String,
         /// The template that it is made from, relative to the playbook's file.
         opt src: Sp<String>,
-        /// Permission bits as a string; what is there stays, a new file gets "0644".
+        /// Permission bits as a string; what is there stays, a new file gets "0644", one that holds a
+        /// secret is "0600".
         opt mode: FileMode,
         /// Whether it shall be there.
         def state: Presence = Presence::Present,

@@ -14,7 +14,8 @@ crate::record! {
         req src: Sp<String>,
         /// Where the file is on the host.
         req path: HostPath,
-        /// Permission bits as a string; what is there stays, a new file gets "0644".
+        /// Permission bits as a string; what is there stays, a new file gets "0644", one that holds a
+        /// secret is "0600".
         opt mode: FileMode,
         /// Owner by name or number; what is there stays.
         opt owner: Principal,
