@@ -81,7 +81,7 @@ pub(super) async fn run(
     }
     let secrets = match launch.secrets.clone() {
         Some(secrets) => secrets,
-        None => secrets(&mut project, connect.ask_become_pass, settings)?,
+        None => secrets(&mut project, connect.ask_become_pass, launch.mode != Mode::Gather, settings)?,
     };
     let run = journal::new_run_id(jiff::Timestamp::now());
     let cluster = cluster_dir(settings, &project.cluster);
@@ -252,9 +252,22 @@ fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result
     })
 }
 
-/// Values of the secrets that the inventory names, and the password that was asked for.
-pub(super) fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> anyhow::Result<Secrets> {
-    let resolved = crate::secrets::resolve(&project.secrets).map_err(|error| {
+/// Values of the secrets that logins need, and tasks where `tasks` says so, and the password that was
+/// asked for.
+pub(super) fn secrets(
+    project: &mut Project,
+    ask: bool,
+    tasks: bool,
+    settings: &Settings,
+) -> anyhow::Result<Secrets> {
+    if ask {
+        for host in &mut project.hosts {
+            if let Become::Sudo { password } = &mut host.ssh.become_method {
+                *password = Some(ASKED.to_owned());
+            }
+        }
+    }
+    let resolved = crate::secrets::resolve(&project.needed_secrets(tasks)).map_err(|error| {
         super::dispatch::Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error)))
     })?;
     if !ask {
@@ -269,11 +282,6 @@ pub(super) fn secrets(project: &mut Project, ask: bool, settings: &Settings) -> 
         std::io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
         line.trim_end_matches(['\n', '\r']).to_owned()
     };
-    for host in &mut project.hosts {
-        if let Become::Sudo { password } = &mut host.ssh.become_method {
-            *password = Some(ASKED.to_owned());
-        }
-    }
     Ok(resolved.with(ASKED, SecretString::from(password)))
 }
 

@@ -115,9 +115,9 @@ impl Step {
         self.program.reads.fleet
     }
 
-    /// Whether it reads a secret, directly or through a variable.
-    pub fn reads_secret(&self) -> bool {
-        self.program.reads.secret
+    /// Names of the secrets that it reads, directly or through a variable.
+    pub fn secrets(&self) -> &BTreeSet<String> {
+        &self.program.reads.secrets
     }
 }
 

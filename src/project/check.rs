@@ -114,7 +114,7 @@ impl Checker<'_> {
     fn holds_secret(&self, path: &PathUse, frame: &Frame) -> bool {
         let mut reader = Reader::new(self.world, self.inventory);
         reader.path(path, frame);
-        reader.reads.secret
+        !reader.reads.secrets.is_empty()
     }
 
     /// Reads and checks an expression; a condition must be true or false.

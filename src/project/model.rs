@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 
 use super::world::{Fleet, World};
 use crate::config::{Diagnostics, Node, Sources};
-use crate::inventory::{Directory, Host, MaxFailed, Policy};
+use crate::inventory::{Become, Directory, Host, MaxFailed, Policy};
 use crate::playbook::{Playbook, Step};
 use crate::secrets::SecretSource;
 use crate::sources::SiteSources;
@@ -148,6 +148,23 @@ impl Project {
     /// Puts other sources in place of the inventory's: those of the lab.
     pub fn set_site_sources(&mut self, sources: SiteSources) {
         self.world.site_sources = sources;
+    }
+
+    /// Where the secrets come from that are needed: those of the logins and, where tasks are planned,
+    /// theirs. Nobody is asked for another.
+    pub fn needed_secrets(&self, tasks: bool) -> BTreeMap<String, SecretSource> {
+        let passwords =
+            self.online().chain(&self.controller).filter_map(|host| match &host.ssh.become_method {
+                Become::Sudo { password } => password.as_ref(),
+                Become::None => None,
+            });
+        let steps = self.steps.iter().chain(&self.handlers).filter(|_| tasks);
+        let names: BTreeSet<&String> = passwords.chain(steps.flat_map(Step::secrets)).collect();
+        self.secrets
+            .iter()
+            .filter(|(name, _)| names.contains(name))
+            .map(|(name, source)| (name.clone(), source.clone()))
+            .collect()
     }
 
     /// A handler by its id.

@@ -26,8 +26,8 @@ pub(crate) struct Reads {
     pub(crate) fleet: bool,
     /// Names of the base facts that are read of other hosts.
     pub(crate) fleet_facts: BTreeSet<String>,
-    /// Whether a secret is read.
-    pub(crate) secret: bool,
+    /// Names of the secrets that are read.
+    pub(crate) secrets: BTreeSet<String>,
 }
 
 /// Collects what paths read.
@@ -64,7 +64,10 @@ impl<'a> Reader<'a> {
                     }
                 }
             }
-            "secrets" => self.reads.secret = true,
+            "secrets" => match first {
+                Some(name) => drop(self.reads.secrets.insert(name)),
+                None => self.reads.secrets.extend(self.world.secrets.iter().cloned()),
+            },
             "groups" | "item" => {}
             name => self.variable(name, frame),
         }

@@ -176,6 +176,30 @@ fn secrets_are_placeholders() {
 }
 
 #[test]
+fn nobody_is_asked_for_a_secret_that_is_not_needed() {
+    let project = load(
+        "--- inventory.yaml
+cluster: c
+playbooks: [./p.yaml]
+ssh: { become: { method: sudo, password: { secret: sudo } } }
+secrets: { sudo: { env: A }, task: { env: B }, other: { env: C } }
+vars: { token: \"{{ secrets.task }}\" }
+hosts: { n0: }
+--- p.yaml
+name: P
+params: { token: { type: string } }
+tasks:
+- name: a
+  file: { path: /a, content: \"{{ token }}\" }
+",
+    )
+    .unwrap();
+    let names = |tasks| project.needed_secrets(tasks).into_keys().collect::<Vec<_>>();
+    assert_eq!(names(true), ["sudo", "task"]);
+    assert_eq!(names(false), ["sudo"]);
+}
+
+#[test]
 fn what_a_host_says_is_no_placeholder() {
     let foreign = "{{provision-secret:token}}";
     let project =

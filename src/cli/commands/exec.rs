@@ -37,7 +37,7 @@ enum Said {
 pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
     let mut project = reachable(settings, &args.target, load(settings, &args.target)?)?;
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
-    let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, settings)?;
+    let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, false, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();
     let transport = launch::open_transport(settings, None, &hosts, &secrets, parallel).await?;
     let frame = Arc::new(Frame {

@@ -81,7 +81,7 @@ pub(super) async fn once(
     active: Active,
 ) -> anyhow::Result<(Finished, u8)> {
     let mut project = load_to_run(settings, target)?;
-    let secrets = launch::secrets(&mut project, connect.ask_become_pass, settings)?;
+    let secrets = launch::secrets(&mut project, connect.ask_become_pass, true, settings)?;
     let traffic = match active {
         Active::Yes => between_hosts(settings, &project, connect, &secrets).await?,
         Active::No => active::Found::default(),
