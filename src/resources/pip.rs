@@ -28,6 +28,8 @@ crate::record! {
         opt index: Url,
         /// One more index, such as `https://download.pytorch.org/whl/cu121`.
         opt extra_index: Url,
+        /// Hosts whose index is used although it has no TLS, as pip's `--trusted-host`.
+        def trusted_hosts: Vec<String> = Vec::new(),
         /// A directory of wheels on the host; nothing is fetched from an index then.
         opt wheels: HostPath,
         /// The Python that the environment is made with.
@@ -129,10 +131,14 @@ pub(super) fn read(
         return None;
     }
     let mut options = Vec::new();
+    let mut refused = Vec::new();
     let mut index = |option: &str, url: &str| {
-        // An index without TLS is the site's own mirror; pip wants it said.
+        // Whoever is on the way to an index without TLS decides what is installed.
         if let Some(rest) = url.strip_prefix("http://") {
             let host = rest.split(['/', ':']).next().unwrap_or(rest);
+            if !fields.trusted_hosts.iter().any(|trusted| trusted == host) {
+                refused.push((url.to_owned(), host.to_owned()));
+            }
             options.extend(["--trusted-host".to_owned(), host.to_owned()]);
         }
         options.extend([option.to_owned(), url.to_owned()]);
@@ -145,6 +151,20 @@ pub(super) fn read(
     }
     if let Some(extra) = &fields.extra_index {
         index("--extra-index-url", &sources.rewrite(extra.as_str()));
+    }
+    for (url, host) in &refused {
+        diagnostics.push(
+            Diagnostic::error(
+                node.span,
+                format!("the index {url} has no TLS, so anybody on the way can change what it gives"),
+            )
+            .help(format!(
+                "use https, or say `trusted_hosts: [{host}]` where the way to it is your own network"
+            )),
+        );
+    }
+    if !refused.is_empty() {
+        return None;
     }
     if let Some(wheels) = &fields.wheels {
         options.extend(["--no-index".to_owned(), "--find-links".to_owned(), wheels.0.clone()]);
