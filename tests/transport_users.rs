@@ -309,3 +309,18 @@ async fn this_machine_by_sudo() {
         remote.close().await;
     }
 }
+
+#[tokio::test]
+async fn what_hangs_as_another_user_is_ended_too() {
+    let server = Server::start();
+    let Some(user) = User::new("hung", "/bin/sh") else { return };
+    let (_ssh, mut remote) = open(&server, &server.host("gpu0"), Secrets::default()).await.unwrap();
+    // `su` gives its command a session of its own.
+    let script = Script::new("su -s /bin/sh \"$1\" -c 'sleep 97642; :'").arg(user.name.as_str());
+    let hang = Part { deadline: Duration::from_secs(2), ..part(script) };
+    let frame = Frame { parts: vec![hang], ..Frame::default() };
+    assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
+    remote.revive().await.unwrap();
+    assert_gone("97642").await;
+    remote.close().await;
+}

@@ -16,8 +16,8 @@ const CHUNK: usize = 256 * 1024;
 
 /// `$1` process, `$2` group, `$3` start time of the stuck shell. A process in another group
 /// (`timeout` makes one) is found as a descendant; one in another session is a spooled task, which
-/// is not this shell's to end. Nothing is waited for: a process in an uninterruptible sleep takes
-/// its signal when it can.
+/// is not this shell's to end, unless an `su` of this session runs it. Nothing is waited for: a process
+/// in an uninterruptible sleep takes its signal when it can.
 const KILL: &str = r#"
 stat=
 { read -r stat <"/proc/$1/stat"; } 2>/dev/null || exit 0
@@ -28,12 +28,13 @@ pids=
 tree() {
   stat=
   { read -r stat <"/proc/$1/stat"; } 2>/dev/null || return
-  in_session "$1" ${stat##*) } || return
+  [ "$2" = any ] || in_session "$1" ${stat##*) } || return
   pids="$pids $1"
-  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do tree "$child"; done
+  case $stat in "$1 (su) "*) set -- "$1" any ;; esac
+  for child in $(cat "/proc/$1/task/"*/children 2>/dev/null); do tree "$child" "$2"; done
 }
 in_session() { [ "$5" = "$session" ]; }
-tree "$1"
+tree "$1" own
 kill -KILL "-$2" 2>/dev/null || kill -KILL -- "-$2" 2>/dev/null
 for pid in $pids; do kill -KILL "$pid" 2>/dev/null; done
 exit 0
