@@ -64,7 +64,7 @@ fn name_of(query: &Query) -> String {
         Query::SshFiles { user, mesh } => format!("ssh_files {user} {mesh}"),
         Query::Firewall => "firewall".to_owned(),
         Query::Sshd => "sshd".to_owned(),
-        Query::Checkout(path) => format!("checkout {path}"),
+        Query::Checkout { path, .. } => format!("checkout {path}"),
         Query::Build(build) => format!("build {}", build.prefix),
         Query::Ask(question) => format!("asked {}", question.command.display()),
         Query::Probe(name) => format!("probe {name}"),
@@ -88,6 +88,7 @@ fn query_of(line: &str) -> Query {
             source: String::new(),
             compiler: String::new(),
             cuda: String::new(),
+            user: None,
         })),
         "filesystems" => Query::Filesystems,
         "package" => Query::Package {
@@ -120,7 +121,7 @@ fn query_of(line: &str) -> Query {
         "ssh_files" => Query::SshFiles { user: name, mesh: words[2].to_owned() },
         "firewall" => Query::Firewall,
         "sshd" => Query::Sshd,
-        "checkout" => Query::Checkout(name),
+        "checkout" => Query::Checkout { path: name, user: None },
         other => panic!("{other}"),
     }
 }
@@ -157,8 +158,8 @@ fn facts() {
     assert!(count >= 20, "{count} cases");
 }
 
-/// Two files: `small` and the tree `tree`; network cards as the case says.
-struct Files(Json);
+/// Two files: `small` and the tree `tree`; network cards as the case says; a user for the task.
+struct Files(Json, Option<&'static str>);
 
 impl Context for Files {
     fn local(&self, src: &str) -> Result<Local, String> {
@@ -198,9 +199,18 @@ impl Context for Files {
     fn nics(&self) -> &Json {
         &self.0
     }
+
+    fn user(&self) -> Option<&str> {
+        self.1
+    }
 }
 
 fn read(text: &str) -> Result<Arc<dyn Resource>, String> {
+    read_for(None, text)
+}
+
+/// Reads the task of a case with `become_user`.
+fn read_for(user: Option<&'static str>, text: &str) -> Result<Arc<dyn Resource>, String> {
     let mut sources = Sources::default();
     let id = sources.add("case.yaml", support::with_placeholders(text));
     let node = yaml::parse(&sources, id).map_err(|diagnostic| diagnostic.render(&sources, false))?;
@@ -209,7 +219,7 @@ fn read(text: &str) -> Result<Arc<dyn Resource>, String> {
     let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
     let mut diagnostics = Diagnostics::default();
     let nics = node.get("nics").map(provision::config::Node::to_json).unwrap_or_default();
-    let resource = (kind.read)(value, &Files(nics), &mut diagnostics);
+    let resource = (kind.read)(value, &Files(nics, user), &mut diagnostics);
     resource.ok_or_else(|| diagnostics.render(&sources, false))
 }
 
@@ -368,6 +378,82 @@ fn no_host_speaks_a_placeholder() {
     for kind in ["authorized_key", "hosts_file", "kernel_cmdline", "line", "mount", "ssh_mesh", "time_sync"] {
         assert!(spoken.contains_key(kind), "{kind} did not write what its host said: {spoken:?}");
     }
+}
+
+#[test]
+fn what_a_playbook_lets_a_host_run_is_run_as_the_user_of_the_task() {
+    let condition = <provision::resources::command::Condition as provision::config::FromNode>::schema();
+    let mut conditions = 0;
+    let mut asking = std::collections::BTreeSet::new();
+    for kind in kinds() {
+        let mut texts: Vec<String> = children(&root("resources").join(kind.name))
+            .into_iter()
+            .map(|case| fs::read_to_string(case).unwrap())
+            .collect();
+        let example: Json = serde_yaml::from_str(kind.example).unwrap();
+        for task in example.as_array().unwrap() {
+            texts.push(serde_json::json!({ "task": { kind.name: task[kind.name] } }).to_string());
+        }
+        // A field with a command that only looks is in one of them.
+        let mut unseen: Vec<&str> = (kind.fields)()
+            .iter()
+            .filter(|field| field.schema == condition)
+            .map(|field| field.name)
+            .collect();
+        conditions += unseen.len();
+        for text in texts {
+            let Ok(resource) = read_for(Some("rider"), &text) else { continue };
+            let data: Json = serde_yaml::from_str(&text).unwrap();
+            unseen.retain(|field| data["task"][kind.name].get(field).is_none());
+            for query in resource.queries() {
+                let own = query.own();
+                if matches!(own, Query::Ask(_) | Query::Build(_) | Query::Checkout { .. }) {
+                    assert_eq!(query.user(), Some("rider"), "{}: {query:?}", kind.name);
+                    asking.insert(kind.name);
+                } else {
+                    assert_eq!(query.user(), None, "{}: {query:?}", kind.name);
+                }
+            }
+            for query in read(&text).unwrap().queries() {
+                assert_eq!(query.user(), None, "{}: {query:?}", kind.name);
+            }
+        }
+        assert!(unseen.is_empty(), "no case of {} has {unseen:?}", kind.name);
+    }
+    assert_eq!(conditions, 3, "`unless`, `check` and that of `wait_for`");
+    let all: Vec<&str> = asking.into_iter().collect();
+    assert_eq!(all, ["build", "build_once", "command", "git", "pip", "wait_for"]);
+}
+
+#[test]
+fn two_users_ask_the_same_in_two_shells() {
+    let task = "task: { command: { run: [\"true\"], unless: [test, -w, /srv] } }";
+    let users = [None, Some("rider"), Some("walker")];
+    let queries: std::collections::BTreeSet<Query> =
+        users.iter().flat_map(|user| read_for(*user, task).unwrap().queries()).collect();
+    assert_eq!(queries.len(), 3);
+    let git = "task: { git: { url: https://x/y.git, path: /srv/y, tag: v1 } }";
+    let queries = users.iter().flat_map(|user| read_for(*user, git).unwrap().queries()).collect();
+    let parts = batch(&queries, Duration::from_secs(1));
+    let asked: Vec<_> = parts.iter().map(|part| (part.queries.len(), part.queries[0].user())).collect();
+    assert_eq!(asked, [(1, None), (1, Some("rider")), (1, Some("walker"))]);
+}
+
+#[test]
+fn a_user_who_is_not_there_is_missing() {
+    let task = "task: { command: { run: [\"true\"], unless: [\"true\"] } }";
+    let resource = read_for(Some("rider"), task).unwrap();
+    let answered = |output: &[u8]| {
+        let parts = batch(&resource.queries().into_iter().collect(), Duration::from_secs(1));
+        let mut facts = Facts::default();
+        facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output: output.to_vec(), dropped: 0 });
+        told(resource.plan(&facts))
+    };
+    assert_eq!(answered(b"\nasked\n"), Ok(Vec::new()));
+    let error = answered(b"no user\n").unwrap_err();
+    assert!(error.starts_with("missing: ") && error.contains("no user `rider` on the host"), "{error}");
+    let error = answered(b"su: Authentication failure\n").unwrap_err();
+    assert!(error.starts_with("unknown: ") && error.contains("su: Authentication failure"), "{error}");
 }
 
 #[test]

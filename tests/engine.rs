@@ -135,6 +135,23 @@ async fn all_hosts_run_all_tasks() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn the_same_question_for_two_users_is_asked_twice() {
+    let playbook = "name: u\ntasks:\n  - name: root\n    command: { run: [tool-alpha], unless: [look-alpha] }\n  - name: rider\n    become_user: rider\n    command: { run: [tool-alpha], unless: [look-alpha] }\n";
+    let transport = healthy();
+    transport.first(Reply::part("ask").with("rider").output("\nasked\n"));
+    transport.first(Reply::part("ask").on("gpu0").with("rider").output("no user\n"));
+    let ran = apply(&world("{}", playbook), &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1));
+    assert!(matches!(ran.outcome("gpu1", "rider"), Outcome::Unchanged));
+    assert!(matches!(ran.outcome("gpu0", "root"), Outcome::Unchanged));
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "rider") else { panic!("{:?}", ran.record) };
+    assert!(failure.message.contains("no user `rider` on the host"), "{failure:?}");
+    let asked = transport.sent().into_iter().filter(|sent| sent.host == "gpu0" && sent.part == "ask");
+    assert_eq!(asked.filter(|sent| sent.text.contains("look-alpha")).count(), 2);
+    assert!(!transport.parts("gpu0").contains(&"task".to_owned()), "nothing is changed on a guess");
+}
+
+#[tokio::test(start_paused = true)]
 async fn an_unreachable_host_leaves_the_others_alone() {
     let transport = healthy();
     transport.first(Reply::open().on("gpu1").fail(ConnectKind::Refused).output("Connection refused"));

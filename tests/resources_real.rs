@@ -18,6 +18,23 @@ use support::{SHELLS, converge, gather, with_placeholders};
 /// `src` names files below a directory; a template knows one variable.
 struct Here(Utf8PathBuf);
 
+/// The same for a task with `become_user`.
+struct As(Here, &'static str);
+
+impl Context for As {
+    fn local(&self, src: &str) -> Result<Local, String> {
+        self.0.local(src)
+    }
+
+    fn render(&self, name: &str, text: &str) -> Result<String, String> {
+        self.0.render(name, text)
+    }
+
+    fn user(&self) -> Option<&str> {
+        Some(self.1)
+    }
+}
+
 impl Context for Here {
     fn local(&self, src: &str) -> Result<Local, String> {
         let path = self.0.join(src);
@@ -46,7 +63,7 @@ impl Context for Here {
     }
 }
 
-fn read(context: &Here, text: &str) -> Arc<dyn Resource> {
+fn read(context: &dyn Context, text: &str) -> Arc<dyn Resource> {
     let mut sources = Sources::default();
     let id = sources.add("task.yaml", text);
     let node = yaml::parse(&sources, id).unwrap();
@@ -575,4 +592,120 @@ fn netdev_in_a_namespace() {
     });
     drop(child.kill());
     child.wait().unwrap();
+}
+
+/// Every way in which a playbook makes a host run something to look, each leaving who ran it.
+#[test]
+fn what_a_task_asks_runs_as_its_user() {
+    for shell in SHELLS {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
+        if fs::metadata(&root).unwrap().uid() != 0 {
+            println!("skipped: only root becomes somebody else");
+            return;
+        }
+        fs::set_permissions(&root, fs::Permissions::from_mode(0o777)).unwrap();
+        let note = |name: &str| {
+            let path = root.join(name);
+            let text = format!("#!/bin/sh\nid -un >>{root}/$1.{name}\numask >>{root}/$1.{name}\necho 1.0\n");
+            fs::write(&path, text).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+            path
+        };
+        let program = note("program");
+        // As the compiler and `nvcc` it gets arguments of its own.
+        for name in ["gcc", "nvcc"] {
+            let path = root.join("bin").join(name);
+            fs::create_dir_all(root.join("bin")).unwrap();
+            fs::write(&path, format!("#!/bin/sh\nid -un >>{root}/{name}.program\necho 1.0\n")).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        fs::create_dir(root.join("src")).unwrap();
+        // A checkout of nobody's that runs a command for each `git status`.
+        let init = "git init -q \"$1\" && cd \"$1\" && git -c user.name=n -c user.email=n@x commit -q --allow-empty -m m && git config core.fsmonitor \"$2\" && chown -R nobody .";
+        let tree = root.join("tree");
+        let monitor = root.join("monitor");
+        fs::write(&monitor, format!("#!/bin/sh\nid -un >>{root}/git.program\nexit 1\n")).unwrap();
+        fs::set_permissions(&monitor, fs::Permissions::from_mode(0o755)).unwrap();
+        let script = provision::transport::Script::new(init).args([tree.as_str(), monitor.as_str()]);
+        assert_eq!(support::run(&["sh"], &script, None).0, 0);
+        let tasks = [
+            ("run", format!("command: {{ run: [{program}, run], changes: false }}")),
+            ("script", format!("command: {{ script: \"{program} script\", changes: false }}")),
+            (
+                "lines",
+                format!("command: {{ script: \"#!/bin/sh -e\\n{program} lines\\n\", changes: false }}"),
+            ),
+            ("unless", format!("command: {{ run: [\"true\"], unless: [{program}, unless] }}")),
+            ("check", format!("command: {{ run: [\"true\"], check: \"{program} check\" }}")),
+            ("wait", format!("wait_for: {{ command: [{program}, wait] }}")),
+            (
+                "gcc",
+                format!(
+                    "build: {{ source: {root}/src, prefix: {root}/opt/x, compiler: {root}/bin/gcc, cuda: {root} }}"
+                ),
+            ),
+            ("git", format!("git: {{ url: https://x/y.git, path: {tree}, commit: {} }}", "a1".repeat(20))),
+        ];
+        for (marker, task) in &tasks {
+            let task = read(&As(Here(root.clone()), "nobody"), task);
+            let facts = gather(shell, task.queries());
+            let said = fs::read_to_string(root.join(format!("{marker}.program")))
+                .unwrap_or_else(|error| panic!("{shell:?} {marker}: {error}: {facts:?}"));
+            assert!(
+                said.lines().all(|line| line == "nobody" || line == "0022"),
+                "{shell:?} {marker}: {said}"
+            );
+            if marker == &"unless" {
+                assert!(task.plan(&facts).unwrap().is_empty(), "its status is that of the command");
+            }
+        }
+        assert_eq!(fs::read_to_string(root.join("nvcc.program")).unwrap(), "nobody\n");
+    }
+}
+
+#[test]
+fn a_question_has_the_surroundings_of_the_change() {
+    for shell in SHELLS {
+        let directory = tempfile::tempdir().unwrap();
+        let root = Utf8PathBuf::from_path_buf(directory.path().to_owned()).unwrap();
+        if fs::metadata(&root).unwrap().uid() != 0 {
+            println!("skipped: only root becomes somebody else");
+            return;
+        }
+        let context = As(Here(root), "nobody");
+        let asked = |task: &str| {
+            let task = read(&context, task);
+            let facts = gather(shell, task.queries());
+            let query = task.queries().remove(0);
+            match facts.get(&query) {
+                Some(provision::facts::Answer::Asked(asked)) => (asked.status, asked.stdout.clone()),
+                other => panic!("{shell:?}: {other:?}"),
+            }
+        };
+        let home =
+            "command: { script: 'pwd; umask; echo \"$HOME $USER $LC_ALL\"; cat; exit 7', changes: false }";
+        let (status, stdout) = asked(home);
+        let mut lines = stdout.lines();
+        assert_eq!((status, lines.next(), lines.next()), (7, Some("/"), Some("0022")), "{shell:?}: {stdout}");
+        assert!(lines.next().unwrap().ends_with(" nobody C"), "{shell:?}: {stdout}");
+        // Data stay data, and a value with a secret is in no argument list.
+        let data = "command: { script: 'printf \"%s\" \"$WHAT\"', changes: false, chdir: /tmp, env: { WHAT: \"it's $(x) `y`\\n\\\"z\\\" é\" } }";
+        assert_eq!(asked(data), (0, "it's $(x) `y`\n\"z\" é".to_owned()), "{shell:?}");
+        assert_eq!(asked("command: { run: [pwd], changes: false, chdir: /tmp }"), (0, "/tmp\n".to_owned()));
+        assert_eq!(asked("command: { run: [sh, -c, \"kill -9 $$\"], changes: false }").0, 137, "{shell:?}");
+    }
+}
+
+#[test]
+fn a_user_who_is_not_there_asks_nothing() {
+    each(|shell, _, directory| {
+        let root = Utf8PathBuf::from_path_buf(directory.to_owned()).unwrap();
+        let text = format!("command: {{ run: [\"true\"], unless: [touch, {root}/marker] }}");
+        let task = read(&As(Here(root.clone()), "no-such-user"), &text);
+        let error = format!("{:?}", task.plan(&gather(shell, task.queries())).unwrap_err());
+        assert!(error.starts_with("Missing(User(\"no-such-user\")"), "{shell:?}: {error}");
+        assert!(error.contains("there is no user `no-such-user` on the host"), "{error}");
+        assert!(!root.join("marker").exists());
+    });
 }

@@ -15,6 +15,8 @@ pub struct Question {
     pub env: Vec<(String, String)>,
     /// Working directory.
     pub chdir: Option<String>,
+    /// Who asks, where it is not the login's user: `become_user` of the task.
+    pub user: Option<String>,
 }
 
 /// What runs.
@@ -60,7 +62,7 @@ impl Command {
 }
 
 impl Question {
-    /// The script that runs it, for asking and for changing alike.
+    /// The script that runs it, for asking and for changing alike; who runs it is not in there.
     pub fn script(&self) -> Script {
         let mut script = Script::new(crate::shell!("ask.sh"))
             .arg(self.chdir.as_deref().unwrap_or(""))

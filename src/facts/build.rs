@@ -23,6 +23,8 @@ pub struct BuildQuery {
     pub compiler: String,
     /// Directory of the CUDA toolkit; empty when it needs none.
     pub cuda: String,
+    /// Who asks, where it is not the login's user: the compiler is one of the playbook.
+    pub user: Option<String>,
 }
 
 /// What is at the prefix.
@@ -71,7 +73,7 @@ pub(super) fn script(queries: &[Query]) -> Script {
         Script::new(crate::shell!("facts/text.sh", "resources/build_directory.sh", "facts/build.sh"));
     for query in queries {
         if let Query::Build(build) = query {
-            let BuildQuery { prefix, name, directory, source, compiler, cuda } = &**build;
+            let BuildQuery { prefix, name, directory, source, compiler, cuda, user: _ } = &**build;
             script = script.args([prefix, name, directory, source, compiler, cuda].map(String::as_str));
         }
     }

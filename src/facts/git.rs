@@ -41,7 +41,7 @@ pub struct Tree {
 
 pub(super) fn script(queries: &[Query]) -> Script {
     queries.iter().fold(Script::new(crate::shell!("facts/git.sh")), |script, query| {
-        if let Query::Checkout(path) = query { script.arg(path.as_str()) } else { script }
+        if let Query::Checkout { path, .. } = query { script.arg(path.as_str()) } else { script }
     })
 }
 
@@ -69,7 +69,7 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
         }
     }
     let answer = |query: &Query| {
-        let Query::Checkout(path) = query else { return None };
+        let Query::Checkout { path, .. } = query else { return None };
         Some((query.clone(), found.get(path.as_str())?.clone()))
     };
     queries.iter().filter_map(answer).collect()

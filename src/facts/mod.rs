@@ -9,6 +9,7 @@
 //! [`base::TABLE`] and its place in the specimens.
 
 pub mod account;
+mod as_user;
 pub mod ask;
 pub mod base;
 pub mod build;
@@ -35,7 +36,7 @@ mod state;
 mod store;
 pub mod unit;
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 pub use object::{Object, Touches};
@@ -218,7 +219,7 @@ const KINDS: &[Kind] = &[
         chunk: 256,
         output: 64 << 10,
         deadline: |_| None,
-        matches: |query| matches!(query, Query::Checkout(_)),
+        matches: |query| matches!(query, Query::Checkout { .. }),
         script: git::script,
         parse: git::parse,
     },
@@ -298,8 +299,14 @@ fn kind_of(query: &Query) -> Option<&'static Kind> {
 pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
     let mut parts = Vec::new();
     for kind in KINDS {
-        let queries: Vec<Query> = queries.iter().filter(|query| (kind.matches)(query)).cloned().collect();
-        for chunk in queries.chunks(kind.chunk) {
+        // One shell asks for one user.
+        let mut users: BTreeMap<Option<&str>, Vec<Query>> = BTreeMap::new();
+        for query in queries.iter().filter(|query| (kind.matches)(query)) {
+            users.entry(query.user()).or_default().push(query.clone());
+        }
+        let chunks =
+            users.iter().flat_map(|(user, queries)| queries.chunks(kind.chunk).map(|chunk| (*user, chunk)));
+        for (user, chunk) in chunks {
             let name = match chunk {
                 [Query::Base(name)] => format!("base.{name}"),
                 [Query::Probe(name)] => format!("probe.{name}"),
@@ -309,7 +316,7 @@ pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
                 queries: chunk.to_vec(),
                 part: Part {
                     name,
-                    script: (kind.script)(chunk),
+                    script: as_user::script(user, (kind.script)(chunk)),
                     deadline: (kind.deadline)(chunk).unwrap_or(deadline),
                     limit: (64 << 10) + kind.output.saturating_mul(chunk.len()),
                 },

@@ -118,8 +118,14 @@ pub enum Query {
     Sshd,
     /// Who manages the firewall and what it lets in.
     Firewall,
-    /// A checkout of git at a path.
-    Checkout(String),
+    /// A checkout of git.
+    Checkout {
+        /// Where it is.
+        path: String,
+        /// Who asks, where it is not the login's user: git runs what the checkout tells it to, and
+        /// tells nobody but the owner.
+        user: Option<String>,
+    },
     /// What was built into a prefix, and what it would be built from.
     Build(Box<BuildQuery>),
     /// What a command of the playbook answers.
@@ -195,6 +201,8 @@ pub enum Answer {
     Build(Box<Build>),
     /// What a command answered.
     Asked(Asked),
+    /// Nothing was asked: the user who should ask is not on the host.
+    NoUser(String),
     /// What a probe saw.
     Probe(Box<Observation>),
     /// Answers by the names of hosts; those of which nothing is known are left out.
@@ -238,6 +246,50 @@ impl Query {
         if let Self::Fleet(query) = self { query } else { self }
     }
 
+    /// Who asks on the host, where it is not the login's user: `become_user` of the task. What runs
+    /// something that a playbook or a user of the host names is asked so.
+    pub fn user(&self) -> Option<&str> {
+        match self {
+            // The command itself; the compiler and `nvcc`.
+            Self::Ask(question) => question.user.as_deref(),
+            Self::Build(build) => build.user.as_deref(),
+            // git runs what the settings of the checkout say.
+            Self::Checkout { user, .. } => user.as_deref(),
+            Self::Fleet(query) => query.user(),
+            // Scripts of our own that read files and attributes. All tasks share the answers.
+            Self::Base(_)
+            | Self::State
+            | Self::Reboot
+            | Self::Filesystems
+            | Self::Path(_)
+            | Self::Content { .. }
+            | Self::Secret { .. }
+            | Self::Setting(_)
+            | Self::Module(_)
+            | Self::Cmdline
+            | Self::Pcie
+            | Self::RdmaLink(_)
+            // The same with a tool of the system, which gets no more than a name.
+            | Self::Packages
+            | Self::Package { .. }
+            | Self::Installed(_)
+            | Self::Driver
+            | Self::Unit(_)
+            | Self::Manager(_)
+            | Self::Netdev(_)
+            | Self::Roce(_)
+            | Self::User(_)
+            | Self::Group(_)
+            | Self::Sshd
+            | Self::Firewall
+            | Self::Probe(_)
+            // The same about the user whom the field names, whoever carries the task out.
+            | Self::AuthorizedKeys(_)
+            | Self::SshKey { .. }
+            | Self::SshFiles { .. } => None,
+        }
+    }
+
     /// Its name in records of a fleet, for those that are recorded.
     pub fn record_name(&self) -> Option<String> {
         if let Self::Base(name) = self {
@@ -269,10 +321,12 @@ impl Query {
             Self::Probe(_) => any(touches, |object| matches!(object, Object::Module(_) | Object::Unit(_))),
             // The engine knows itself when they change.
             Self::State | Self::Reboot | Self::Fleet(_) => false,
-            Self::Path(path)
-            | Self::Content { path, .. }
-            | Self::Secret { path, .. }
-            | Self::Checkout(path) => touches.meets(&Object::Path(path.clone())),
+            Self::Path(path) | Self::Content { path, .. } | Self::Secret { path, .. } => {
+                touches.meets(&Object::Path(path.clone()))
+            }
+            Self::Checkout { path, user } => {
+                touches.meets(&Object::Path(path.clone())) || account_touched(user.as_deref(), touches)
+            }
             Self::Packages | Self::Installed(_) => {
                 any(touches, |object| matches!(object, Object::Package(_)))
                     || path_meets(touches, PACKAGE_PATHS)
@@ -337,6 +391,7 @@ impl Query {
                 // A package may be the compiler.
                 any(touches, |object| matches!(object, Object::Package(_)))
                     || path_meets(touches, &[&build.prefix, &build.source])
+                    || account_touched(build.user.as_deref(), touches)
             }
             // A command may look at anything.
             Self::Ask(_) => match touches {
@@ -345,6 +400,13 @@ impl Query {
             },
         }
     }
+}
+
+/// Whether the user who asks may have come or become another.
+fn account_touched(user: Option<&str>, touches: &Touches) -> bool {
+    user.is_some_and(|user| {
+        touches.meets(&Object::User(user.to_owned())) || path_meets(touches, ACCOUNT_PATHS)
+    })
 }
 
 fn base_touched(name: &str, touches: &Touches) -> bool {

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Map, Value as Json};
 
-use super::{Answer, BatchPart, Object, Query, Touches, kind_of};
+use super::{Answer, BatchPart, Object, Query, Touches, as_user, kind_of};
 use crate::transport::PartEnd;
 
 /// The answers for one host.
@@ -31,8 +31,11 @@ impl Facts {
         }
         self.unknown(part, &format!("no answer from the host (status {})", end.status));
         let Some(kind) = part.queries.first().and_then(kind_of) else { return };
-        for (query, answer) in (kind.parse)(&part.queries, &end.output, end.status) {
-            self.answers.insert(query, answer);
+        match as_user::output(part.queries.first().and_then(Query::user), &end.output) {
+            Ok(output) => self.answers.extend((kind.parse)(&part.queries, output, end.status)),
+            Err(answer) => {
+                self.answers.extend(part.queries.iter().map(|query| (query.clone(), (*answer).clone())));
+            }
         }
     }
 

@@ -220,7 +220,8 @@ crate::record! {
         opt on_deadline: OnDeadline,
         /// How often it is tried.
         opt retries: RetriesFile,
-        /// Run as this user instead of root.
+        /// The user who carries it out instead of root: its changes, and all that it has run to look
+        /// (`unless`, `check`, compilers, git).
         opt become_user: Sp<String>,
         /// Only on one host.
         opt run_once: RunOnceFile,

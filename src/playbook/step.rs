@@ -54,7 +54,7 @@ pub struct Conduct {
     pub on_deadline: Option<OnDeadline>,
     /// Tries.
     pub retries: Retries,
-    /// Run as this user instead of root.
+    /// The user who carries it out instead of root.
     pub become_user: Option<String>,
     /// Only on one host.
     pub run_once: Option<RunOnce>,

@@ -124,6 +124,7 @@ impl Project {
             env,
             origin: &body.origin,
             members: &step.members,
+            user: step.conduct.become_user.as_deref(),
             waiting: RefCell::new(BTreeSet::new()),
         };
         let resource = match node {
@@ -320,6 +321,7 @@ struct TaskContext<'a> {
     env: &'a Env<'a>,
     origin: &'a Origin,
     members: &'a Arc<BTreeSet<usize>>,
+    user: Option<&'a str>,
     waiting: RefCell<BTreeSet<String>>,
 }
 
@@ -338,6 +340,10 @@ impl Context for TaskContext<'_> {
 
     fn nics(&self) -> &Json {
         &self.env.host.nics
+    }
+
+    fn user(&self) -> Option<&str> {
+        self.user
     }
 
     fn roster(&self) -> Roster {

@@ -99,6 +99,7 @@ pub(super) struct Build {
     jobs: u32,
     memory_per_job: u32,
     space: u32,
+    user: Option<String>,
 }
 
 /// Whether a text can stand in a line of the stamp.
@@ -141,13 +142,22 @@ fn pairs(entries: Entries<Sp<String>>, what: &str, diagnostics: &mut Diagnostics
     good.then_some(words)
 }
 
-pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+pub(super) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
     let fields = BuildFields::from_node(node, diagnostics)?;
-    Some(Arc::new(build(fields, node.span, diagnostics)?))
+    Some(Arc::new(build(fields, node.span, context, diagnostics)?))
 }
 
 /// The build of these fields.
-pub(super) fn build(fields: BuildFields, span: Span, diagnostics: &mut Diagnostics) -> Option<Build> {
+pub(super) fn build(
+    fields: BuildFields,
+    span: Span,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Build> {
     let prefix = fields.prefix.0.clone();
     let source = fields.source.0.clone();
     let mut good = true;
@@ -238,6 +248,7 @@ pub(super) fn build(fields: BuildFields, span: Span, diagnostics: &mut Diagnosti
         jobs: fields.jobs.map_or(0, |jobs| jobs.value),
         memory_per_job: fields.memory_per_job.map_or(512, |mib| mib.value),
         space: fields.space,
+        user: context.user().map(str::to_owned),
     })
 }
 
@@ -287,6 +298,7 @@ impl Build {
             source: self.source.clone(),
             compiler: self.compiler.clone(),
             cuda: self.cuda.clone(),
+            user: self.user.clone(),
         }
     }
 

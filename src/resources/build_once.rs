@@ -33,9 +33,13 @@ struct BuildOnce {
     user: String,
 }
 
-pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+pub(super) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
     let fields = BuildOnceFields::from_node(node, diagnostics)?;
-    let build = build(fields.build, node.span, diagnostics)?;
+    let build = build(fields.build, node.span, context, diagnostics)?;
     plain(build.prefix(), node.span, diagnostics)?;
     Some(Arc::new(BuildOnce { build, user: fields.user.0 }))
 }

@@ -100,7 +100,11 @@ pub(super) fn is_variable(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+pub(super) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
     let fields = CommandFields::from_node(node, diagnostics)?;
     let words = match (fields.run, fields.script) {
         (Some(run), None) => Words::Argv(run),
@@ -143,7 +147,8 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
     let env: Vec<(String, String)> =
         fields.env.0.into_iter().map(|(name, value)| (name.value, value)).collect();
     let chdir = fields.chdir.map(|path| path.0);
-    let question = |command| Question { command, env: env.clone(), chdir: chdir.clone() };
+    let user = context.user().map(str::to_owned);
+    let question = |command| Question { command, env: env.clone(), chdir: chdir.clone(), user: user.clone() };
     good.then(|| -> Arc<dyn Resource> {
         Arc::new(Command {
             question: question(words),

@@ -40,6 +40,7 @@ struct Git {
     path: HostPath,
     revision: Revision,
     force: bool,
+    user: Option<String>,
 }
 
 #[derive(Debug)]
@@ -106,7 +107,8 @@ pub(super) fn read(
     };
     let url = context.sources().rewrite(fields.url.as_str());
     good.then(|| -> Arc<dyn Resource> {
-        Arc::new(Git { url, path: fields.path, revision, force: fields.force })
+        let user = context.user().map(str::to_owned);
+        Arc::new(Git { url, path: fields.path, revision, force: fields.force, user })
     })
 }
 
@@ -148,6 +150,10 @@ impl Git {
         Object::Path(self.path.0.clone())
     }
 
+    fn query(&self) -> Query {
+        Query::Checkout { path: self.path.0.clone(), user: self.user.clone() }
+    }
+
     fn change(&self, summary: String, attributes: Vec<Attribute>) -> Change {
         let [kind, name, commit] = self.revision.words();
         Change {
@@ -169,13 +175,12 @@ impl Git {
 
 impl Resource for Git {
     fn queries(&self) -> Vec<Query> {
-        vec![Query::Checkout(self.path.0.clone())]
+        vec![self.query()]
     }
 
     fn plan(&self, facts: &Facts) -> Planned {
         let path = self.path.as_str();
-        let query = Query::Checkout(path.to_owned());
-        let Answer::Checkout(found) = known::answer(facts, &query, &self.object())? else {
+        let Answer::Checkout(found) = known::answer(facts, &self.query(), &self.object())? else {
             return Err(known::strange(&self.object()));
         };
         let wanted = self.revision.describe();

@@ -13,6 +13,10 @@ pub(super) fn answer<'a>(
 ) -> Result<&'a Answer, Unplannable> {
     match facts.get(query) {
         Some(Answer::Unknown(reason)) => Err(Unplannable::Unknown(object.clone(), reason.clone())),
+        Some(Answer::NoUser(user)) => Err(Unplannable::Missing(
+            Object::User(user.clone()),
+            format!("there is no user `{user}` on the host, whom `become_user` names"),
+        )),
         Some(answer) => Ok(answer),
         None => Err(Unplannable::Unknown(object.clone(), format!("{object} was not asked about"))),
     }

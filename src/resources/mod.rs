@@ -285,6 +285,12 @@ pub trait Context {
         &serde_json::Value::Null
     }
 
+    /// The user of the host that the task is for, where it is not the login's: `become_user`. What the
+    /// task's questions run for it must run as that user too.
+    fn user(&self) -> Option<&str> {
+        None
+    }
+
     /// All hosts of the inventory.
     fn roster(&self) -> Roster {
         Roster::default()

@@ -58,6 +58,7 @@ struct Pip {
     options: Vec<String>,
     python: String,
     state: Presence,
+    user: Option<String>,
 }
 
 /// `Foo_Bar.baz` is `foo-bar-baz`.
@@ -169,7 +170,14 @@ pub(super) fn read(
     if let Some(wheels) = &fields.wheels {
         options.extend(["--no-index".to_owned(), "--find-links".to_owned(), wheels.0.clone()]);
     }
-    Some(Arc::new(Pip { venv: fields.venv, packages, options, python: fields.python, state: fields.state }))
+    Some(Arc::new(Pip {
+        venv: fields.venv,
+        packages,
+        options,
+        python: fields.python,
+        state: fields.state,
+        user: context.user().map(str::to_owned),
+    }))
 }
 
 /// What is there.
@@ -188,6 +196,7 @@ impl Pip {
             command: Command::Script(crate::shell!("resources/pip_list.sh").to_owned()),
             env: vec![variable("VENV", self.venv.as_str()), variable("PYTHON", &self.python)],
             chdir: None,
+            user: self.user.clone(),
         }
     }
 

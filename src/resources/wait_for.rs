@@ -48,16 +48,19 @@ struct WaitFor {
     within: Duration,
 }
 
-fn look(want: &str, what: &str, place: &str) -> Question {
+fn look(want: &str, what: &str, place: &str) -> (Command, Vec<(String, String)>) {
     let variable = |name: &str, value: &str| (name.to_owned(), value.to_owned());
-    Question {
-        command: Command::Script(crate::shell!("resources/wait_for.sh").to_owned()),
-        env: vec![variable("WANT", want), variable("WHAT", what), variable("WHERE", place)],
-        chdir: None,
-    }
+    (
+        Command::Script(crate::shell!("resources/wait_for.sh").to_owned()),
+        vec![variable("WANT", want), variable("WHAT", what), variable("WHERE", place)],
+    )
 }
 
-pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Option<Arc<dyn Resource>> {
+pub(super) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
     let fields = WaitForFields::from_node(node, diagnostics)?;
     let given =
         [fields.port.is_some(), fields.file.is_some(), fields.unit.is_some(), fields.command.is_some()];
@@ -84,7 +87,7 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
             return None;
         }
     }
-    let (question, what, object) = if let Some(port) = fields.port {
+    let ((command, env), what, object) = if let Some(port) = fields.port {
         let what = if place.is_empty() { format!("port {port}") } else { format!("port {port} of {place}") };
         (look("port", &port.to_string(), place), what.clone(), Object::Path(what))
     } else if let Some(path) = fields.file {
@@ -99,8 +102,9 @@ pub(super) fn read(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) 
     } else {
         let command = fields.command?.words();
         let what = format!("`{}`", command.display());
-        (Question { command, env: Vec::new(), chdir: None }, what.clone(), Object::Path(what))
+        ((command, Vec::new()), what.clone(), Object::Path(what))
     };
+    let question = Question { command, env, chdir: None, user: context.user().map(str::to_owned) };
     Some(Arc::new(WaitFor { question, what, object, within: fields.within.map_or(USUAL, |period| period.0) }))
 }
 

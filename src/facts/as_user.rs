@@ -1,0 +1,48 @@
+//! Questions that a task with `become_user` asks: as that user, as its change will run.
+
+use super::Answer;
+use crate::transport::{Arg, Script};
+
+/// The line behind which the answer begins; the user's own shell prints it.
+const MARK: &[u8] = b"\nasked\n";
+
+/// What asks for `user`.
+pub(super) fn script(user: Option<&str>, script: Script) -> Script {
+    match user {
+        Some(user) => Script::new(crate::shell!("as_user.sh")).arg(user).arg(Arg::Script(Box::new(script))),
+        None => script,
+    }
+}
+
+/// What the script printed for `user`, or the answer where nothing was run.
+pub(super) fn output<'a>(user: Option<&str>, output: &'a [u8]) -> Result<&'a [u8], Box<Answer>> {
+    let Some(user) = user else { return Ok(output) };
+    let at = output.windows(MARK.len()).position(|window| window == MARK);
+    if let Some(answer) = at.and_then(|at| output.get(at + MARK.len()..)) {
+        return Ok(answer);
+    }
+    let said = String::from_utf8_lossy(output);
+    let last = said.lines().rev().find(|line| !line.is_empty());
+    Err(Box::new(match last {
+        Some("no user") => Answer::NoUser(user.to_owned()),
+        Some(reason) => Answer::Unknown(format!("nothing can be asked as `{user}`: {reason}")),
+        None => Answer::Unknown(format!("nothing can be asked as `{user}`, and nothing says why")),
+    }))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_answer_is_what_stands_behind_the_mark() {
+        assert_eq!(output(None, b"x").unwrap(), b"x");
+        assert_eq!(output(Some("u"), b"\nasked\n").unwrap(), b"");
+        assert_eq!(output(Some("u"), b"motd\n\nasked\na\n\nasked\n").unwrap(), b"a\n\nasked\n");
+        assert_eq!(output(Some("u"), b"no user\n").unwrap_err(), Box::new(Answer::NoUser("u".to_owned())));
+        let refused = *output(Some("u"), b"su: Authentication failure\n").unwrap_err();
+        let Answer::Unknown(reason) = refused else { panic!("{refused:?}") };
+        assert_eq!(reason, "nothing can be asked as `u`: su: Authentication failure");
+        assert!(matches!(*output(Some("u"), b"").unwrap_err(), Answer::Unknown(_)));
+    }
+}
