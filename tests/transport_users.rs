@@ -324,3 +324,123 @@ async fn what_hangs_as_another_user_is_ended_too() {
     assert_gone("97642").await;
     remote.close().await;
 }
+
+/// A frame of which every line leaves a trace, longer than what a shell reads at once.
+fn traces(marker: &str) -> Frame {
+    let line = format!("echo \"$(id -un)\" >'{marker}'\n");
+    Frame { parts: vec![part(Script::new(line.repeat(2000)))], ..Frame::default() }
+}
+
+/// Opens a host with a first frame that must not run.
+async fn refused_with_a_frame(server: &Server, host: &Host, secrets: Secrets) -> String {
+    let marker = server.path("marker");
+    let ssh = Ssh::start(server.settings(), std::slice::from_ref(host), secrets).await.unwrap();
+    let opened = ssh.open_and_run(host, DEADLINE, &traces(marker.as_str()), &mut |_| {}).await;
+    let error = opened.map(|_| ()).expect_err("it does not open");
+    let TransportError::Connect { kind: ConnectKind::WrongUser, message } = error else {
+        panic!("{error:?}: {:?}", std::fs::read_to_string(marker))
+    };
+    server.assert_nothing_left().await;
+    assert!(!marker.exists(), "{message}: {:?}", std::fs::read_to_string(marker));
+    message
+}
+
+#[tokio::test]
+async fn a_login_script_that_takes_over_is_not_taken_for_root() {
+    let server = Server::start();
+    run("chmod", &["0777", server.path("").as_str()]).unwrap();
+    let Some(user) = User::new("over", "/bin/bash") else { return };
+    if !user.sudo("", "USER ALL=(ALL:ALL) NOPASSWD: ALL\n") {
+        return;
+    }
+    run("usermod", &["-a", "-G", "games", &user.name]).unwrap();
+    let mut host = user.host(&server);
+    host.ssh.become_method = Become::Sudo { password: None };
+    let uid = run("id", &["-u", &user.name]).unwrap();
+    for (script, group) in [
+        ("newgrp games", "games"),
+        ("exec newgrp games", "games"),
+        ("exec bash", ""),
+        ("sh", ""),
+        ("exec sudo -n -u nobody sh", "nobody"),
+        // Root's rights, and files of another group.
+        ("exec sudo -n -g games -u root sh", "root"),
+    ] {
+        user.home(".bashrc", &format!("{script}\n"));
+        let message = refused_with_a_frame(&server, &host, Secrets::default()).await;
+        assert!(message.ends_with(", not root"), "{script}: {message}");
+        if !["nobody", "root"].contains(&group) {
+            assert!(message.contains(&format!("user {} in", uid.trim())), "{script}: {message}");
+        }
+    }
+    user.home(".bashrc", "echo hello\n");
+    let (_ssh, mut remote) = open(&server, &host, Secrets::default()).await.unwrap();
+    works_as_root(&mut *remote).await;
+    remote.close().await;
+}
+
+#[tokio::test]
+async fn sudo_to_somebody_else_is_not_taken_for_root() {
+    let server = Server::start();
+    run("chmod", &["0777", server.path("").as_str()]).unwrap();
+    let Some(user) = User::new("other", "/bin/sh") else { return };
+    let mut host = user.host(&server);
+    host.ssh.become_method = Become::Sudo { password: None };
+    if !user.sudo("", "USER ALL=(ALL) NOPASSWD: ALL\nDefaults:USER runas_default=nobody\n") {
+        return;
+    }
+    let message = refused_with_a_frame(&server, &host, Secrets::default()).await;
+    assert!(message.ends_with(", not root"), "{message}");
+
+    user.sudo("secret", "USER ALL=(ALL) ALL\nDefaults:USER runas_default=nobody\n");
+    let message = refused_with_a_frame(&server, &sudo(&host), secrets("secret")).await;
+    assert!(message.ends_with(", not root"), "{message}");
+}
+
+#[tokio::test]
+async fn every_shell_of_a_login_is_the_same_user() {
+    let server = Server::start();
+    let Some(user) = User::new("same", "/bin/bash") else { return };
+    if !user.sudo("", "USER ALL=(ALL) NOPASSWD: ALL\n") {
+        return;
+    }
+    let host = user.host(&server);
+    let (ssh, mut remote) = open(&server, &host, Secrets::default()).await.unwrap();
+    let hang = Part { deadline: Duration::from_millis(500), ..part(Script::new("exec sleep 97753")) };
+    let frame = Frame { parts: vec![hang], ..Frame::default() };
+    assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
+    user.home(".bashrc", "exec sudo -n -u nobody sh\n");
+    for error in [
+        remote.revive().await.unwrap_err(),
+        ssh.open(&host, DEADLINE).await.map(|_| ()).unwrap_err(),
+        remote.stream("/tmp/provision-never", &mut &b"x"[..]).await.unwrap_err(),
+    ] {
+        let TransportError::Connect { kind: ConnectKind::WrongUser, message } = error else {
+            panic!("{error:?}")
+        };
+        assert!(message.contains("before"), "{message}");
+    }
+    assert!(!std::path::Path::new("/tmp/provision-never").exists());
+    user.home(".bashrc", "");
+    remote.revive().await.unwrap();
+    assert_gone("97753").await;
+    assert_eq!(sh(&mut *remote, "id -un").await.unwrap().1, format!("{}\n", user.name));
+    remote.close().await;
+}
+
+#[tokio::test]
+async fn what_is_streamed_is_never_taken_for_commands() {
+    let server = Server::start();
+    run("chmod", &["0777", server.path("").as_str()]).unwrap();
+    let Some(user) = User::new("data", "/bin/bash") else { return };
+    let (_ssh, mut remote) = open(&server, &user.host(&server), Secrets::default()).await.unwrap();
+    user.home(".bashrc", "exec bash\n");
+    let marker = server.path("marker");
+    let content = format!("echo ran >'{marker}'\n").repeat(20_000);
+    let path = server.path("streamed");
+    let sent = remote.stream(path.as_str(), &mut content.as_bytes()).await;
+    assert!(!marker.exists(), "{sent:?}");
+    sent.unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap() == content);
+    remote.close().await;
+}

@@ -5,7 +5,7 @@
 use std::time::Duration;
 
 use crate::events::Failure;
-use crate::inventory::Host;
+use crate::inventory::{Become, Host};
 use crate::playbook::Step;
 use crate::project::Project;
 use crate::transport::ConnectKind;
@@ -56,6 +56,11 @@ pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Opti
             "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"
         ),
         ConnectKind::SudoRefused => format!("try it by hand: ssh {port}{user}{} sudo true", host.address),
+        ConnectKind::WrongUser => format!(
+            "look for `newgrp`, `su` or `exec` in what its logins run (~/.bashrc), and for `runas_default` in sudoers; by hand: ssh {port}{user}{} {}",
+            host.address,
+            if host.ssh.become_method == Become::None { "id" } else { "sudo id" }
+        ),
         ConnectKind::NoShell => format!(
             "give the login a shell: on {name}, usermod -s /bin/sh {}",
             host.ssh.user.as_deref().unwrap_or("USER")

@@ -1,5 +1,6 @@
 //! What OpenSSH says when a login fails, by what mends it.
 
+use super::wire::Expected;
 use super::{ConnectKind, TransportError, sudo};
 
 /// Longest text of a host that is shown in a message.
@@ -130,6 +131,16 @@ pub(super) fn ended(stderr: &str) -> TransportError {
     TransportError::Lost { message }
 }
 
+/// The host shell is somebody else.
+pub(super) fn stranger(expected: Expected, uid: &str, gid: &str) -> TransportError {
+    let wanted = match expected {
+        Expected::Root => "not root".to_owned(),
+        Expected::User(wanted) => format!("and was user {wanted} before"),
+        Expected::Anyone => "and nobody knows why".to_owned(),
+    };
+    connect(ConnectKind::WrongUser, format!("the host shell is user {uid} in group {gid}, {wanted}"))
+}
+
 /// A connection error.
 pub(super) fn connect(kind: ConnectKind, message: String) -> TransportError {
     TransportError::Connect { kind, message }
@@ -162,6 +173,7 @@ fn explain(kind: ConnectKind, line: &str, stderr: &str) -> String {
         | ConnectKind::NoShell
         | ConnectKind::SudoPassword
         | ConnectKind::SudoRefused
+        | ConnectKind::WrongUser
         | ConnectKind::Jump
         | ConnectKind::Other => line.to_owned(),
     }

@@ -3,11 +3,12 @@
 use std::time::Duration;
 
 use async_trait::async_trait;
-use tokio::io::{AsyncRead, AsyncWriteExt as _};
+use tokio::io::AsyncRead;
 
 use super::process::Process;
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
+use super::wire::Expected;
 use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, rescue};
 use crate::inventory::Host;
 use crate::secrets::Secrets;
@@ -34,8 +35,13 @@ impl Local {
 impl Transport for Local {
     async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
         let way = Way::new(&host.ssh.become_method, &self.secrets);
-        let session = Session::open(&way, deadline, None).await?;
-        Ok(Box::new(LocalRemote { way, session: Some(session) }))
+        let expected = if way.becomes_root() { Expected::Root } else { Expected::Anyone };
+        let session = Session::open(&way, expected, deadline).await?;
+        let expected = match expected {
+            Expected::Anyone => Expected::User(session.shell.identity().uid),
+            known @ (Expected::User(_) | Expected::Root) => known,
+        };
+        Ok(Box::new(LocalRemote { way, expected, session: Some(session) }))
     }
 }
 
@@ -46,11 +52,11 @@ struct Session {
 }
 
 impl Session {
-    async fn open(way: &Way, deadline: Duration, ahead: Option<&Frame>) -> Result<Self, TransportError> {
+    async fn open(way: &Way, expected: Expected, deadline: Duration) -> Result<Self, TransportError> {
         let (mut process, mut shell) = start(way.shell())?;
         let login = async {
             way.pass(&mut shell).await?;
-            shell.start(ahead).await
+            shell.start(expected, None).await
         };
         match tokio::time::timeout(deadline, login).await {
             Ok(Ok(_)) => Ok(Self { process, shell }),
@@ -82,6 +88,7 @@ fn start(line: &str) -> Result<(Process, HostShell), TransportError> {
 #[derive(Debug)]
 struct LocalRemote {
     way: Way,
+    expected: Expected,
     session: Option<Session>,
 }
 
@@ -102,7 +109,7 @@ impl Remote for LocalRemote {
 
     async fn revive(&mut self) -> Result<(), TransportError> {
         let old = self.session.take();
-        let mut fresh = Session::open(&self.way, REVIVE, None).await?;
+        let mut fresh = Session::open(&self.way, self.expected, REVIVE).await?;
         if let Some(old) = &old {
             match rescue::kill(&mut fresh.shell, old.shell.identity()).await {
                 Ok(()) => {}
@@ -121,19 +128,10 @@ impl Remote for LocalRemote {
         content: &mut (dyn AsyncRead + Send + Unpin),
     ) -> Result<(), TransportError> {
         rescue::check_path(path)?;
-        let (mut process, mut shell) = start(&self.way.stream(path))?;
-        match self.way.pass_stream(&mut shell, path).await {
-            Ok(()) => {}
-            Err(ShellError::Other(error)) => return Err(error),
-            Err(ShellError::Ended) => return Err(classify::ended(&process.stderr.last_words().await)),
-        }
-        let (_reader, mut writer) = shell.into_streams();
-        let copied = rescue::copy(content, &mut writer).await;
-        drop(writer.shutdown().await);
-        drop(writer);
-        let status = process.end(rescue::STALL).await;
-        let stderr = process.stderr.last_words().await;
-        rescue::streamed(path, copied, status.map(|status| status.success()), &stderr)
+        let mut session = Session::open(&self.way, self.expected, rescue::STALL).await?;
+        let (copied, success) = session.shell.stream(path, content).await;
+        session.process.end(GRACE).await;
+        rescue::streamed(path, copied, success, &session.process.stderr.last_words().await)
     }
 
     async fn close(&mut self) {

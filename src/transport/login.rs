@@ -5,13 +5,14 @@ use std::time::Duration;
 
 use camino::Utf8Path;
 use openssh::{Child, Session as Mux, Stdio};
-use tokio::io::{AsyncRead, AsyncWriteExt as _};
+use tokio::io::AsyncRead;
 use tokio::time::Instant;
 
 use super::process::{Capture, Process, exit_master};
 use super::run_dir::{RunDir, Socket};
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
+use super::wire::Expected;
 use super::{ConnectKind, Frame, TransportError, classify, rescue};
 
 /// How long the end of a failed login is waited for, for its last words.
@@ -66,6 +67,7 @@ impl Login {
         mut self,
         mut session: Session,
         way: &Way,
+        expected: Expected,
         deadline: Duration,
         ahead: Option<&Frame>,
         jump: bool,
@@ -73,7 +75,7 @@ impl Login {
         let shell = &mut session.shell;
         let greeted = tokio::time::timeout(deadline, async {
             way.pass(shell).await?;
-            shell.start(ahead).await
+            shell.start(expected, ahead).await
         });
         match greeted.await {
             Ok(Ok(_)) => Ok((self, session)),
@@ -97,22 +99,28 @@ impl Login {
         self.process.end(grace).await;
     }
 
-    async fn exec(&self, command: &str, stdout: Stdio) -> Result<Child<Arc<Mux>>, openssh::Error> {
+    async fn exec(&self, command: &str) -> Result<Child<Arc<Mux>>, openssh::Error> {
         let mux = Arc::new(Mux::resume_mux(self.socket.path().as_std_path().into(), None));
-        mux.arc_raw_command(command).stdin(Stdio::piped()).stdout(stdout).stderr(Stdio::piped()).spawn().await
+        mux.arc_raw_command(command)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .await
     }
 
     /// Another host shell over the same login. `Err(None)` where the server allows no second session.
     pub(super) async fn session(
         &self,
         way: &Way,
+        expected: Expected,
         deadline: Duration,
     ) -> Result<Session, Option<TransportError>> {
         let opened = tokio::time::timeout(deadline, async {
-            let mut child = self.exec(way.shell(), Stdio::piped()).await.map_err(|error| refused(&error))?;
+            let mut child = self.exec(way.shell()).await.map_err(|error| refused(&error))?;
             let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
             let greeted = match way.pass(&mut shell).await {
-                Ok(()) => shell.start(None).await.map(|_| ()),
+                Ok(()) => shell.start(expected, None).await.map(|_| ()),
                 Err(error) => Err(error),
             };
             match greeted {
@@ -129,40 +137,25 @@ impl Login {
         })
     }
 
-    /// A file by an exec of its own. `None` where the server allows no second session.
+    /// A file by a shell of its own. `None` where the server allows no second session.
     pub(super) async fn stream(
         &self,
         way: &Way,
+        expected: Expected,
         path: &str,
         content: &mut (dyn AsyncRead + Send + Unpin),
     ) -> Option<Result<(), TransportError>> {
-        let opened = tokio::time::timeout(rescue::STALL, async {
-            let mut child =
-                self.exec(&way.stream(path), Stdio::piped()).await.map_err(|error| refused(&error))?;
-            let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
-            match way.pass_stream(&mut shell, path).await {
-                Ok(()) => Ok((child, shell, capture)),
-                Err(ShellError::Other(error)) => Err(Some(error)),
-                Err(ShellError::Ended) => Err(Some(classify::ended(&capture.last_words().await))),
-            }
-        });
-        let (child, shell, mut capture) = match opened.await {
-            Ok(Ok(opened)) => opened,
-            Ok(Err(None)) => return None,
-            Ok(Err(Some(error))) => return Some(Err(error)),
-            Err(_) => {
-                return Some(Err(TransportError::Lost { message: format!("no session to send {path}") }));
-            }
+        let mut session = match self.session(way, expected, rescue::STALL).await {
+            Ok(session) => session,
+            Err(None) => return None,
+            Err(Some(error)) => return Some(Err(error)),
         };
-        let (_reader, mut writer) = shell.into_streams();
-        let copied = rescue::copy(content, &mut writer).await;
-        drop(writer.shutdown().await);
-        drop(writer);
-        let success = match tokio::time::timeout(rescue::STALL, child.wait()).await {
-            Ok(Ok(status)) => Some(status.success()),
-            Ok(Err(_)) | Err(_) => None,
+        let (copied, success) = session.shell.stream(path, content).await;
+        let stderr = match &mut session.stderr {
+            Some(stderr) => stderr.last_words().await,
+            None => String::new(),
         };
-        Some(rescue::streamed(path, copied, success, &capture.last_words().await))
+        Some(rescue::streamed(path, copied, success, &stderr))
     }
 }
 

@@ -106,6 +106,8 @@ pub enum ConnectKind {
     SudoPassword,
     /// sudo refused the password or the user.
     SudoRefused,
+    /// The host shell is not the user that it should be: not root, or another than before.
+    WrongUser,
     /// The jump host could not be reached.
     Jump,
     /// Something else; see the text.

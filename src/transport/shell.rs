@@ -6,8 +6,9 @@ use tokio::io::{AsyncRead, AsyncReadExt as _, AsyncWrite, AsyncWriteExt as _};
 use tokio::time::Instant;
 
 use super::bounded::Bounded;
-use super::wire::{self, Identity, Line, Parser};
-use super::{Frame, OnPart, PartEnd, TransportError};
+use super::rescue::{self, CopyError};
+use super::wire::{self, Expected, Identity, Line, Parser};
+use super::{Frame, OnPart, PartEnd, TransportError, classify};
 
 /// What the host shell is written to.
 pub(super) type Writer = Box<dyn AsyncWrite + Send + Unpin>;
@@ -99,15 +100,15 @@ impl HostShell {
         self.noise.text()
     }
 
-    /// The streams back, for what is not a shell any more.
-    pub(super) fn into_streams(self) -> (Reader, Writer) {
-        (self.reader, self.writer)
-    }
-
-    /// Greets the shell and waits for its answer; a frame may ride along and save a round trip.
+    /// Greets the shell and waits for its answer; a frame may ride along and save a round trip. Where
+    /// the shell is not who is expected, nothing of the frame runs.
     /// Unbounded in time: callers set the deadline.
-    pub(super) async fn start(&mut self, ahead: Option<&Frame>) -> Result<Identity, ShellError> {
-        let mut text = wire::greeting(&self.nonce);
+    pub(super) async fn start(
+        &mut self,
+        expected: Expected,
+        ahead: Option<&Frame>,
+    ) -> Result<Identity, ShellError> {
+        let mut text = wire::greeting(&self.nonce, expected);
         if let Some(frame) = ahead {
             text.push_str(&wire::render(frame, &self.nonce, self.sequence + 1).map_err(ShellError::Other)?);
             self.sequence += 1;
@@ -119,9 +120,31 @@ impl HostShell {
                 self.state = State::Idle;
                 Ok(identity)
             }
+            Line::Stranger(uid, gid) => Err(ShellError::Other(classify::stranger(expected, &uid, &gid))),
             line @ (Line::Begin(_) | Line::End(..) | Line::Sudo(_)) => {
                 Err(ShellError::protocol(format!("the host shell answered {line:?} to the greeting")))
             }
+        }
+    }
+
+    /// Has the shell write `content` into a file and end. Nothing is sent before the shell says that it
+    /// writes: whoever else read it would take it for commands. The second result is whether all was
+    /// written; `None` when nobody knows.
+    pub(super) async fn stream(
+        &mut self,
+        path: &str,
+        content: &mut (dyn AsyncRead + Send + Unpin),
+    ) -> (Result<u64, CopyError>, Option<bool>) {
+        let text = wire::stream(&self.nonce, path);
+        let begun = tokio::time::timeout(rescue::STALL, self.answer(&text)).await;
+        if !matches!(begun, Ok(Ok(Line::Begin(0)))) {
+            return (Ok(0), None);
+        }
+        let copied = rescue::copy(content, &mut self.writer).await;
+        self.end().await;
+        match tokio::time::timeout(rescue::STALL, self.answer("")).await {
+            Ok(Ok(Line::End(0, status))) => (copied, Some(status == 0)),
+            _ => (copied, None),
         }
     }
 
@@ -133,7 +156,7 @@ impl HostShell {
                 let words = std::mem::replace(&mut self.noise, Bounded::new(4096)).text();
                 Ok((verdict, words))
             }
-            line @ (Line::Ready(_) | Line::Begin(_) | Line::End(..)) => {
+            line @ (Line::Ready(_) | Line::Stranger(..) | Line::Begin(_) | Line::End(..)) => {
                 Err(ShellError::protocol(format!("the bootstrap answered {line:?}")))
             }
         }
@@ -273,7 +296,7 @@ mod tests {
         let mut shell = HostShell::new(reader, writer);
         let nonce = shell.nonce().to_owned();
         theirs.write_all(format!("noise\n{nonce} ready 2 3 4 5\n").as_bytes()).await.unwrap();
-        let identity = shell.start(None).await.unwrap();
+        let identity = shell.start(Expected::Anyone, None).await.unwrap();
         assert_eq!(identity, Identity { pid: 2, group: 3, started: 4, uid: 5 });
         assert_eq!(shell.noise(), "noise");
         (shell, theirs, nonce)

@@ -3,11 +3,11 @@
 //! ```text
 //!   ssh -M -S SOCKET ... host 'exec sh -s'    the login; its first session is the host shell
 //!     └ mux ── exec sh -s                     a second shell, when the first one hangs
-//!     └ mux ── exec dd of=...                 streams
+//!     └ mux ── exec sh -s                     and for each stream
 //! ```
 
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -21,6 +21,7 @@ use super::run_dir::RunDir;
 use super::shell::ShellError;
 use super::ssh_config::{self, File};
 use super::sudo::Way;
+use super::wire::Expected;
 use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue};
 use crate::inventory::{Host, TransportKind};
 use crate::secrets::Secrets;
@@ -87,6 +88,8 @@ struct Shared {
     /// The number of a host's jump host, by the host's name.
     jumps: BTreeMap<String, usize>,
     logins: Semaphore,
+    /// Who the first shell of a host was, by the host's name.
+    users: Mutex<BTreeMap<String, u64>>,
     dir: RunDir,
 }
 
@@ -107,6 +110,7 @@ impl Ssh {
         })?;
         let mut shared = Shared {
             logins: Semaphore::new(settings.logins.max(1)),
+            users: Mutex::default(),
             config: settings.config_dir.as_deref().unwrap_or(dir.path()).join("ssh_config"),
             settings,
             secrets,
@@ -178,6 +182,16 @@ impl Shared {
         Ok(arguments)
     }
 
+    /// Who the host shell has to be: root where the login becomes root or says that it is, else who it
+    /// was before.
+    fn expected(&self, host: &Host, way: &Way) -> Expected {
+        if way.becomes_root() || host.ssh.user.as_deref() == Some("root") {
+            return Expected::Root;
+        }
+        let users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+        users.get(&host.name).map_or(Expected::Anyone, |uid| Expected::User(*uid))
+    }
+
     /// Logs in and greets the host shell; again where sshd has too many logins under way. Such a one
     /// ends before anything is sent, so nothing is done twice.
     async fn log_in(
@@ -225,10 +239,16 @@ impl Shared {
         let _turn = self.logins.acquire().await.map_err(local)?;
         let (login, session) = Login::start(self.dir.socket('s'), arguments, way.shell())
             .map_err(|error| local(format!("cannot start `ssh`: {error}")))?;
-        let greeted = login.greet(session, way, deadline, ahead, jump.is_some()).await;
+        let expected = self.expected(host, way);
+        let greeted = login.greet(session, way, expected, deadline, ahead, jump.is_some()).await;
         match (greeted, jump) {
             (Err(error), Some(jump)) => Err(self.bastions.explain(jump, error).await),
-            (greeted, _) => greeted,
+            (Err(error), None) => Err(error),
+            (Ok((login, session)), _) => {
+                let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+                users.entry(host.name.clone()).or_insert(session.shell.identity().uid);
+                Ok((login, session))
+            }
         }
     }
 }
@@ -312,7 +332,8 @@ impl Remote for SshRemote {
     async fn revive(&mut self) -> Result<(), TransportError> {
         let login = self.login.as_ref().ok_or_else(closed)?;
         let mut stuck = self.session.take();
-        let revived = match login.session(&self.way, REVIVE).await {
+        let expected = self.shared.expected(&self.host, &self.way);
+        let revived = match login.session(&self.way, expected, REVIVE).await {
             Ok(session) => Ok((None, session)),
             // MaxSessions 1, or a server that takes no more: a login of its own.
             Err(None) => {
@@ -350,7 +371,8 @@ impl Remote for SshRemote {
     ) -> Result<(), TransportError> {
         rescue::check_path(path)?;
         let login = self.login.as_ref().ok_or_else(closed)?;
-        match login.stream(&self.way, path, content).await {
+        let expected = self.shared.expected(&self.host, &self.way);
+        match login.stream(&self.way, expected, path, content).await {
             Some(result) => result,
             // No second session: in pieces through the host shell.
             None => rescue::stream_in_frames(self, path, content).await,

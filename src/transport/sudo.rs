@@ -13,9 +13,6 @@ use super::{ConnectKind, TransportError};
 use crate::inventory::Become;
 use crate::secrets::Secrets;
 
-/// What is run as root to have a host shell.
-const SHELL: &str = "sh -s";
-
 /// How a session on a host becomes root.
 #[derive(Debug, Clone)]
 pub(super) enum Way {
@@ -47,28 +44,18 @@ impl Way {
         }
     }
 
-    /// The same for a stream into `path`, which holds nothing that a shell reads as more than itself.
-    pub(super) fn stream(&self, path: &str) -> String {
+    /// Whether it ends with root.
+    pub(super) fn becomes_root(&self) -> bool {
         match self {
-            Self::None => format!("exec dd of={path} bs=1M"),
-            Self::Free => format!("exec sudo -n dd of={path} bs=1M"),
-            Self::Password(_) => "exec sh -s".to_owned(),
+            Self::None => false,
+            Self::Free | Self::Password(_) => true,
         }
     }
 
     /// Runs the bootstrap where there is one: the streams are then those of a root shell.
     pub(super) async fn pass(&self, shell: &mut HostShell) -> Result<(), ShellError> {
-        self.pass_to(shell, SHELL).await
-    }
-
-    /// The same for a stream into `path`.
-    pub(super) async fn pass_stream(&self, shell: &mut HostShell, path: &str) -> Result<(), ShellError> {
-        self.pass_to(shell, &format!("dd of={path} bs=1M")).await
-    }
-
-    async fn pass_to(&self, shell: &mut HostShell, command: &str) -> Result<(), ShellError> {
         let Self::Password(password) = self else { return Ok(()) };
-        let text = bootstrap(shell.nonce(), password, command);
+        let text = bootstrap(shell.nonce(), password);
         let (verdict, words) = shell.bootstrap(&text).await?;
         if verdict == "none" {
             return Err(ShellError::Other(refused(&words)));
@@ -104,17 +91,12 @@ pub(super) fn is_refusal(words: &str) -> bool {
         || words.contains("may not run sudo")
 }
 
-fn bootstrap(nonce: &str, password: &SecretString, command: &str) -> String {
-    BOOTSTRAP
-        .replace("NONCE", nonce)
-        .replace("COMMAND", command)
-        .replace("AFTER", if command == SHELL { "kill -TERM $$" } else { "exit $?" })
-        .replace("PASSWORD", &quote(password.expose_secret()))
+fn bootstrap(nonce: &str, password: &SecretString) -> String {
+    BOOTSTRAP.replace("NONCE", nonce).replace("PASSWORD", &quote(password.expose_secret()))
 }
 
 /// `$1` is the password. It is in no argument list: where `printf` is not built in (mksh), `print` is.
-/// When the shell behind sudo ends, `AFTER` ends the waiting one; else it would hold the connection
-/// open. A stream ends with sudo's status instead.
+/// When the shell behind sudo ends, the waiting one is ended; else it would hold the connection open.
 const BOOTSTRAP: &str = r#"{
 provision_say() { printf '%s\n' "$1"; }
 provision_sudo() {
@@ -130,8 +112,8 @@ printf '%s\n\n%s sudo %s\n' "$provision_why" NONCE "$provision_way"
 }
 provision_sudo PASSWORD </dev/null
 case $provision_way in
-free) exec sudo -n COMMAND ;;
-password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' COMMAND; AFTER; }; exit ;;
+free) exec sudo -n sh -s ;;
+password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' sh -s; kill -TERM $$; }; exit ;;
 esac
 exit 1
 }

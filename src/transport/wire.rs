@@ -125,26 +125,73 @@ fn format_end(nonce: &str, index: usize) -> String {
     format!("printf '\\n%s end %s %s\\n' {nonce} {index} \"$?\"\n")
 }
 
-/// Shell text that makes the shell ours and lets it say who it is. Only built-ins: no fork.
-pub(super) fn greeting(nonce: &str) -> String {
-    GREETING.replace("NONCE", nonce)
+/// Who the host shell has to be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Expected {
+    /// Whoever it is: the first shell of a login that becomes nobody else.
+    Anyone,
+    /// Who the first shell of the login was.
+    User(u64),
+    /// Root, in root's group.
+    Root,
 }
 
+impl Expected {
+    /// What `UID:GID` of the shell must match.
+    fn pattern(self) -> String {
+        match self {
+            Self::Anyone => "*".to_owned(),
+            Self::User(uid) => format!("{uid}:*"),
+            Self::Root => "0:0".to_owned(),
+        }
+    }
+}
+
+/// Shell text that makes the shell ours and lets it say who it is. Only built-ins: no fork. A shell
+/// that is not who it should be says so and takes the rest of its input for nothing.
+pub(super) fn greeting(nonce: &str, expected: Expected) -> String {
+    GREETING.replace("NONCE", nonce).replace("EXPECTED", &expected.pattern())
+}
+
+/// `cat` and no `exit`: behind a login script that took over, the real shell waits for what is left.
 const GREETING: &str = r#"{
 provision_start() {
 PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin LC_ALL=C
 export PATH LC_ALL
 unset CDPATH
-provision_stat= provision_uid=
+provision_stat= provision_uid= provision_gid=
 { read -r provision_stat </proc/$$/stat; } 2>/dev/null
 set -- ${provision_stat##*) }
 { while read -r provision_key provision_real provision_effective provision_rest; do
-case $provision_key in Uid:) provision_uid=$provision_effective && break ;; esac
+case $provision_key in
+Uid:) provision_uid=$provision_effective ;;
+Gid:) provision_gid=$provision_effective && break ;;
+esac
 done </proc/$$/status; } 2>/dev/null
-[ -n "$provision_uid" ] || provision_uid=$(id -u)
-printf '\n%s ready %s %s %s %s\n' NONCE "$$" "${3:-0}" "${20:-0}" "$provision_uid"
+[ -n "$provision_gid" ] || provision_uid=$(id -u) provision_gid=$(id -g)
+case $provision_uid:$provision_gid in
+EXPECTED) printf '\n%s ready %s %s %s %s\n' NONCE "$$" "${3:-0}" "${20:-0}" "$provision_uid" ;;
+*) printf '\n%s stranger %s %s\n' NONCE "${provision_uid:-unknown}" "${provision_gid:-unknown}" && return 1 ;;
+esac
 }
-provision_start </dev/null
+provision_start </dev/null || exec cat >/dev/null
+}
+"#;
+
+/// Shell text that writes what follows on the standard input of the shell into a file, which
+/// holds nothing in its name that a shell reads as more than itself.
+pub(super) fn stream(nonce: &str, path: &str) -> String {
+    STREAM.replace("NONCE", nonce).replace("PATH", path)
+}
+
+const STREAM: &str = r#"{
+provision_stream() {
+printf '\n%s begin 0\n' NONCE
+dd of=PATH bs=1M
+printf '\n%s end 0 %s\n' NONCE "$?"
+}
+provision_stream
+exit
 }
 "#;
 
@@ -170,6 +217,8 @@ pub(super) enum Line {
     Begin(u64),
     /// A part has ended with a status.
     End(usize, i32),
+    /// The shell is not who it should be; its user and group.
+    Stranger(String, String),
     /// What the bootstrap of sudo found out.
     Sudo(String),
 }
@@ -185,6 +234,7 @@ impl Line {
             }
             "begin" => Self::Begin(number()?),
             "end" => Self::End(usize::try_from(number()?).ok()?, i32::try_from(number()?).ok()?),
+            "stranger" => Self::Stranger(words.next()?.to_owned(), words.next()?.to_owned()),
             "sudo" => Self::Sudo(words.next()?.to_owned()),
             _ => return None,
         };
@@ -311,7 +361,7 @@ mod tests {
             Script::new("set -e; false; echo not reached"),
         ]);
         frame.prelude = "helper() { printf h; }".to_owned();
-        let text = greeting(NONCE) + &render(&frame, NONCE, 1).unwrap();
+        let text = greeting(NONCE, Expected::Anyone) + &render(&frame, NONCE, 1).unwrap();
         for shell in shells() {
             let answers = answers(shell, &text);
             let Line::Ready(identity) = answers[0].1 else { panic!("{shell:?}: {answers:?}") };
@@ -355,6 +405,37 @@ mod tests {
                     .ends_with(b"ran\n\n0123456789abcdef0123456789abcdef end 1 0\n")
             );
             std::fs::remove_file(&marker).unwrap();
+        }
+    }
+
+    #[test]
+    fn a_shell_that_is_somebody_else_runs_nothing() {
+        use std::os::unix::fs::MetadataExt as _;
+        let own = std::fs::metadata("/proc/self").unwrap();
+        let (uid, gid) = (u64::from(own.uid()), u64::from(own.gid()));
+        let dir = tempfile::tempdir().unwrap();
+        let marker = dir.path().join("marker");
+        // More than a shell reads at once, and every line of it leaves a trace.
+        let line = format!(": >'{}'\n", marker.display());
+        let frame = render(&frame(&[Script::new(line.repeat(3000))]), NONCE, 1).unwrap();
+        for shell in shells() {
+            // Behind a login script that took over comes the real shell, with what is left.
+            let mut two = vec!["sh", "-c", "\"$@\"; \"$@\"", "sh"];
+            two.extend(shell);
+            let told = |expected| answers(&two, &(greeting(NONCE, expected) + &frame));
+            let stranger = Line::Stranger(uid.to_string(), gid.to_string());
+            assert_eq!(told(Expected::User(uid + 1)), [(Vec::new(), stranger.clone())], "{shell:?}");
+            if (uid, gid) != (0, 0) {
+                assert_eq!(told(Expected::Root), [(Vec::new(), stranger)], "{shell:?}");
+            }
+            assert!(!marker.exists(), "{shell:?}");
+            let known = if (uid, gid) == (0, 0) { Expected::Root } else { Expected::User(uid) };
+            for expected in [known, Expected::User(uid), Expected::Anyone] {
+                let seen = told(expected);
+                assert!(matches!(&seen[0].1, Line::Ready(who) if who.uid == uid), "{shell:?}: {seen:?}");
+                assert_eq!(seen[2].1, Line::End(0, 0), "{shell:?}");
+                std::fs::remove_file(&marker).unwrap();
+            }
         }
     }
 
