@@ -19,6 +19,8 @@ use provision::report::record::Record;
 use provision::secrets::Secrets;
 use provision::transport::{ConnectKind, Reply, Scripted};
 
+#[path = "engine/fleet.rs"]
+mod fleet;
 #[path = "engine/interrupts.rs"]
 mod interrupts;
 

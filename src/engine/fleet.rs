@@ -13,7 +13,7 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json};
 
 use super::context::Context;
-use super::session::{Session, human};
+use super::session::{Gone, Session, human};
 use super::spread::Holders;
 use super::stage::{Work, queries};
 use super::writers::Writers;
@@ -119,6 +119,13 @@ impl SharedFacts {
 }
 
 impl Session {
+    /// Asks again what the others read of this host where a change took it from the facts.
+    pub(super) async fn ask_for_fleet(&mut self) -> Result<(), Gone> {
+        let mut missing = self.asked_by_all.clone();
+        missing.retain(|query| self.facts.get(query).is_none());
+        self.ask(&missing).await
+    }
+
     /// Tells the others what they may need of this host.
     pub(super) fn tell_fleet(&self) {
         let fleet = &self.context.fleet;

@@ -56,6 +56,7 @@ impl Session {
         if self.context.mode == Mode::Apply {
             self.check_expected()?;
             self.execute(work, leaders).await?;
+            self.ask_for_fleet().await?;
             self.tell_fleet();
         }
         Ok(())

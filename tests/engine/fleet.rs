@@ -1,0 +1,86 @@
+//! Facts of other hosts: whoever reads them gets what holds at the barrier.
+
+use std::sync::Mutex;
+
+use super::*;
+use provision::transport::Sent;
+
+/// What a task is told of all hosts.
+const TELL: &str = "
+  - name: tell
+    command: { run: [tell, \"{% for name, h in hosts %}{{ h.facts.hostname }} {% endfor %}\"] }
+";
+const RENAME: &str = "
+  - name: rename
+    command: { run: [rename, it] }
+";
+
+/// Hosts whose name is another one once they ran `rename`.
+fn renamed() -> Scripted {
+    let done: Mutex<BTreeSet<String>> = Mutex::default();
+    healthy().answer(move |sent: &Sent| {
+        let mut done = done.lock().unwrap();
+        if sent.part == "task" && sent.text.contains("rename") {
+            done.insert(sent.host.clone());
+        }
+        let age = if done.contains(&sent.host) { "new" } else { "old" };
+        (sent.part == "base.hostname").then(|| Reply::default().output(format!("{}-{age}\n", sent.host)))
+    })
+}
+
+/// What each host that was told something was told.
+fn told(transport: &Scripted) -> BTreeMap<String, String> {
+    let tells = transport.sent().into_iter().filter(|sent| sent.part == "task" && sent.text.contains("tell"));
+    tells
+        .map(|sent| {
+            (sent.host, sent.text.lines().find(|line| line.contains("gpu0-")).unwrap().trim().to_owned())
+        })
+        .collect()
+}
+
+const ALL_NEW: &str = "gpu0-new gpu1-new gpu2-new gpu3-new";
+
+#[tokio::test(start_paused = true)]
+async fn others_facts_are_those_after_a_command() {
+    for rollout in ["{}", "{ parallel: 1 }", "{ batch: 1 }"] {
+        let transport = renamed();
+        let ran = apply(&world(rollout, &format!("name: f\ntasks:{RENAME}{TELL}")), &transport).await;
+        assert_eq!(ran.report.stats.ok, 4, "{rollout}: {:?}", ran.record);
+        let told = told(&transport);
+        assert!(told.len() == 4 && told.values().all(|text| text == ALL_NEW), "{rollout}: {told:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn others_facts_are_those_after_a_handler() {
+    let playbook = format!(
+        "name: f\ntasks:\n  - name: edit\n    command: {{ run: [edit, it] }}\n    notify: rename\n{TELL}handlers:{RENAME}"
+    );
+    let transport = renamed();
+    let ran = apply(&world("{}", &playbook), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    let told = told(&transport);
+    assert!(told.len() == 4 && told.values().all(|text| text == ALL_NEW), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn others_facts_stay_known_to_later_batches() {
+    let transport = renamed();
+    let ran = apply(&world("{ batch: 1 }", &format!("name: f\ntasks:{TELL}{RENAME}")), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    let told = told(&transport);
+    assert_eq!(told["gpu0"], "gpu0-old gpu1-old gpu2-old gpu3-old");
+    assert_eq!(told["gpu3"], "gpu0-new gpu1-new gpu2-new gpu3-old");
+}
+
+#[tokio::test(start_paused = true)]
+async fn of_a_host_that_is_lost_the_last_answers_count() {
+    let transport = renamed();
+    transport.first(Reply::open().on("gpu0").fail(ConnectKind::NoRoute).output("No route to host"));
+    transport.first(Reply::open().on("gpu0").times(1));
+    transport.first(Reply::part("task").on("gpu0").lose());
+    let ran = apply(&world("{}", &format!("name: f\ntasks:{RENAME}{TELL}")), &transport).await;
+    assert!(matches!(ran.status("gpu0"), HostStatus::Quarantined { .. }), "{:?}", ran.record);
+    assert_eq!(ran.report.stats.ok, 3);
+    assert_eq!(told(&transport)["gpu1"], "gpu0-old gpu1-new gpu2-new gpu3-new");
+}
