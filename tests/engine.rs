@@ -23,6 +23,8 @@ use provision::transport::{ConnectKind, Reply, Scripted};
 mod fleet;
 #[path = "engine/interrupts.rs"]
 mod interrupts;
+#[path = "engine/registers.rs"]
+mod registers;
 
 const LOCK: &str = "held\n/run/provision\n";
 
@@ -87,6 +89,16 @@ async fn apply(world: &World, transport: &Scripted) -> Ran {
 }
 
 async fn run(world: &World, transport: &Scripted, mode: Mode, during: impl FnOnce(engine::Stopper)) -> Ran {
+    run_with(world, transport, mode, Secrets::default(), during).await
+}
+
+async fn run_with(
+    world: &World,
+    transport: &Scripted,
+    mode: Mode,
+    secrets: Secrets,
+    during: impl FnOnce(engine::Stopper),
+) -> Ran {
     let project =
         project::load(&world.inventory, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     let (emitter, mut receiver) = Emitter::new("run1", None);
@@ -100,7 +112,7 @@ async fn run(world: &World, transport: &Scripted, mode: Mode, during: impl FnOnc
         deadlines: Deadlines::default(),
         cancel,
         stopper,
-        secrets: Secrets::default(),
+        secrets,
         controller: "me@here/1".to_owned(),
         alive: Box::new(|_| false),
         queries: BTreeSet::new(),

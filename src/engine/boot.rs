@@ -66,7 +66,7 @@ impl Session {
         if reboot {
             self.answer_reboot(notified);
         }
-        let plan = planner.plan(instance, &self.facts);
+        let plan = planner.plan(instance, &item.step.registers, &self.facts);
         match (&plan.verdict, &instance.state) {
             (Verdict::Blocked(reason), _) if reboot => self.boot.blocked = Some(reason.clone()),
             (
@@ -108,7 +108,7 @@ impl Session {
         }
         self.answer_reboot(&self.notified.clone());
         let mut planner = Planner::new(self.context.project.policy.reboot);
-        matches!(planner.plan(instance, &self.facts).verdict, Verdict::Changes(changes) if reboots(&changes))
+        matches!(planner.plan(instance, &item.step.registers, &self.facts).verdict, Verdict::Changes(changes) if reboots(&changes))
     }
 
     /// Why this host cannot be rebooted by this run, whatever asks for it.

@@ -52,8 +52,9 @@ impl Session {
         for (position, item) in work.iter().enumerate() {
             let after = work.get(position + 1..).unwrap_or_default();
             let mut fresh = None;
-            if changed_anything && depends(&item.step) && stopped.is_none() {
-                let registers = self.registers(item.step.index);
+            let moved = changed_anything || !item.step.registers.is_empty();
+            if moved && depends(&item.step) && stopped.is_none() {
+                let registers = self.known_by(item.step.index, &planner);
                 fresh = Some(Work { instances: self.instantiate(&item.step, &registers), ..item.clone() });
             }
             let item = fresh.as_ref().unwrap_or(item);
@@ -85,6 +86,7 @@ impl Session {
                 }
                 let began = Instant::now();
                 let ended = self.bounded_task(item, instance, &later, &mut planner).await?;
+                self.keep_answer(item, &ended.outcome);
                 match &ended.outcome {
                     Outcome::Unchanged => {
                         self.counts.unchanged += 1;
@@ -127,9 +129,9 @@ impl Session {
             ));
         }
         let mut cleared: Vec<String> = ids.difference(&known).cloned().collect();
-        let handlers = self.handlers(&ids);
+        let handlers = self.handlers(&ids, planner);
         self.know(&handlers).await?;
-        let mut handlers = self.handlers(&ids);
+        let mut handlers = self.handlers(&ids, planner);
         if which == Handlers::BeforeReboot {
             handlers.retain(|item| item.step.kind != "reboot");
         }

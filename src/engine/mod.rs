@@ -17,6 +17,7 @@ mod fleet;
 mod guard;
 mod hints;
 mod login;
+mod register;
 mod run;
 mod session;
 mod spread;

@@ -14,6 +14,7 @@ use crate::events::{EventKind, HostStatus, TaskCounts};
 use crate::facts::{self, Answer, BatchPart, Facts, Query};
 use crate::inventory::Host;
 use crate::plan::Planner;
+use crate::project::Registered;
 use crate::transport::{Frame, Part, PartEnd, Remote, TransportError};
 
 /// Why nothing more can be done on a host.
@@ -55,6 +56,8 @@ pub struct Session {
     pub(super) boot: Boot,
     /// Questions that some task of the run asks all hosts.
     pub(super) asked_by_all: BTreeSet<Query>,
+    /// Registered answers of tasks that ended, by the index of their step; none where it was skipped.
+    pub(super) answers: BTreeMap<usize, Option<Registered>>,
     /// What a plan of earlier stages will touch; only a plan has it, an apply has done it.
     pub(super) planner: Option<Planner>,
     /// Whether only a new session sees what was changed.
@@ -95,6 +98,7 @@ impl Session {
             digests: Vec::new(),
             boot: Boot::default(),
             asked_by_all: BTreeSet::new(),
+            answers: BTreeMap::new(),
             planner: None,
             stale: false,
             started: Instant::now(),

@@ -3,15 +3,13 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
-use serde_json::Value as Json;
-
 use super::context::Mode;
 use super::session::{Gone, Session};
 use crate::events::{EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, TaskRef};
 use crate::facts::{self, Query};
 use crate::plan::{self, Planner, TaskPlan, Verdict};
 use crate::playbook::{Instance, InstanceState, Step};
-use crate::project::Inputs;
+use crate::project::{Inputs, Registers};
 
 /// Which host a `run_once` step runs on, by step index.
 pub type Leaders = BTreeMap<usize, usize>;
@@ -64,54 +62,24 @@ impl Session {
 
     /// The tasks of some steps with what is known so far.
     fn work(&self, range: Range<usize>) -> Vec<Work> {
-        let mut registers = BTreeMap::new();
+        let mut registers = self.registers(range.start);
         let project = self.context.project.clone();
         let mut work = Vec::new();
-        // Registered answers of earlier steps count, wherever the range starts.
-        for step in project.steps.get(..range.end).unwrap_or_default() {
-            let inside = range.contains(&step.index);
-            if !step.hosts.contains(&self.host.index) || !(inside || step.conduct.register.is_some()) {
-                continue;
-            }
-            let instances = self.instantiate(step, &registers);
-            if let (Some(name), Some(answer)) = (&step.conduct.register, self.registered(&instances)) {
-                registers.insert(name.clone(), answer);
-            }
-            if inside {
+        for step in project.steps.get(range).unwrap_or_default() {
+            if step.hosts.contains(&self.host.index) {
+                let instances = self.instantiate(step, &registers);
+                self.register(step, &instances, &mut registers);
                 work.push(Work { step: step.clone(), instances, handler: false });
             }
         }
         work
     }
 
-    pub(super) fn instantiate(&self, step: &Step, registers: &BTreeMap<String, Json>) -> Vec<Instance> {
+    pub(super) fn instantiate(&self, step: &Step, registers: &Registers) -> Vec<Instance> {
         let view = self.facts.view();
         let fleet = step.reads_fleet().then(|| self.context.fleet.fleet());
-        let inputs = Inputs { facts: Some(&view), registered: registers, fleet: fleet.as_deref() };
+        let inputs = Inputs { facts: Some(&view), registers: Some(registers), fleet: fleet.as_deref() };
         self.context.project.instantiate(step, &self.host, &inputs)
-    }
-
-    fn registered(&self, instances: &[Instance]) -> Option<Json> {
-        let [Instance { state: InstanceState::Ready { resource, .. }, .. }] = instances else {
-            return None;
-        };
-        resource.registered(&self.facts)
-    }
-
-    /// Registered answers up to a step.
-    pub(super) fn registers(&self, end: usize) -> BTreeMap<String, Json> {
-        let mut registers = BTreeMap::new();
-        for step in self.context.project.steps.get(..end).unwrap_or_default() {
-            if let Some(name) = &step.conduct.register
-                && step.hosts.contains(&self.host.index)
-            {
-                let instances = self.instantiate(step, &registers);
-                if let Some(answer) = self.registered(&instances) {
-                    registers.insert(name.clone(), answer);
-                }
-            }
-        }
-        registers
     }
 
     fn wanted(&self, work: &[Work], first: bool) -> BTreeSet<Query> {
@@ -149,6 +117,7 @@ impl Session {
         // Templates of other hosts read these of this one.
         let facts = project.steps.iter().flat_map(Step::fleet_facts);
         let mut questions: BTreeSet<Query> = facts.filter_map(|name| facts::base(name)).collect();
+        let registers = Registers::new();
         let mut take = |instances: &[Instance]| {
             for query in queries(instances) {
                 if let Query::Fleet(question) = query {
@@ -161,7 +130,7 @@ impl Session {
         }
         let others = project.steps.iter().filter(|step| step.fleet && !step.hosts.contains(&self.host.index));
         for step in others {
-            take(&self.instantiate(step, &BTreeMap::new()));
+            take(&self.instantiate(step, &registers));
         }
         questions
     }
@@ -188,12 +157,12 @@ impl Session {
     }
 
     /// Handlers of this host among some ids, in the order of the playbooks.
-    pub(super) fn handlers(&self, ids: &BTreeSet<String>) -> Vec<Work> {
+    pub(super) fn handlers(&self, ids: &BTreeSet<String>, planner: &Planner) -> Vec<Work> {
         if ids.is_empty() {
             return Vec::new();
         }
         let project = self.context.project.clone();
-        let registers = self.registers(project.steps.len());
+        let registers = self.known_by(project.steps.len(), planner);
         project
             .handlers
             .iter()
@@ -222,11 +191,19 @@ impl Session {
         let mut to_notify = self.notified.clone();
         let mut notifiers: BTreeMap<String, Vec<String>> = BTreeMap::new();
         for item in work {
+            let fresh = item.step.registers.iter().any(|name| planner.is_pending(name)).then(|| {
+                let registers = self.known_by(item.step.index, &planner);
+                Work { instances: self.instantiate(&item.step, &registers), ..item.clone() }
+            });
+            let item = fresh.as_ref().unwrap_or(item);
             for instance in &item.instances {
                 let plan = match self.led_elsewhere(&item.step, leaders) {
                     Some(reason) => TaskPlan { verdict: Verdict::Skipped(reason), touches: None },
                     None => self.plan_one(&mut planner, item, instance, &to_notify),
                 };
+                if let Some(name) = &item.step.conduct.register {
+                    planner.register(name, instance, &plan);
+                }
                 if matches!(plan.verdict, Verdict::Changes(_) | Verdict::Runs(_) | Verdict::KnownAfter(_)) {
                     for handler in &item.step.conduct.notify {
                         to_notify.insert(handler.clone());
@@ -247,9 +224,9 @@ impl Session {
                 plans.push((task_id(&item.step, instance), plan));
             }
         }
-        let handlers = self.handlers(&to_notify);
+        let handlers = self.handlers(&to_notify, &planner);
         self.know(&handlers).await?;
-        for item in self.handlers(&to_notify) {
+        for item in self.handlers(&to_notify, &planner) {
             for instance in &item.instances {
                 let plan = self.plan_one(&mut planner, &item, instance, &to_notify);
                 let left = self.state.notified.contains(&item.step.id);

@@ -1,6 +1,8 @@
 //! One host's tasks against its facts.
 
-use crate::facts::{Facts, Object, Touches};
+use std::collections::{BTreeMap, BTreeSet};
+
+use crate::facts::{Facts, Object, Query, Touches};
 use crate::inventory::Reboot;
 use crate::inventory::hostlist::fold;
 use crate::playbook::{Instance, InstanceState};
@@ -40,16 +42,18 @@ pub struct Planner {
     reboot: Reboot,
     pending: Vec<(Touches, String)>,
     blocked: Vec<(Touches, String)>,
+    /// Registered answers that an earlier pending change may make others, with its name.
+    answers: BTreeMap<String, String>,
 }
 
 impl Planner {
     /// For a host that may be rebooted or not.
     pub fn new(reboot: Reboot) -> Self {
-        Self { reboot, pending: Vec::new(), blocked: Vec::new() }
+        Self { reboot, pending: Vec::new(), blocked: Vec::new(), answers: BTreeMap::new() }
     }
 
-    /// Plans the next task.
-    pub fn plan(&mut self, instance: &Instance, facts: &Facts) -> TaskPlan {
+    /// Plans the next task, which reads these registered answers.
+    pub fn plan(&mut self, instance: &Instance, registers: &BTreeSet<String>, facts: &Facts) -> TaskPlan {
         let resource = match &instance.state {
             InstanceState::Ready { condition: Some(false), .. } => {
                 return TaskPlan {
@@ -67,18 +71,17 @@ impl Planner {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
                 let unreached = names.iter().filter_map(|name| name.strip_prefix("facts of "));
                 let unreached = fold(unreached);
-                let verdict = match self.pending.last() {
-                    _ if !unreached.is_empty() => {
-                        Verdict::Blocked(format!("waits for the facts of {unreached}: not reached yet"))
-                    }
-                    Some((_, name)) => Verdict::KnownAfter(name.clone()),
-                    None => Verdict::Failed(format!("no answer for {}", names.join(", "))),
-                };
-                return TaskPlan { verdict, touches: None };
+                if !unreached.is_empty() {
+                    let reason = format!("waits for the facts of {unreached}: not reached yet");
+                    return TaskPlan { verdict: Verdict::Blocked(reason), touches: None };
+                }
+                let names = names.iter().map(|name| name.strip_prefix("register ").unwrap_or(name));
+                let text = format!("no answer for {}", names.collect::<Vec<_>>().join(", "));
+                return self.waiting(instance, registers, Touches::Everything, text);
             }
-            InstanceState::Ready { condition: None, .. } => {
-                let verdict = Verdict::Failed("its condition has no answer".to_owned());
-                return TaskPlan { verdict, touches: None };
+            InstanceState::Ready { resource, condition: None } => {
+                let text = "its condition has no answer".to_owned();
+                return self.waiting(instance, registers, resource.touches(), text);
             }
             InstanceState::Ready { resource, condition: Some(true) } => resource,
         };
@@ -92,8 +95,8 @@ impl Planner {
             }
             Ok(changes) if resource.provable() => Verdict::Changes(changes),
             Ok(changes) => Verdict::Runs(changes),
-            Err(Unplannable::Missing(object, text)) => self.missing(&object, text),
-            Err(Unplannable::Unknown(object, text)) => match self.meeting(&object) {
+            Err(Unplannable::Missing(object, text)) => self.missing(&object, &resource.queries(), text),
+            Err(Unplannable::Unknown(object, text)) => match self.meeting(&object, &resource.queries()) {
                 Some(name) => Verdict::KnownAfter(name),
                 None => Verdict::Failed(text),
             },
@@ -115,12 +118,60 @@ impl Planner {
         self.pending.retain(|(_, pending)| pending != name);
     }
 
-    fn meeting(&self, object: &Object) -> Option<String> {
-        self.pending.iter().rev().find(|(touches, _)| touches.meets(object)).map(|(_, name)| name.clone())
+    /// Whether an earlier pending change may make a registered answer another one.
+    pub fn is_pending(&self, register: &str) -> bool {
+        self.answers.contains_key(register)
     }
 
-    fn missing(&self, object: &Object, text: String) -> Verdict {
-        if let Some(name) = self.meeting(object) {
+    /// Notes what the answer waits for that a planned task registers.
+    pub fn register(&mut self, name: &str, instance: &Instance, plan: &TaskPlan) {
+        let after = match (&plan.verdict, &instance.state) {
+            // Another task may register it.
+            (Verdict::Skipped(_), _) => return,
+            (Verdict::KnownAfter(task), _) => Some(task.clone()),
+            (_, InstanceState::Ready { resource, .. }) => {
+                let queries = resource.queries();
+                self.last(|touches| queries.iter().any(|query| query.touched_by(touches)))
+            }
+            (_, InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_)) => None,
+        };
+        match after {
+            Some(task) => self.answers.insert(name.to_owned(), task),
+            None => self.answers.remove(name),
+        };
+    }
+
+    /// The plan of a task of which not all is known.
+    fn waiting(
+        &mut self,
+        instance: &Instance,
+        registers: &BTreeSet<String>,
+        touches: Touches,
+        text: String,
+    ) -> TaskPlan {
+        let answer = registers.iter().find_map(|name| self.answers.get(name));
+        let Some(name) = answer.cloned().or_else(|| self.last(|_| true)) else {
+            return TaskPlan { verdict: Verdict::Failed(text), touches: None };
+        };
+        self.pending.push((touches, instance.name.clone()));
+        TaskPlan { verdict: Verdict::KnownAfter(name), touches: None }
+    }
+
+    /// The name of the last pending task whose changes touch this.
+    fn last(&self, meets: impl Fn(&Touches) -> bool) -> Option<String> {
+        self.pending.iter().rev().find(|(touches, _)| meets(touches)).map(|(_, name)| name.clone())
+    }
+
+    /// The pending task that may bring a thing. A question of the playbook may be about anything.
+    fn meeting(&self, object: &Object, queries: &[Query]) -> Option<String> {
+        self.last(|touches| {
+            let asks = |query: &Query| matches!(query, Query::Ask(_)) && query.touched_by(touches);
+            touches.meets(object) || queries.iter().any(asks)
+        })
+    }
+
+    fn missing(&self, object: &Object, queries: &[Query], text: String) -> Verdict {
+        if let Some(name) = self.meeting(object, queries) {
             return Verdict::KnownAfter(name);
         }
         let blocked = self.blocked.iter().rev().find(|(touches, _)| touches.meets(object));

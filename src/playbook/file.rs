@@ -229,7 +229,9 @@ crate::record! {
         opt notify: Words,
         /// What its failure means for the rest of its host.
         opt on_failure: OnFailure,
-        /// Name under which later tasks know its answer; only for `command` with `changes: false`.
+        /// Name under which later tasks of the host know its answer; only for `command` with
+        /// `changes: false`. It is no name of a parameter; a parameter or a variable of the task that
+        /// reads it hides it.
         opt register: Sp<String>,
         /// No templates in this task.
         def raw: bool = false,
@@ -380,14 +382,19 @@ fn misplaced(
             if let Some(with) = &record.with {
                 diagnostics.error(with.span, "`with` belongs to `include`");
             }
+            let asks = kind.name == "command"
+                && body.get("changes").is_some_and(|node| node.value == Yaml::Bool(false));
             if let Some(register) = &record.register {
-                let changes = body.get("changes").map(|node| &node.value);
                 if kind.name != "command" {
                     diagnostics.push(
-                        Diagnostic::error(register.span, "only a `command` has an answer to register")
-                            .related(*key, "this resource has none"),
+                        Diagnostic::error(
+                            register.span,
+                            format!("`{}` has no answer to register", kind.name),
+                        )
+                        .related(*key, "this resource")
+                        .help("only a `command` with `changes: false` has one"),
                     );
-                } else if changes != Some(&Yaml::Bool(false)) {
+                } else if !asks {
                     diagnostics.push(
                         Diagnostic::error(
                             register.span,
@@ -397,6 +404,11 @@ fn misplaced(
                         .related(*key, "this command")
                         .help("if it only asks, say `changes: false`"),
                     );
+                } else if let Some((place, why)) = not_registered(record, handler, span) {
+                    diagnostics.push(
+                        Diagnostic::error(register.span, "this answer cannot be registered")
+                            .related(place, why),
+                    );
                 }
             }
             if let Some(retries) = record.retries.as_ref().filter(|retries| retries.attempts.value == 0) {
@@ -405,6 +417,21 @@ fn misplaced(
         }
     }
     diagnostics.errors() == before
+}
+
+/// Where and why a question has no one answer that all later tasks of its host could know.
+fn not_registered(record: &TaskRecord, handler: bool, span: Span) -> Option<(Span, &'static str)> {
+    if handler {
+        return Some((span, "a handler runs after the tasks that would read it"));
+    }
+    if let Some(items) = &record.looped {
+        return Some((items.span, "a loop has an answer for each item"));
+    }
+    match &record.run_once {
+        Some(RunOnceFile::Host(host)) => Some((host.span, "the other hosts would have no answer")),
+        Some(RunOnceFile::First) => Some((span, "with `run_once`, the other hosts would have no answer")),
+        Some(RunOnceFile::No) | None => None,
+    }
 }
 
 #[cfg(test)]

@@ -399,6 +399,12 @@ impl Expander<'_> {
             (hosts, None)
         };
         if let Some(register) = &record.register {
+            if !reads.secrets.is_empty() {
+                diagnostics.push(
+                    Diagnostic::error(register.span, "this answer cannot be registered")
+                        .related(task.span, "it is given a secret, which its answer may hold"),
+                );
+            }
             self.register(register, body, playbook, diagnostics);
         }
         let fields = (kind.fields)().into_iter().map(|field| (field.name, field.schema)).collect();
@@ -504,9 +510,15 @@ impl Expander<'_> {
         let shape = match body.get("parse").and_then(Node::as_str) {
             Some("lines") => Shape::List(Arc::new(Shape::Text)),
             Some("json") => Shape::Any,
+            Some("status") => Shape::Number,
             _ => Shape::Text,
         };
         self.world.registers.insert(name.value.clone());
+        // Of two tasks that register one name, either may be the one whose `when` holds.
+        let shape = match self.registers.remove(&name.value) {
+            Some(known) => known.merge(shape),
+            None => shape,
+        };
         self.registers.insert(name.value.clone(), shape);
     }
 

@@ -22,6 +22,6 @@ mod world;
 
 pub use load::{Language, LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
-pub use world::{Fleet, Inputs};
+pub use world::{Fleet, Inputs, Registered, Registers};
 
 pub(crate) use program::Program;

@@ -95,7 +95,7 @@ impl<'a> Reader<'a> {
             }
             if let Some(default) = frame.default_of(name) {
                 self.value(&default, frame);
-            } else if self.world.registers.contains(name) && !self.inventory.contains_key(name) {
+            } else if !declared && self.world.registers.contains(name) {
                 self.reads.registers.insert(name.to_owned());
             }
         }

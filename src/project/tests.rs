@@ -5,7 +5,7 @@ use serde_json::json;
 
 use super::testing::{Case, language, load, show};
 use super::world::{Env, inventory_frame};
-use super::{Inputs, LoadOptions};
+use super::{Inputs, LoadOptions, Registered};
 use crate::inventory::{Become, Layer};
 use crate::placeholder;
 use crate::template::Segment;
@@ -116,8 +116,8 @@ fn conditions_loops_and_what_waits() {
     .unwrap();
     let none = Inputs::none();
     let facts = json!({ "os": { "id": "ubuntu", "family": "debian" }, "kernel": { "release": "6.8" } });
-    let answers = BTreeMap::from([("answer".to_owned(), json!(["x", "y"]))]);
-    let known = Inputs { facts: Some(&facts), registered: &answers, fleet: None };
+    let answers = BTreeMap::from([("answer".to_owned(), Registered::Known(json!(["x", "y"])))]);
+    let known = Inputs { facts: Some(&facts), registers: Some(&answers), fleet: None };
     assert!(show(&project, 0, "n0", &none).contains("Skipped"));
     assert!(show(&project, 1, "n0", &none).contains("condition: None"), "{}", show(&project, 1, "n0", &none));
     assert!(show(&project, 1, "n0", &known).contains("condition: Some(true)"));
@@ -164,6 +164,26 @@ fn selection_by_hosts_and_tags() {
         let error = case.load(&options).unwrap_err();
         assert!(error.usage, "{options:?}: {error}");
     }
+}
+
+#[test]
+fn an_answer_and_a_variable_of_one_name() {
+    let playbook = |registered: &str, vars: &str| {
+        small(&format!(
+            "tasks:\n- name: ask\n  command: {{ run: [id], changes: false }}\n  register: {registered}\n- name: use\n  {vars}command: {{ run: [echo, \"{{{{ {registered} }}}}\"] }}\n"
+        ))
+    };
+    let answers = BTreeMap::from([("other".to_owned(), Registered::Known(json!("answered")))]);
+    let known = Inputs { registers: Some(&answers), ..Inputs::none() };
+    // A variable of the inventory that the playbook does not declare is not seen there.
+    let text = playbook("other", "")
+        .replace("vars: { mtu: 9000 }", "vars: { mtu: 9000, other: set, none: \"{{ other }}\" }");
+    let project = load(&text).unwrap();
+    assert!(show(&project, 1, "x", &known).contains("answered"), "{}", show(&project, 1, "x", &known));
+    assert!(project.steps[1].registers.contains("other"));
+    let project = load(&playbook("other", "vars: { other: own }\n  ")).unwrap();
+    assert!(show(&project, 1, "x", &known).contains("own"), "{}", show(&project, 1, "x", &known));
+    assert!(load(&playbook("mtu", "")).unwrap_err().contains("`mtu` is a parameter already"));
 }
 
 #[test]

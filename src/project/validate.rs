@@ -14,7 +14,7 @@ use serde_json::Value as Json;
 
 use super::Project;
 use super::reads::Reads;
-use super::world::{Fleet, Inputs};
+use super::world::{Fleet, Inputs, Registered};
 use crate::config::{Diagnostic, Diagnostics, Span};
 use crate::facts::Object;
 use crate::inventory::Host;
@@ -107,16 +107,19 @@ impl Project {
         let mut diagnostics = Diagnostics::default();
         let mut claims = Claims::new();
         let reads = &step.program.reads;
-        let mut groups: IndexMap<String, Vec<usize>> = IndexMap::new();
+        let mut groups: IndexMap<(String, Vec<&str>), Vec<usize>> = IndexMap::new();
         for index in &step.hosts {
             if let Some(host) = self.seen_by(step, *index) {
-                groups.entry(signature(step, host)).or_default().push(*index);
+                let group = (signature(step, host), self.registered_before(step, *index));
+                groups.entry(group).or_default().push(*index);
             }
         }
         let limit = if reads.hosts { WIDE } else { usize::MAX };
-        for members in groups.into_values().take(limit) {
+        for ((_, names), members) in groups.into_iter().take(limit) {
             let Some(host) = members.first().and_then(|index| self.seen_by(step, *index)) else { continue };
-            for (instance, found) in self.fill(step, host, inputs) {
+            let registers = names.into_iter().map(|name| (name.to_owned(), Registered::Waits)).collect();
+            let inputs = Inputs { registers: Some(&registers), ..*inputs };
+            for (instance, found) in self.fill(step, host, &inputs) {
                 for diagnostic in found.sorted() {
                     // One specimen and one host say it for all.
                     if diagnostics.says(diagnostic) {
@@ -149,6 +152,18 @@ impl Project {
             }
         }
         (diagnostics, claims)
+    }
+
+    /// What a step reads of the answers that earlier tasks register on a host.
+    fn registered_before<'a>(&self, step: &'a Step, index: usize) -> Vec<&'a str> {
+        let own = self.steps.get(step.index).filter(|own| own.id == step.id);
+        // A handler runs after all tasks.
+        let end = own.map_or(self.steps.len(), |own| own.index);
+        let registered = |name: &&String| {
+            let mut earlier = self.steps.iter().take(end);
+            earlier.any(|task| task.conduct.register.as_ref() == Some(*name) && task.hosts.contains(&index))
+        };
+        step.registers.iter().filter(registered).map(String::as_str).collect()
     }
 
     /// Reports tasks that want different things of one object on one host: `claims` among
@@ -229,7 +244,7 @@ fn explained(diagnostic: Diagnostic, step: &Step, host: &Host, specimen: Option<
         }
         _ => diagnostic,
     };
-    if reads.host.is_empty() && reads.vars.is_empty() {
+    if reads.host.is_empty() && reads.vars.is_empty() && reads.registers.is_empty() {
         diagnostic
     } else {
         diagnostic.note(format!("on `{}`", host.name))

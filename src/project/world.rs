@@ -102,14 +102,28 @@ impl Fleet {
     }
 }
 
+/// What is known of a registered answer on a host.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Registered {
+    /// Its value.
+    Known(Json),
+    /// It is not known yet.
+    Waits,
+    /// It has none here: why, for people.
+    Never(String),
+}
+
+/// Registered answers by name; a name that is not in it is registered by no earlier task of the host.
+pub type Registers = BTreeMap<String, Registered>;
+
 /// What is known when a step is filled in.
 #[derive(Debug, Clone, Copy)]
 pub struct Inputs<'a> {
     /// `facts` of this host: an object of the base facts that were answered. A base fact that is
     /// not in it is waited for.
     pub facts: Option<&'a Json>,
-    /// Answers registered on this host by name.
-    pub registered: &'a BTreeMap<String, Json>,
+    /// Answers registered on this host; without them all are waited for.
+    pub registers: Option<&'a Registers>,
     /// Facts of all hosts, when they were gathered.
     pub fleet: Option<&'a Fleet>,
 }
@@ -117,8 +131,7 @@ pub struct Inputs<'a> {
 impl Inputs<'_> {
     /// Nothing is known yet.
     pub fn none() -> Self {
-        static EMPTY: BTreeMap<String, Json> = BTreeMap::new();
-        Self { facts: None, registered: &EMPTY, fleet: None }
+        Self { facts: None, registers: None, fleet: None }
     }
 }
 
@@ -245,15 +258,18 @@ impl<'a> Env<'a> {
         if let Some(default) = frame.default_of(name) {
             return self.within(frame).fill(&default);
         }
-        if self.world.registers.contains(name) {
-            return self
-                .inputs
-                .registered
-                .get(name)
-                .cloned()
-                .ok_or_else(|| waiting(format!("register {name}")));
-        }
-        Err(undefined(name, &[]))
+        if self.world.registers.contains(name) { self.registered(name) } else { Err(undefined(name, &[])) }
+    }
+
+    fn registered(&self, name: &str) -> Result<Json, Missing> {
+        let known = self.inputs.registers.map_or(Some(&Registered::Waits), |known| known.get(name));
+        let why = match known {
+            Some(Registered::Known(value)) => return Ok(value.clone()),
+            Some(Registered::Waits) => return Err(waiting(format!("register {name}"))),
+            Some(Registered::Never(why)) => why,
+            None => "no earlier task of this host registers it",
+        };
+        Err(Missing::Undefined(PathError { message: format!("`{name}` has no value: {why}"), help: None }))
     }
 
     fn fact(&self, path: &[Segment]) -> Result<Cow<'a, Json>, Missing> {

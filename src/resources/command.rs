@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 use super::value::HostPath;
 use super::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::read::Entries;
-use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
+use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, Yaml};
 use crate::facts::ask::{Asked, Command as Words, Question};
 use crate::facts::{Answer, Facts, Object, Query, Touches};
 use crate::placeholder;
@@ -38,12 +38,28 @@ impl FromNode for Condition {
     }
 }
 
+crate::choice! {
+    /// What the answer of a question is.
+    Parse {
+        /// What it prints, without the newlines at its end.
+        Text = "text",
+        /// The lines that it prints.
+        Lines = "lines",
+        /// What it prints is JSON: its value.
+        Json = "json",
+        /// Its exit status, a number; none is a failure then.
+        Status = "status",
+    }
+}
+
 crate::record! {
     /// Runs a program (`run`) or a text (`script`), as the C locale sees it.
     ///
     /// It runs when one of `creates`, `unless` and `check` that are given says that it is not
     /// done yet; without any of them it runs every time and cannot be proven. With
-    /// `changes: false` it is a question, asked whenever the host is looked at.
+    /// `changes: false` it is a question, asked whenever the host is looked at: by `plan` and `verify`,
+    /// too. `register` makes its answer known to later tasks. A question that ends with another exit
+    /// status than 0 is a failure, unless its `parse` is `status`.
     CommandFields("a command") {
         /// A program and its arguments; no shell is between.
         opt run: Vec<String>,
@@ -57,6 +73,10 @@ crate::record! {
         opt check: Condition,
         /// Whether it changes anything.
         def changes: bool = true,
+        /// What the answer of a question is: what it prints (`text`, without the newlines at the end), a
+        /// list of its `lines`, the value of the `json` that it prints, or its exit `status` as a
+        /// number, whatever it is. `text`, when it is left out.
+        opt parse: Sp<Parse>,
         /// Environment variables.
         def env: Entries<String> = Entries::default(),
         /// Where it runs.
@@ -70,6 +90,7 @@ struct Command {
     creates: Option<String>,
     conditions: Vec<Question>,
     changes: bool,
+    parse: Parse,
 }
 
 fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> bool {
@@ -144,6 +165,13 @@ pub(super) fn read(
             .help("it is a question and asked every time"),
         );
     }
+    if let Some(parse) = fields.parse.as_ref().filter(|_| fields.changes) {
+        good = false;
+        diagnostics.push(
+            Diagnostic::error(parse.span, "`parse` is about the answer of a question")
+                .help("if the command only asks, say `changes: false`"),
+        );
+    }
     let env: Vec<(String, String)> =
         fields.env.0.into_iter().map(|(name, value)| (name.value, value)).collect();
     let chdir = fields.chdir.map(|path| path.0);
@@ -155,6 +183,7 @@ pub(super) fn read(
             creates: fields.creates.map(|path| path.0),
             conditions: conditions.into_iter().map(question).collect(),
             changes: fields.changes,
+            parse: fields.parse.map_or(Parse::Text, |parse| parse.value),
         })
     })
 }
@@ -172,6 +201,19 @@ impl Command {
             return Err(known::strange(&self.object()));
         };
         Ok(asked)
+    }
+
+    /// The answer of a question; a text for the user when it gave none.
+    fn answer(&self, asked: &Asked) -> Result<Json, String> {
+        let line = self.question.command.display();
+        match self.parse {
+            Parse::Status => Ok(Json::from(asked.status)),
+            _ if asked.status != 0 => Err(format!("`{line}` ended with status {}", asked.status)),
+            Parse::Text => Ok(Json::from(asked.stdout.trim_end_matches('\n'))),
+            Parse::Lines => Ok(asked.stdout.lines().collect()),
+            Parse::Json => serde_json::from_str(&asked.stdout)
+                .map_err(|error| format!("what `{line}` printed is not JSON: {error}")),
+        }
     }
 
     fn is_done(&self, facts: &Facts) -> Result<bool, Unplannable> {
@@ -203,16 +245,9 @@ impl Resource for Command {
 
     fn plan(&self, facts: &Facts) -> Planned {
         if !self.changes {
-            let asked = self.asked(facts, &self.question)?;
-            return if asked.status == 0 {
-                Ok(Vec::new())
-            } else {
-                Err(Unplannable::Failed(format!(
-                    "`{}` ended with status {}",
-                    self.question.command.display(),
-                    asked.status
-                )))
-            };
+            let answer = self.answer(self.asked(facts, &self.question)?);
+            // What an earlier task brings may be what it asks about.
+            return answer.map(|_| Vec::new()).map_err(|text| Unplannable::Missing(self.object(), text));
         }
         if self.is_done(facts)? {
             return Ok(Vec::new());
@@ -230,6 +265,13 @@ impl Resource for Command {
             upload: None,
             disruption: Disruption::None,
         }])
+    }
+
+    fn registered(&self, facts: &Facts) -> Option<Json> {
+        if self.changes {
+            return None;
+        }
+        self.answer(self.asked(facts, &self.question).ok()?).ok()
     }
 
     fn touches(&self) -> Touches {

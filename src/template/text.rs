@@ -1,6 +1,7 @@
 //! A text with templates, parsed once and rendered often.
 
 use std::borrow::Cow;
+use std::collections::BTreeMap;
 
 use serde_json::Value as Json;
 use tera::{Context, ErrorKind, Tera, Value};
@@ -135,10 +136,14 @@ impl Text {
                 })
             }
             Body::Tera { engine, sole } => {
-                let context = self.context(values)?;
+                let (context, mut undefined) = self.context(values)?;
                 let text = engine.render(NAME, &context).map_err(|error| {
                     let shift = if *sole { SOLE_PREFIX.len() - 2 } else { 0 };
-                    Unresolved::Wrong(text_error(&error, &self.source, shift))
+                    let mut error = text_error(&error, &self.source, shift);
+                    if let Some(why) = undefined.remove(&error.message) {
+                        error.message = why;
+                    }
+                    Unresolved::Wrong(error)
                 })?;
                 if !sole {
                     return Ok(Json::String(text));
@@ -150,8 +155,10 @@ impl Text {
         }
     }
 
-    fn context(&self, values: &dyn Values) -> Result<Context, Unresolved> {
+    /// What the engine sees, and why variables have no value, by what it says of them.
+    fn context(&self, values: &dyn Values) -> Result<(Context, BTreeMap<String, String>), Unresolved> {
         let mut context = Context::new();
+        let mut undefined = BTreeMap::new();
         let mut waiting = std::collections::BTreeSet::new();
         let mut roots: Vec<&str> = self.paths.iter().map(|path| path.root.as_str()).collect();
         roots.sort_unstable();
@@ -161,7 +168,9 @@ impl Text {
             match values.variable(root, &uses) {
                 Ok(value) => context.insert_value(root.to_owned(), value),
                 // The engine says so where it is used, unless `default` or a test handles it.
-                Err(Missing::Undefined(_)) => {}
+                Err(Missing::Undefined(error)) => {
+                    undefined.insert(format!("variable `{root}` is not defined"), error.message);
+                }
                 Err(Missing::Waiting(names)) => waiting.extend(names),
                 Err(Missing::Failed(message)) => {
                     let (start, end) = uses.first().map_or((0, 0), |path| (path.start, path.end));
@@ -169,7 +178,7 @@ impl Text {
                 }
             }
         }
-        if waiting.is_empty() { Ok(context) } else { Err(Unresolved::Waiting(waiting)) }
+        if waiting.is_empty() { Ok((context, undefined)) } else { Err(Unresolved::Waiting(waiting)) }
     }
 }
 

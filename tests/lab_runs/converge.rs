@@ -14,6 +14,43 @@ tasks:
     symlink: { path: /opt/cluster/etc, target: /etc }
 ";
 
+/// A question about what an earlier task brings.
+const RELEASE: &str = "
+  - name: release
+    file: { path: /etc/cluster-release, content: \"7\\n\" }
+  - name: which release
+    command: { script: 'echo \"{\\\"release\\\": $(cat /etc/cluster-release)}\"', changes: false, parse: json }
+    register: cluster
+  - name: place
+    when: cluster.release == 7
+    directory: { path: \"/opt/release-{{ cluster.release }}\" }
+";
+
+#[test]
+fn registered_answers_are_known_after_what_they_are_about() {
+    let guide = include_str!("../../docs/guides/writing-a-playbook.md");
+    let chapter = guide.split("## A question first").nth(1).unwrap();
+    let example = chapter.split("```").nth(1).unwrap().trim_start_matches("yaml");
+    assert!(example.contains("register: cmdline"), "{example}");
+    let Some(lab) = Lab::up(&["gpu0", "gpu1"], "{}") else { return };
+    let site = lab.site("answers", &format!("name: answers\ntasks:{example}{RELEASE}"));
+
+    let plan = site.run("plan", &["--exit-code"]).expect(7).shows("known after task \"release\"");
+    assert!(plan.out.contains("place") && !plan.out.contains("/opt/release-"), "{}", plan.out);
+    let first = site.apply(0);
+    assert_eq!(first["summary"]["tasks"]["changed"], 6, "{first:#}");
+    assert_eq!(outcome(&first, "gpu1", "which release")["outcome"], "unchanged");
+    lab.node("gpu0")
+        .sh("test -d /opt/release-7 && [ \"$(cat /etc/booted-with)\" = \"$(cat /proc/cmdline)\" ]");
+    let second = site.apply(0);
+    assert_eq!(second["summary"]["tasks"]["changed"], 0, "{second:#}");
+    site.run("plan", &["--exit-code"]).expect(0);
+    site.run("verify", &[]).expect(0);
+    lab.node("gpu1").sh("rmdir /opt/release-7");
+    site.run("verify", &[]).expect(6).shows("/opt/release-7");
+    lab.assert_nothing_left();
+}
+
 #[test]
 fn a_second_apply_changes_nothing_and_drift_is_all_that_is_mended() {
     let Some(lab) = Lab::up(&["gpu0", "gpu1", "gpu2"], "{}") else { return };
