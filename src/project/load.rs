@@ -161,14 +161,14 @@ pub fn load_with(
         step.hosts.retain(here);
         step
     };
-    let steps: Vec<Step> = steps
+    let handlers: Vec<Step> = handlers.into_iter().map(cut).collect();
+    let steps: Vec<Step> = tagged(steps, &handlers, &tags)
         .into_iter()
         .map(cut)
-        .filter(|step| !step.hosts.is_empty() && (tags.is_empty() || !tags.is_disjoint(&step.tags)))
+        .filter(|step| !step.hosts.is_empty())
         .enumerate()
         .map(|(index, step)| Step { index, ..step })
         .collect();
-    let handlers: Vec<Step> = handlers.into_iter().map(cut).collect();
     let central = steps.iter().chain(&handlers).any(|step| step.seen_as.is_some());
     let controller = central.then(|| controller(&world));
     let failed = diagnostics.has_errors();
@@ -309,6 +309,31 @@ fn tags(
         }
     }
     tags.iter().cloned().collect()
+}
+
+/// The steps with one of the tags, and the questions whose answers they or their handlers read.
+fn tagged(steps: Vec<Step>, handlers: &[Step], tags: &BTreeSet<String>) -> Vec<Step> {
+    if tags.is_empty() {
+        return steps;
+    }
+    let mut read: BTreeSet<String> = BTreeSet::new();
+    let (mut kept, mut left): (Vec<Step>, Vec<Step>) =
+        steps.into_iter().partition(|step| !tags.is_disjoint(&step.tags));
+    loop {
+        let notified = kept.iter().flat_map(|step| &step.conduct.notify);
+        let notified = notified.filter_map(|id| handlers.iter().find(|handler| handler.id == *id));
+        read.extend(kept.iter().chain(notified).flat_map(|step| step.registers.iter().cloned()));
+        let (asked, others): (Vec<Step>, Vec<Step>) = left
+            .into_iter()
+            .partition(|step| step.conduct.register.as_ref().is_some_and(|name| read.contains(name)));
+        if asked.is_empty() {
+            break;
+        }
+        kept.extend(asked);
+        left = others;
+    }
+    kept.sort_by_key(|step| step.index);
+    kept
 }
 
 /// Every variable of the inventory must be known to a playbook or to the inventory itself, and

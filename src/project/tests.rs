@@ -166,6 +166,35 @@ fn selection_by_hosts_and_tags() {
     }
 }
 
+const ANSWERS: &str = "tasks:
+- name: first
+  command: { run: [id], changes: false }
+  register: x1
+- name: second
+  command: { run: [id, \"{{ x1 }}\"], changes: false }
+  register: x2
+- name: other
+  command: { run: [id], changes: false }
+  register: x3
+- name: use
+  tags: [one]
+  notify: tell
+  file: { path: /a }
+handlers:
+- name: tell
+  command: { run: [echo, \"{{ x2 }}\"] }
+";
+
+#[test]
+fn chosen_tasks_bring_the_questions_that_they_read() {
+    let case = Case::new(&small(ANSWERS));
+    let options = LoadOptions { tags: vec!["one".to_owned()], ..LoadOptions::default() };
+    let project = case.load(&options).unwrap();
+    let titles: Vec<&str> = project.steps.iter().map(|step| step.title.as_str()).collect();
+    assert_eq!(titles, ["first", "second", "use"]);
+    assert!(!project.validate().has_errors(), "{}", project.validate().render(&project.sources, false));
+}
+
 #[test]
 fn an_answer_and_a_variable_of_one_name() {
     let playbook = |registered: &str, vars: &str| {
