@@ -115,7 +115,7 @@ impl Session {
     fn questions(&self, work: &[Work]) -> BTreeSet<Query> {
         let project = self.context.project.clone();
         // Templates of other hosts read these of this one.
-        let facts = project.steps.iter().flat_map(Step::fleet_facts);
+        let facts = project.steps.iter().chain(&project.handlers).flat_map(Step::fleet_facts);
         let mut questions: BTreeSet<Query> = facts.filter_map(|name| facts::base(name)).collect();
         let registers = Registers::new();
         let mut take = |instances: &[Instance]| {

@@ -100,8 +100,9 @@ impl Project {
         }
         let mut stages = Vec::new();
         // All hosts are gathered before the first task that needs others' facts, even when nothing
-        // else comes before it.
-        if cuts.remove(&0) && self.steps.first().is_some_and(|step| step.fleet) {
+        // else comes before it, and before any that may notify such a handler.
+        let first = cuts.remove(&0) && self.steps.first().is_some_and(|step| step.fleet);
+        if first || self.handlers.iter().any(Step::reads_fleet) {
             stages.push(0..0);
         }
         cuts.insert(self.steps.len());

@@ -30,12 +30,10 @@ fn renamed() -> Scripted {
 
 /// What each host that was told something was told.
 fn told(transport: &Scripted) -> BTreeMap<String, String> {
-    let tells = transport.sent().into_iter().filter(|sent| sent.part == "task" && sent.text.contains("tell"));
-    tells
-        .map(|sent| {
-            (sent.host, sent.text.lines().find(|line| line.contains("gpu0-")).unwrap().trim().to_owned())
-        })
-        .collect()
+    let tasks = transport.sent().into_iter().filter(|sent| sent.part == "task");
+    let line =
+        |text: &str| text.lines().find(|line| line.contains("gpu0-")).map(|line| line.trim().to_owned());
+    tasks.filter_map(|sent| line(&sent.text).map(|text| (sent.host, text))).collect()
 }
 
 const ALL_NEW: &str = "gpu0-new gpu1-new gpu2-new gpu3-new";
@@ -61,6 +59,21 @@ async fn others_facts_are_those_after_a_handler() {
     assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
     let told = told(&transport);
     assert!(told.len() == 4 && told.values().all(|text| text == ALL_NEW), "{told:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_reads_others_facts() {
+    let playbook = format!(
+        "name: f\ntasks:\n  - name: edit\n    command: {{ run: [edit, it] }}\n    notify: tell\nhandlers:{TELL}"
+    );
+    for rollout in ["{}", "{ parallel: 1 }"] {
+        let transport = renamed();
+        let ran = apply(&world(rollout, &playbook), &transport).await;
+        assert_eq!(ran.report.stats.ok, 4, "{rollout}: {:?}", ran.record);
+        let told = told(&transport);
+        let all = "gpu0-old gpu1-old gpu2-old gpu3-old";
+        assert!(told.len() == 4 && told.values().all(|text| text == all), "{rollout}: {told:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
