@@ -489,6 +489,9 @@ fn shell_texts_are_clean() {
         if text.contains("after ") && !file.ends_with("after.sh") && !file.ends_with("put.sh") {
             text = read("resources/after.sh") + &text;
         }
+        if text.contains("spot_") && !file.ends_with("reach.sh") {
+            text = read("resources/reach.sh") + &text;
+        }
         if text.contains("fetch \"$") && !file.ends_with("fetch.sh") {
             text = read("resources/fetch.sh") + &text;
         }

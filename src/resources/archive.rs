@@ -98,6 +98,7 @@ impl Archive {
             summary: format!("{sign} {path} (unpacked from {})", self.url),
             detail: Detail::Attributes(vec![Attribute::new("archive", before, Some(&self.stamp()))]),
             script: Script::new(crate::shell!(
+                "resources/reach.sh",
                 "resources/get.sh",
                 "resources/fetch.sh",
                 "resources/archive.sh"

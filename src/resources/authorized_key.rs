@@ -165,11 +165,17 @@ impl Resource for AuthorizedKey {
         Ok(vec![Change {
             object: Object::Path(keys.path.clone()),
             summary: format!("{} {} ({what})", if there { '~' } else { '+' }, keys.path),
-            script: Script::new(crate::shell!("resources/put.sh", "resources/authorized_keys.sh"))
-                .arg(keys.path.as_str())
-                .arg(keys.uid.to_string())
-                .arg(keys.gid.to_string())
-                .arg(Arg::Packed(after.clone())),
+            script: Script::new(crate::shell!(
+                "resources/reach.sh",
+                "resources/put.sh",
+                "resources/ssh_directory.sh",
+                "resources/ssh_file.sh"
+            ))
+            .arg(super::value::parent(&keys.path))
+            .arg(keys.uid.to_string())
+            .arg(keys.gid.to_string())
+            .arg("authorized_keys")
+            .arg(Arg::Packed(after.clone())),
             detail: Detail::Text { before: keys.text.clone(), after: Some(after) },
             upload: None,
             disruption: Disruption::None,

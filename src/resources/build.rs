@@ -388,7 +388,12 @@ impl Build {
     }
 
     fn script(&self, stamp: &str) -> Script {
-        let text = crate::shell!("resources/build_directory.sh", "resources/prefix.sh", "resources/build.sh");
+        let text = crate::shell!(
+            "resources/reach.sh",
+            "resources/build_directory.sh",
+            "resources/prefix.sh",
+            "resources/build.sh"
+        );
         let mut script = Script::new(text)
             .arg(self.name.as_str())
             .arg(self.source.as_str())

@@ -74,7 +74,12 @@ impl Resource for BuildOnce {
         };
         let fleet = fleet(facts, Query::Build(Box::new(query))).ok();
         let holders = fleet.into_iter().flatten().filter(|(_, answer)| has(answer));
-        let text = crate::shell!("resources/over_mesh.sh", "resources/prefix.sh", "resources/build_fetch.sh");
+        let text = crate::shell!(
+            "resources/reach.sh",
+            "resources/over_mesh.sh",
+            "resources/prefix.sh",
+            "resources/build_fetch.sh"
+        );
         Some(Spread {
             key: format!("{} {}\n{wanted}", self.build.prefix(), here.platform),
             holders: holders.map(|(host, _)| host.clone()).collect(),

@@ -268,11 +268,15 @@ impl RegularFile {
 
     /// The change that writes it, told as a new file.
     fn write(&self, mode: FileMode, ownership: &str) -> Change {
-        let mut script =
-            Script::new(crate::shell!("resources/after.sh", "resources/put.sh", "resources/write.sh"))
-                .arg(self.path.0.as_str())
-                .arg(mode.to_string())
-                .arg(ownership);
+        let mut script = Script::new(crate::shell!(
+            "resources/reach.sh",
+            "resources/after.sh",
+            "resources/put.sh",
+            "resources/write.sh"
+        ))
+        .arg(self.path.0.as_str())
+        .arg(mode.to_string())
+        .arg(ownership);
         let mut upload = None;
         match &self.want {
             Want::Anything => script = script.arg("").arg(Arg::Bytes(Vec::new())),
@@ -285,6 +289,7 @@ impl RegularFile {
             }
             Want::Remote { url, sha256 } => {
                 script.text = crate::shell!(
+                    "resources/reach.sh",
                     "resources/after.sh",
                     "resources/put.sh",
                     "resources/get.sh",
@@ -356,10 +361,11 @@ pub(super) fn attributes_change(
     Some(Change {
         object: Object::Path(path.to_owned()),
         summary: format!("~ {path} ({})", changes.iter().map(describe).collect::<Vec<_>>().join(", ")),
-        script: Script::new(crate::shell!("resources/attributes.sh"))
+        script: Script::new(crate::shell!("resources/reach.sh", "resources/attributes.sh"))
             .arg(path)
             .arg(mode.to_string())
-            .arg(if owners { ownership(owner, group) } else { String::new() }),
+            .arg(if owners { ownership(owner, group) } else { String::new() })
+            .arg(owner.map_or_else(|| found.uid.to_string(), |owner| owner.0.clone())),
         detail: Detail::Attributes(changes),
         upload: None,
         disruption: Disruption::None,
@@ -372,7 +378,8 @@ pub(super) fn removal(path: &str, before: Option<String>) -> Change {
         object: Object::Path(path.to_owned()),
         summary: format!("- {path}"),
         detail: Detail::Text { before, after: None },
-        script: Script::new(crate::shell!("resources/after.sh", "resources/remove.sh")).arg(path),
+        script: Script::new(crate::shell!("resources/reach.sh", "resources/after.sh", "resources/remove.sh"))
+            .arg(path),
         upload: None,
         disruption: Disruption::None,
     }

@@ -95,10 +95,14 @@ impl Directory {
             object: Object::Path(path.to_owned()),
             summary: format!("+ {path}/"),
             detail: Detail::Attributes(attributes),
-            script: Script::new(crate::shell!("resources/after.sh", "resources/directory.sh"))
-                .arg(path)
-                .arg(mode.to_string())
-                .arg(ownership(self.owner.as_ref(), self.group.as_ref())),
+            script: Script::new(crate::shell!(
+                "resources/reach.sh",
+                "resources/after.sh",
+                "resources/directory.sh"
+            ))
+            .arg(path)
+            .arg(mode.to_string())
+            .arg(ownership(self.owner.as_ref(), self.group.as_ref())),
             upload: None,
             disruption: Disruption::None,
         }
@@ -110,7 +114,8 @@ impl Directory {
             object: Object::Path(path.to_owned()),
             summary: format!("- {path}/ (with all in it)"),
             detail: Detail::Attributes(Vec::new()),
-            script: Script::new(crate::shell!("resources/directory_remove.sh")).arg(path),
+            script: Script::new(crate::shell!("resources/reach.sh", "resources/directory_remove.sh"))
+                .arg(path),
             upload: None,
             disruption: Disruption::None,
         }

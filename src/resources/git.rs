@@ -160,7 +160,7 @@ impl Git {
             object: self.object(),
             summary,
             detail: Detail::Attributes(attributes),
-            script: Script::new(crate::shell!("resources/git.sh"))
+            script: Script::new(crate::shell!("resources/reach.sh", "resources/git.sh"))
                 .arg(self.path.as_str())
                 .arg(self.url.as_str())
                 .arg(kind)

@@ -270,6 +270,7 @@ impl Resource for HostsFile {
             object: Object::Path(self.path.0.clone()),
             summary: format!("{mark} {path} ({})", parts.join(", ")),
             script: Script::new(crate::shell!(
+                "resources/reach.sh",
                 "resources/after.sh",
                 "resources/put.sh",
                 "resources/hosts_file.sh"

@@ -162,7 +162,9 @@ impl Mount {
             object: self.object(),
             summary,
             detail: Detail::Attributes(attributes),
-            script: Script::new(crate::shell!("resources/mount.sh")).arg(action).arg(self.path.as_str()),
+            script: Script::new(crate::shell!("resources/reach.sh", "resources/mount.sh"))
+                .arg(action)
+                .arg(self.path.as_str()),
             upload: None,
             disruption,
         }

@@ -38,8 +38,12 @@ impl Managed {
             None => format!("+ {path}"),
             Some(_) => format!("~ {path} (content)"),
         };
-        let script =
-            Script::new(crate::shell!("resources/after.sh", "resources/put.sh", "resources/netdev_write.sh"));
+        let script = Script::new(crate::shell!(
+            "resources/reach.sh",
+            "resources/after.sh",
+            "resources/put.sh",
+            "resources/netdev_write.sh"
+        ));
         vec![Change {
             object: Object::Path(path.clone()),
             summary,

@@ -231,7 +231,7 @@ impl Pip {
             object: self.object(),
             summary,
             detail: Detail::Attributes(attributes),
-            script: Script::new(crate::shell!("resources/pip.sh"))
+            script: Script::new(crate::shell!("resources/reach.sh", "resources/pip.sh"))
                 .arg(self.venv.as_str())
                 .arg(self.python.as_str())
                 .args(words),

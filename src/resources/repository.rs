@@ -398,10 +398,15 @@ impl Repository {
             object: self.object(),
             summary: format!("+ {} (key {} from {})", key.path, key.fingerprint, key.url),
             detail: Detail::Attributes(Vec::new()),
-            script: Script::new(crate::shell!("resources/after.sh", "resources/get.sh", "resources/key.sh"))
-                .arg(key.path.as_str())
-                .arg(key.url.as_str())
-                .arg(key.fingerprint.as_str()),
+            script: Script::new(crate::shell!(
+                "resources/reach.sh",
+                "resources/after.sh",
+                "resources/get.sh",
+                "resources/key.sh"
+            ))
+            .arg(key.path.as_str())
+            .arg(key.url.as_str())
+            .arg(key.fingerprint.as_str()),
             upload: None,
             disruption: Disruption::None,
         }

@@ -110,13 +110,17 @@ impl Resource for SshKey {
             object: Object::Path(path.clone()),
             summary: format!("{what} {path}{half}"),
             detail: Detail::Command(format!("ssh-keygen -t {} -f {path}", self.kind)),
-            script: Script::new(crate::shell!("resources/ssh_directory.sh", "resources/ssh_key.sh"))
-                .arg(format!("{}/.ssh", found.home))
-                .arg(found.uid.to_string())
-                .arg(found.gid.to_string())
-                .arg(self.name.as_str())
-                .arg(self.kind.to_string())
-                .arg(self.comment.as_str()),
+            script: Script::new(crate::shell!(
+                "resources/reach.sh",
+                "resources/ssh_directory.sh",
+                "resources/ssh_key.sh"
+            ))
+            .arg(format!("{}/.ssh", found.home))
+            .arg(found.uid.to_string())
+            .arg(found.gid.to_string())
+            .arg(self.name.as_str())
+            .arg(self.kind.to_string())
+            .arg(self.comment.as_str()),
             upload: None,
             disruption: Disruption::None,
         }])

@@ -264,6 +264,7 @@ impl SshMesh {
             object: Object::Path(path),
             summary,
             script: Script::new(crate::shell!(
+                "resources/reach.sh",
                 "resources/put.sh",
                 "resources/ssh_directory.sh",
                 "resources/ssh_file.sh"

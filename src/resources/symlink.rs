@@ -75,9 +75,13 @@ impl Resource for Symlink {
             object: Object::Path(path.to_owned()),
             summary,
             detail: Detail::Attributes(vec![Attribute::new("target", before, Some(&self.target))]),
-            script: Script::new(crate::shell!("resources/after.sh", "resources/symlink.sh"))
-                .arg(path)
-                .arg(self.target.as_str()),
+            script: Script::new(crate::shell!(
+                "resources/reach.sh",
+                "resources/after.sh",
+                "resources/symlink.sh"
+            ))
+            .arg(path)
+            .arg(self.target.as_str()),
             upload: None,
             disruption: Disruption::None,
         }])

@@ -8,8 +8,8 @@ name=$1 source=$2 prefix=$3 system=$5 most=$6 each=$7 staging=$8 stamp=$9
 directory=$(build_directory "$name" "$4")
 shift 9
 umask 022
-mkdir -p "$directory" || exit 1
 log=$directory/log
+reach "$log" '' make && spot_alone closed && spot_plain || exit 1
 exec 3>&1 >"$log" 2>&1 || exit 1
 # Ends the build with its last lines.
 fail() {
@@ -109,8 +109,7 @@ choose_jobs
 rm -rf "$directory/tree"
 mkdir "$directory/tree" || fail "cannot write $directory"
 cd "$directory/tree" || fail "cannot enter $directory/tree"
-mkdir -p "${prefix%/*}"
-[ -w "${prefix%/*}" ] || fail "cannot write beside $prefix"
+(reach "$prefix" '' make && spot_alone sticky && [ -w . ]) || fail "cannot write beside $prefix"
 if [ -d "$source" ]; then
     run cp -a "$source/." .
 else

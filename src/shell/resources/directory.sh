@@ -1,11 +1,15 @@
 # Makes a directory and those above it. Parameters: path, mode, ownership or empty.
-path=$1
-parent=${path%/*}
-if [ -n "$parent" ] && [ ! -d "$parent" ]; then
-    (umask 022 && mkdir -p "$parent") || exit 1
+reach "$1" "$3" make || exit 1
+if [ -n "$spot_held" ]; then
+    mkdir -m "$2" "$spot" || exit 1
+    if [ -n "$3" ]; then
+        chown -h "$3" "$spot" || exit 1
+    fi
+else
+    spot_make 077 "$spot" || exit 1
+    if [ -n "$3" ]; then
+        chown "$3" . || exit 1
+    fi
+    chmod "$2" . || exit 1
 fi
-mkdir -m "$2" "$path" || exit 1
-if [ -n "$3" ]; then
-    chown -h "$3" "$path" || exit 1
-fi
-after "$path"
+after "$1"

@@ -1,7 +1,4 @@
 # Fetches a file into place. Parameters: path, mode, ownership, digest, URL.
-if [ -L "$1" ] || { [ -e "$1" ] && [ ! -f "$1" ]; }; then
-    printf '%s is not a regular file any more\n' "$1" >&2
-    exit 1
-fi
-fetch "$5" "$4" && put "$1" "$2" "$3" "$4" "$fetched" || exit 1
+reach "$1" "$3" && spot_plain || exit 1
+fetch "$5" "$4" && put "$spot" "$2" "$3" "$4" "$fetched" || exit 1
 after "$1"

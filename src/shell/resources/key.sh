@@ -1,7 +1,7 @@
 # Fetches the key that a repository is signed with. Parameters: path, URL, fingerprint. What apt is
 # told to accept is the fingerprint, so there it may be unchecked; rpm takes whatever is in the file.
+reach "$1" '' make && spot_alone sticky && spot_plain || exit 1
 get_into=$1.provision-new
-mkdir -p "${1%/*}" || exit 1
 rm -f "$get_into"
 get "$2" "$get_into" || {
     printf 'cannot get %s\n' "$2" >&2
@@ -22,5 +22,5 @@ elif ! command -v apt-get >/dev/null 2>&1; then
     rm -f "$get_into"
     exit 1
 fi
-chmod 0644 "$get_into" && mv -f "$get_into" "$1" || exit 1
+chmod 0644 "$get_into" && spot_rename "$get_into" "$spot" || exit 1
 after "$1"

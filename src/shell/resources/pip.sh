@@ -3,8 +3,16 @@
 venv=$1
 python=$2
 shift 2
+reach "$venv" '' make && spot_alone sticky || exit 1
+case $spot_kind:$spot_owner in
+none:*) mkdir -m 0755 "$spot" || exit 1 ;;
+directory:0 | directory:"$spot_me") ;;
+*)
+    printf '%s is not a directory of ours: take another place, or give it to root\n' "$venv" >&2
+    exit 1
+    ;;
+esac
 if [ ! -x "$venv/bin/python" ]; then
-    mkdir -p "${venv%/*}" || exit 1
     # --clear: what an interrupted attempt or a Python that is gone left.
     "$python" -m venv --clear "$venv" || exit 1
 fi

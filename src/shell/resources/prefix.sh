@@ -4,7 +4,7 @@ stage() {
     name=$1 prefix=$2
     parent=${prefix%/*}
     stage=$parent/.provision-$name-new
-    mkdir -p "$parent" && rm -rf "$stage" && mkdir -m 755 "$stage"
+    (reach "$prefix" '' make && spot_alone sticky) && rm -rf "$stage" && mkdir -m 755 "$stage"
 }
 # Prints the digests of all files of the directory we are in.
 files() {
@@ -21,10 +21,10 @@ switch() {
     old=$parent/.provision-$name-old
     rm -rf "$old" || return
     if [ -e "$prefix" ]; then
-        mv "$prefix" "$old" || return
+        mv -T "$prefix" "$old" || return
     fi
-    if ! mv "$1" "$prefix"; then
-        [ ! -e "$old" ] || mv "$old" "$prefix"
+    if ! mv -T "$1" "$prefix"; then
+        [ ! -e "$old" ] || mv -T "$old" "$prefix"
         return 1
     fi
     rm -rf "$old" "$stage"

@@ -1,7 +1,8 @@
 # Removes a file or a link. Parameters: path.
-if [ -d "$1" ] && [ ! -L "$1" ]; then
+reach "$1" '*' || exit 1
+if [ "$spot_kind" = directory ]; then
     printf '%s is a directory now\n' "$1" >&2
     exit 1
 fi
-rm -f "$1" || exit 1
+rm -f "$spot" || exit 1
 after "$1"

@@ -7,27 +7,23 @@ if ! "$daemon" -t; then
     printf 'sshd refuses its configuration as it is; nothing was changed\n' >&2
     exit 1
 fi
-mkdir -p "${1%/*}" || exit 1
-before=$1.provision-before
+reach "$1" '' make && spot_plain || exit 1
+before=$spot.provision-before
 rm -f "$before"
-if [ -L "$1" ] || { [ -e "$1" ] && [ ! -f "$1" ]; }; then
-    printf '%s is not a regular file any more\n' "$1" >&2
-    exit 1
-fi
-if [ -f "$1" ]; then
-    cp -p "$1" "$before" || exit 1
+if [ "$spot_kind" = file ]; then
+    cp -p "$spot" "$before" || exit 1
 fi
 take_back() {
-    if [ -f "$before" ]; then mv -f "$before" "$1"; else rm -f "$1"; fi
+    if [ -f "$before" ]; then mv -f "$before" "$spot"; else rm -f "$spot"; fi
 }
 if [ "$2" = absent ]; then
-    rm -f "$1"
+    rm -f "$spot"
 else
-    put "$1" 0644 '' '' "$3" || exit 1
+    put "$spot" 0644 '' '' "$3" || exit 1
 fi
 after "$1"
 if ! "$daemon" -t; then
-    take_back "$1"
+    take_back
     printf 'sshd refuses this; %s is as it was\n' "$1" >&2
     exit 1
 fi

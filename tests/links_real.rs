@@ -1,0 +1,552 @@
+//! What another user can do while we write: links on the way and in the place of what is written,
+//! names that are changed between any two of our commands. As root, with a second user.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start shells and programs")]
+
+mod support;
+
+use std::fs;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown, symlink};
+use std::os::unix::process::CommandExt as _;
+use std::path::PathBuf;
+use std::process::Command;
+use std::sync::Arc;
+
+use camino::{Utf8Path, Utf8PathBuf};
+use provision::config::{Diagnostics, Sources, yaml};
+use provision::resources::value::sha256;
+use provision::resources::{Context, Local, Resource, kinds};
+use provision::shell;
+use provision::transport::Script;
+use support::{SHELLS, converge, gather, run};
+
+/// Every system has a user of this number, who owns nothing.
+const OTHER: u32 = 65534;
+
+const NOT_ROOT: &str = "skipped: this is not root, so nobody can play a second user";
+
+struct Here(Utf8PathBuf);
+
+impl Context for Here {
+    fn local(&self, src: &str) -> Result<Local, String> {
+        let path = self.0.join(src);
+        if path.is_dir() {
+            let file = Local::Bytes(Arc::from(&b"x"[..]));
+            return Ok(Local::Tree(vec![("sub".to_owned(), None), ("sub/file".to_owned(), Some(file))]));
+        }
+        fs::read(&path).map(|bytes| Local::Bytes(bytes.into())).map_err(|error| error.to_string())
+    }
+
+    fn render(&self, _: &str, text: &str) -> Result<String, String> {
+        Ok(text.to_owned())
+    }
+
+    fn base(&self) -> &Utf8Path {
+        &self.0
+    }
+}
+
+/// A directory with `etc`, which is ours alone, `home` of another user and `scratch` of everybody.
+struct Ground(tempfile::TempDir);
+
+impl Ground {
+    /// `None` where this is not run by root: there is nobody to guard against.
+    fn new() -> Option<Self> {
+        let directory = tempfile::tempdir().unwrap();
+        if fs::metadata(directory.path()).unwrap().uid() != 0 {
+            return None;
+        }
+        let ground = Self(directory);
+        for (name, mode) in
+            [("", 0o755), ("etc", 0o755), ("home", 0o755), ("scratch", 0o1777), ("src", 0o755)]
+        {
+            let path = ground.path(name);
+            fs::create_dir_all(&path).unwrap();
+            fs::set_permissions(&path, fs::Permissions::from_mode(mode)).unwrap();
+        }
+        lchown(ground.path("home"), Some(OTHER), Some(OTHER)).unwrap();
+        ground.write("etc/shadow", "root:secret\n", 0o600);
+        fs::create_dir(ground.path("etc/conf")).unwrap();
+        ground.write("etc/conf/file", "kept\n", 0o600);
+        ground.write("src/file", "new\n", 0o644);
+        Some(ground)
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        if name.is_empty() { self.0.path().to_owned() } else { self.0.path().join(name) }
+    }
+
+    fn write(&self, name: &str, text: &str, mode: u32) {
+        fs::write(self.path(name), text).unwrap();
+        fs::set_permissions(self.path(name), fs::Permissions::from_mode(mode)).unwrap();
+    }
+
+    /// What the other user does; DIR is the ground.
+    fn other(&self, script: &str) {
+        let script = script.replace("DIR", self.0.path().to_str().unwrap());
+        let status = Command::new("sh")
+            .args(["-ec", &script])
+            .uid(OTHER)
+            .gid(OTHER)
+            .current_dir("/")
+            .status()
+            .unwrap();
+        assert!(status.success(), "{script}");
+    }
+
+    fn read(&self, text: &str) -> Arc<dyn Resource> {
+        let text = text.replace("DIR", self.0.path().to_str().unwrap());
+        let mut sources = Sources::default();
+        let id = sources.add("task.yaml", &text);
+        let node = yaml::parse(&sources, id).unwrap();
+        let yaml::Yaml::Map(entries) = &node.value else { panic!("{text}") };
+        let kind = kinds().iter().find(|kind| kind.name == entries[0].0.value).unwrap();
+        let mut diagnostics = Diagnostics::default();
+        let context = Here(Utf8PathBuf::from_path_buf(self.path("")).unwrap());
+        (kind.read)(&entries[0].1, &context, &mut diagnostics)
+            .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
+    }
+
+    /// Everything in `etc`: names, kinds, owners, modes and contents.
+    fn precious(&self) -> Vec<String> {
+        let mut found = Vec::new();
+        let mut left = vec![self.path("etc")];
+        while let Some(path) = left.pop() {
+            let metadata = fs::symlink_metadata(&path).unwrap();
+            let text = if metadata.is_file() { fs::read(&path).unwrap() } else { Vec::new() };
+            let (mode, uid, gid) = (metadata.mode(), metadata.uid(), metadata.gid());
+            found.push(format!("{} {mode:o} {uid} {gid} {text:?}", path.display()));
+            if metadata.is_dir() {
+                left.extend(fs::read_dir(&path).unwrap().map(|entry| entry.unwrap().path()));
+            }
+        }
+        found.sort();
+        found
+    }
+}
+
+fn words(text: &str, arguments: &[&str], ground: &Ground) -> Script {
+    let directory = ground.0.path().to_str().unwrap();
+    Script::new(text.to_owned()).args(arguments.iter().map(|word| word.replace("DIR", directory)))
+}
+
+/// Every resource that writes by a path: a directory above it is a link that another user made.
+#[test]
+fn nothing_is_written_through_a_link_of_another_user() {
+    for shell in SHELLS {
+        let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+        ground.other("ln -s DIR/etc DIR/home/.config");
+        let pack = format!("tar -C '{0}' -czf '{0}/src.tar.gz' src", ground.path("").display());
+        assert_eq!(run(shell, &Script::new(pack), None).0, 0);
+        let digest = sha256(&fs::read(ground.path("src.tar.gz")).unwrap());
+        let before = ground.precious();
+        let at = "DIR/home/.config";
+        let refused = |what: &str, error: &str| {
+            let said = error.contains("home/.config is a symbolic link of nobody")
+                || error.contains("home belongs to nobody");
+            assert!(said, "{shell:?} {what}: {error}");
+            assert_eq!(ground.precious(), before, "{shell:?} {what}");
+        };
+        let mut tasks = vec![
+            format!("file: {{ path: {at}/new, content: x, owner: \"{OTHER}\" }}"),
+            format!("file: {{ path: {at}/new, content: x }}"),
+            format!("file: {{ path: {at}/shadow, content: x, owner: \"{OTHER}\" }}"),
+            format!("file: {{ path: {at}/shadow, mode: \"0644\" }}"),
+            format!("file: {{ path: {at}/shadow, owner: \"{OTHER}\" }}"),
+            format!("file: {{ path: {at}/shadow, state: absent }}"),
+            format!("directory: {{ path: {at}/a/b, owner: \"{OTHER}\" }}"),
+            format!("directory: {{ path: {at}/conf, mode: \"0777\" }}"),
+            format!("directory: {{ path: {at}/conf, state: absent }}"),
+            format!("symlink: {{ path: {at}/link, target: /x }}"),
+            format!("template: {{ path: {at}/t, src: src/file, owner: \"{OTHER}\" }}"),
+            format!("copy: {{ path: {at}/c, src: src/file, owner: \"{OTHER}\" }}"),
+            format!("copy: {{ path: {at}/conf, src: src, owner: \"{OTHER}\" }}"),
+            format!("line: {{ path: {at}/shadow, line: new }}"),
+            format!(
+                "download: {{ path: {at}/d, url: \"file://DIR/src.tar.gz\", sha256: \"{digest}\", owner: \"{OTHER}\" }}"
+            ),
+            format!("archive: {{ path: {at}/a, url: \"file://DIR/src.tar.gz\", sha256: \"{digest}\" }}"),
+            format!("git: {{ path: {at}/g, url: \"file://DIR/none\", tag: v1 }}"),
+            format!("nccl_env: {{ nic: none, path: {at}/nccl.conf, variables: {{ NCCL_DEBUG: WARN }} }}"),
+            format!(
+                "build: {{ system: make, source: DIR/src, prefix: {at}/b, directory: DIR/made, space: 1 }}"
+            ),
+            format!(
+                "build: {{ system: make, source: DIR/src, prefix: DIR/opt, directory: {at}/b, space: 1 }}"
+            ),
+        ];
+        if Command::new("python3").arg("--version").output().is_ok() {
+            tasks.push(format!("pip: {{ venv: {at}/venv, packages: [none] }}"));
+        }
+        for task in tasks {
+            refused(&task, &converge(shell, &*ground.read(&task)).expect_err(&task));
+        }
+        drop(fs::remove_file(format!("/var/cache/provision/{digest}")));
+        // Those whose facts this machine does not have.
+        for (text, arguments) in [
+            (
+                shell!(
+                    "resources/reach.sh",
+                    "resources/after.sh",
+                    "resources/put.sh",
+                    "resources/hosts_file.sh"
+                ),
+                &["DIR/home/.config/hosts", "=x"][..],
+            ),
+            (
+                shell!(
+                    "resources/reach.sh",
+                    "resources/after.sh",
+                    "resources/put.sh",
+                    "resources/netdev_write.sh"
+                ),
+                &["DIR/home/.config/net/x", "0644", "", "", "=x", ""],
+            ),
+            (
+                shell!("resources/reach.sh", "resources/after.sh", "resources/get.sh", "resources/key.sh"),
+                &["DIR/home/.config/keys/x", "file:///dev/null", "x"],
+            ),
+            (
+                shell!(
+                    "resources/reach.sh",
+                    "resources/after.sh",
+                    "resources/put.sh",
+                    "resources/over_mesh.sh",
+                    "resources/distribute.sh"
+                ),
+                &["DIR/home/.config/x", "0644", "65534:65534", "", "root", "none.invalid"],
+            ),
+            (
+                shell!(
+                    "resources/reach.sh",
+                    "resources/over_mesh.sh",
+                    "resources/prefix.sh",
+                    "resources/build_fetch.sh"
+                ),
+                &["x", "DIR/home/.config/x", "=x", "root", "none.invalid"],
+            ),
+            (shell!("resources/reach.sh", "resources/mount.sh"), &["mount", "DIR/home/.config/x"]),
+            (
+                shell!(
+                    "resources/reach.sh",
+                    "resources/put.sh",
+                    "resources/ssh_directory.sh",
+                    "resources/ssh_file.sh"
+                ),
+                &["DIR/home/.config/.ssh", "65534", "65534", "authorized_keys", "=x"],
+            ),
+            (
+                shell!("resources/reach.sh", "resources/ssh_directory.sh", "resources/ssh_key.sh"),
+                &["DIR/home/.config/.ssh", "65534", "65534", "id", "ed25519", "x"],
+            ),
+        ] {
+            let (status, _, errors) = run(shell, &words(text, arguments, &ground), None);
+            assert_ne!(status, 0, "{arguments:?}");
+            refused(&format!("{arguments:?}"), &errors);
+        }
+    }
+}
+
+/// Keys of a user whose `.ssh` is a link to that of root.
+#[test]
+fn keys_are_not_written_through_a_linked_ssh_directory() {
+    for shell in SHELLS {
+        let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+        ground.other("ln -s DIR/etc DIR/home/.ssh");
+        let before = ground.precious();
+        for (text, more) in [
+            (
+                shell!(
+                    "resources/reach.sh",
+                    "resources/put.sh",
+                    "resources/ssh_directory.sh",
+                    "resources/ssh_file.sh"
+                ),
+                &["authorized_keys", "=x"][..],
+            ),
+            (
+                shell!("resources/reach.sh", "resources/ssh_directory.sh", "resources/ssh_key.sh"),
+                &["id", "ed25519", "x"],
+            ),
+        ] {
+            let arguments = [&["DIR/home/.ssh", "65534", "65534"], more].concat();
+            let (status, _, errors) = run(shell, &words(text, &arguments, &ground), None);
+            assert!(status != 0 && errors.contains("symbolic link"), "{shell:?}: {errors}");
+            assert_eq!(ground.precious(), before);
+            // In a directory of theirs they are made.
+            ground.other("mv DIR/home/.ssh DIR/home/away; mkdir DIR/home/.ssh");
+            let (status, _, errors) = run(shell, &words(text, &arguments, &ground), None);
+            assert_eq!(status, 0, "{shell:?}: {errors}");
+            let made = ground.path("home/.ssh").join(more[0]);
+            assert_eq!(fs::metadata(made).unwrap().uid(), OTHER);
+            ground.other("rm -rf DIR/home/.ssh; mv DIR/home/away DIR/home/.ssh");
+        }
+    }
+}
+
+/// Before any one of our commands, and back before any later one, the other user changes what he may.
+#[test]
+fn whatever_changes_between_two_commands_nothing_is_led_away() {
+    const TOOLS: &[&str] =
+        &["stat", "readlink", "mkdir", "chown", "chmod", "mv", "ln", "rm", "cat", "find", "base64", "tar"];
+    /// Its facts are of a user of the system, so its script is run.
+    const SSH_KEY: &str = "ssh_key";
+    /// What is there at first, the task, what the other does, and how it is put back.
+    const ATTACKS: &[(&str, &str, &str, &str)] = &[
+        (
+            "mkdir -m 700 scratch/x; ln -s ../etc/shadow scratch/l",
+            "directory: { path: DIR/scratch/x, mode: \"0755\", owner: root }",
+            "mv -T scratch/x scratch/d; mv -T scratch/l scratch/x",
+            "mv -T scratch/x scratch/l; mv -T scratch/d scratch/x",
+        ),
+        (
+            "mkdir -m 700 scratch/x; ln -s ../etc/conf scratch/l",
+            "directory: { path: DIR/scratch/x, mode: \"0777\" }",
+            "mv -T scratch/x scratch/d; mv -T scratch/l scratch/x",
+            "mv -T scratch/x scratch/l; mv -T scratch/d scratch/x",
+        ),
+        (
+            "echo x >scratch/x; ln -s ../etc/shadow scratch/l",
+            "file: { path: DIR/scratch/x, mode: \"0755\" }",
+            "mv -T scratch/x scratch/d; mv -T scratch/l scratch/x",
+            "mv -T scratch/x scratch/l; mv -T scratch/d scratch/x",
+        ),
+        (
+            "echo x >scratch/x; ln -s ../etc scratch/l",
+            "file: { path: DIR/scratch/x, content: new }",
+            "mv -T scratch/x scratch/d; mv -T scratch/l scratch/x",
+            "mv -T scratch/x scratch/l; mv -T scratch/d scratch/x",
+        ),
+        (
+            "",
+            "directory: { path: DIR/scratch/x, mode: \"0777\" }",
+            "ln -s ../etc/conf scratch/x",
+            "rm scratch/x",
+        ),
+        (
+            "",
+            "directory: { path: DIR/scratch/x/sub/deep, mode: \"0777\" }",
+            "ln -s ../etc/conf scratch/x",
+            "rm scratch/x",
+        ),
+        (
+            "",
+            "directory: { path: DIR/home/x, mode: \"1777\", owner: \"65534\" }",
+            "mv -T home/x home/d; ln -s ../etc/conf home/x",
+            "rm home/x",
+        ),
+        (
+            "mkdir home/x",
+            "file: { path: DIR/home/x/new, content: new, owner: \"65534\" }",
+            "mv -T home/x home/d; ln -s ../etc home/x",
+            "rm home/x; mv -T home/d home/x",
+        ),
+        (
+            "mkdir -p home/x; echo x >home/x/shadow",
+            "file: { path: DIR/home/x/shadow, mode: \"0755\" }",
+            "mv -T home/x home/d; ln -s ../etc home/x",
+            "rm home/x; mv -T home/d home/x",
+        ),
+        (
+            "mkdir -p home/x; echo x >home/x/shadow",
+            "file: { path: DIR/home/x/shadow, state: absent }",
+            "mv -T home/x home/d; ln -s ../etc home/x",
+            "rm home/x; mv -T home/d home/x",
+        ),
+        (
+            "mkdir -p home/x",
+            "symlink: { path: DIR/home/x/link, target: /x }",
+            "mv -T home/x home/d; ln -s ../etc home/x",
+            "rm home/x; mv -T home/d home/x",
+        ),
+        (
+            "mkdir -p home/x/conf; echo x >home/x/conf/file",
+            "directory: { path: DIR/home/x/conf, state: absent }",
+            "mv -T home/x home/d; ln -s ../etc home/x",
+            "rm home/x; mv -T home/d home/x",
+        ),
+        (
+            "mkdir home/x",
+            "copy: { path: DIR/home/x/conf, src: src, owner: \"65534\" }",
+            "mv -T home/x home/d; ln -s ../etc home/x",
+            "rm home/x; mv -T home/d home/x",
+        ),
+        (
+            "mkdir -m 700 home/.ssh",
+            SSH_KEY,
+            "mv -T home/.ssh home/d; ln -s ../etc home/.ssh",
+            "rm home/.ssh; mv -T home/d home/.ssh",
+        ),
+        (
+            "mkdir -m 700 home/.ssh",
+            SSH_KEY,
+            "for beside in home/.ssh/.provision.*; do mv -T $beside home/d; mkdir $beside; ln -s ../../../etc/shadow $beside/key.pub; done",
+            "rm -rf home/.ssh/.provision.*",
+        ),
+        (
+            "",
+            "archive: { path: DIR/scratch/x, url: \"file://DIR/src.tar.gz\", sha256: \"SHA256\" }",
+            "ln -s ../etc scratch/x.provision-new; ln -s ../etc scratch/x.provision-old; ln -s ../etc scratch/x",
+            "rm scratch/x.provision-new scratch/x.provision-old scratch/x",
+        ),
+    ];
+    if Command::new("setpriv").arg("--version").output().is_err() {
+        return println!("skipped: there is no setpriv here");
+    }
+    let shells: &[&[&str]] = &[&["dash"], &["bash"]];
+    for (shell, (first, task, attack, back)) in
+        shells.iter().flat_map(|shell| ATTACKS.iter().map(move |a| (shell, a)))
+    {
+        // The commands before which it is changed and put back; 0 is never.
+        let (mut at, mut until) = (0, 0);
+        loop {
+            let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+            let directory = ground.0.path().to_str().unwrap().to_owned();
+            let done = Command::new("tar")
+                .args(["-C", &directory, "-czf"])
+                .arg(ground.path("src.tar.gz"))
+                .arg("src")
+                .status();
+            assert!(done.unwrap().success());
+            let digest = sha256(&fs::read(ground.path("src.tar.gz")).unwrap());
+            ground.other(&format!("cd DIR; {first}"));
+            let tools = ground.path("tools");
+            fs::create_dir(&tools).unwrap();
+            ground.write("tools/count", "0\n", 0o644);
+            let as_other = |does: &str| {
+                format!(
+                    "setpriv --reuid {OTHER} --regid {OTHER} --clear-groups sh -c 'cd {directory}; {does}' 2>/dev/null"
+                )
+            };
+            for tool in TOOLS {
+                let text = format!(
+                    "#!/bin/sh\nPATH=/usr/bin:/bin:/usr/sbin:/sbin\nread -r n <{0}/count\nn=$((n + 1))\necho $n >{0}/count\n\
+                     [ $n != {at} ] || {1}\n[ $n != {until} ] || {2}\nexec {tool} \"$@\"\n",
+                    tools.display(),
+                    as_other(attack),
+                    as_other(back),
+                );
+                ground.write(&format!("tools/{tool}"), &text, 0o755);
+            }
+            let before = ground.precious();
+            let scripts: Vec<Script> = if *task == SSH_KEY {
+                let text = shell!("resources/reach.sh", "resources/ssh_directory.sh", "resources/ssh_key.sh");
+                let arguments = ["DIR/home/.ssh", "65534", "65534", "id", "ed25519", "x"];
+                vec![words(text, &arguments, &ground)]
+            } else {
+                let resource = ground.read(&task.replace("SHA256", &digest));
+                let changes = resource.plan(&gather(shell, resource.queries())).unwrap();
+                changes.into_iter().map(|change| change.script).collect()
+            };
+            assert!(!scripts.is_empty(), "{task}");
+            let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", tools.display());
+            for script in &scripts {
+                let (status, _, errors) = run(shell, script, Some(&path));
+                assert!(at > 0 || status == 0, "{task}: {errors}");
+            }
+            drop(fs::remove_file(format!("/var/cache/provision/{digest}")));
+            assert_eq!(
+                ground.precious(),
+                before,
+                "{shell:?} {task}: changed before command {at}, back before {until}"
+            );
+            let count: u32 = fs::read_to_string(tools.join("count")).unwrap().trim().parse().unwrap();
+            assert!(count > 0, "none of our commands was seen");
+            // Each command alone, then back before each of the three that follow it.
+            if at == 0 || until == at + 3 || (until >= count && until > 0) {
+                (at, until) = (at + 1, 0);
+            } else {
+                until = until.max(at) + 1;
+            }
+            if at > count {
+                break;
+            }
+        }
+    }
+}
+
+/// The same against a user who changes names as fast as he can; how often is bounded, not how long.
+#[test]
+fn a_user_who_swaps_names_all_the_time_wins_nothing() {
+    let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+    ground.other("cd DIR/scratch; mkdir -m 700 x; ln -s ../etc/shadow l; echo x >y; ln -s ../etc/shadow m");
+    let directory = ground.read("directory: { path: DIR/scratch/x, mode: \"0755\", owner: root }");
+    let file = ground.read("file: { path: DIR/scratch/y, mode: \"0755\", owner: root }");
+    let before = ground.precious();
+    let scripts: Vec<Script> = [&directory, &file]
+        .iter()
+        .flat_map(|task| task.plan(&gather(SHELLS[0], task.queries())).unwrap())
+        .map(|change| change.script)
+        .collect();
+    assert_eq!(scripts.len(), 2);
+    let swap = "cd \"$1\"; while [ -e x ] || [ -e d ]; do for w in 'x d l' 'y e m'; do set -- $w; \
+                mv -T $1 $2; mv -T $3 $1; mv -T $1 $3; mv -T $2 $1; done; done 2>/dev/null";
+    let mut other = Command::new("sh")
+        .args(["-c", swap, "sh"])
+        .arg(ground.path("scratch"))
+        .uid(OTHER)
+        .gid(OTHER)
+        .spawn()
+        .unwrap();
+    for try_ in 0..150 {
+        for script in &scripts {
+            drop(run(SHELLS[try_ % 2], script, None));
+        }
+        if ground.precious() != before {
+            break;
+        }
+    }
+    drop(other.kill());
+    other.wait().unwrap();
+    assert_eq!(ground.precious(), before);
+}
+
+/// What is legitimate goes on: links that root made, directories of the owner, what others may write to.
+#[test]
+fn links_of_root_are_followed_and_directories_must_be_of_the_owner() {
+    for shell in SHELLS {
+        let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+        symlink("etc/conf", ground.path("run")).unwrap();
+        fs::create_dir(ground.path("var")).unwrap();
+        symlink("../run", ground.path("var/run")).unwrap();
+        converge(shell, &*ground.read("file: { path: DIR/var/run/pid, content: x }")).unwrap();
+        assert!(ground.path("etc/conf/pid").exists());
+        converge(shell, &*ground.read("directory: { path: DIR/var/run/made/deep, mode: \"0700\" }")).unwrap();
+        // A link of root in a directory of everybody, which nobody else can change.
+        symlink("../etc/conf", ground.path("scratch/ours")).unwrap();
+        converge(shell, &*ground.read("file: { path: DIR/scratch/ours/more, content: x }")).unwrap();
+        // Root's link into a home does not make a link there any better.
+        ground.other("ln -s ../etc/conf DIR/home/data");
+        symlink("home/data", ground.path("data")).unwrap();
+        let error = converge(shell, &*ground.read("file: { path: DIR/data/x, content: x, owner: nobody }"));
+        assert!(error.as_ref().unwrap_err().contains("home/data is a symbolic link of nobody"), "{error:?}");
+        // In a home things are made for its user.
+        let error = converge(shell, &*ground.read("file: { path: DIR/home/x, content: x }")).unwrap_err();
+        assert!(error.contains("home belongs to nobody") && error.contains("owner: nobody"), "{error}");
+        converge(shell, &*ground.read("file: { path: DIR/home/x, content: x, owner: nobody }")).unwrap();
+        converge(shell, &*ground.read("line: { path: DIR/home/x, line: more }")).unwrap();
+        converge(shell, &*ground.read("file: { path: DIR/home/x, mode: \"0600\" }")).unwrap();
+        converge(shell, &*ground.read("directory: { path: DIR/home/a/b, owner: nobody, mode: \"2750\" }"))
+            .unwrap();
+        assert_eq!(fs::metadata(ground.path("home/a/b")).unwrap().mode() & 0o7777, 0o2750);
+        // A name that somebody took first in a directory of everybody.
+        ground.other("mkdir DIR/scratch/taken");
+        let error =
+            converge(shell, &*ground.read("file: { path: DIR/scratch/taken/x, content: x }")).unwrap_err();
+        assert!(error.contains("scratch/taken belongs to nobody"), "{error}");
+        // A second name of somebody's file.
+        fs::hard_link(ground.path("etc/shadow"), ground.path("home/second")).unwrap();
+        let error =
+            converge(shell, &*ground.read("file: { path: DIR/home/second, mode: \"0644\", owner: nobody }"));
+        assert!(error.as_ref().unwrap_err().contains("second name"), "{error:?}");
+        // Programs that go by names are not started where others may rename.
+        fs::create_dir(ground.path("group")).unwrap();
+        fs::set_permissions(ground.path("group"), fs::Permissions::from_mode(0o2775)).unwrap();
+        let task =
+            "build: { system: make, source: DIR/src, prefix: DIR/group/b, directory: DIR/made, space: 1 }";
+        let error = converge(shell, &*ground.read(task)).unwrap_err();
+        assert!(error.contains("group (drwxrwsr-x, root:root)") && error.contains("chmod go-w"), "{error}");
+        converge(shell, &*ground.read("file: { path: DIR/group/x, content: x }")).unwrap();
+    }
+}
