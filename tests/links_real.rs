@@ -9,7 +9,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, lchown, symlink};
 use std::os::unix::process::CommandExt as _;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::sync::Arc;
 
@@ -548,5 +548,45 @@ fn links_of_root_are_followed_and_directories_must_be_of_the_owner() {
         let error = converge(shell, &*ground.read(task)).unwrap_err();
         assert!(error.contains("group (drwxrwsr-x, root:root)") && error.contains("chmod go-w"), "{error}");
         converge(shell, &*ground.read("file: { path: DIR/group/x, content: x }")).unwrap();
+    }
+}
+
+/// What is rendered stays below the inventory, whoever made the link: it may have come with the files.
+#[test]
+fn a_rendered_file_stays_below_the_inventory() {
+    for shell in SHELLS {
+        let elsewhere = tempfile::tempdir().unwrap();
+        fs::write(elsewhere.path().join("there"), "kept\n").unwrap();
+        let directory = tempfile::tempdir().unwrap();
+        symlink(elsewhere.path(), directory.path().join("jobs")).unwrap();
+        // The directory itself may well be reached by a link.
+        let link = directory.path().join("link");
+        fs::create_dir(directory.path().join("inventory")).unwrap();
+        symlink("inventory", &link).unwrap();
+        let read = |base: &Path, task: &str| {
+            let mut sources = Sources::default();
+            let id = sources.add("task.yaml", task);
+            let node = yaml::parse(&sources, id).unwrap();
+            let yaml::Yaml::Map(entries) = &node.value else { panic!("{task}") };
+            let kind = kinds().iter().find(|kind| kind.name == "render").unwrap();
+            let context = Here(Utf8PathBuf::from_path_buf(base.to_owned()).unwrap());
+            (kind.read)(&entries[0].1, &context, &mut Diagnostics::default()).unwrap()
+        };
+        for task in [
+            "render: { path: jobs/new, content: x }",
+            "render: { path: jobs/deep/er/new, content: x }",
+            "render: { path: jobs/there, content: x }",
+            "render: { path: jobs/there, content: \"kept\\n\", mode: \"0777\" }",
+            "render: { path: jobs/there, state: absent }",
+        ] {
+            let error = converge(shell, &*read(directory.path(), task)).unwrap_err();
+            assert!(error.contains("jobs is a symbolic link"), "{shell:?} {task}: {error}");
+            assert_eq!(fs::read_dir(elsewhere.path()).unwrap().count(), 1, "{task}");
+            let there = elsewhere.path().join("there");
+            assert_eq!(fs::read_to_string(&there).unwrap(), "kept\n", "{task}");
+            assert_eq!(fs::metadata(&there).unwrap().mode() & 0o111, 0, "{task}");
+        }
+        converge(shell, &*read(&link, "render: { path: jobs/new, content: x }")).unwrap();
+        assert_eq!(fs::read_to_string(directory.path().join("inventory/jobs/new")).unwrap(), "x");
     }
 }

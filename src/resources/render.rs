@@ -14,6 +14,7 @@ crate::record! {
     /// It is written once, for all hosts; no host is touched. In the run it belongs to a host called
     /// `controller`, with diff and drift as for `file`. Templates see the variables of the first host
     /// that the task is for, and no `facts` of their own: `hosts.NAME.facts` says whose are meant.
+    /// Below the inventory's directory no symbolic link to a directory is followed.
     RenderFields("a rendered file") {
         /// Where it is: a path below the directory of the inventory's file.
         req path: Sp<String>,
@@ -31,6 +32,8 @@ crate::record! {
 
 #[derive(Debug)]
 struct Render {
+    /// The inventory's directory.
+    base: String,
     file: RegularFile,
     state: Presence,
 }
@@ -76,7 +79,8 @@ pub(super) fn read(
         }
     };
     let file = RegularFile { path, want: Want::Text(text), mode: fields.mode, owner: None, group: None };
-    Some(Arc::new(Render { file, state: fields.state }))
+    let base = context.base().as_str().trim_end_matches('/').to_owned();
+    Some(Arc::new(Render { base, file, state: fields.state }))
 }
 
 impl Resource for Render {
@@ -88,7 +92,13 @@ impl Resource for Render {
     }
 
     fn plan(&self, facts: &Facts) -> Planned {
-        self.file.plan_state(self.state, facts)
+        let mut changes = self.file.plan_state(self.state, facts)?;
+        for change in &mut changes {
+            let text = std::mem::take(&mut change.script.text);
+            change.script.text = format!("{}{text}", crate::shell!("resources/below.sh")).into();
+            change.script.args.insert(0, self.base.as_str().into());
+        }
+        Ok(changes)
     }
 
     fn touches(&self) -> Touches {
