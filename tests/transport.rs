@@ -419,7 +419,7 @@ async fn asks_on_the_terminal() {
     let host = Host { address: "localhost".to_owned(), ..host("gpu0", ssh) };
     let settings = SshSettings {
         runtime_dir: Some(format!("{dir}/run").into()),
-        user_config: false,
+        user_files: Vec::new(),
         terminal: true,
         ..SshSettings::default()
     };

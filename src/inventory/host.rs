@@ -48,8 +48,6 @@ pub struct Ssh {
     pub become_method: Become,
     /// `KexAlgorithms`, when set.
     pub kex: Option<String>,
-    /// An `ssh_config` that is included before the user's own (the lab's).
-    pub config: Option<Utf8PathBuf>,
 }
 
 /// Where the value of a variable was set, weakest first.

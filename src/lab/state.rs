@@ -86,7 +86,6 @@ impl LabState {
             jump: Vec::new(),
             become_method: if self.user == "root" { Become::None } else { Become::Sudo { password } },
             kex: None,
-            config: None,
         }
     }
 

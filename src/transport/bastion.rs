@@ -55,7 +55,6 @@ struct Key {
     via: Option<usize>,
     name: String,
     lines: Vec<Line>,
-    extra: Option<Utf8PathBuf>,
 }
 
 #[derive(Debug)]
@@ -117,7 +116,7 @@ impl Bastions {
             }
             let known = hosts.iter().find(|known| known.name == jump.host);
             let lines = lines(&jump, known, &host.ssh).map_err(|error| local(&error))?;
-            let key = Key { via, name: jump.host.to_owned(), lines, extra: host.ssh.config.clone() };
+            let key = Key { via, name: jump.host.to_owned(), lines };
             via = Some(match self.list.iter().position(|bastion| bastion.key == key) {
                 Some(index) => index,
                 None => self.add(key, dir, run, settings, session_type).map_err(|error| local(&error))?,
@@ -147,7 +146,7 @@ impl Bastions {
         lines.extend(common);
         let mut file = File::new(&format!("The way to the jump host {}.", key.name));
         file.block("*", &lines);
-        for path in key.extra.iter().chain(&ssh_config::user_files(settings.user_config)) {
+        for path in &settings.user_files {
             file.include(path).map_err(std::io::Error::other)?;
         }
         std::fs::write(&config, file.text())?;

@@ -39,8 +39,8 @@ pub struct Settings {
     /// Where the `ssh_config` of the run is written, to be kept with its journal; else it goes
     /// with the sockets when the run ends.
     pub config_dir: Option<Utf8PathBuf>,
-    /// Whether `~/.ssh/config` and `/etc/ssh/ssh_config` are read.
-    pub user_config: bool,
+    /// The user's and the system's own `ssh_config`, read after ours: with `-F` ssh reads neither by itself.
+    pub user_files: Vec<Utf8PathBuf>,
     /// For TCP, banner and key exchange together.
     pub connect_timeout: Duration,
     /// Logins that are under way at once; the controller's cores are the limit.
@@ -59,7 +59,7 @@ impl Default for Settings {
         Self {
             runtime_dir: None,
             config_dir: None,
-            user_config: true,
+            user_files: vec!["~/.ssh/config".into(), "/etc/ssh/ssh_config".into()],
             connect_timeout: Duration::from_secs(15),
             logins: 64,
             ramp: 8,
@@ -81,8 +81,6 @@ struct Shared {
     secrets: Secrets,
     session_type: bool,
     config: Utf8PathBuf,
-    /// Files for hosts that include another `ssh_config` (the lab's), by that one's path.
-    commons: BTreeMap<Option<Utf8PathBuf>, Utf8PathBuf>,
     /// Before `dir`: its sockets are in there.
     bastions: Bastions,
     /// The number of a host's jump host, by the host's name.
@@ -115,7 +113,6 @@ impl Ssh {
             settings,
             secrets,
             session_type,
-            commons: BTreeMap::new(),
             bastions: Bastions::default(),
             jumps: BTreeMap::new(),
             dir,
@@ -132,16 +129,19 @@ impl Ssh {
 
 impl Shared {
     fn write_configs(&mut self, hosts: &[Host]) -> Result<(), TransportError> {
-        let common =
-            ssh_config::common(self.settings.connect_timeout, self.session_type, self.settings.accept_new);
-        let finish = |file: &mut File, extra: Option<&Utf8PathBuf>| -> Result<(), ssh_config::ConfigError> {
+        let settings = &self.settings;
+        let common = ssh_config::common(settings.connect_timeout, self.session_type, settings.accept_new);
+        let finish = |file: &mut File| -> Result<(), ssh_config::ConfigError> {
             file.block("*", &common);
-            for path in extra.into_iter().chain(&ssh_config::user_files(self.settings.user_config)) {
+            for path in &settings.user_files {
                 file.include(path)?;
             }
             file.block("*", &ssh_config::last());
             Ok(())
         };
+        let mut shared = File::new("What all hosts share; the lines of a host are given as options.");
+        finish(&mut shared).map_err(local)?;
+        std::fs::write(self.common(), shared.text()).map_err(local)?;
         let mut all = File::new("`ssh -F THIS_FILE HOST` logs in as the run did.");
         for host in hosts.iter().filter(|host| host.transport == TransportKind::Ssh) {
             let dir = self.config.parent().unwrap_or(self.dir.path());
@@ -152,28 +152,20 @@ impl Shared {
             let proxy = jump.and_then(|jump| self.bastions.proxy(jump));
             let lines = ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)?;
             all.block(ssh_config::name(&host.name).map_err(local)?, &lines);
-            if let Some(extra) = &host.ssh.config {
-                all.include(extra).map_err(local)?;
-            }
-            if !self.commons.contains_key(&host.ssh.config) {
-                let mut file = File::new("What all hosts share; the lines of a host are given as options.");
-                finish(&mut file, host.ssh.config.as_ref()).map_err(local)?;
-                let path = self.dir.path().join(format!("common{}", self.commons.len()));
-                std::fs::write(&path, file.text()).map_err(local)?;
-                self.commons.insert(host.ssh.config.clone(), path);
-            }
         }
-        finish(&mut all, None).map_err(local)?;
+        finish(&mut all).map_err(local)?;
         std::fs::write(&self.config, all.text())
             .map_err(|error| local(format!("cannot write {}: {error}", self.config)))
     }
 
+    /// The file with what all hosts share.
+    fn common(&self) -> Utf8PathBuf {
+        self.dir.path().join("common")
+    }
+
     /// Arguments of `ssh` for a host, without the command.
     fn arguments(&self, host: &Host) -> Result<Vec<String>, TransportError> {
-        let common = self.commons.get(&host.ssh.config).ok_or_else(|| TransportError::Protocol {
-            message: format!("{} is not one of the run's hosts", host.name),
-        })?;
-        let mut arguments = vec!["-F".to_owned(), common.to_string()];
+        let mut arguments = vec!["-F".to_owned(), self.common().into_string()];
         let proxy = self.jumps.get(&host.name).and_then(|jump| self.bastions.proxy(*jump));
         for (key, value) in ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)? {
             arguments.extend(["-o".to_owned(), format!("{key} {value}")]);

@@ -4,7 +4,7 @@
 //! lines of the one host as `-o` options in front of the common part: ssh reads its whole
 //! configuration for every login, and ten thousand blocks cost each of them 13 ms.
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -152,11 +152,6 @@ impl File {
     pub(super) fn text(&self) -> &str {
         &self.0
     }
-}
-
-/// The files that are read after ours: with `-F` ssh reads neither by itself.
-pub(super) fn user_files(user_config: bool) -> Vec<Utf8PathBuf> {
-    if user_config { vec!["~/.ssh/config".into(), "/etc/ssh/ssh_config".into()] } else { Vec::new() }
 }
 
 /// What ssh does with a `%` in a value.

@@ -145,7 +145,7 @@ impl Server {
         SshSettings {
             runtime_dir: Some(self.runtime_dir()),
             config_dir: Some(self.path("")),
-            user_config: false,
+            user_files: Vec::new(),
             ..SshSettings::default()
         }
     }
