@@ -46,6 +46,54 @@ async fn frames_run_one_after_another_on_one_login() {
     server.assert_nothing_left().await;
 }
 
+/// What `ssh NAME` does with the user's own file, a run does, too.
+#[tokio::test]
+async fn a_name_of_the_users_own_file_logs_in() {
+    let bastion = Server::start();
+    let server = Server::start();
+    std::fs::copy(server.path("id.pub"), bastion.path("authorized_keys")).unwrap();
+    let user = run("id", &["-un"]).unwrap();
+    let key = std::fs::read_to_string(server.path("host_key.pub")).unwrap();
+    std::fs::write(server.path("own"), format!("machines {key}")).unwrap();
+    let login = format!(
+        "User {user}\n IdentityFile {}\n UserKnownHostsFile {}\n",
+        server.path("id"),
+        server.path("own")
+    );
+    let alias = format!(" HostName 127.0.0.1\n Port {}\n HostKeyAlias machines\n {login}", server.port);
+    let door = format!(
+        " HostName 127.0.0.1\n Port {}\n User {user}\n IdentityFile {}\n UserKnownHostsFile {}\n",
+        bastion.port,
+        server.path("id"),
+        bastion.path("known_hosts")
+    );
+    let mine = server.path("mine");
+    std::fs::write(
+        &mine,
+        format!(
+            "Host gpu?\n{alias}Host door\n{door}Host inner\n ProxyJump door\n{alias}Host 127.0.0.*\n{alias}"
+        ),
+    )
+    .unwrap();
+    let hosts: Vec<Host> = [("gpu0", "gpu0"), ("gpu1", "127.0.0.1"), ("gpu2", "inner")]
+        .into_iter()
+        .map(|(name, address)| Host {
+            address: address.to_owned(),
+            ..host(name, provision::inventory::Ssh::default())
+        })
+        .collect();
+    let settings = SshSettings { user_files: vec![mine], ..server.settings() };
+    let ssh = Ssh::start(settings, &hosts, Secrets::default()).await.unwrap();
+    for host in &hosts {
+        let mut remote = ssh.open(host, DEADLINE).await.unwrap();
+        assert_eq!(sh(&mut *remote, "echo there").await.unwrap().1, "there\n", "{}", host.name);
+        remote.close().await;
+        let by_hand = ["-F", ssh.config().as_str(), &host.address, "echo by hand"];
+        assert_eq!(run("ssh", &by_hand).unwrap(), "by hand\n");
+    }
+    assert_eq!((server.logins(), bastion.logins()), (6, 2));
+}
+
 #[tokio::test]
 async fn the_first_frame_rides_along() {
     let server = Server::start();

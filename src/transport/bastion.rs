@@ -41,8 +41,10 @@ struct Bastion {
     key: Key,
     /// The jump host in front of it.
     via: Option<usize>,
-    /// What it is called with.
+    /// What it is called here.
     name: String,
+    /// What `ssh` is called with.
+    address: String,
     config: Utf8PathBuf,
     socket: Socket,
     state: Mutex<State>,
@@ -54,6 +56,7 @@ struct Bastion {
 struct Key {
     via: Option<usize>,
     name: String,
+    address: String,
     lines: Vec<Line>,
 }
 
@@ -116,7 +119,9 @@ impl Bastions {
             }
             let known = hosts.iter().find(|known| known.name == jump.host);
             let lines = lines(&jump, known, &host.ssh).map_err(|error| local(&error))?;
-            let key = Key { via, name: jump.host.to_owned(), lines };
+            let address = known.map_or(jump.host, |known| &known.address);
+            let address = ssh_config::name(address).map_err(|error| local(&error))?.to_owned();
+            let key = Key { via, name: jump.host.to_owned(), address, lines };
             via = Some(match self.list.iter().position(|bastion| bastion.key == key) {
                 Some(index) => index,
                 None => self.add(key, dir, run, settings, session_type).map_err(|error| local(&error))?,
@@ -137,7 +142,7 @@ impl Bastions {
         let config = dir.join(format!("jump{index}"));
         let mut lines = key.lines.clone();
         if let Some(proxy) = key.via.and_then(|via| self.proxy(via)) {
-            lines.push(("ProxyCommand", proxy));
+            lines.extend(ssh_config::proxied(&proxy));
         }
         let mut common = ssh_config::common(settings.connect_timeout, session_type, settings.accept_new);
         if settings.terminal {
@@ -153,6 +158,7 @@ impl Bastions {
         self.list.push(Bastion {
             via: key.via,
             name: key.name.clone(),
+            address: key.address.clone(),
             key,
             config,
             socket: run.socket('j'),
@@ -166,7 +172,8 @@ impl Bastions {
     pub(super) fn proxy(&self, index: usize) -> Option<String> {
         let bastion = self.list.get(index)?;
         let config = quote(bastion.config.as_str()).replace('%', "%%");
-        Some(format!("ssh -F {config} -S {} -W '[%h]:%p' {}", bastion.socket.path(), bastion.name))
+        let address = bastion.address.replace('%', "%%");
+        Some(format!("ssh -F {config} -S {} -W '[%h]:%p' {address}", bastion.socket.path()))
     }
 
     /// The gate for logins through a jump host.
@@ -238,7 +245,7 @@ impl Bastion {
             self.socket.path().to_string(),
             "-F".to_owned(),
             self.config.to_string(),
-            self.name.clone(),
+            self.address.clone(),
         ]);
         let opened = Master::open(&arguments, self.socket.path(), terminal, deadline).await;
         opened.map_err(|error| {
@@ -261,10 +268,7 @@ fn lines(jump: &Jump<'_>, known: Option<&Host>, behind: &Ssh) -> Result<Vec<Line
         ssh.user = Some(user.to_owned());
     }
     ssh.port = jump.port.or(ssh.port);
-    match known {
-        Some(host) => ssh_config::host(&host.address, &ssh, None),
-        None => ssh_config::login(&ssh),
-    }
+    ssh_config::login(&ssh)
 }
 
 #[cfg(test)]

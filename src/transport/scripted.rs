@@ -383,27 +383,7 @@ impl Drop for ScriptedRemote {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::config::Span;
-    use crate::inventory::{Ssh, TransportKind};
-    use serde_json::Value as Json;
-
-    fn host(name: &str) -> Host {
-        Host {
-            name: name.to_owned(),
-            index: 0,
-            number: None,
-            groups: std::collections::BTreeSet::new(),
-            labels: BTreeMap::new(),
-            offline: None,
-            address: name.to_owned(),
-            transport: TransportKind::Ssh,
-            ssh: Ssh::default(),
-            vars: BTreeMap::new(),
-            nics: Json::Null,
-            expect: Json::Null,
-            span: Span::NONE,
-        }
-    }
+    use crate::transport::testing::host;
 
     fn frame(names: &[&str]) -> Frame {
         let part = |name: &&str| Part {

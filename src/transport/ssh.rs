@@ -6,7 +6,7 @@
 //!     └ mux ── exec sh -s                     and for each stream
 //! ```
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
@@ -95,6 +95,12 @@ fn local(message: impl std::fmt::Display) -> TransportError {
     classify::connect(ConnectKind::Other, message.to_string())
 }
 
+/// The name of a host and what `ssh` is called with for it.
+fn names(host: &Host) -> Result<(&str, &str), TransportError> {
+    let checked = |word| ssh_config::name(word).map_err(local);
+    Ok((checked(&host.name)?, checked(&host.address)?))
+}
+
 impl Ssh {
     /// Prepares a run over these hosts: writes its `ssh_config`, cleans up after killed runs.
     ///
@@ -142,16 +148,34 @@ impl Shared {
         let mut shared = File::new("What all hosts share; the lines of a host are given as options.");
         finish(&mut shared).map_err(local)?;
         std::fs::write(self.common(), shared.text()).map_err(local)?;
-        let mut all = File::new("`ssh -F THIS_FILE HOST` logs in as the run did.");
-        for host in hosts.iter().filter(|host| host.transport == TransportKind::Ssh) {
+        let mut all = File::new(
+            "`ssh -F THIS_FILE ADDRESS` logs in as the run did. A name of the inventory does, too, where your own\n\
+             # files say the same of the name and the address.",
+        );
+        let over_ssh = || hosts.iter().filter(|host| host.transport == TransportKind::Ssh);
+        let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
+        for host in over_ssh() {
+            for word in BTreeSet::from([host.address.as_str(), host.name.as_str()]) {
+                *uses.entry(word).or_default() += 1;
+            }
+        }
+        for host in over_ssh() {
             let dir = self.config.parent().unwrap_or(self.dir.path());
             let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.session_type)?;
             if let Some(jump) = jump {
                 self.jumps.insert(host.name.clone(), jump);
             }
             let proxy = jump.and_then(|jump| self.bastions.proxy(jump));
-            let lines = ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)?;
-            all.block(ssh_config::name(&host.name).map_err(local)?, &lines);
+            let lines = ssh_config::host(&host.ssh, proxy.as_deref()).map_err(local)?;
+            let (name, address) = names(host)?;
+            if name == address {
+                all.block(name, &lines);
+                continue;
+            }
+            all.block(name, &[ssh_config::alias(address).map_err(local)?]);
+            // An address that several have is known by their names only.
+            let only = uses.get(address).is_some_and(|uses| *uses == 1);
+            all.block(&if only { format!("{name} {address}") } else { name.to_owned() }, &lines);
         }
         finish(&mut all).map_err(local)?;
         std::fs::write(&self.config, all.text())
@@ -167,10 +191,10 @@ impl Shared {
     fn arguments(&self, host: &Host) -> Result<Vec<String>, TransportError> {
         let mut arguments = vec!["-F".to_owned(), self.common().into_string()];
         let proxy = self.jumps.get(&host.name).and_then(|jump| self.bastions.proxy(*jump));
-        for (key, value) in ssh_config::host(&host.address, &host.ssh, proxy.as_deref()).map_err(local)? {
+        for (key, value) in ssh_config::host(&host.ssh, proxy.as_deref()).map_err(local)? {
             arguments.extend(["-o".to_owned(), format!("{key} {value}")]);
         }
-        arguments.push(ssh_config::name(&host.name).map_err(local)?.to_owned());
+        arguments.push(names(host)?.1.to_owned());
         Ok(arguments)
     }
 
@@ -406,3 +430,7 @@ impl SshRemote {
         classify::ended(&words)
     }
 }
+
+#[cfg(test)]
+#[path = "oracle.rs"]
+mod oracle;

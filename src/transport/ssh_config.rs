@@ -1,8 +1,10 @@
 //! The `ssh_config` of a run: what we need, then the user's own files.
 //!
-//! `ssh -F RUN/ssh_config gpu017` reproduces a login by hand. The program itself passes the
-//! lines of the one host as `-o` options in front of the common part: ssh reads its whole
-//! configuration for every login, and ten thousand blocks cost each of them 13 ms.
+//! `ssh` is called with the address that the inventory gives, as a person would type it, so that
+//! the user's own files say of it what they say to `ssh`: aliases, patterns, `Match`. The program
+//! passes the lines of the one host as `-o` options in front of the common part: ssh reads its
+//! whole configuration for every login, and ten thousand blocks cost each of them 13 ms.
+//! `ssh -F RUN/ssh_config ADDRESS` reproduces a login by hand.
 
 use camino::Utf8Path;
 use std::fmt::Write as _;
@@ -75,13 +77,21 @@ pub(super) fn last() -> Vec<Line> {
 ///
 /// # Errors
 /// When a value cannot be written.
-pub(super) fn host(address: &str, ssh: &Ssh, proxy: Option<&str>) -> Result<Vec<Line>, ConfigError> {
-    let mut lines = vec![("HostName", word("HostName", address, Tokens::Percent)?)];
-    lines.extend(login(ssh)?);
-    if let Some(proxy) = proxy {
-        lines.push(("ProxyCommand", proxy.to_owned()));
-    }
+pub(super) fn host(ssh: &Ssh, proxy: Option<&str>) -> Result<Vec<Line>, ConfigError> {
+    let mut lines = login(ssh)?;
+    lines.extend(proxy.into_iter().flat_map(proxied));
     Ok(lines)
+}
+
+/// The lines of what is reached by a command of ours.
+pub(super) fn proxied(command: &str) -> [Line; 2] {
+    // It carries the bytes, whatever a command of the user's would do.
+    [("ProxyCommand", command.to_owned()), ("ProxyUseFdpass", "no".to_owned())]
+}
+
+/// The line with which a name stands for an address by hand.
+pub(super) fn alias(address: &str) -> Result<Line, ConfigError> {
+    Ok(("HostName", word("HostName", address, Tokens::Percent)?))
 }
 
 /// What holds for a host and for the jump hosts in front of it: user, port and keys.
@@ -224,8 +234,9 @@ mod tests {
         .unwrap();
         let mut file = File::new("test");
         let proxy = "ssh -F '/a b' -W '[%h]:%p' bastion";
-        file.block("gpu0", &host("fe80::1%eth0", &full(), Some(proxy)).unwrap());
-        file.block("gpu1", &host("10.0.0.1", &Ssh::default(), None).unwrap());
+        let named = |address, lines: Vec<Line>| [vec![alias(address).unwrap()], lines].concat();
+        file.block("gpu0", &named("fe80::1%eth0", host(&full(), Some(proxy)).unwrap()));
+        file.block("gpu1", &named("10.0.0.1", host(&Ssh::default(), None).unwrap()));
         file.block("*", &common(Duration::from_secs(15), true, false)).include(&user).unwrap();
         let path = dir.join("ssh_config");
         std::fs::write(&path, file.text()).unwrap();
@@ -266,7 +277,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Ssh)| {
             let mut ssh = full();
             change(&mut ssh);
-            host("h", &ssh, None).err().map(|error| error.key)
+            host(&ssh, None).err().map(|error| error.key)
         };
         assert_eq!(with(&|_| {}), None);
         assert_eq!(with(&|ssh| ssh.user = Some("a\nProxyCommand id".to_owned())), Some("User"));

@@ -1,9 +1,15 @@
-//! What the unit tests of the wire share: real shells that are fed a script.
+//! What the unit tests of the wire share: hosts, and real shells that are fed a script.
 
 #![expect(clippy::disallowed_methods, reason = "tests start the shells that the wire must suit")]
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::process::{Command, Output, Stdio};
+
+use serde_json::Value as Json;
+
+use crate::config::Span;
+use crate::inventory::{Host, Ssh, TransportKind};
 
 /// The shells that a host may have as `sh`.
 pub(super) const SHELLS: &[&[&str]] =
@@ -40,4 +46,23 @@ pub(super) fn run(program: &str, arguments: &[&str]) -> String {
     let output = Command::new(program).args(arguments).stdin(Stdio::null()).output().expect("it starts");
     assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
     String::from_utf8_lossy(&output.stdout).into_owned()
+}
+
+/// A host of that name, reached by it.
+pub(super) fn host(name: &str) -> Host {
+    Host {
+        name: name.to_owned(),
+        index: 0,
+        number: None,
+        groups: BTreeSet::new(),
+        labels: BTreeMap::new(),
+        offline: None,
+        address: name.to_owned(),
+        transport: TransportKind::Ssh,
+        ssh: Ssh::default(),
+        vars: BTreeMap::new(),
+        nics: Json::Null,
+        expect: Json::Null,
+        span: Span::NONE,
+    }
 }
