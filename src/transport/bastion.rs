@@ -19,7 +19,7 @@ use super::login::Master;
 use super::quote::quote;
 use super::run_dir::{RunDir, Socket};
 use super::ssh::Settings;
-use super::ssh_config::{self, ConfigError, File, Line};
+use super::ssh_config::{self, Client, ConfigError, File, Line};
 use super::{ConnectKind, TransportError, classify};
 use crate::inventory::{Host, Ssh};
 
@@ -107,7 +107,7 @@ impl Bastions {
         dir: &Utf8Path,
         run: &RunDir,
         settings: &Settings,
-        session_type: bool,
+        client: Client,
     ) -> Result<Option<usize>, TransportError> {
         let local = |error: &dyn std::fmt::Display| classify::connect(ConnectKind::Other, error.to_string());
         let mut via = None;
@@ -118,13 +118,13 @@ impl Bastions {
                 break;
             }
             let known = hosts.iter().find(|known| known.name == jump.host);
-            let lines = lines(&jump, known, &host.ssh).map_err(|error| local(&error))?;
+            let lines = lines(&jump, known, &host.ssh, client).map_err(|error| local(&error))?;
             let address = known.map_or(jump.host, |known| &known.address);
             let address = ssh_config::name(address).map_err(|error| local(&error))?.to_owned();
             let key = Key { via, name: jump.host.to_owned(), address, lines };
             via = Some(match self.list.iter().position(|bastion| bastion.key == key) {
                 Some(index) => index,
-                None => self.add(key, dir, run, settings, session_type).map_err(|error| local(&error))?,
+                None => self.add(key, dir, run, settings, client).map_err(|error| local(&error))?,
             });
         }
         Ok(via)
@@ -136,7 +136,7 @@ impl Bastions {
         dir: &Utf8Path,
         run: &RunDir,
         settings: &Settings,
-        session_type: bool,
+        client: Client,
     ) -> std::io::Result<usize> {
         let index = self.list.len();
         let config = dir.join(format!("jump{index}"));
@@ -144,7 +144,7 @@ impl Bastions {
         if let Some(proxy) = key.via.and_then(|via| self.proxy(via)) {
             lines.extend(ssh_config::proxied(&proxy));
         }
-        let mut common = ssh_config::common(settings.connect_timeout, session_type, settings.accept_new);
+        let mut common = client.common();
         if settings.terminal {
             common.retain(|(key, _)| *key != "BatchMode");
         }
@@ -154,6 +154,7 @@ impl Bastions {
         for path in &settings.user_files {
             file.include(path).map_err(std::io::Error::other)?;
         }
+        file.block("*", &ssh_config::last());
         std::fs::write(&config, file.text())?;
         self.list.push(Bastion {
             via: key.via,
@@ -259,7 +260,12 @@ impl Bastion {
 
 /// What is known of a jump host: itself as a host of the inventory, else user and port of the
 /// entry and the keys of the hosts behind it; the rest is the user's own configuration.
-fn lines(jump: &Jump<'_>, known: Option<&Host>, behind: &Ssh) -> Result<Vec<Line>, ConfigError> {
+fn lines(
+    jump: &Jump<'_>,
+    known: Option<&Host>,
+    behind: &Ssh,
+    client: Client,
+) -> Result<Vec<Line>, ConfigError> {
     let mut ssh = match known {
         Some(host) => host.ssh.clone(),
         None => Ssh { user: None, port: None, ..behind.clone() },
@@ -268,7 +274,7 @@ fn lines(jump: &Jump<'_>, known: Option<&Host>, behind: &Ssh) -> Result<Vec<Line
         ssh.user = Some(user.to_owned());
     }
     ssh.port = jump.port.or(ssh.port);
-    ssh_config::login(&ssh)
+    client.login(&ssh)
 }
 
 #[cfg(test)]

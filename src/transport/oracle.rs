@@ -112,9 +112,14 @@ const KEYS: &[Key] = &[
         "identityfile /ours",
     ),
     (
-        "UserKnownHostsFile /mine\nGlobalKnownHostsFile /all\nVerifyHostKeyDNS yes\nHostKeyAlias it\n",
+        "UserKnownHostsFile /mine\nGlobalKnownHostsFile /all\nVerifyHostKeyDNS yes\nKnownHostsCommand /bin/keys %H\nHostKeyAlias it\n",
         |ssh| ssh.known_hosts = Some("/ours".into()),
-        &["UserKnownHostsFile /ours", "GlobalKnownHostsFile /dev/null", "VerifyHostKeyDNS no"],
+        &[
+            "UserKnownHostsFile /ours",
+            "GlobalKnownHostsFile /dev/null",
+            "VerifyHostKeyDNS no",
+            "KnownHostsCommand none",
+        ],
         "hostkeyalias it",
     ),
     (
@@ -131,6 +136,14 @@ const KEYS: &[Key] = &[
     ),
 ];
 
+/// Everything that could make an unattended session hang, break, or reach further than it should.
+const HOSTILE: &str = "ForwardAgent yes\nForwardX11 yes\nForwardX11Trusted yes\nLocalForward 1234 localhost:80\nRemoteForward 99 localhost:22\n\
+    DynamicForward 1080\nTunnel yes\nPermitLocalCommand yes\nLocalCommand touch /tmp/x\nRemoteCommand id\nRequestTTY force\n\
+    ControlMaster auto\nControlPath /tmp/%C\nControlPersist 10m\nSendEnv LANG LC_* SECRET_*\nStrictHostKeyChecking no\n\
+    NoHostAuthenticationForLocalhost yes\nCheckHostIP yes\nUpdateHostKeys yes\nHashKnownHosts yes\nAddKeysToAgent yes\nBatchMode no\n\
+    EscapeChar ~\nVisualHostKey yes\nSessionType none\nStdinNull yes\nForkAfterAuthentication yes\nLogLevel QUIET\nConnectTimeout 999\n\
+    ConnectionAttempts 9\nServerAliveInterval 0\nServerAliveCountMax 99\nSetEnv MINE=1\n";
+
 /// What a run makes of a user's file and one host.
 struct Made {
     ssh: Ssh,
@@ -139,6 +152,10 @@ struct Made {
 
 impl Made {
     async fn new(dir: &Utf8Path, config: &str, address: &str, ssh: Options) -> Self {
+        Self::with(dir, config, address, ssh, Settings::default()).await
+    }
+
+    async fn with(dir: &Utf8Path, config: &str, address: &str, ssh: Options, settings: Settings) -> Self {
         let mine = dir.join("mine");
         std::fs::write(&mine, config.replace("DIR", dir.as_str())).unwrap();
         let host = Host { ssh, address: address.to_owned(), ..host("node0") };
@@ -146,7 +163,7 @@ impl Made {
             runtime_dir: Some(dir.to_owned()),
             config_dir: Some(dir.to_owned()),
             user_files: vec![mine],
-            ..Settings::default()
+            ..settings
         };
         let ssh = Ssh::start(settings, std::slice::from_ref(&host), Secrets::default()).await.unwrap();
         Self { ssh, host }
@@ -173,8 +190,8 @@ fn folder() -> tempfile::TempDir {
 
 /// The keys that are ours whatever the user's file says.
 fn ours() -> BTreeSet<String> {
-    let common = ssh_config::common(Duration::from_secs(15), true, false);
-    common.iter().map(|(key, _)| key.to_lowercase()).collect()
+    let client = Client { connect_timeout: Duration::from_secs(15), session_type: true, accept_new: false };
+    client.common().iter().map(|(key, _)| key.to_lowercase()).collect()
 }
 
 /// The lines that must be the same: all but ours.
@@ -236,5 +253,60 @@ async fn what_the_inventory_says_is_stronger() {
             let seen = asked(["-F", dir.join("jump0").as_str(), "bastion"]);
             assert!(seen.contains("\nhostname 10.0.0.1\n"), "{seen}");
         }
+    }
+}
+
+#[tokio::test]
+async fn nothing_in_a_users_file_reaches_further_than_the_login() {
+    let folder = folder();
+    let dir = Utf8Path::from_path(folder.path()).unwrap();
+    let mut seen = Vec::new();
+    for config in ["", HOSTILE] {
+        let keys = Options { jump: vec!["bastion".into()], ..Options::default() };
+        let made = Made::new(dir, config, "gpu0", keys).await;
+        let common = made.ssh.shared.common();
+        let all = [
+            // A host behind a jump host, by the run and by hand, and that one itself.
+            made.login().replace(made.ssh.shared.dir.path().as_str(), "RUN"),
+            asked(["-F", dir.join("jump0").as_str(), "bastion"]),
+            // A jump host of the user's own file.
+            asked(["-F", common.as_str(), "door"]),
+        ];
+        let own = |line: &&str| {
+            !["setenv", "forwardx11trusted", "localcommand"].iter().any(|key| line.starts_with(key))
+        };
+        seen.push(all.map(|text| text.lines().filter(own).map(str::to_owned).collect::<BTreeSet<_>>()));
+    }
+    for (without, with) in seen[0].iter().zip(&seen[1]) {
+        assert_eq!(without.symmetric_difference(with).collect::<Vec<_>>(), [""; 0]);
+    }
+}
+
+#[test]
+fn the_guide_lists_what_is_ours() {
+    let guide = include_str!("../../docs/guides/jump-hosts-and-ssh.md").to_lowercase();
+    for key in ours().iter().map(String::as_str).chain(["sendenv", "setenv"]) {
+        assert!(guide.contains(&format!("`{key}`")), "the guide has no `{key}`");
+    }
+}
+
+/// What looks at keys takes any, for the hosts and jump hosts of the inventory only.
+#[tokio::test]
+async fn keys_are_looked_at_in_a_file_of_ours_only() {
+    let folder = folder();
+    let dir = Utf8Path::from_path(folder.path()).unwrap();
+    let settings = || Settings { accept_new: true, ..Settings::default() };
+    let keys =
+        Options { known_hosts: Some("/ours".into()), jump: vec!["bastion".into()], ..Options::default() };
+    let made = Made::with(dir, "", "gpu0", keys, settings()).await;
+    for seen in [made.login(), asked(["-F", dir.join("jump0").as_str(), "bastion"])] {
+        assert!(
+            seen.contains("\nstricthostkeychecking accept-new\n") && seen.contains("hostsfile /ours"),
+            "{seen}"
+        );
+    }
+    let made = Made::with(dir, "Host gpu0\n ProxyJump door\n", "gpu0", Options::default(), settings()).await;
+    for seen in [made.login(), asked(["-F", made.ssh.shared.common().as_str(), "door"])] {
+        assert!(seen.contains("\nstricthostkeychecking true\n"), "{seen}");
     }
 }

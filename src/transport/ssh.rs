@@ -19,7 +19,7 @@ use super::bastion::Bastions;
 use super::login::{self, Login, Session};
 use super::run_dir::RunDir;
 use super::shell::ShellError;
-use super::ssh_config::{self, File};
+use super::ssh_config::{self, Client, File};
 use super::sudo::Way;
 use super::wire::Expected;
 use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue};
@@ -79,7 +79,7 @@ pub struct Ssh {
 struct Shared {
     settings: Settings,
     secrets: Secrets,
-    session_type: bool,
+    client: Client,
     config: Utf8PathBuf,
     /// Before `dir`: its sockets are in there.
     bastions: Bastions,
@@ -116,9 +116,13 @@ impl Ssh {
             logins: Semaphore::new(settings.logins.max(1)),
             users: Mutex::default(),
             config: settings.config_dir.as_deref().unwrap_or(dir.path()).join("ssh_config"),
+            client: Client {
+                connect_timeout: settings.connect_timeout,
+                session_type,
+                accept_new: settings.accept_new,
+            },
             settings,
             secrets,
-            session_type,
             bastions: Bastions::default(),
             jumps: BTreeMap::new(),
             dir,
@@ -136,7 +140,7 @@ impl Ssh {
 impl Shared {
     fn write_configs(&mut self, hosts: &[Host]) -> Result<(), TransportError> {
         let settings = &self.settings;
-        let common = ssh_config::common(settings.connect_timeout, self.session_type, settings.accept_new);
+        let common = self.client.common();
         let finish = |file: &mut File| -> Result<(), ssh_config::ConfigError> {
             file.block("*", &common);
             for path in &settings.user_files {
@@ -161,12 +165,12 @@ impl Shared {
         }
         for host in over_ssh() {
             let dir = self.config.parent().unwrap_or(self.dir.path());
-            let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.session_type)?;
+            let jump = self.bastions.plan(host, hosts, dir, &self.dir, &self.settings, self.client)?;
             if let Some(jump) = jump {
                 self.jumps.insert(host.name.clone(), jump);
             }
             let proxy = jump.and_then(|jump| self.bastions.proxy(jump));
-            let lines = ssh_config::host(&host.ssh, proxy.as_deref()).map_err(local)?;
+            let lines = self.client.host(&host.ssh, proxy.as_deref()).map_err(local)?;
             let (name, address) = names(host)?;
             if name == address {
                 all.block(name, &lines);
@@ -191,7 +195,7 @@ impl Shared {
     fn arguments(&self, host: &Host) -> Result<Vec<String>, TransportError> {
         let mut arguments = vec!["-F".to_owned(), self.common().into_string()];
         let proxy = self.jumps.get(&host.name).and_then(|jump| self.bastions.proxy(*jump));
-        for (key, value) in ssh_config::host(&host.ssh, proxy.as_deref()).map_err(local)? {
+        for (key, value) in self.client.host(&host.ssh, proxy.as_deref()).map_err(local)? {
             arguments.extend(["-o".to_owned(), format!("{key} {value}")]);
         }
         arguments.push(names(host)?.1.to_owned());

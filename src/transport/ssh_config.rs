@@ -27,60 +27,113 @@ pub(super) struct ConfigError {
 /// One line: key and its value as it must be written.
 pub(super) type Line = (&'static str, String);
 
-/// The lines that are the same for all hosts. `session_type`: this ssh knows the keys of OpenSSH 8.7.
-pub(super) fn common(connect_timeout: Duration, session_type: bool, accept_new: bool) -> Vec<Line> {
-    let seconds = connect_timeout.as_secs().max(1);
-    let mut lines: Vec<Line> = [
-        // Nobody is there to answer; host keys are recorded before, never during a run.
-        ("BatchMode", "yes"),
-        ("StrictHostKeyChecking", if accept_new { "accept-new" } else { "yes" }),
-        ("HashKnownHosts", "no"),
-        ("UpdateHostKeys", "no"),
-        ("CheckHostIP", "no"),
-        ("AddKeysToAgent", "no"),
-        // What a user's own block may set and what would break a host shell.
-        ("RemoteCommand", "none"),
-        ("RequestTTY", "no"),
-        ("ClearAllForwardings", "yes"),
-        ("ForwardX11", "no"),
-        ("Tunnel", "no"),
-        ("PermitLocalCommand", "no"),
-        ("EscapeChar", "none"),
-        ("VisualHostKey", "no"),
-        // Ours are on the command line.
-        ("ControlMaster", "no"),
-        ("ControlPath", "none"),
-        ("ControlPersist", "no"),
-        // A dead connection is seen after 15 s. Messages are read, so they must be there.
-        ("ServerAliveInterval", "5"),
-        ("ServerAliveCountMax", "3"),
-        ("ConnectionAttempts", "1"),
-        ("LogLevel", "INFO"),
-    ]
-    .map(|(key, value)| (key, value.to_owned()))
-    .to_vec();
-    lines.push(("ConnectTimeout", seconds.to_string()));
-    if session_type {
-        let more = [("SessionType", "default"), ("StdinNull", "no"), ("ForkAfterAuthentication", "no")];
-        lines.extend(more.map(|(key, value)| (key, value.to_owned())));
+/// The `ssh` of a run and what holds for all its logins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Client {
+    /// For TCP, banner and key exchange together.
+    pub(super) connect_timeout: Duration,
+    /// It knows the keys of OpenSSH 8.7.
+    pub(super) session_type: bool,
+    /// Keys that a file of the inventory's lacks are written there: to look at them, never in a run.
+    pub(super) accept_new: bool,
+}
+
+impl Client {
+    /// The lines that are the same for all hosts; what a user's own file says of these does not count.
+    pub(super) fn common(self) -> Vec<Line> {
+        let mut lines: Vec<Line> = [
+            // Nobody is there to answer; host keys are recorded before, never during a run.
+            ("BatchMode", "yes"),
+            ("StrictHostKeyChecking", "yes"),
+            ("NoHostAuthenticationForLocalhost", "no"),
+            ("HashKnownHosts", "no"),
+            ("UpdateHostKeys", "no"),
+            ("CheckHostIP", "no"),
+            ("AddKeysToAgent", "no"),
+            // A host that was taken over must not get the user's keys, screen or network.
+            ("ForwardAgent", "no"),
+            ("ForwardX11", "no"),
+            ("ClearAllForwardings", "yes"),
+            ("Tunnel", "no"),
+            // What a user's own block may set and what would break a host shell.
+            ("RemoteCommand", "none"),
+            ("RequestTTY", "no"),
+            ("PermitLocalCommand", "no"),
+            ("EscapeChar", "none"),
+            ("VisualHostKey", "no"),
+            // Ours are on the command line.
+            ("ControlMaster", "no"),
+            ("ControlPath", "none"),
+            ("ControlPersist", "no"),
+            // A dead connection is seen after 15 s. Messages are read, so they must be there.
+            ("ServerAliveInterval", "5"),
+            ("ServerAliveCountMax", "3"),
+            ("ConnectionAttempts", "1"),
+            ("LogLevel", "INFO"),
+        ]
+        .map(|(key, value)| (key, value.to_owned()))
+        .to_vec();
+        lines.push(("ConnectTimeout", self.connect_timeout.as_secs().max(1).to_string()));
+        if self.session_type {
+            let more = [("SessionType", "default"), ("StdinNull", "no"), ("ForkAfterAuthentication", "no")];
+            lines.extend(more.map(|(key, value)| (key, value.to_owned())));
+        }
+        lines
     }
-    lines
+
+    /// The lines of one host. What is not set is left to the user's own files.
+    ///
+    /// # Errors
+    /// When a value cannot be written.
+    pub(super) fn host(self, ssh: &Ssh, proxy: Option<&str>) -> Result<Vec<Line>, ConfigError> {
+        let mut lines = self.login(ssh)?;
+        lines.extend(proxy.into_iter().flat_map(proxied));
+        Ok(lines)
+    }
+
+    /// What holds for a host and for the jump hosts in front of it: user, port and keys.
+    pub(super) fn login(self, ssh: &Ssh) -> Result<Vec<Line>, ConfigError> {
+        let mut lines = Vec::new();
+        if let Some(user) = &ssh.user {
+            lines.push(("User", word("User", user, Tokens::Refuse)?));
+        }
+        if let Some(port) = ssh.port {
+            lines.push(("Port", port.to_string()));
+        }
+        if let Some(path) = &ssh.identity_file {
+            lines.push(("IdentityFile", word("IdentityFile", path.as_str(), Tokens::Percent)?));
+            // Else an agent with many keys uses up the server's tries before this one has its turn.
+            lines.push(("IdentitiesOnly", "yes".to_owned()));
+        }
+        if let Some(path) = &ssh.known_hosts {
+            lines.push(("UserKnownHostsFile", word("UserKnownHostsFile", path.as_str(), Tokens::Percent)?));
+            lines.push(("GlobalKnownHostsFile", "/dev/null".to_owned()));
+            lines.push(("VerifyHostKeyDNS", "no".to_owned()));
+            if self.session_type {
+                lines.push(("KnownHostsCommand", "none".to_owned()));
+            }
+            if self.accept_new {
+                // Not in the common part: a jump host of the user's own file has that one only, and
+                // its key would go into the user's own file.
+                lines.push(("StrictHostKeyChecking", "accept-new".to_owned()));
+            }
+        }
+        if let Some(kex) = &ssh.kex {
+            let plain = |char: char| char.is_ascii_alphanumeric() || "-@.,+^*?_".contains(char);
+            if kex.is_empty() || !kex.chars().all(plain) {
+                return Err(bad("KexAlgorithms", kex, "a list of algorithm names"));
+            }
+            lines.push(("KexAlgorithms", kex.clone()));
+        }
+        Ok(lines)
+    }
 }
 
-/// The lines after the user's own, whose `SetEnv` wins: sudo's refusals are told apart in English
-/// where the host accepts that, and quoted as they are where it does not.
-pub(super) fn last() -> Vec<Line> {
-    vec![("SetEnv", "LC_ALL=C".to_owned())]
-}
-
-/// The lines of one host. What is not set is left to the user's own files.
-///
-/// # Errors
-/// When a value cannot be written.
-pub(super) fn host(ssh: &Ssh, proxy: Option<&str>) -> Result<Vec<Line>, ConfigError> {
-    let mut lines = login(ssh)?;
-    lines.extend(proxy.into_iter().flat_map(proxied));
-    Ok(lines)
+/// The lines after the user's own. Their `SetEnv` wins: sudo's refusals are told apart in English
+/// where the host accepts that, and quoted as they are where it does not. Their `SendEnv` adds up,
+/// so it is taken back here.
+pub(super) fn last() -> [Line; 2] {
+    [("SetEnv", "LC_ALL=C".to_owned()), ("SendEnv", "-*".to_owned())]
 }
 
 /// The lines of what is reached by a command of ours.
@@ -92,35 +145,6 @@ pub(super) fn proxied(command: &str) -> [Line; 2] {
 /// The line with which a name stands for an address by hand.
 pub(super) fn alias(address: &str) -> Result<Line, ConfigError> {
     Ok(("HostName", word("HostName", address, Tokens::Percent)?))
-}
-
-/// What holds for a host and for the jump hosts in front of it: user, port and keys.
-pub(super) fn login(ssh: &Ssh) -> Result<Vec<Line>, ConfigError> {
-    let mut lines = Vec::new();
-    if let Some(user) = &ssh.user {
-        lines.push(("User", word("User", user, Tokens::Refuse)?));
-    }
-    if let Some(port) = ssh.port {
-        lines.push(("Port", port.to_string()));
-    }
-    if let Some(path) = &ssh.identity_file {
-        lines.push(("IdentityFile", word("IdentityFile", path.as_str(), Tokens::Percent)?));
-        // Else an agent with many keys uses up the server's tries before this one has its turn.
-        lines.push(("IdentitiesOnly", "yes".to_owned()));
-    }
-    if let Some(path) = &ssh.known_hosts {
-        lines.push(("UserKnownHostsFile", word("UserKnownHostsFile", path.as_str(), Tokens::Percent)?));
-        lines.push(("GlobalKnownHostsFile", "/dev/null".to_owned()));
-        lines.push(("VerifyHostKeyDNS", "no".to_owned()));
-    }
-    if let Some(kex) = &ssh.kex {
-        let plain = |char: char| char.is_ascii_alphanumeric() || "-@.,+^*?_".contains(char);
-        if kex.is_empty() || !kex.chars().all(plain) {
-            return Err(bad("KexAlgorithms", kex, "a list of algorithm names"));
-        }
-        lines.push(("KexAlgorithms", kex.clone()));
-    }
-    Ok(lines)
 }
 
 /// The name that `ssh` is called with: a word that is no option, no pattern and no URI.
@@ -209,6 +233,9 @@ mod tests {
     use super::*;
     use crate::transport::testing::run;
 
+    const CLIENT: Client =
+        Client { connect_timeout: Duration::from_secs(15), session_type: true, accept_new: false };
+
     fn full() -> Ssh {
         Ssh {
             user: Some("DOM\\ubuntu".to_owned()),
@@ -235,9 +262,9 @@ mod tests {
         let mut file = File::new("test");
         let proxy = "ssh -F '/a b' -W '[%h]:%p' bastion";
         let named = |address, lines: Vec<Line>| [vec![alias(address).unwrap()], lines].concat();
-        file.block("gpu0", &named("fe80::1%eth0", host(&full(), Some(proxy)).unwrap()));
-        file.block("gpu1", &named("10.0.0.1", host(&Ssh::default(), None).unwrap()));
-        file.block("*", &common(Duration::from_secs(15), true, false)).include(&user).unwrap();
+        file.block("gpu0", &named("fe80::1%eth0", CLIENT.host(&full(), Some(proxy)).unwrap()));
+        file.block("gpu1", &named("10.0.0.1", CLIENT.host(&Ssh::default(), None).unwrap()));
+        file.block("*", &CLIENT.common()).include(&user).unwrap();
         let path = dir.join("ssh_config");
         std::fs::write(&path, file.text()).unwrap();
         let read = |host: &str| run("ssh", &["-G", "-F", path.as_str(), host]);
@@ -277,7 +304,7 @@ mod tests {
         let with = |change: &dyn Fn(&mut Ssh)| {
             let mut ssh = full();
             change(&mut ssh);
-            host(&ssh, None).err().map(|error| error.key)
+            CLIENT.host(&ssh, None).err().map(|error| error.key)
         };
         assert_eq!(with(&|_| {}), None);
         assert_eq!(with(&|ssh| ssh.user = Some("a\nProxyCommand id".to_owned())), Some("User"));
