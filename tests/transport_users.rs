@@ -444,3 +444,52 @@ async fn what_is_streamed_is_never_taken_for_commands() {
     assert!(std::fs::read_to_string(&path).unwrap() == content);
     remote.close().await;
 }
+
+/// Keys are recorded under the names that the user's own file gives the hosts, where a login looks
+/// for them; a jump host of that file is not trusted by the way.
+#[test]
+fn trust_records_what_the_login_looks_up() {
+    let server = Server::start();
+    let Some(user) = User::new("tr", "/bin/sh") else { return };
+    let key = std::fs::read_to_string(server.path("id")).unwrap();
+    user.home(".ssh/id", &key);
+    let home = format!("/home/{}", user.name);
+    let private = |path: &str, mode| {
+        let path = format!("{home}/{path}");
+        std::fs::set_permissions(path, std::fs::Permissions::from_mode(mode)).unwrap();
+    };
+    private(".ssh/id", 0o600);
+    let port = server.port;
+    let config = format!(
+        "Host gpu0\n HostName 127.0.0.1\n HostKeyAlias Machines\nHost door\n HostName 127.0.0.1\n HostKeyAlias door\n\
+         Host inner\n ProxyJump door\n HostName 127.0.0.1\n\
+         Host gpu0 door inner localhost 127.0.0.*\n Port {port}\n IdentityFile ~/.ssh/id\n"
+    );
+    user.home(".ssh/config", &config);
+    user.home(
+        "inventory.yaml",
+        "cluster: alias\nssh: { known_hosts: ./known_hosts, become: none }\ngroups:\n  all_of_them: { hosts: \"gpu[0-2]\" }\n\
+         hosts:\n  gpu1: { address: 127.0.0.1 }\n  gpu2: { address: localhost, ssh: { jump: [door], port: PORT } }\n  \
+         gpu3: { address: inner }\n"
+            .replace("PORT", &port.to_string())
+            .as_str(),
+    );
+    // The user may not look into the folder of the build.
+    let program = server.path("provision");
+    std::fs::copy(env!("CARGO_BIN_EXE_provision"), &program).unwrap();
+    let provision = |rest: &str| {
+        run("su", &["-", &user.name, "-c", &format!("{program} {rest} 2>&1; echo ended $?")]).unwrap()
+    };
+    let trusted = provision("inventory trust inventory.yaml --yes");
+    let known = std::fs::read_to_string(format!("{home}/known_hosts")).unwrap_or_default();
+    let mut names: Vec<_> = known.lines().filter_map(|line| line.split(' ').next()).collect();
+    names.sort_unstable();
+    let at = |name: &str| format!("[{name}]:{port}");
+    assert_eq!(names, [at("127.0.0.1").as_str(), &at("localhost"), "door", "machines"], "{trusted}");
+    assert!(trusted.contains("unreached  gpu3"), "{trusted}");
+    assert!(!std::path::Path::new(&format!("{home}/.ssh/known_hosts")).exists(), "{trusted}");
+    let again = provision("inventory trust inventory.yaml --hosts 'gpu[0-2]'");
+    assert!(again.contains("ended 0") && !again.contains("new"), "{again}");
+    let ran = provision("exec inventory.yaml --hosts 'gpu[0-2]' -- echo there");
+    assert!(ran.contains("ended 0") && ran.contains("there"), "{ran}");
+}

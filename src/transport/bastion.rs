@@ -258,6 +258,12 @@ impl Bastion {
     }
 }
 
+/// The file beside a host's where new keys of the jump hosts in front of it are written: by its
+/// name alone a line does not say whose it is.
+pub(crate) fn keys_of_jump_hosts(known_hosts: &Utf8Path) -> Utf8PathBuf {
+    format!("{known_hosts}.jump").into()
+}
+
 /// What is known of a jump host: itself as a host of the inventory, else user and port of the
 /// entry and the keys of the hosts behind it; the rest is the user's own configuration.
 fn lines(
@@ -270,6 +276,9 @@ fn lines(
         Some(host) => host.ssh.clone(),
         None => Ssh { user: None, port: None, ..behind.clone() },
     };
+    if client.accept_new && known.is_none() {
+        ssh.known_hosts = ssh.known_hosts.as_deref().map(keys_of_jump_hosts);
+    }
     if let Some(user) = jump.user {
         ssh.user = Some(user.to_owned());
     }

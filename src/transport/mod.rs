@@ -34,6 +34,7 @@ mod sudo;
 mod testing;
 mod wire;
 
+pub(crate) use bastion::keys_of_jump_hosts;
 pub use by_host::ByHost;
 pub use local::Local;
 pub(crate) use quote::quote;

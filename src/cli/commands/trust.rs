@@ -19,7 +19,9 @@ use crate::put;
 use crate::report::output;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe};
 use crate::secrets::Secrets;
-use crate::transport::{ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError};
+use crate::transport::{
+    ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts,
+};
 
 /// Hosts that are looked at together.
 const AT_ONCE: usize = 32;
@@ -103,12 +105,14 @@ pub(crate) async fn look(
             let ssh = ssh.clone();
             tasks.spawn(async move {
                 let login = ssh.open(&probe, Duration::from_secs(15)).await;
-                let text = probe.ssh.known_hosts.as_ref().and_then(|path| std::fs::read_to_string(path).ok());
-                let name = known_name(&probe);
-                let keys = text.as_deref().unwrap_or("").lines().filter_map(HostKey::parse);
-                let (own, jumps): (Vec<_>, Vec<_>) =
-                    keys.partition(|key| key.name.split(',').any(|part| part == name));
-                Seen { key: own.into_iter().next(), jumps, host: probe, login }
+                // Under the names that ssh gave them: an alias or another port of the user's own file counts.
+                let read = |path: &Utf8Path| -> Vec<HostKey> {
+                    let text = std::fs::read_to_string(path).unwrap_or_default();
+                    text.lines().filter_map(HostKey::parse).collect()
+                };
+                let file = probe.ssh.known_hosts.clone().unwrap_or_default();
+                let key = read(&file).into_iter().next();
+                Seen { key, jumps: read(&keys_of_jump_hosts(&file)), host: probe, login }
             });
         }
         while let Some(joined) = tasks.join_next().await {
@@ -124,14 +128,6 @@ pub(crate) async fn look(
         tracing::debug!(%error, "remove temporary known_hosts");
     }
     Ok(seen)
-}
-
-/// What a host is called in `known_hosts`: ssh(1) puts a port that is not 22 behind brackets.
-fn known_name(host: &Host) -> String {
-    match host.ssh.port {
-        None | Some(22) => host.address.clone(),
-        Some(port) => format!("[{}]:{port}", host.address),
-    }
 }
 
 fn tempdir() -> anyhow::Result<Utf8PathBuf> {
