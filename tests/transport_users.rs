@@ -490,6 +490,15 @@ fn trust_records_what_the_login_looks_up() {
     assert!(!std::path::Path::new(&format!("{home}/.ssh/known_hosts")).exists(), "{trusted}");
     let again = provision("inventory trust inventory.yaml --hosts 'gpu[0-2]'");
     assert!(again.contains("ended 0") && !again.contains("new"), "{again}");
+    // Without a file of the inventory, that of the user's own file.
+    user.home(".ssh/config", &format!("UserKnownHostsFile ~/.ssh/machines /dev/null\n{config}"));
+    user.home("own.yaml", "cluster: own\nssh: { become: none }\nhosts: { gpu0: {} }\n");
+    private(".ssh/id", 0o600);
+    let trusted = provision("inventory trust own.yaml --yes");
+    let known = std::fs::read_to_string(format!("{home}/.ssh/machines")).unwrap_or_default();
+    assert!(known.starts_with("machines ") && known.lines().count() == 1, "{trusted}{known}");
+    let ran = provision("exec own.yaml -- echo there");
+    assert!(ran.contains("ended 0") && ran.contains("there"), "{ran}");
     let ran = provision("exec inventory.yaml --hosts 'gpu[0-2]' -- echo there");
     assert!(ran.contains("ended 0") && ran.contains("there"), "{ran}");
 }

@@ -92,6 +92,13 @@ fn command(program: &str) -> Command {
     Command::new(program)
 }
 
+/// What `ssh -G` says: what its files make of these arguments.
+pub(super) async fn ask_ssh(arguments: &[String]) -> std::io::Result<String> {
+    let mut ssh = command("ssh");
+    ssh.arg("-G").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
+    Ok(String::from_utf8_lossy(&ssh.output().await?.stdout).into_owned())
+}
+
 /// The standard error of a session, bounded.
 #[derive(Debug)]
 pub(super) struct Capture {

@@ -131,6 +131,14 @@ impl Ssh {
         Ok(Self { shared: Arc::new(shared) })
     }
 
+    /// The file that a login to the host looks for keys in first, as `ssh` words it: `~` and tokens
+    /// are as they were written.
+    pub async fn known_hosts(&self, host: &Host) -> Option<String> {
+        let answer = process::ask_ssh(&self.shared.arguments(host).ok()?).await.ok()?;
+        let files = answer.lines().find_map(|line| line.strip_prefix("userknownhostsfile "))?;
+        files.split(' ').next().map(str::to_owned)
+    }
+
     /// The file that reproduces a login by hand: `ssh -F FILE HOST`.
     pub fn config(&self) -> &camino::Utf8Path {
         &self.shared.config

@@ -99,10 +99,10 @@ pub(crate) async fn look(
     };
     let ssh = Arc::new(Ssh::start(ssh_settings, &probes, secrets.clone()).await?);
     let mut seen = Vec::new();
-    for group in probes.chunks(AT_ONCE) {
+    for group in probes.iter().zip(hosts).collect::<Vec<_>>().chunks(AT_ONCE) {
         let mut tasks = JoinSet::new();
-        for probe in group.iter().cloned() {
-            let ssh = ssh.clone();
+        for (probe, host) in group.iter().map(|(probe, host)| ((*probe).clone(), (*host).clone())) {
+            let (ssh, home) = (ssh.clone(), settings.home.clone());
             tasks.spawn(async move {
                 let login = ssh.open(&probe, Duration::from_secs(15)).await;
                 // Under the names that ssh gave them: an alias or another port of the user's own file counts.
@@ -112,7 +112,12 @@ pub(crate) async fn look(
                 };
                 let file = probe.ssh.known_hosts.clone().unwrap_or_default();
                 let key = read(&file).into_iter().next();
-                Seen { key, jumps: read(&keys_of_jump_hosts(&file)), host: probe, login }
+                let jumps = read(&keys_of_jump_hosts(&file));
+                let mut host = host;
+                if host.ssh.known_hosts.is_none() {
+                    host.ssh.known_hosts = users_file(ssh.known_hosts(&host).await, home.as_deref());
+                }
+                Seen { host, key, jumps, login }
             });
         }
         while let Some(joined) = tasks.join_next().await {
@@ -120,14 +125,20 @@ pub(crate) async fn look(
         }
     }
     seen.sort_by_key(|seen| seen.host.index);
-    for (seen, host) in seen.iter_mut().zip(hosts) {
-        seen.host.ssh.known_hosts.clone_from(&host.ssh.known_hosts);
-    }
     ssh.close().await;
     if let Err(error) = std::fs::remove_dir_all(&directory) {
         tracing::debug!(%error, "remove temporary known_hosts");
     }
     Ok(seen)
+}
+
+/// A file of the user's own configuration as a path; `None` where ssh's default must do.
+fn users_file(word: Option<String>, home: Option<&Utf8Path>) -> Option<Utf8PathBuf> {
+    let word = word.filter(|word| !word.contains(['%', '$']))?;
+    match word.strip_prefix("~/") {
+        Some(rest) => Some(home?.join(rest)),
+        None => word.starts_with('/').then(|| word.into()),
+    }
 }
 
 fn tempdir() -> anyhow::Result<Utf8PathBuf> {
