@@ -262,6 +262,28 @@ fn a_page_needs_nothing_and_obeys_no_host() {
 }
 
 #[test]
+fn a_host_turns_no_text_around_and_writes_no_line_of_another() {
+    let evil = |_: usize| {
+        let text = "bad\u{2066}\u{202e}\u{feff}\n      fail  gpu.count  gpu7  forged\r\u{2028}end";
+        vec![finding("gpu.count", CheckStatus::Fail, text, text, text.to_owned())]
+    };
+    let mut record = fleet(3, evil);
+    let reason = "gone\u{2069}\ngpu7  failed: forged".to_owned();
+    let status = HostStatus::Quarantined { reason };
+    record.hosts.values_mut().for_each(|host| host.status = Some(status.clone()));
+    let strip = |text: String| anstream::adapter::strip_str(&text).to_string();
+    let checks = strip(provision::report::checks::text(&record, true));
+    let show = strip(provision::report::show::text(&record, true));
+    for text in [&checks, &show, &html::page(&record).unwrap(), &junit::xml(&record).unwrap()] {
+        let hidden =
+            |c: char| matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\r');
+        assert!(!text.contains(hidden), "{text}");
+    }
+    assert!(checks.lines().chain(show.lines()).all(|line| !line.starts_with("gpu7")), "{checks}{show}");
+    assert!(checks.lines().all(|line| !line.starts_with("      fail  gpu.count  gpu7")), "{checks}");
+}
+
+#[test]
 fn the_terminal_shows_a_thousand_hosts_on_a_screen() {
     let record = fleet(1000, on_a_bad_day);
     let text = provision::report::plan::text(&record) + &provision::report::checks::text(&record, false);

@@ -3,7 +3,7 @@
 use super::findings::{Finding, findings};
 use super::fold::fold;
 use super::record::Record;
-use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe};
+use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, safe_line};
 use crate::events::CheckStatus;
 use crate::put;
 
@@ -16,12 +16,12 @@ pub fn text(record: &Record, verbose: bool) -> String {
     for finding in findings(record) {
         lines(&mut text, &finding);
         if let Some(hint) = finding.hint {
-            put!(text, "            {}\n", paint(HINT, &format!("hint: {}", safe(hint))));
+            put!(text, "            {}\n", paint(HINT, &format!("hint: {}", safe_line(hint))));
         }
         if verbose && let Some(variant) = finding.variants.first() {
             for evidence in &variant.example.evidence {
                 let line = safe(&evidence.line).replace('\n', "\n              ");
-                put!(text, "            {}\n", paint(DIM, &format!("{}: {line}", safe(&evidence.from))));
+                put!(text, "            {}\n", paint(DIM, &format!("{}: {line}", safe_line(&evidence.from))));
             }
         }
     }
@@ -55,7 +55,7 @@ fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: 
         CheckStatus::Skip | CheckStatus::Pass => GOOD,
     };
     let word = paint(style, &format!("{:>10}", status.word()));
-    put!(text, "{word}  {id}  {}  {}\n", paint(DIM, hosts), safe(message));
+    put!(text, "{word}  {id}  {}  {}\n", paint(DIM, hosts), safe_line(message));
 }
 
 fn summary(text: &mut String, record: &Record) {

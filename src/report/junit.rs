@@ -6,6 +6,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::record::Record;
+use super::style::safe;
 use crate::events::{CheckResult, CheckStatus, HostStatus, Outcome, PlannedTask, PlannedVerdict};
 
 /// The run as JUnit XML.
@@ -55,7 +56,7 @@ pub fn xml(record: &Record) -> anyhow::Result<String> {
         suite.add_test_cases(host.checks.iter().map(check));
         report.add_test_suite(suite);
     }
-    Ok(report.to_string()?)
+    Ok(safe(&report.to_string()?))
 }
 
 /// A task that is not as the inventory says.

@@ -6,7 +6,7 @@ use indexmap::IndexMap;
 
 use super::fold::by_value;
 use super::record::Record;
-use super::style::{BAD, CHANGE, DIM, paint, safe, style_diff};
+use super::style::{BAD, CHANGE, DIM, paint, safe, safe_line, style_diff};
 use crate::events::{ChangeView, PlannedTask, PlannedVerdict};
 
 /// A task on the hosts that have it in their plan.
@@ -36,7 +36,7 @@ pub fn text(record: &Record) -> String {
     let mut text = String::new();
     for task in tasks.values() {
         // Writing to a string cannot fail.
-        let _written = writeln!(text, "{}  {}", safe(task.name), paint(DIM, task.resource));
+        let _written = writeln!(text, "{}  {}", safe_line(task.name), paint(DIM, task.resource));
         let keyed = task.hosts.iter().map(|(host, planned)| (host.clone(), Same(planned)));
         for (hosts, Same(planned)) in by_value(keyed) {
             host_block(&mut text, &hosts, planned);
@@ -85,19 +85,20 @@ fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask) {
             ("!", CHANGE, "runs every time: nothing says that it is done".to_owned(), changes)
         }
         PlannedVerdict::Runs(changes) => ("!", CHANGE, String::new(), changes),
-        PlannedVerdict::Blocked(reason) => ("x", CHANGE, format!("blocked: {}", safe(reason)), &[]),
+        PlannedVerdict::Blocked(reason) => ("x", CHANGE, format!("blocked: {}", safe_line(reason)), &[]),
         PlannedVerdict::KnownAfter(name) => {
-            ("?", CHANGE, format!("known after task \"{}\"", safe(name)), &[])
+            ("?", CHANGE, format!("known after task \"{}\"", safe_line(name)), &[])
         }
         PlannedVerdict::Failed(failure) => {
-            ("E", BAD, format!("cannot be planned: {}", safe(&failure.message)), &[])
+            ("E", BAD, format!("cannot be planned: {}", safe_line(&failure.message)), &[])
         }
         PlannedVerdict::Skipped(_) | PlannedVerdict::Unchanged => return,
     };
     let note = if note.is_empty() { note } else { format!("  {note}") };
     let _written = writeln!(text, "  {} {hosts}{note}", paint(style, sign));
     if !planned.notified_by.is_empty() {
-        let tasks: Vec<_> = planned.notified_by.iter().map(|name| format!("\"{}\"", safe(name))).collect();
+        let tasks: Vec<_> =
+            planned.notified_by.iter().map(|name| format!("\"{}\"", safe_line(name))).collect();
         let _written = writeln!(text, "      {}", paint(DIM, &format!("because of {}", tasks.join(", "))));
     }
     if let Some(since) = &planned.pending_since {
@@ -110,7 +111,7 @@ fn changes_block(text: &mut String, changes: &[ChangeView]) {
     for change in changes {
         let class =
             if change.disruption == "none" { String::new() } else { format!("  [{}]", change.disruption) };
-        let _written = writeln!(text, "      {}{class}", safe(&change.summary));
+        let _written = writeln!(text, "      {}{class}", safe_line(&change.summary));
         for line in safe(&change.diff).lines() {
             let _written = writeln!(text, "        {}", style_diff(line));
         }

@@ -8,7 +8,7 @@
 //!                                + ibverbs-utils 44.0-2
 //! ```
 
-use super::style::{VERB, cut, safe, width_of};
+use super::style::{VERB, cut, safe, safe_line, width_of};
 
 /// Columns before the host list.
 const INDENT: usize = VERB + 2;
@@ -78,8 +78,8 @@ impl Columns {
             first = pad(&format!("{} hosts", count_hosts(hosts)), self.hosts);
             below.extend(self.wrapped(&hosts.replace(',', ", "), INDENT, true));
         }
-        let task = safe(task).replace('\n', " ");
-        let text = safe(text).replace('\n', " ");
+        let task = safe_line(task);
+        let text = safe_line(text);
         let text = if list { first_pieces(&text) } else { text };
         let left = INDENT + width_of(&first) + 2;
         let column = left + self.task + 2;

@@ -3,7 +3,7 @@
 
 use super::fold::by_value;
 use super::record::{HostRecord, Record, TaskRecord};
-use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, seconds, style_diff};
+use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, safe_line, seconds, style_diff};
 use super::wording::summary;
 use crate::events::{HostStatus, Outcome};
 use crate::put;
@@ -22,7 +22,7 @@ pub fn text(record: &Record, outputs: bool) -> String {
         put!(text, "\n{hosts}  {status}\n{story}");
     }
     for (host, reason) in &record.offline {
-        put!(text, "\n{host}  offline: {}\n", safe(reason));
+        put!(text, "\n{host}  offline: {}\n", safe_line(reason));
     }
     text
 }
@@ -36,14 +36,14 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> (String, String) {
     };
     match &host.status {
         Some(HostStatus::Unreachable { reason, hint, .. }) => {
-            put!(status, ": {}", safe(reason));
+            put!(status, ": {}", safe_line(reason));
             if let Some(hint) = hint {
-                put!(status, "\n  {}", paint(HINT, &format!("hint: {}", safe(hint))));
+                put!(status, "\n  {}", paint(HINT, &format!("hint: {}", safe_line(hint))));
             }
         }
         Some(
             HostStatus::Quarantined { reason } | HostStatus::NotStarted(reason) | HostStatus::Offline(reason),
-        ) => put!(status, ": {}", safe(reason)),
+        ) => put!(status, ": {}", safe_line(reason)),
         Some(HostStatus::Ok | HostStatus::Failed) | None => {}
     }
     if unchanged > 0 {
@@ -54,10 +54,10 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> (String, String) {
         task_lines(&mut text, task, outputs, times);
     }
     if !host.reboot.is_empty() {
-        put!(text, "  {}  {}\n", paint(CHANGE, "reboot pending"), safe(&host.reboot.join("; ")));
+        put!(text, "  {}  {}\n", paint(CHANGE, "reboot pending"), safe_line(&host.reboot.join("; ")));
     }
     for warning in &host.warnings {
-        put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe(warning));
+        put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe_line(warning));
     }
     (status, text)
 }
@@ -71,7 +71,7 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) 
         Outcome::Blocked(reason) => (CHANGE, reason.clone(), ""),
         Outcome::Failed(failure) => (BAD, failure.message.clone(), failure.output.as_str()),
     };
-    let mut line = safe(&line);
+    let mut line = safe_line(&line);
     if task.attached {
         line.push_str(if line.is_empty() {
             "started by an earlier run"
@@ -83,16 +83,16 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) 
         put!(line, "  {}", seconds(task.seconds));
     }
     let word = format!("{:7}", task.outcome.word());
-    put!(text, "  {}  {}  {}\n", paint(style, &word), safe(&task.task.name), line.trim_start());
+    put!(text, "  {}  {}  {}\n", paint(style, &word), safe_line(&task.task.name), line.trim_start());
     match &task.outcome {
         Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
             for line in changes.iter().flat_map(|change| change.diff.lines()) {
-                put!(text, "      {}\n", style_diff(&safe(line)));
+                put!(text, "      {}\n", style_diff(&safe_line(line)));
             }
         }
         Outcome::Failed(failure) => {
             for line in failure.command.iter().flat_map(|command| command.lines()) {
-                put!(text, "      $ {}\n", safe(line));
+                put!(text, "      $ {}\n", safe_line(line));
             }
         }
         Outcome::Unchanged | Outcome::Skipped(_) | Outcome::Blocked(_) => {}
@@ -105,6 +105,6 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) 
     if let Outcome::Failed(failure) = &task.outcome
         && let Some(hint) = &failure.hint
     {
-        put!(text, "      {}\n", paint(HINT, &format!("hint: {}", safe(hint))));
+        put!(text, "      {}\n", paint(HINT, &format!("hint: {}", safe_line(hint))));
     }
 }

@@ -18,20 +18,47 @@ pub const HINT: Style = AnsiColor::Cyan.on_default();
 /// What may be overlooked.
 pub const DIM: Style = Style::new().dimmed();
 
-/// Text of a host or a file without anything that a terminal would obey; tabs and line ends stay.
+/// Text of a host or a file without anything that a terminal would obey and without characters that
+/// nobody sees or that turn around what stands beside them; tabs and line ends stay.
 pub fn safe(text: &str) -> String {
     text.chars()
         .map(|c| match c {
             '\n' | '\t' => c,
-            c if c.is_control()
-                || ('\u{200b}'..='\u{200f}').contains(&c)
-                || ('\u{202a}'..='\u{202e}').contains(&c) =>
-            {
-                '\u{fffd}'
-            }
+            c if c.is_control() || is_deceptive(c) => '\u{fffd}',
             c => c,
         })
         .collect()
+}
+
+/// The same where it is to be one line: no second one can be taken for ours.
+pub fn safe_line(text: &str) -> String {
+    safe(text).replace('\n', " ")
+}
+
+/// Whether a character has no shape of its own: Unicode's format characters, its line and
+/// paragraph separators, and letters that are blank.
+fn is_deceptive(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}'
+            | '\u{34f}'
+            | '\u{600}'..='\u{605}'
+            | '\u{61c}'
+            | '\u{6dd}'
+            | '\u{70f}'
+            | '\u{115f}' | '\u{1160}'
+            | '\u{17b4}' | '\u{17b5}'
+            | '\u{180e}'
+            | '\u{200b}'..='\u{200f}'
+            | '\u{2028}'..='\u{202e}'
+            | '\u{2060}'..='\u{206f}'
+            | '\u{3164}'
+            | '\u{feff}'
+            | '\u{ffa0}'
+            | '\u{fff9}'..='\u{fffb}'
+            | '\u{1d173}'..='\u{1d17a}'
+            | '\u{e0000}'..='\u{e007f}'
+    )
 }
 
 /// Wraps text in a style.
@@ -85,7 +112,18 @@ mod tests {
     #[test]
     fn a_terminal_obeys_nothing_of_a_host() {
         assert_eq!(safe("a\u{1b}[31mb\rc\u{7}\u{202e}"), "a\u{fffd}[31mb\u{fffd}c\u{fffd}\u{fffd}");
-        assert_eq!(safe("line\n\tgpu0 é"), "line\n\tgpu0 é");
+        assert_eq!(safe("line\n\tgpu0 é ⚠\u{fe0f} 日本"), "line\n\tgpu0 é ⚠\u{fe0f} 日本");
+        assert_eq!(safe_line("a\nb\r\nc"), "a b\u{fffd} c");
+    }
+
+    #[test]
+    fn nothing_is_turned_around_or_hidden() {
+        let ranges = [0x202a..=0x202e, 0x2066..=0x2069, 0x200b..=0x200f, 0x2028..=0x2029, 0xe0020..=0xe007f];
+        let more = [0xad, 0x61c, 0x180e, 0x2060, 0x3164, 0xfeff, 0xfff9, 0x85, 0x9b];
+        for code in ranges.into_iter().flatten().chain(more) {
+            let text = format!("gpu0{}gpu1", char::from_u32(code).unwrap());
+            assert_eq!(safe(&text), "gpu0\u{fffd}gpu1", "U+{code:04X}");
+        }
     }
 
     #[test]

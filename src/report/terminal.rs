@@ -6,7 +6,8 @@ use super::bars::{Bars, ROWS};
 use super::fold::{Folder, fold};
 use super::rows::{self, Columns, pad, wrap};
 use super::style::{
-    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, seconds, style_diff, width_of,
+    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, safe_line, seconds, style_diff,
+    width_of,
 };
 use super::wording::{failure_lines, prefixed, summary, task_of};
 use super::{Reporter, output};
@@ -568,9 +569,9 @@ impl Reporter for Terminal {
                 }
             }
             EventKind::RebootPending { host, reasons } => {
-                self.reboots.entry(reasons.join("; ")).or_default().push(host.clone());
+                self.reboots.entry(safe_line(&reasons.join("; "))).or_default().push(host.clone());
             }
-            EventKind::Stopping { reason } => self.phase("Stopping", Tone::Bad, reason, None),
+            EventKind::Stopping { reason } => self.phase("Stopping", Tone::Bad, &safe(reason), None),
             EventKind::HostFinished { host, status, .. } => self.host_finished(host, status),
             EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),
             EventKind::HostPlanned { host, tasks } => self.planned(host, tasks),

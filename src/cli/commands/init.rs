@@ -17,7 +17,7 @@ use crate::inventory::{Host, Ssh, TransportKind, hostlist};
 use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
-use crate::report::style::{BAD, GOOD, paint, safe};
+use crate::report::style::{BAD, GOOD, paint, safe_line};
 use crate::secrets::Secrets;
 use crate::transport::{ConnectKind, Frame, Part, Remote, Script};
 
@@ -69,7 +69,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     }
     let (found, problems) = explore(seen).await;
     for (name, text, hint) in &problems {
-        output::say(&format!("{}  {name}  {}", paint(BAD, "no login"), safe(text)));
+        output::say(&format!("{}  {name}  {}", paint(BAD, "no login"), safe_line(text)));
         if let Some(hint) = hint {
             output::say(&format!("          hint: {hint}"));
         }
@@ -292,13 +292,13 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
         let os = members.first().map(|found| {
             let word =
                 |path: &str| found.facts.pointer(path).and_then(Json::as_str).unwrap_or("?").to_owned();
-            format!("{} {}", word("/os/id"), word("/os/version"))
+            safe_line(&format!("{} {}", word("/os/id"), word("/os/version")))
         });
         put!(
             text,
             "  {name}:    # {}; GPUs: {count}{}; RDMA-capable NICs: {nics}\n    hosts: \"{}\"\n",
             os.unwrap_or_default(),
-            if model.is_empty() { String::new() } else { format!(" ({})", safe(model)) },
+            if model.is_empty() { String::new() } else { format!(" ({})", safe_line(model)) },
             fold(&names)
         );
     }
@@ -321,4 +321,33 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
         put!(text, "  # {name}: did not let us in; run init again when it does\n");
     }
     text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_writes_nothing_into_the_inventory() {
+        let args = InitArgs {
+            hosts: vec!["gpu0".to_owned()],
+            output: "inventory.yaml".into(),
+            cluster: "c".to_owned(),
+            user: None,
+            port: None,
+            identity_file: None,
+            trust: true,
+            force: false,
+        };
+        let host = hosts(&args, "known_hosts".into()).unwrap().remove(0);
+        let forged = "x\nvars: { evil: 1 }\u{2028}vars: {}\u{85}y";
+        let facts = serde_json::json!({
+            "os": { "id": forged, "version": forged },
+            "pci": { "gpus": [{ "model": forged }] },
+        });
+        let text = inventory(&args, &[Found { host, facts, root: Root::Login }], &[]);
+        let forged = text.lines().filter(|line| line.contains("evil"));
+        assert!(forged.map(str::trim_start).all(|line| line.starts_with("gpu:    # x vars")), "{text}");
+        assert!(!text.contains(['\u{2028}', '\u{85}']), "{text}");
+    }
 }

@@ -12,7 +12,7 @@ use crate::inventory::{Host, TransportKind};
 use crate::project::Project;
 use crate::put;
 use crate::report::output;
-use crate::report::style::{DIM, GOOD, paint, safe};
+use crate::report::style::{DIM, GOOD, paint, safe_line};
 
 /// Runs the command; its exit code.
 ///
@@ -95,7 +95,7 @@ fn show(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::R
     for host in hosts {
         put!(text, "{}  {}\n", paint(GOOD, &host.name), login(host));
         if let Some(reason) = &host.offline {
-            put!(text, "  offline: {}\n", safe(reason));
+            put!(text, "  offline: {}\n", safe_line(reason));
         }
         let groups: Vec<&str> = host.groups.iter().map(String::as_str).collect();
         if !groups.is_empty() {
@@ -110,7 +110,7 @@ fn show(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::R
         for (name, variable) in &host.vars {
             let place = project.sources.place(variable.span);
             let from = paint(DIM, &format!("{} {place}", variable.origin));
-            put!(text, "  {name} = {}  {from}\n", safe(&variable.value.to_string()));
+            put!(text, "  {name} = {}  {from}\n", safe_line(&variable.value.to_string()));
         }
         text.push('\n');
     }

@@ -17,7 +17,7 @@ use crate::exit;
 use crate::inventory::{Host, TransportKind};
 use crate::put;
 use crate::report::output;
-use crate::report::style::{BAD, CHANGE, GOOD, paint, safe};
+use crate::report::style::{BAD, CHANGE, GOOD, paint, safe_line};
 use crate::secrets::Secrets;
 use crate::transport::{
     ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts,
@@ -194,7 +194,7 @@ pub(crate) async fn record(
         let Some(key) = &seen.key else {
             unreached = true;
             let reason = seen.login.as_ref().err().map_or("showed no key".to_owned(), ToString::to_string);
-            output::say(&format!("{}  {}  {}", paint(BAD, "unreached"), seen.host.name, safe(&reason)));
+            output::say(&format!("{}  {}  {}", paint(BAD, "unreached"), seen.host.name, safe_line(&reason)));
             continue;
         };
         match known(&file, &key.name) {
