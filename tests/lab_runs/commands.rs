@@ -90,11 +90,11 @@ tasks:
 ",
     );
     // Identical output is one block.
-    let exec = site.run("exec", &["--", "echo", "a  b"]).expect(0).shows("--- n[0-2] ---\na  b\n");
+    let exec = site.run("exec", &["--", "echo", "a  b"]).expect(0).shows("--- n[0-2] ---\n  a  b\n");
     assert_eq!(exec.out.matches("---").count(), 2, "{}", exec.out);
     site.run("exec", &["--", "sh", "-c", "test $(hostname) != n1 && id -un || exit 3"])
         .expect(5)
-        .shows("--- n[0,2] ---\nroot\n")
+        .shows("--- n[0,2] ---\n  root\n")
         .shows("--- n1  (status 3) ---");
     site.run("exec", &["--hosts", "n2", "--timeout", "2", "--", "sleep", "60"])
         .expect(4)

@@ -93,13 +93,18 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             Said::Unreached(why) => (BAD, format!("{hosts}  (unreached)"), why.as_str()),
             Said::Stuck(why) => (BAD, format!("{hosts}  (no end)"), why.as_str()),
         };
-        put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), safe(body));
-        if !body.is_empty() && !body.ends_with('\n') {
-            text.push('\n');
-        }
+        put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), body_lines(body));
     }
     output::data(&text).context("cannot write to stdout")?;
     Ok(code)
+}
+
+/// What a host said, each line with an indent: none of them can pass for the head of another host.
+fn body_lines(body: &str) -> String {
+    safe(body).lines().fold(String::new(), |mut text, line| {
+        put!(text, "  {line}\n");
+        text
+    })
 }
 
 async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said {
@@ -134,5 +139,20 @@ fn object(said: &Said) -> serde_json::Value {
         Said::Ended(status, output) => json!({ "status": "ok", "rc": status, "output": output }),
         Said::Unreached(reason) => json!({ "status": "unreachable", "reason": reason }),
         Said::Stuck(reason) => json!({ "status": "quarantined", "reason": reason }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_host_cannot_write_the_head_of_another() {
+        let forged = "ok\n--- gpu7 ---\r--- gpu8 ---\u{2028}--- gpu9 ---\u{85}--- gpu10 ---\n\nlast";
+        let lines = body_lines(forged);
+        assert_eq!(lines.lines().count(), 4, "{lines}");
+        assert!(lines.lines().all(|line| line.starts_with("  ")) && lines.ends_with("  last\n"), "{lines}");
+        assert!(!lines.contains(['\r', '\u{2028}', '\u{85}']), "{lines}");
+        assert_eq!(body_lines(""), "");
     }
 }
