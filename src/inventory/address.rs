@@ -36,8 +36,46 @@ impl Values for AddressValues {
     }
 }
 
-/// Whether a word can be taken for nothing but itself: no option, no second word.
-pub(super) fn plain(what: &str, word: &str) -> Result<(), String> {
+/// What may stand in an address beside letters and digits of ASCII: names, IPv4, IPv6 and its zone.
+const ADDRESS: &str = "._-:%";
+/// What may stand in a user name beside letters and digits: `DOMAIN\user`, `user@realm`.
+const USER: &str = "._-+@\\:,=/#";
+
+/// Whether a word may be handed to ssh as an address. A user's own `ProxyCommand` and `Match exec` paste
+/// it into shell text, as `%h`: what a shell reads as more than itself has no place in it.
+pub fn is_address(word: &str) -> bool {
+    address(word).is_ok()
+}
+
+/// The same for a user name, which is pasted as `%r`.
+pub fn is_user(word: &str) -> bool {
+    user(word).is_ok()
+}
+
+pub(super) fn address(word: &str) -> Result<(), String> {
+    plain("an address", word, |c| c.is_ascii_alphanumeric() || ADDRESS.contains(c))
+}
+
+pub(super) fn user(word: &str) -> Result<(), String> {
+    plain("a user name", word, |c| c.is_alphanumeric() || USER.contains(c))
+}
+
+/// `[user@]host[:port]`, with brackets around an IPv6 address that has a port.
+pub(super) fn jump(word: &str) -> Result<(), String> {
+    let spec = word.strip_prefix("ssh://").unwrap_or(word);
+    let (login, host) = spec.rsplit_once('@').map_or((None, spec), |(login, host)| (Some(login), host));
+    if let Some(login) = login {
+        user(login)?;
+    }
+    plain("a jump host", host, |c| c.is_ascii_alphanumeric() || ADDRESS.contains(c) || "[]/".contains(c))
+}
+
+pub(super) fn algorithms(word: &str) -> Result<(), String> {
+    plain("a list of key exchanges", word, |c| c.is_ascii_alphanumeric() || "-@.,+^*?_".contains(c))
+}
+
+/// Whether a word can be taken for nothing but itself: no option, no second word, nothing for a shell.
+fn plain(what: &str, word: &str, fits: impl Fn(char) -> bool) -> Result<(), String> {
     if word.is_empty() {
         return Err(format!("{what} cannot be empty"));
     }
@@ -47,5 +85,35 @@ pub(super) fn plain(what: &str, word: &str) -> Result<(), String> {
     if word.contains(|c: char| c.is_whitespace() || c.is_control()) {
         return Err(format!("`{}` cannot be {what}: it holds white space", word.escape_default()));
     }
-    Ok(())
+    match word.chars().find(|c| !fits(*c)) {
+        Some(c) => Err(format!("`{word}` cannot be {what}: `{c}` has no place in one")),
+        None => Ok(()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_shell_reads_more_than_a_word() {
+        for good in ["gpu0", "gpu-0.example.org", "10.0.0.1", "fe80::1%eth0", "::1", "a_b"] {
+            assert_eq!(address(good), Ok(()), "{good}");
+        }
+        for good in ["ubuntu", "DOM\\ubuntu", "me@realm.org", "jos\u{e9}", "a+b", "me@you#dom@target"] {
+            assert_eq!(user(good), Ok(()), "{good}");
+        }
+        for good in ["bastion", "me@bastion:22", "ssh://me@[::1]:22/", "a@b@fe80::1"] {
+            assert_eq!(jump(good), Ok(()), "{good}");
+        }
+        for c in "'`\"$;&<>|(){}*?!~ \t\n\r\0\u{a0}".chars() {
+            let word = format!("x{c}id");
+            assert!(address(&word).is_err() && user(&word).is_err(), "{word:?}");
+            assert!(jump(&word).is_err() && jump(&format!("{word}@bastion")).is_err(), "{word:?}");
+        }
+        for wrong in ["", "-x", "x\\", "x/y", "\u{ff1b}", "a@b", "x#y"] {
+            assert!(address(wrong).is_err(), "{wrong:?}");
+        }
+        assert!(user("-l").is_err() && user("%r").is_err() && jump("-x@b").is_err() && jump("@b").is_err());
+    }
 }

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value as Json};
 
-use super::address::{AddressValues, plain};
+use super::address::{self, AddressValues};
 use super::expect::Expectations;
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
@@ -385,7 +385,7 @@ impl Loader<'_> {
         let mut ssh = base.clone();
         for file in files {
             if let Some(user) = &file.user {
-                self.plain_word("a user name", user);
+                self.plain_word(address::user, user);
                 ssh.user = Some(user.value.clone());
             }
             if let Some(port) = &file.port {
@@ -402,7 +402,7 @@ impl Loader<'_> {
             }
             if let Some(jump) = &file.jump {
                 for hop in &jump.value {
-                    self.plain_word("a jump host", hop);
+                    self.plain_word(address::jump, hop);
                 }
                 ssh.jump = jump.value.iter().map(|hop| hop.value.clone()).collect();
             }
@@ -421,16 +421,16 @@ impl Loader<'_> {
                 };
             }
             if let Some(kex) = &file.kex {
-                self.plain_word("a list of key exchanges", kex);
+                self.plain_word(address::algorithms, kex);
                 ssh.kex = Some(kex.value.clone());
             }
         }
         ssh
     }
 
-    /// A word that ssh cannot take for an option.
-    fn plain_word(&mut self, what: &str, word: &Sp<String>) {
-        if let Err(message) = plain(what, &word.value) {
+    /// A word that neither ssh nor a shell takes for more than itself.
+    fn plain_word(&mut self, check: fn(&str) -> Result<(), String>, word: &Sp<String>) {
+        if let Err(message) = check(&word.value) {
             self.diagnostics.error(word.span, message);
         }
     }
@@ -530,7 +530,7 @@ impl Loader<'_> {
         } else {
             host.address.clone_from(&address.value);
         }
-        if let Err(message) = plain("an address", &host.address) {
+        if let Err(message) = address::address(&host.address) {
             self.diagnostics.error(address.span, message);
         }
     }

@@ -10,6 +10,7 @@ pub mod hostlist;
 pub mod load;
 pub mod select;
 
+pub use address::{is_address, is_user};
 pub use expect::Expect;
 pub use file::{Busy, MaxFailed, NicMatch, Policy, Reboot};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};

@@ -10,7 +10,7 @@ use camino::Utf8Path;
 use std::fmt::Write as _;
 use std::time::Duration;
 
-use crate::inventory::Ssh;
+use crate::inventory::{Ssh, is_address, is_user};
 
 /// A value that cannot stand in an `ssh_config`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -95,6 +95,9 @@ impl Client {
     pub(super) fn login(self, ssh: &Ssh) -> Result<Vec<Line>, ConfigError> {
         let mut lines = Vec::new();
         if let Some(user) = &ssh.user {
+            if !is_user(user) {
+                return Err(bad("User", user, "a shell would read more than a name there"));
+            }
             lines.push(("User", word("User", user, Tokens::Refuse)?));
         }
         if let Some(port) = ssh.port {
@@ -149,9 +152,8 @@ pub(super) fn alias(address: &str) -> Result<Line, ConfigError> {
 
 /// The name that `ssh` is called with: a word that is no option, no pattern and no URI.
 pub(super) fn name(name: &str) -> Result<&str, ConfigError> {
-    let plain = |char: char| char.is_alphanumeric() || "._-:%".contains(char);
-    if name.is_empty() || name.starts_with('-') || !name.chars().all(plain) {
-        return Err(bad("Host", name, "letters, digits, `.`, `_`, `-`, not `-` first"));
+    if !is_address(name) {
+        return Err(bad("Host", name, "letters, digits, `.`, `_`, `-`, `:`, `%`, not `-` first"));
     }
     Ok(name)
 }
@@ -308,7 +310,12 @@ mod tests {
         };
         assert_eq!(with(&|_| {}), None);
         assert_eq!(with(&|ssh| ssh.user = Some("a\nProxyCommand id".to_owned())), Some("User"));
-        assert_eq!(with(&|ssh| ssh.user = Some("%u".to_owned())), Some("User"));
+        for user in ["%u", "-l", "x;id", "$(id)", "`id`", "a|b"] {
+            assert_eq!(with(&|ssh| ssh.user = Some(user.to_owned())), Some("User"), "{user}");
+        }
+        for address in ["", "-oX", "x;id", "$(id)", "`id`", "a|b", "a b", "a\nb"] {
+            assert!(name(address).is_err(), "{address:?}");
+        }
         assert_eq!(with(&|ssh| ssh.user = Some(String::new())), Some("User"));
         assert_eq!(with(&|ssh| ssh.identity_file = Some("/a\"b".into())), Some("IdentityFile"));
         assert_eq!(with(&|ssh| ssh.identity_file = Some("/a/${HOME}".into())), Some("IdentityFile"));
