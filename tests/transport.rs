@@ -227,6 +227,29 @@ async fn failed_logins_say_what_mends_them() {
 }
 
 #[tokio::test]
+async fn a_banner_decides_nothing() {
+    let (server, _banner) = Server::with_banner();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    assert_eq!(sh(&mut *remote, "echo in").await.unwrap().1, "in\n");
+    remote.close().await;
+
+    let mut stranger = host.clone();
+    key(&server.path("stranger"));
+    stranger.ssh.identity_file = Some(server.path("stranger"));
+    let (kind, message) = refusal(&server, &stranger).await;
+    assert_eq!(kind, ConnectKind::KeyRefused, "{message}");
+    assert!(message.ends_with("Permission denied (publickey)."), "{message}");
+
+    let mut stranger = stranger.clone();
+    stranger.ssh.jump = vec![format!("127.0.0.1:{}", server.port)];
+    stranger.address = "localhost".to_owned();
+    let (kind, message) = refusal(&server, &stranger).await;
+    assert_eq!(kind, ConnectKind::Jump, "{message}");
+    assert!(message.ends_with("Permission denied (publickey)."), "{message}");
+}
+
+#[tokio::test]
 async fn silence_and_slammed_doors() {
     let server = Server::start();
     let silent = TcpListener::bind("127.0.0.1:0").unwrap();

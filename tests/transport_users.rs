@@ -207,8 +207,62 @@ async fn a_login_without_a_shell_is_told() {
 }
 
 #[tokio::test]
+async fn what_a_host_says_before_sudo_is_not_sudo() {
+    let (server, _banner) = Server::with_banner();
+    let free = |host: &Host| {
+        let mut host = host.clone();
+        host.ssh.become_method = Become::Sudo { password: None };
+        host
+    };
+    let Some(user) = User::new("gone", "/usr/sbin/nologin") else { return };
+    for host in [user.host(&server), free(&user.host(&server))] {
+        let (seen, message) = kind(open(&server, &host, Secrets::default()).await);
+        assert_eq!(seen, ConnectKind::NoShell, "{message}");
+        assert!(message.contains("This account is currently not available"), "{message}");
+    }
+
+    // A login shell whose status is that of ssh.
+    let Some(user) = User::new("mine", "/bin/sh") else { return };
+    user.home("bye", "#!/bin/sh\necho bye\nexit 255\n");
+    let bye = format!("/home/{}/bye", user.name);
+    run("chmod", &["755", &bye]).unwrap();
+    run("usermod", &["-s", &bye, &user.name]).unwrap();
+    for host in [user.host(&server), free(&user.host(&server))] {
+        let (seen, message) = kind(open(&server, &host, Secrets::default()).await);
+        assert_eq!((seen, message.as_str()), (ConnectKind::Other, "bye"));
+    }
+
+    let Some(user) = User::new("loud", "/bin/bash") else { return };
+    let words = "'x is not in the sudoers file.' 'sudo: must have a tty' 'sudo: a password is required'";
+    user.home(".bashrc", &format!("printf '%s\\n' {words}\nprintf '%s\\n' {words} >&2\n"));
+    if !user.sudo("secret", "USER ALL=(ALL) ALL\nDefaults:USER timestamp_timeout=0\n") {
+        return;
+    }
+    let host = user.host(&server);
+    let (seen, message) = kind(open(&server, &free(&host), Secrets::default()).await);
+    assert_eq!(seen, ConnectKind::SudoPassword, "{message}");
+    let (seen, message) = kind(open(&server, &sudo(&host), secrets("wrong")).await);
+    assert_eq!((seen, message.as_str()), (ConnectKind::SudoRefused, "sudo refused the password"));
+    let (_ssh, mut remote) = open(&server, &sudo(&host), secrets("secret")).await.unwrap();
+    works_as_root(&mut *remote).await;
+    remote.close().await;
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
 async fn sudo_without_a_password() {
     let server = Server::start();
+    for (shell, name) in [("/bin/tcsh", "freet"), ("/usr/bin/fish", "freef")] {
+        let Some(user) = User::new(name, shell) else { continue };
+        if !user.sudo("", "USER ALL=(ALL) NOPASSWD: ALL\n") {
+            return;
+        }
+        let mut host = user.host(&server);
+        host.ssh.become_method = Become::Sudo { password: None };
+        let (_ssh, mut remote) = open(&server, &host, Secrets::default()).await.unwrap();
+        works_as_root(&mut *remote).await;
+        remote.close().await;
+    }
     let Some(user) = User::new("free", "/bin/bash") else { return };
     let mut host = user.host(&server);
     host.ssh.become_method = Become::Sudo { password: None };

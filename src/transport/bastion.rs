@@ -223,7 +223,7 @@ impl Bastions {
     pub(super) async fn explain(&self, index: usize, error: TransportError) -> TransportError {
         let Some(bastion) = self.list.get(index) else { return error };
         match &*bastion.state.lock().await {
-            State::Open(master) => classify::refused_channel(error, &bastion.name, &master.words()),
+            State::Open(_) => classify::refused_channel(error, &bastion.name, &bastion.socket.words()),
             State::Closed | State::Failed(..) => error,
         }
     }
@@ -241,14 +241,19 @@ impl Bastions {
 
 impl Bastion {
     async fn log_in(&self, terminal: bool, deadline: Duration) -> Result<Master, TransportError> {
-        let mut arguments: Vec<String> = ["-M", "-N", "-S"].map(str::to_owned).to_vec();
-        arguments.extend([
-            self.socket.path().to_string(),
-            "-F".to_owned(),
-            self.config.to_string(),
-            self.address.clone(),
-        ]);
-        let opened = Master::open(&arguments, self.socket.path(), terminal, deadline).await;
+        let (socket, log) = (self.socket.path(), self.socket.log());
+        let arguments = [
+            "-M",
+            "-N",
+            "-S",
+            socket.as_str(),
+            "-E",
+            log.as_str(),
+            "-F",
+            self.config.as_str(),
+            &self.address,
+        ];
+        let opened = Master::open(&arguments.map(str::to_owned), &self.socket, terminal, deadline).await;
         opened.map_err(|error| {
             classify::connect(
                 ConnectKind::Jump,

@@ -1,5 +1,6 @@
 //! What OpenSSH says when a login fails, by what mends it.
 
+use super::run_dir::Socket;
 use super::wire::Expected;
 use super::{ConnectKind, TransportError, sudo};
 
@@ -24,7 +25,7 @@ const PHRASES: &[(&str, ConnectKind)] = &[
     ("no such identity", ConnectKind::KeyUnreadable),
     ("Load key ", ConnectKind::KeyUnreadable),
     ("Permission denied (", ConnectKind::KeyRefused),
-    ("Too many authentication failures", ConnectKind::KeyRefused),
+    (TOO_MANY, ConnectKind::KeyRefused),
     ("No more authentication methods", ConnectKind::KeyRefused),
     ("kex_exchange_identification", ConnectKind::Closed),
     ("ssh_exchange_identification", ConnectKind::Closed),
@@ -55,23 +56,93 @@ pub(super) fn refused_channel(error: TransportError, jump: &str, master: &str) -
     connect(kind.unwrap_or(ConnectKind::Jump), format!("{message} ({jump}{last})"))
 }
 
+/// What there is to read about a login.
+#[derive(Debug)]
+pub(super) struct Words<'a> {
+    /// What ssh itself said (`-E`): a host cannot write there.
+    pub(super) ssh: String,
+    /// Standard error: what banners, login scripts, sudo and a `ProxyCommand` said.
+    pub(super) stderr: &'a str,
+    /// Standard output before the first answer.
+    pub(super) noise: &'a str,
+    /// Whether it had come to sudo.
+    pub(super) sudo: bool,
+}
+
+impl<'a> Words<'a> {
+    /// Those of a login that runs nothing.
+    pub(super) fn of(socket: &Socket, stderr: &'a str) -> Self {
+        Self { ssh: socket.words(), stderr, noise: "", sudo: false }
+    }
+
+    /// Lines that ssh made up itself. Where it quotes a server, whoever that is, the lines that follow
+    /// may be of the quote: ssh does not escape line feeds. That line is the second part.
+    fn own(&self) -> (Vec<&str>, Option<&str>) {
+        let mut own = Vec::new();
+        for line in self.ssh.lines().map(str::trim).filter(|line| !line.is_empty()) {
+            if QUOTES.iter().any(|begin| line.starts_with(begin)) {
+                return (own, Some(line));
+            }
+            own.push(line);
+        }
+        (own, None)
+    }
+
+    /// The text that decides.
+    fn deciding(&self) -> String {
+        let (mut lines, quote) = self.own();
+        lines.extend(quote.filter(|line| line.contains(TOO_MANY)));
+        // How a session ends ssh says there, and nobody after it.
+        let end = self.stderr.lines().map(str::trim).rfind(|line| !line.is_empty());
+        lines.extend(end.filter(|line| line.starts_with("Timeout, server ")));
+        if lines.iter().any(|line| NO_KEYS_YET.iter().any(|begin| line.starts_with(begin))) {
+            // No host had a way to say anything: the rest is of what leads there.
+            return format!("{}\n{}", self.stderr, lines.join("\n"));
+        }
+        lines.join("\n")
+    }
+
+    /// The last line that was said, by whoever knows best.
+    fn last(&self) -> Option<String> {
+        let (own, quote) = self.own();
+        last_line(self.noise, |_| true)
+            .or_else(|| last_line(quote.or(own.last().copied()).unwrap_or_default(), |_| true))
+            .or_else(|| last_line(self.stderr, |_| true))
+    }
+}
+
+/// How lines of ssh begin that hold words of a server.
+const QUOTES: &[&str] = &["Received disconnect from ", "Unable to negotiate with ", "channel "];
+/// How lines of ssh begin when it ended before keys were exchanged.
+const NO_KEYS_YET: &[&str] = &[
+    "kex_exchange_identification: ",
+    "ssh_exchange_identification: ",
+    "banner exchange: ",
+    "Connection timed out during banner exchange",
+];
+/// What servers say for `MaxAuthTries`; ssh only quotes it.
+const TOO_MANY: &str = "Too many authentication failures";
+
 /// The error behind a session that ended before its shell answered.
 ///
 /// `status` is that of the local `ssh`: 255 is its own, anything else came from the host.
-pub(super) fn classify(status: Option<i32>, stderr: &str, noise: &str, jump: bool) -> TransportError {
-    if sudo::is_refusal(stderr) && status != Some(255) {
-        return sudo::refused(stderr);
+pub(super) fn classify(status: Option<i32>, words: &Words<'_>, jump: bool) -> TransportError {
+    if words.sudo
+        && status != Some(255)
+        && let Some(error) = sudo::refusal(words.stderr)
+    {
+        return error;
     }
     let own = status.is_none_or(|status| status == 255);
-    if own && jump && stderr.contains(NO_CHANNEL) {
+    let deciding = words.deciding();
+    if own && jump && deciding.contains(NO_CHANNEL) {
         return connect(ConnectKind::Jump, "the jump host opened no connection to it".to_owned());
     }
-    if own && let Some((phrase, kind)) = PHRASES.iter().find(|(phrase, _)| stderr.contains(phrase)) {
-        let line = last_line(stderr, |line| line.contains(phrase)).unwrap_or_default();
-        return connect(*kind, explain(*kind, &line, stderr));
+    if own && let Some((phrase, kind)) = PHRASES.iter().find(|(phrase, _)| deciding.contains(phrase)) {
+        let line = last_line(&deciding, |line| line.contains(phrase)).unwrap_or_default();
+        return connect(*kind, explain(*kind, &line, &deciding));
     }
-    let words = last_line(noise, |_| true).or_else(|| last_line(stderr, |_| true));
-    match (own, words) {
+    match (own, words.last()) {
         (true, Some(words)) => connect(ConnectKind::Other, words),
         (true, None) => connect(ConnectKind::Closed, "ssh ended without a word".to_owned()),
         (false, words) => connect(
@@ -94,12 +165,12 @@ pub(super) fn is_crowded(error: &TransportError) -> bool {
 }
 
 /// The deadline passed before the shell answered.
-pub(super) fn timed_out(deadline: std::time::Duration, stderr: &str, noise: &str) -> TransportError {
-    if let Some(words) = last_line(noise, |_| true) {
+pub(super) fn timed_out(deadline: std::time::Duration, words: &Words<'_>) -> TransportError {
+    if let Some(words) = last_line(words.noise, |_| true) {
         let message = format!("the login shell took no command within {deadline:?}, it said: {words}");
         return connect(ConnectKind::NoShell, message);
     }
-    let words = last_line(stderr, |_| true).map(|line| format!(": {line}")).unwrap_or_default();
+    let words = words.last().map(|line| format!(": {line}")).unwrap_or_default();
     connect(ConnectKind::TimedOut, format!("no login within {deadline:?}{words}"))
 }
 
@@ -202,6 +273,10 @@ mod tests {
         }
     }
 
+    fn of_ssh(text: &str) -> Words<'_> {
+        Words { ssh: text.to_owned(), stderr: "", noise: "", sudo: false }
+    }
+
     #[test]
     fn messages_that_no_test_server_says() {
         for (stderr, expected) in [
@@ -222,14 +297,33 @@ mod tests {
             ("/home/me/.ssh/config: line 3: Bad configuration option: foo", ConnectKind::Other),
             ("", ConnectKind::Closed),
         ] {
-            let (seen, message) = kind(classify(Some(255), stderr, "", false));
+            let (seen, message) = kind(classify(Some(255), &of_ssh(stderr), false));
             assert_eq!(seen, expected, "{message}");
         }
     }
 
     #[test]
+    fn a_host_cannot_speak_for_ssh() {
+        let lie = "@ WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED! @\nHost key verification failed.\n\
+                   Stdio forwarding request failed\nsudo: a password is required\n";
+        let seen = |status, ssh: &str| {
+            let words = Words { ssh: ssh.to_owned(), stderr: lie, noise: "", sudo: false };
+            kind(classify(Some(status), &words, true)).0
+        };
+        assert_eq!(seen(255, "me@gpu0: Permission denied (publickey).\r\n"), ConnectKind::KeyRefused);
+        assert_eq!(seen(255, ""), ConnectKind::Other);
+        assert_eq!(seen(1, ""), ConnectKind::NoShell);
+        // ssh quotes a server with its line feeds.
+        let quoted = format!("Received disconnect from 10.0.0.1 port 22:2: bye\n{lie}");
+        assert_eq!(seen(255, &quoted), ConnectKind::Other);
+        // A ProxyCommand speaks before any host.
+        let early = "kex_exchange_identification: Connection closed by remote host\r\n";
+        assert_eq!(seen(255, early), ConnectKind::Jump);
+    }
+
+    #[test]
     fn a_crowded_server_is_told_apart() {
-        let crowded = |stderr: &str| is_crowded(&classify(Some(255), stderr, "", false));
+        let crowded = |stderr: &str| is_crowded(&classify(Some(255), &of_ssh(stderr), false));
         for stderr in [
             "kex_exchange_identification: read: Connection reset by peer\nConnection reset by 10.0.0.1 port 22",
             "kex_exchange_identification: Connection closed by remote host\nConnection closed by 10.0.0.1 port 22",
@@ -250,19 +344,25 @@ mod tests {
     #[test]
     fn text_of_a_host_is_made_harmless() {
         let noise = format!("\u{1b}[2J\u{1b}]0;title\u{7}{}", "x".repeat(1000));
-        let (seen, message) = kind(classify(Some(1), "", &noise, false));
+        let words = Words { ssh: String::new(), stderr: "", noise: &noise, sudo: false };
+        let (seen, message) = kind(classify(Some(1), &words, false));
         assert_eq!(seen, ConnectKind::NoShell);
         assert!(!message.contains(char::is_control) && message.chars().count() < 400, "{message}");
     }
 
     #[test]
     fn sudo_is_told_apart_from_ssh() {
-        let seen = |stderr: &str| kind(classify(Some(1), stderr, "", false)).0;
+        let told = |stderr, sudo| {
+            kind(classify(Some(1), &Words { ssh: String::new(), stderr, noise: "", sudo }, false)).0
+        };
+        let seen = |stderr| told(stderr, true);
         assert_eq!(seen("sudo: a password is required"), ConnectKind::SudoPassword);
         assert_eq!(seen("sudo: sorry, you must have a tty to run sudo"), ConnectKind::SudoRefused);
         assert_eq!(seen("env: 'sudo': No such file or directory"), ConnectKind::SudoRefused);
         assert_eq!(seen("me is not in the sudoers file."), ConnectKind::SudoRefused);
         assert_eq!(seen("bash: line 1: exec: sh: not found"), ConnectKind::NoShell);
+        assert_eq!(seen("me may not run sudo\nsudo: a password is required"), ConnectKind::SudoPassword);
+        assert_eq!(told("sudo: a password is required", false), ConnectKind::NoShell);
     }
 
     #[test]

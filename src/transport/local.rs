@@ -5,6 +5,7 @@ use std::time::Duration;
 use async_trait::async_trait;
 use tokio::io::AsyncRead;
 
+use super::classify::Words;
 use super::process::Process;
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
@@ -64,9 +65,12 @@ impl Session {
             Ok(Err(ShellError::Ended)) => {
                 let status = process.end(GRACE).await.and_then(|status| status.code());
                 let stderr = process.stderr.last_words().await;
-                Err(classify::classify(status, &stderr, &shell.noise(), false))
+                Err(classify::classify(status, &words(way, &stderr, &shell.noise()), false))
             }
-            Err(_) => Err(classify::timed_out(deadline, &process.stderr.text(), &shell.noise())),
+            Err(_) => {
+                let stderr = process.stderr.text();
+                Err(classify::timed_out(deadline, &words(way, &stderr, &shell.noise())))
+            }
         }
     }
 
@@ -74,6 +78,11 @@ impl Session {
         self.shell.end().await;
         self.process.end(GRACE).await;
     }
+}
+
+/// No ssh and no login shell is in between: what is started first is sudo.
+fn words<'a>(way: &Way, stderr: &'a str, noise: &'a str) -> Words<'a> {
+    Words { ssh: String::new(), stderr, noise, sudo: matches!(way, Way::Free) }
 }
 
 /// Starts one of the constant command lines without any shell in between. A session of its own

@@ -8,6 +8,7 @@ use openssh::{Child, Session as Mux, Stdio};
 use tokio::io::AsyncRead;
 use tokio::time::Instant;
 
+use super::classify::Words;
 use super::process::{Capture, Process, exit_master};
 use super::run_dir::{RunDir, Socket};
 use super::shell::{HostShell, ShellError};
@@ -55,7 +56,8 @@ impl Login {
         mut arguments: Vec<String>,
         command: &str,
     ) -> std::io::Result<(Self, Session)> {
-        arguments.splice(0..0, ["-M".to_owned(), "-S".to_owned(), socket.path().to_string()]);
+        let own = ["-M", "-S", socket.path().as_str(), "-E", socket.log().as_str()].map(str::to_owned);
+        arguments.splice(0..0, own);
         arguments.push(command.to_owned());
         let (process, stdout, stdin) = Process::start("ssh", &arguments)?;
         let session = Session { shell: HostShell::new(stdout, stdin), stderr: None, _mux: None };
@@ -82,16 +84,24 @@ impl Login {
             Ok(Err(ShellError::Other(error))) => Err(error),
             Ok(Err(ShellError::Ended)) => {
                 let status = self.process.end(GRACE).await.and_then(|status| status.code());
-                let words = self.last_words().await;
-                Err(classify::classify(status, &words, &session.shell.noise(), jump))
+                let stderr = self.process.stderr.last_words().await;
+                Err(classify::classify(status, &self.words(&stderr, way, &session.shell.noise()), jump))
             }
-            Err(_) => Err(classify::timed_out(deadline, &self.process.stderr.text(), &session.shell.noise())),
+            Err(_) => {
+                let stderr = self.process.stderr.text();
+                Err(classify::timed_out(deadline, &self.words(&stderr, way, &session.shell.noise())))
+            }
         }
     }
 
-    /// What ssh said last.
+    /// What ssh and the host said last.
     pub(super) async fn last_words(&mut self) -> String {
-        self.process.stderr.last_words().await
+        format!("{}\n{}", self.process.stderr.last_words().await, self.socket.words())
+    }
+
+    fn words<'a>(&self, stderr: &'a str, way: &Way, noise: &'a str) -> Words<'a> {
+        let (noise, sudo) = way.turn(noise);
+        Words { ssh: self.socket.words(), stderr, noise, sudo }
     }
 
     /// Waits for the end of the process, at most `grace`.
@@ -117,7 +127,7 @@ impl Login {
         deadline: Duration,
     ) -> Result<Session, Option<TransportError>> {
         let opened = tokio::time::timeout(deadline, async {
-            let mut child = self.exec(way.shell()).await.map_err(|error| refused(&error))?;
+            let mut child = self.exec(way.login()).await.map_err(|error| refused(&error))?;
             let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
             let greeted = match way.pass(&mut shell).await {
                 Ok(()) => shell.start(expected, None).await.map(|_| ()),
@@ -127,8 +137,11 @@ impl Login {
                 Ok(()) => Ok(Session { shell, stderr: Some(capture), _mux: Some(Channel { _child: child }) }),
                 Err(ShellError::Other(error)) => Err(Some(error)),
                 Err(ShellError::Ended) => {
-                    let words = capture.last_words().await;
-                    Err(Some(classify::classify(Some(1), &words, &shell.noise(), false)))
+                    let stderr = capture.last_words().await;
+                    let noise = shell.noise();
+                    let (noise, sudo) = way.turn(&noise);
+                    let words = Words { ssh: String::new(), stderr: &stderr, noise, sudo };
+                    Err(Some(classify::classify(Some(1), &words, false)))
                 }
             }
         });
@@ -167,23 +180,26 @@ impl Master {
     /// Logs in and waits for the socket, which is there when the login is done.
     pub(super) async fn open(
         arguments: &[String],
-        socket: &Utf8Path,
+        socket: &Socket,
         terminal: bool,
         deadline: Duration,
     ) -> Result<Self, TransportError> {
-        drop(std::fs::remove_file(socket));
+        drop(std::fs::remove_file(socket.path()));
+        drop(std::fs::remove_file(socket.log()));
         let started =
             if terminal { Process::start_on_terminal(arguments) } else { Process::start_alone(arguments) };
         let mut process = started
             .map_err(|error| classify::connect(ConnectKind::Other, format!("cannot start `ssh`: {error}")))?;
         let until = Instant::now() + deadline;
-        while !socket.exists() {
+        while !socket.path().exists() {
             if !process.is_alive() {
                 let status = process.end(GRACE).await.and_then(|status| status.code());
-                return Err(classify::classify(status, &process.stderr.last_words().await, "", false));
+                let stderr = process.stderr.last_words().await;
+                return Err(classify::classify(status, &Words::of(socket, &stderr), false));
             }
             if Instant::now() > until {
-                return Err(classify::timed_out(deadline, &process.stderr.text(), ""));
+                let stderr = process.stderr.text();
+                return Err(classify::timed_out(deadline, &Words::of(socket, &stderr)));
             }
             tokio::time::sleep(POLL).await;
         }
@@ -192,11 +208,6 @@ impl Master {
 
     pub(super) fn is_alive(&mut self) -> bool {
         self.0.is_alive()
-    }
-
-    /// What it said so far.
-    pub(super) fn words(&self) -> String {
-        self.0.stderr.text()
     }
 
     pub(super) async fn close(&mut self, socket: &Utf8Path) {

@@ -4,7 +4,7 @@
 //! from those of a running one without guessing about process numbers.
 
 use std::fs::{DirBuilder, File};
-use std::io;
+use std::io::{self, Read as _};
 use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -12,6 +12,9 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 /// A socket's path may have 107 bytes, and ssh appends 17 to it while it binds; `/s` and digits.
 const LONGEST: usize = 107 - 17 - 10;
+
+/// Bytes of what an `ssh` says that are read.
+const LOG: u64 = 256 << 10;
 
 /// A directory of mode 0700 for sockets. Removed when dropped.
 #[derive(Debug)]
@@ -95,7 +98,7 @@ impl Drop for RunDir {
     }
 }
 
-/// The path of a socket that is unlinked when its owner is dropped.
+/// The path of a socket that is unlinked, with the log beside it, when its owner is dropped.
 #[derive(Debug)]
 pub(super) struct Socket(Utf8PathBuf);
 
@@ -103,11 +106,26 @@ impl Socket {
     pub(super) fn path(&self) -> &Utf8Path {
         &self.0
     }
+
+    /// The file beside it that its `ssh` writes its own words to (`-E`). No host writes there.
+    pub(super) fn log(&self) -> Utf8PathBuf {
+        self.0.with_extension("log")
+    }
+
+    /// What its `ssh` wrote there.
+    pub(super) fn words(&self) -> String {
+        let mut bytes = Vec::new();
+        if let Ok(file) = File::open(self.log()) {
+            drop(file.take(LOG).read_to_end(&mut bytes));
+        }
+        String::from_utf8_lossy(&bytes).into_owned()
+    }
 }
 
 impl Drop for Socket {
     fn drop(&mut self) {
         drop(std::fs::remove_file(&self.0));
+        drop(std::fs::remove_file(self.log()));
     }
 }
 

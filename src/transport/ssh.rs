@@ -265,7 +265,7 @@ impl Shared {
             None => None,
         };
         let _turn = self.logins.acquire().await.map_err(local)?;
-        let (login, session) = Login::start(self.dir.socket('s'), arguments, way.shell())
+        let (login, session) = Login::start(self.dir.socket('s'), arguments, way.login())
             .map_err(|error| local(format!("cannot start `ssh`: {error}")))?;
         let expected = self.expected(host, way);
         let greeted = login.greet(session, way, expected, deadline, ahead, jump.is_some()).await;

@@ -35,12 +35,29 @@ impl Way {
         }
     }
 
-    /// The remote command line of a host shell: a constant without quotes, so that every login
-    /// shell takes it. Sudo's messages are told apart in English; `SetEnv` of the connection asks for that.
+    /// The command line of a host shell: a constant without quotes, so that every login shell takes
+    /// it. Sudo's messages are told apart in English; `SetEnv` of the connection asks for that.
     pub(super) fn shell(&self) -> &'static str {
         match self {
             Self::None | Self::Password(_) => "exec sh -s",
             Self::Free => "exec sudo -n sh -s",
+        }
+    }
+
+    /// The same behind a login, which shows that it has come to sudo.
+    pub(super) fn login(&self) -> &'static str {
+        match self {
+            Self::None | Self::Password(_) => self.shell(),
+            Self::Free => "echo provision-sudo; exec sudo -n sh -s",
+        }
+    }
+
+    /// What came before that, and whether it was there: banners, login scripts and shells that
+    /// refuse may say what they like before sudo's turn.
+    pub(super) fn turn<'a>(&self, noise: &'a str) -> (&'a str, bool) {
+        match (self, noise.trim_end().strip_suffix("provision-sudo")) {
+            (Self::Free, Some(before)) => (before, true),
+            (Self::None | Self::Password(_) | Self::Free, _) => (noise, false),
         }
     }
 
@@ -58,7 +75,10 @@ impl Way {
         let text = bootstrap(shell.nonce(), password);
         let (verdict, words) = shell.bootstrap(&text).await?;
         if verdict == "none" {
-            return Err(ShellError::Other(refused(&words)));
+            // What login scripts said comes before.
+            let mark = format!("{}:\n", shell.nonce());
+            let words = words.rsplit_once(&mark).map_or("", |(_, words)| words);
+            return Err(ShellError::Other(refused(words)));
         }
         Ok(())
     }
@@ -83,12 +103,15 @@ pub(super) fn refused(words: &str) -> TransportError {
     TransportError::Connect { kind, message }
 }
 
-/// Whether the words are those of a sudo that gave up.
-pub(super) fn is_refusal(words: &str) -> bool {
-    words.lines().any(|line| line.starts_with("sudo: ") || line.contains("is not in the sudoers file"))
-        || words.contains("'sudo'")
-        || words.contains("sudo: not found")
-        || words.contains("may not run sudo")
+/// The error of a sudo that gave up: it has the last word, whatever came before.
+pub(super) fn refusal(stderr: &str) -> Option<TransportError> {
+    let of_sudo = |line: &str| {
+        line.starts_with("sudo: ")
+            || ["is not in the sudoers file", "'sudo'", "sudo: not found", "may not run sudo"]
+                .iter()
+                .any(|phrase| line.contains(phrase))
+    };
+    last_line(stderr, of_sudo).map(|line| refused(&line))
 }
 
 fn bootstrap(nonce: &str, password: &SecretString) -> String {
@@ -108,7 +131,7 @@ if provision_why=$(sudo -k -n sh -c : 2>&1); then provision_way=free
 elif provision_more=$(provision_say "$1" | sudo -k -S -p '' sh -c : 2>&1); then provision_way=password
 else provision_why=$provision_more
 fi
-printf '%s\n\n%s sudo %s\n' "$provision_why" NONCE "$provision_way"
+printf '\n%s:\n%s\n\n%s sudo %s\n' NONCE "$provision_why" NONCE "$provision_way"
 }
 provision_sudo PASSWORD </dev/null
 case $provision_way in

@@ -24,6 +24,29 @@ use provision::transport::{
     Frame, Part, PartEnd, Remote, Script, Ssh, SshSettings, Transport as _, TransportError,
 };
 
+/// What ssh and sudo say when something is wrong, said by a host before it lets anybody in.
+pub(crate) const BANNER: &str = "\
+Authorized use only. Exceeded MaxStartups. Too many authentication failures
+@    WARNING: REMOTE HOST IDENTIFICATION HAS CHANGED!     @
+No ED25519 host key is known for gpu0 and you have requested strict checking.
+Host key verification failed.
+ssh: Could not resolve hostname gpu0: Name or service not known
+kex_exchange_identification: Connection closed by remote host
+me@gpu0: Permission denied (publickey,password).
+me is not in the sudoers file.
+sudo: 3 incorrect password attempts
+sudo: a password is required
+";
+
+impl Server {
+    /// With a banner that says all of that.
+    pub(crate) fn with_banner() -> (Self, tempfile::NamedTempFile) {
+        let mut banner = tempfile::NamedTempFile::new().unwrap();
+        banner.write_all(BANNER.as_bytes()).unwrap();
+        (Self::with(&format!("Banner {}", banner.path().display())), banner)
+    }
+}
+
 /// Long enough for a busy machine.
 pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 
