@@ -171,7 +171,7 @@ pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
         let hosts = fold(never);
         say(format!("nothing is known of {hosts}: what hosts have about it stays as it is"));
     }
-    for message in clones(&shared.answers) {
+    for message in clones(&shared.answers).into_iter().chain(other_names(&shared.answers)) {
         say(message);
     }
     let left_out =
@@ -213,9 +213,53 @@ fn clones(answers: &BTreeMap<Query, Arc<BTreeMap<String, Answer>>>) -> Vec<Strin
     messages
 }
 
+/// Hosts that call themselves otherwise than the inventory does. Nobody is told that name: a host may
+/// take any, that of a mirror too.
+fn other_names(answers: &BTreeMap<Query, Arc<BTreeMap<String, Answer>>>) -> Option<String> {
+    let names = answers.get(&crate::facts::base("hostname")?)?;
+    let others = names.iter().filter_map(|(host, answer)| {
+        let Answer::Base(Json::String(name)) = answer else { return None };
+        let short = name.split('.').next().unwrap_or_default();
+        let known = name.eq_ignore_ascii_case(host) || short.eq_ignore_ascii_case(host);
+        (!known && !name.is_empty() && short != "localhost").then_some((host.as_str(), name.as_str()))
+    });
+    let others: Vec<(&str, &str)> = others.collect();
+    let (first, name) = others.first()?;
+    let name: String = name.chars().take(64).flat_map(char::escape_debug).collect();
+    let hosts = fold(others.iter().map(|(host, _)| *host));
+    let says = if others.len() == 1 {
+        format!("{hosts} calls itself {name}")
+    } else {
+        format!("{hosts} call themselves otherwise, {first} {name}")
+    };
+    Some(format!(
+        "{says}: the others get names of the inventory only; where jobs use `hostname`, set it with the resource \
+         of that name"
+    ))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn names_that_the_inventory_does_not_have_are_told() {
+        let of = |names: [&str; 3]| {
+            let names = names.map(|name| Answer::Base(Json::from(name)));
+            let hosts = ["gpu0", "gpu1", "gpu2"].map(str::to_owned).into_iter();
+            let answers: BTreeMap<String, Answer> = hosts.zip(names).collect();
+            let query = crate::facts::base("hostname").unwrap();
+            other_names(&BTreeMap::from([(query, Arc::new(answers))]))
+        };
+        assert_eq!(of(["gpu0", "GPU1", "gpu2.example.org"]), None);
+        assert_eq!(of(["gpu0", "", "localhost.localdomain"]), None);
+        let one = of(["gpu0", "archive.ubuntu.com", "gpu2"]).unwrap();
+        assert!(one.starts_with("gpu1 calls itself archive.ubuntu.com: "), "{one}");
+        let two = of(["gpu1", "gpu1", "x\ny"]).unwrap();
+        assert!(two.starts_with("gpu[0,2] call themselves otherwise, gpu0 gpu1: "), "{two}");
+        let odd = of(["x\n\u{202e}y", "gpu1", "gpu2"]).unwrap();
+        assert!(odd.starts_with("gpu0 calls itself x\\n\\u{202e}y: "), "{odd}");
+    }
 
     #[test]
     fn hosts_of_one_image_are_told() {

@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use std::sync::Arc;
 
 use super::content::{RegularFile, text_query};
-use super::roster::{Network, Roster, address_of, fleet_base, fleet_facts, own_names};
+use super::roster::{Network, Roster, address_of, fleet_base, fleet_facts};
 use super::value::{FileName, HostPath};
 use super::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
@@ -28,9 +28,11 @@ crate::record! {
     ///
     /// The inventory says who is in it, offline hosts too; facts of the hosts say under which address
     /// each is seen by the others. Of a host that is not reached now, what an earlier run saw counts;
-    /// of one never seen, an entry that is there stays. Entries of hosts that left the inventory go. No host of the inventory is left on a
-    /// line of `127.x` or `::1`, which would make MPI and NCCL tell the others to call themselves. Where
-    /// cloud-init is, it is told to leave the file alone.
+    /// of one never seen, an entry that is there stays. Entries of hosts that left the inventory go. No
+    /// name of the inventory is left on a line of `127.x` or `::1`, which would make MPI and NCCL tell the
+    /// others to call themselves. A name that a host has of itself is never written, for it could be that
+    /// of a mirror: `hostname` gives it the one of the inventory. Where cloud-init is, it is told to leave
+    /// the file alone.
     HostsFileFields("a hosts file") {
         /// Addresses are those in this network. Left out: the one of the inventory where the host has
         /// it, else that of the device of its default route.
@@ -125,8 +127,6 @@ impl HostsFile {
     /// Lines of the block by host, and the hosts whose addresses are not known.
     fn entries<'a>(&'a self, facts: &Facts, old: &[&str]) -> Result<Entries<'a>, Unplannable> {
         let networks = fleet_facts(facts, "network")?;
-        let hostnames = fleet_facts(facts, "hostname")?;
-        let others = own_names(&self.roster, &hostnames);
         let owners = self.owners();
         let (mut lines, mut waits, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
         for member in self.roster.members.iter() {
@@ -153,9 +153,6 @@ impl HostsFile {
                 add(&mut line, format!("{}.{domain}", member.name));
             }
             add(&mut line, member.name.clone());
-            if let Some(name) = others.get(member.name.as_str()) {
-                add(&mut line, (*name).to_owned());
-            }
             lines.push(line);
             for (suffix, within) in &self.aliases {
                 if let Some(address) =
@@ -205,8 +202,8 @@ fn without_own(line: &str, names: &BTreeSet<String>) -> Option<String> {
 impl Resource for HostsFile {
     fn queries(&self) -> Vec<Query> {
         let mut queries = vec![Query::Path(self.path.0.clone()), text_query(&self.path)];
-        queries.extend(fleet_base("network"));
-        queries.extend(fleet_base("hostname"));
+        // The names that hosts have of themselves are for a warning.
+        queries.extend(["hostname", "network"].iter().filter_map(|name| fleet_base(name)));
         queries.extend(cloud().queries());
         queries
     }

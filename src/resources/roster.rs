@@ -233,33 +233,6 @@ pub(super) fn address_of(
     of_device(true).or_else(|| of_device(false)).or(written)
 }
 
-/// Names that hosts have of themselves, where that is not the one of the inventory and nobody else's.
-pub(super) fn own_names<'a>(
-    roster: &Roster,
-    hostnames: &BTreeMap<&'a str, &'a Json>,
-) -> BTreeMap<&'a str, &'a str> {
-    let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
-    for (host, name) in hostnames {
-        if let Some(name) = name.as_str() {
-            by_name.entry(name).or_default().push(host);
-        }
-    }
-    by_name
-        .into_iter()
-        .filter_map(|(name, hosts)| match hosts.as_slice() {
-            [host]
-                if !name.is_empty()
-                    && !name.starts_with("localhost")
-                    && crate::inventory::hostlist::is_name(name)
-                    && roster.members.iter().all(|member| member.name != name) =>
-            {
-                Some((*host, name))
-            }
-            _ => None,
-        })
-        .collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

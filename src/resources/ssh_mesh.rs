@@ -7,7 +7,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::hosts_file::{AliasFields, cut_block};
-use super::roster::{Member, Network, Roster, address_of, fleet, fleet_base, fleet_facts, own_names};
+use super::roster::{Member, Network, Roster, address_of, fleet, fleet_base, fleet_facts};
 use super::value::{AccountName, FileName};
 use super::{Change, Context, Detail, Disruption, Login, Planned, Resource, Unplannable, known};
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
@@ -103,7 +103,6 @@ struct Seen<'a> {
     keys: BTreeMap<&'a str, Option<&'a str>>,
     host_keys: BTreeMap<&'a str, &'a Json>,
     networks: BTreeMap<&'a str, &'a Json>,
-    names: BTreeMap<&'a str, &'a str>,
 }
 
 impl SshMesh {
@@ -125,7 +124,6 @@ impl SshMesh {
             keys: keys.collect(),
             host_keys: fleet_facts(facts, "ssh")?,
             networks: fleet_facts(facts, "network")?,
-            names: own_names(&self.roster, &fleet_facts(facts, "hostname")?),
         })
     }
 
@@ -167,7 +165,6 @@ impl SshMesh {
         let network = seen.networks.get(name).copied();
         let mut names = vec![member.name.clone()];
         names.extend(self.domain.as_ref().map(|domain| format!("{name}.{domain}")));
-        names.extend(seen.names.get(name).map(|name| (*name).to_owned()));
         names.extend(address_of(member, network, self.network.as_ref()).map(|address| address.to_string()));
         for (suffix, within) in &self.aliases {
             if let Some(address) = network.and_then(|network| address_of(member, Some(network), Some(within)))
@@ -314,7 +311,7 @@ fn counted(before: &[&str], after: &[&str]) -> String {
 impl Resource for SshMesh {
     fn queries(&self) -> Vec<Query> {
         let mut queries = vec![self.files_query(), Query::Fleet(Box::new(self.key_query()))];
-        // The ids are for finding cloned images.
+        // The ids are for finding cloned images, the names that hosts have of themselves for a warning.
         queries.extend(["hostname", "ids", "network", "ssh"].iter().filter_map(|name| fleet_base(name)));
         queries
     }
