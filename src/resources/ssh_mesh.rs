@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
+use std::net::IpAddr;
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -103,6 +104,8 @@ struct Seen<'a> {
     keys: BTreeMap<&'a str, Option<&'a str>>,
     host_keys: BTreeMap<&'a str, &'a Json>,
     networks: BTreeMap<&'a str, &'a Json>,
+    /// Whose each address is.
+    owners: BTreeMap<IpAddr, &'a str>,
 }
 
 impl SshMesh {
@@ -114,17 +117,47 @@ impl SshMesh {
         Query::SshFiles { user: self.user.clone(), mesh: self.roster.cluster.clone() }
     }
 
-    fn seen<'a>(&self, facts: &'a Facts) -> Result<Seen<'a>, Unplannable> {
+    fn seen<'a>(&'a self, facts: &'a Facts) -> Result<Seen<'a>, Unplannable> {
         let answers = fleet(facts, self.key_query())?.iter();
         let keys = answers.filter_map(|(host, answer)| {
             let Answer::SshKey(key) = answer else { return None };
             Some((host.as_str(), key.as_ref().and_then(|key| key.public.as_deref())))
         });
+        let networks = fleet_facts(facts, "network")?;
         Ok(Seen {
             keys: keys.collect(),
             host_keys: fleet_facts(facts, "ssh")?,
-            networks: fleet_facts(facts, "network")?,
+            owners: self.owners(&networks),
+            networks,
         })
+    }
+
+    /// Addresses of a host, each with the suffix of the name that it goes with.
+    fn addresses(&self, member: &Member, network: Option<&Json>) -> Vec<(&str, IpAddr)> {
+        let plain = address_of(member, network, self.network.as_ref());
+        let aliases = self.aliases.iter().filter_map(|(suffix, within)| {
+            Some((suffix.as_str(), address_of(member, Some(network?), Some(within))?))
+        });
+        plain.map(|address| ("", address)).into_iter().chain(aliases).collect()
+    }
+
+    /// Whose an address is: of the host that the inventory writes it for, else of the only one that says
+    /// that it has it. With the address of another a host would get its own key accepted there.
+    fn owners<'a>(&'a self, networks: &BTreeMap<&str, &Json>) -> BTreeMap<IpAddr, &'a str> {
+        let mut said: BTreeMap<IpAddr, BTreeSet<&str>> = BTreeMap::new();
+        let mut written = said.clone();
+        for member in self.roster.members.iter() {
+            let name = member.name.as_str();
+            if let Ok(address) = member.address.parse() {
+                written.entry(address).or_default().insert(name);
+            }
+            for (_, address) in self.addresses(member, networks.get(name).copied()) {
+                said.entry(address).or_default().insert(name);
+            }
+        }
+        said.append(&mut written);
+        let alone = said.into_iter().filter(|(_, names)| names.len() == 1);
+        alone.filter_map(|(address, names)| Some((address, names.into_iter().next()?))).collect()
     }
 
     /// Lines of the block in `authorized_keys`, and the hosts whose key is not known.
@@ -165,11 +198,11 @@ impl SshMesh {
         let network = seen.networks.get(name).copied();
         let mut names = vec![member.name.clone()];
         names.extend(self.domain.as_ref().map(|domain| format!("{name}.{domain}")));
-        names.extend(address_of(member, network, self.network.as_ref()).map(|address| address.to_string()));
-        for (suffix, within) in &self.aliases {
-            if let Some(address) = network.and_then(|network| address_of(member, Some(network), Some(within)))
-            {
+        for (suffix, address) in self.addresses(member, network) {
+            if !suffix.is_empty() {
                 names.push(format!("{name}{suffix}"));
+            }
+            if seen.owners.get(&address) == Some(&name) {
                 names.push(address.to_string());
             }
         }
