@@ -309,7 +309,7 @@ pub enum InventoryCommand {
         /// Record without asking
         #[arg(long, short)]
         yes: bool,
-        /// Record new keys in place of known ones
+        /// Record keys of hosts of which others are known, in place of those
         #[arg(long)]
         replace: bool,
     },

@@ -37,6 +37,7 @@ mod wire;
 pub(crate) use bastion::keys_of_jump_hosts;
 pub use by_host::ByHost;
 pub use local::Local;
+pub(crate) use process::recorded_keys;
 pub(crate) use quote::quote;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};

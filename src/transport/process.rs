@@ -149,6 +149,27 @@ pub(super) async fn exit_master(socket: &camino::Utf8Path) {
     }
 }
 
+/// What a file of host keys has under a name, as `ssh-keygen -F` prints it: names may be hashed, be
+/// patterns or stand in a list.
+///
+/// # Errors
+/// When the file is there and cannot be read, or `ssh-keygen` cannot be used.
+pub(crate) async fn recorded_keys(file: &camino::Utf8Path, name: &str) -> std::io::Result<String> {
+    match std::fs::File::open(file) {
+        Ok(_) => {}
+        Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
+        Err(error) => return Err(error),
+    }
+    let mut keygen = command("ssh-keygen");
+    keygen.args(["-F", name, "-f", file.as_str()]).stdin(Stdio::null()).kill_on_drop(true);
+    let output = keygen.output().await?;
+    match output.status.code() {
+        Some(0) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
+        Some(1) => Ok(String::new()),
+        _ => Err(std::io::Error::other(String::from_utf8_lossy(&output.stderr).trim().to_owned())),
+    }
+}
+
 /// Bytes of a file that are looked at together.
 const PIECE: u64 = 64 << 10;
 

@@ -17,9 +17,9 @@ use crate::inventory::{Host, Ssh, TransportKind, hostlist};
 use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
-use crate::report::style::{BAD, GOOD, paint, safe_line};
+use crate::report::style::{BAD, paint, safe_line};
 use crate::secrets::Secrets;
-use crate::transport::{ConnectKind, Frame, Part, Remote, Script};
+use crate::transport::{ConnectKind, Frame, Part, Remote, Script, quote};
 
 /// What was found on a host.
 #[derive(Debug)]
@@ -56,16 +56,18 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         camino::absolute_utf8(directory.join("known_hosts")).context("cannot use the output's directory")?;
     let hosts = hosts(&args, &known_hosts)?;
     let seen = trust::look(settings, &hosts, &Secrets::default()).await?;
-    let mut new = Vec::new();
-    for seen in &seen {
-        if let Some(key) = &seen.key {
-            output::say(&format!("{}  {}  {}", paint(GOOD, "key"), seen.host.name, key.fingerprint()));
-            new.push((known_hosts.clone(), key.clone()));
-        }
+    let (new, refused) = trust::review(settings, &seen, false).await?;
+    if let Some(key) = refused.first() {
+        return Err(Exit::new(exit::CONFIG, format!("{known_hosts} has other keys of hosts than they show"))
+            .hint(format!(
+                "if they were reinstalled, take the old ones out: ssh-keygen -R {} -f {known_hosts}",
+                quote(&key.name)
+            ))
+            .into());
     }
     if !new.is_empty() {
         trust::confirm(settings, args.trust, &again(&args))?;
-        trust::append(&new, true)?;
+        trust::append(&new)?;
     }
     let (found, problems) = explore(seen).await;
     for (name, text, hint) in &problems {

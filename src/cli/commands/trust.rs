@@ -1,6 +1,6 @@
 //! Host keys: seen over our own connections, shown, and recorded only when a person says so.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
@@ -20,7 +20,7 @@ use crate::report::output;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe_line};
 use crate::secrets::Secrets;
 use crate::transport::{
-    ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts,
+    ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts, recorded_keys,
 };
 
 /// Hosts that are looked at together.
@@ -35,6 +35,78 @@ pub(crate) struct HostKey {
     pub name: String,
     /// `ssh-ed25519 AAAA...`.
     pub key: String,
+}
+
+/// What a line of a file says about a host.
+#[derive(Debug, Clone, PartialEq, Eq)]
+struct Recorded {
+    file: Utf8PathBuf,
+    /// Its number, from 1.
+    line: usize,
+    /// `@cert-authority` or `@revoked`.
+    marker: Option<String>,
+    key: HostKey,
+}
+
+impl Recorded {
+    /// The answer of `ssh-keygen -F`: `# Host NAME found: line 7`, then the line.
+    fn parse(file: &Utf8Path, answer: &str) -> Vec<Self> {
+        let mut number = None;
+        let mut all = Vec::new();
+        for line in answer.lines() {
+            if let Some((_, found)) = line.strip_prefix("# Host ").and_then(|rest| rest.rsplit_once(" line "))
+            {
+                number = found.split_whitespace().next().and_then(|number| number.parse().ok());
+                continue;
+            }
+            let (marker, rest) = match line.split_once(' ') {
+                Some((marker, rest)) if marker.starts_with('@') => (Some(marker.to_owned()), rest),
+                _ => (None, line),
+            };
+            if let (Some(line), Some(key)) = (number.take(), HostKey::parse(rest)) {
+                all.push(Self { file: file.to_owned(), line, marker, key });
+            }
+        }
+        all
+    }
+
+    fn revokes(&self, key: &HostKey) -> bool {
+        self.marker.as_deref() == Some("@revoked") && self.key.key == key.key
+    }
+
+    fn is(&self, key: &HostKey) -> bool {
+        self.marker.is_none() && self.key.key == key.key
+    }
+
+    /// Whether it says something of this host: what is revoked for many does not.
+    fn tells(&self) -> bool {
+        self.marker.as_deref() != Some("@revoked") || !self.key.name.contains(['*', '?'])
+    }
+}
+
+/// What is to be said of a key.
+#[derive(Debug, Clone, PartialEq, Eq)]
+enum Verdict {
+    Known,
+    /// Nothing is recorded, or the same key under another name.
+    New,
+    /// Other keys are recorded.
+    Changed(Vec<Recorded>),
+    /// A line says that nobody may show it.
+    Revoked(Recorded),
+}
+
+/// Judges a key by what is recorded under the name that ssh looks for, and under other names of the host.
+fn judge(key: &HostKey, own: Vec<Recorded>, others: Vec<Recorded>) -> Verdict {
+    if let Some(line) = own.iter().chain(&others).find(|line| line.revokes(key)) {
+        return Verdict::Revoked(line.clone());
+    }
+    if own.iter().any(|line| line.is(key)) {
+        return Verdict::Known;
+    }
+    let same = !own.iter().any(Recorded::tells) && others.iter().any(|line| line.is(key));
+    let told: Vec<Recorded> = own.into_iter().chain(others).filter(Recorded::tells).collect();
+    if same || told.is_empty() { Verdict::New } else { Verdict::Changed(told) }
 }
 
 impl HostKey {
@@ -60,6 +132,8 @@ impl HostKey {
 pub(crate) struct Seen {
     /// The host.
     pub host: Host,
+    /// Where a login to it looks for keys, first where they are recorded.
+    pub files: Vec<Utf8PathBuf>,
     /// The key that it showed.
     pub key: Option<HostKey>,
     /// Keys of the jump hosts in front of it.
@@ -105,19 +179,12 @@ pub(crate) async fn look(
             let (ssh, home) = (ssh.clone(), settings.home.clone());
             tasks.spawn(async move {
                 let login = ssh.open(&probe, Duration::from_secs(15)).await;
-                // Under the names that ssh gave them: an alias or another port of the user's own file counts.
-                let read = |path: &Utf8Path| -> Vec<HostKey> {
-                    let text = std::fs::read_to_string(path).unwrap_or_default();
-                    text.lines().filter_map(HostKey::parse).collect()
-                };
+                // ssh itself says under which name it looks: an address, or a `HostKeyAlias`.
                 let file = probe.ssh.known_hosts.clone().unwrap_or_default();
-                let key = read(&file).into_iter().next();
-                let jumps = read(&keys_of_jump_hosts(&file));
-                let mut host = host;
-                if host.ssh.known_hosts.is_none() {
-                    host.ssh.known_hosts = users_file(ssh.known_hosts(&host).await, home.as_deref());
-                }
-                Seen { host, key, jumps, login }
+                let key = written(&file).into_iter().next();
+                let jumps = written(&keys_of_jump_hosts(&file));
+                let files = files(&host, &ssh, home.as_deref()).await;
+                Seen { host, files, key, jumps, login }
             });
         }
         while let Some(joined) = tasks.join_next().await {
@@ -139,6 +206,196 @@ fn users_file(word: Option<String>, home: Option<&Utf8Path>) -> Option<Utf8PathB
         Some(rest) => Some(home?.join(rest)),
         None => word.starts_with('/').then(|| word.into()),
     }
+}
+
+fn written(file: &Utf8Path) -> Vec<HostKey> {
+    std::fs::read_to_string(file).unwrap_or_default().lines().filter_map(HostKey::parse).collect()
+}
+
+/// Names that a host may have in `known_hosts` beside the one that ssh looks for: its address and its name
+/// in the inventory. ssh(1) puts a port that is not 22 behind brackets.
+fn other_names(address: &str, name: &str, port: Option<u16>, key: &HostKey) -> BTreeSet<String> {
+    let seen = key.name.rsplit_once("]:").and_then(|(_, port)| port.parse().ok());
+    let names = [address, name].map(|name| match seen.or(port) {
+        None | Some(22) => name.to_owned(),
+        Some(port) => format!("[{name}]:{port}"),
+    });
+    names.into_iter().filter(|name| *name != key.name).collect()
+}
+
+/// The files that a login to the host looks for keys in; the first one is where they are recorded.
+async fn files(host: &Host, ssh: &Ssh, home: Option<&Utf8Path>) -> Vec<Utf8PathBuf> {
+    if let Some(file) = &host.ssh.known_hosts {
+        return vec![file.clone()];
+    }
+    let file = users_file(ssh.known_hosts(host).await, home).unwrap_or_else(|| known_hosts(host));
+    let more = [format!("{file}2"), "/etc/ssh/ssh_known_hosts".into(), "/etc/ssh/ssh_known_hosts2".into()];
+    std::iter::once(file).chain(more.map(Utf8PathBuf::from)).collect()
+}
+
+async fn recorded(
+    files: &[Utf8PathBuf],
+    names: impl IntoIterator<Item = &String>,
+) -> anyhow::Result<Vec<Recorded>> {
+    let mut all = Vec::new();
+    for name in names {
+        for file in files {
+            let answer = recorded_keys(file, name).await.with_context(|| format!("cannot read {file}"))?;
+            all.extend(Recorded::parse(file, &answer));
+        }
+    }
+    Ok(all)
+}
+
+/// A key that was seen, of a host or of a jump host in front of it, and what to say of it.
+struct Judged<'a> {
+    host: &'a Host,
+    files: &'a [Utf8PathBuf],
+    jump: bool,
+    key: &'a HostKey,
+    verdict: Verdict,
+}
+
+impl Judged<'_> {
+    fn name(&self) -> &str {
+        if self.jump { &self.key.name } else { &self.host.name }
+    }
+
+    fn say(&self, word: &str) {
+        let jump = if self.jump { " (jump host)" } else { "" };
+        output::say(&format!("{word}  {}{jump}  {}", safe_line(self.name()), self.key.fingerprint()));
+        let old = match &self.verdict {
+            Verdict::Known | Verdict::New => &[],
+            Verdict::Changed(old) => old.as_slice(),
+            Verdict::Revoked(old) => std::slice::from_ref(old),
+        };
+        for old in old {
+            let marker = old.marker.as_deref().map(|marker| format!(" {marker}")).unwrap_or_default();
+            let place = format!("{}:{}", old.file, old.line);
+            output::say(&format!("           recorded in {place}:{marker} {}", old.key.fingerprint()));
+        }
+    }
+
+    fn entry(&self) -> Entry {
+        let file = self.files.first().cloned().unwrap_or_else(|| known_hosts(self.host));
+        let instead = match &self.verdict {
+            Verdict::Changed(old) => old
+                .iter()
+                .filter(|old| old.file == file && old.marker.is_none())
+                .map(|old| old.line)
+                .collect(),
+            Verdict::Known | Verdict::New | Verdict::Revoked(_) => BTreeSet::new(),
+        };
+        Entry { file, key: self.key.clone(), instead }
+    }
+}
+
+/// Judges all keys that were seen. Where another key is recorded, a login as strict as a run's tells
+/// whether that is the one of another type, or of an authority that signed what the host shows.
+async fn judged<'a>(settings: &Settings, seen: &'a [Seen]) -> anyhow::Result<Vec<Judged<'a>>> {
+    let mut all = Vec::new();
+    for Seen { host, files, key, jumps, .. } in seen {
+        for key in jumps {
+            let verdict = judge(key, recorded(files, [&key.name]).await?, Vec::new());
+            all.push(Judged { host, files, jump: true, key, verdict });
+        }
+        if let Some(key) = key {
+            let others = other_names(&host.address, &host.name, host.ssh.port, key);
+            let others = recorded(files, &others).await?;
+            let verdict = judge(key, recorded(files, [&key.name]).await?, others);
+            all.push(Judged { host, files, jump: false, key, verdict });
+        }
+    }
+    let doubted = all.iter().filter(|judged| matches!(judged.verdict, Verdict::Changed(_)));
+    let doubted: BTreeMap<usize, &Host> = doubted.map(|judged| (judged.host.index, judged.host)).collect();
+    let accepted = accepted(settings, doubted.into_values().cloned().collect()).await?;
+    for judged in &mut all {
+        if accepted.contains(&judged.host.index) && matches!(judged.verdict, Verdict::Changed(_)) {
+            judged.verdict = Verdict::Known;
+        }
+    }
+    Ok(all)
+}
+
+/// Hosts whose keys a run would accept.
+async fn accepted(settings: &Settings, hosts: Vec<Host>) -> anyhow::Result<BTreeSet<usize>> {
+    let mut accepted = BTreeSet::new();
+    if hosts.is_empty() {
+        return Ok(accepted);
+    }
+    let ssh_settings = SshSettings { runtime_dir: settings.runtime_dir.clone(), ..SshSettings::default() };
+    let ssh = Arc::new(Ssh::start(ssh_settings, &hosts, Secrets::default()).await?);
+    for group in hosts.chunks(AT_ONCE) {
+        let mut tasks = JoinSet::new();
+        for host in group.iter().cloned() {
+            let ssh = ssh.clone();
+            tasks.spawn(async move {
+                match ssh.open(&host, Duration::from_secs(15)).await {
+                    Ok(mut remote) => {
+                        remote.close().await;
+                        Some(host.index)
+                    }
+                    // These come after the host has proven its key.
+                    Err(TransportError::Connect {
+                        kind:
+                            ConnectKind::KeyRefused
+                            | ConnectKind::NoShell
+                            | ConnectKind::SudoPassword
+                            | ConnectKind::SudoRefused,
+                        ..
+                    }) => Some(host.index),
+                    Err(_) => None,
+                }
+            });
+        }
+        while let Some(joined) = tasks.join_next().await {
+            accepted.extend(joined.context("a host's task was lost")?);
+        }
+    }
+    ssh.close().await;
+    Ok(accepted)
+}
+
+/// Shows what was seen. The keys to record; those that are not to be, by name.
+pub(super) async fn review(
+    settings: &Settings,
+    seen: &[Seen],
+    replace: bool,
+) -> anyhow::Result<(Vec<Entry>, Vec<HostKey>)> {
+    let (mut entries, mut refused) = (Vec::new(), Vec::new());
+    for judged in judged(settings, seen).await? {
+        match &judged.verdict {
+            Verdict::Known => judged.say(&format!("{}    ", paint(GOOD, "known"))),
+            Verdict::New => {
+                let entry = judged.entry();
+                if !entries.contains(&entry) {
+                    judged.say(&format!("{}      ", paint(CHANGE, "new")));
+                    entries.push(entry);
+                }
+            }
+            Verdict::Changed(_) => {
+                judged.say(&format!("{}  ", paint(BAD, "changed")));
+                if replace {
+                    entries.push(judged.entry());
+                } else {
+                    refused.push(judged.key.clone());
+                }
+            }
+            Verdict::Revoked(_) => {
+                judged.say(&format!("{}  ", paint(BAD, "revoked")));
+                refused.push(judged.key.clone());
+            }
+        }
+    }
+    Ok((entries, refused))
+}
+
+/// A key to record, and the numbers of the lines that it replaces.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct Entry {
+    file: Utf8PathBuf,
+    key: HostKey,
+    instead: BTreeSet<usize>,
 }
 
 fn tempdir() -> anyhow::Result<Utf8PathBuf> {
@@ -172,77 +429,32 @@ pub(crate) async fn record(
             remote.close().await;
         }
     }
+    let (new, refused) = review(settings, &seen, replace).await?;
     let mut unreached = false;
-    let mut new = Vec::new();
-    let mut refused = Vec::new();
-    for seen in &seen {
-        let file = known_hosts(&seen.host);
-        for jump in &seen.jumps {
-            if !known(&file, &jump.name).iter().any(|other| other.key == jump.key) {
-                let entry = (file.clone(), jump.clone());
-                if !new.contains(&entry) {
-                    output::say(&format!(
-                        "{}        {} (jump host)  {}",
-                        paint(CHANGE, "new"),
-                        jump.name,
-                        jump.fingerprint()
-                    ));
-                    new.push(entry);
-                }
-            }
-        }
-        let Some(key) = &seen.key else {
-            unreached = true;
-            let reason = seen.login.as_ref().err().map_or("showed no key".to_owned(), ToString::to_string);
-            output::say(&format!("{}  {}  {}", paint(BAD, "unreached"), seen.host.name, safe_line(&reason)));
-            continue;
-        };
-        match known(&file, &key.name) {
-            known if known.iter().any(|other| other.key == key.key) => {
-                output::say(&format!(
-                    "{}      {}  {}",
-                    paint(GOOD, "known"),
-                    seen.host.name,
-                    key.fingerprint()
-                ));
-            }
-            known if known.iter().any(|other| same_kind(other, key)) && !replace => {
-                refused.push(seen.host.name.clone());
-                output::say(&format!(
-                    "{}    {}  {}",
-                    paint(BAD, "changed"),
-                    seen.host.name,
-                    key.fingerprint()
-                ));
-                for old in known {
-                    output::say(&format!("           recorded in {file}: {}", old.fingerprint()));
-                }
-            }
-            _ => {
-                output::say(&format!(
-                    "{}        {}  {}",
-                    paint(CHANGE, "new"),
-                    seen.host.name,
-                    key.fingerprint()
-                ));
-                new.push((file, key.clone()));
-            }
-        }
+    for seen in seen.iter().filter(|seen| seen.key.is_none()) {
+        unreached = true;
+        let reason = seen.login.as_ref().err().map_or("showed no key".to_owned(), ToString::to_string);
+        output::say(&format!("{}  {}  {}", paint(BAD, "unreached"), seen.host.name, safe_line(&reason)));
     }
     if !refused.is_empty() {
-        return Err(Exit::new(
-            exit::CONFIG,
-            format!("{} show another key than the recorded one", refused.join(", ")),
-        )
-        .hint(format!(
-            "if they were reinstalled: provision inventory trust {inventory} --hosts {} --replace",
-            refused.join(",")
-        ))
-        .into());
+        let names: Vec<&str> = refused.iter().map(|key| key.name.as_str()).collect();
+        let mut error =
+            Exit::new(exit::CONFIG, format!("{} show another key than the recorded one", names.join(", ")));
+        if !replace {
+            let hosts = seen
+                .iter()
+                .filter(|seen| seen.key.iter().chain(&seen.jumps).any(|key| refused.contains(key)));
+            let hosts: Vec<&str> = hosts.map(|seen| seen.host.name.as_str()).collect();
+            error = error.hint(format!(
+                "if they were reinstalled: provision inventory trust {inventory} --hosts {} --replace",
+                hosts.join(",")
+            ));
+        }
+        return Err(error.into());
     }
     if !new.is_empty() {
         confirm(settings, yes, &format!("{again} --yes"))?;
-        append(&new, replace)?;
+        append(&new)?;
         output::say(&format!("{} recorded; next: provision plan {inventory}", keys(new.len())));
     }
     Ok(if unreached { exit::UNREACHABLE } else { exit::OK })
@@ -280,44 +492,28 @@ pub(crate) fn known_hosts(host: &Host) -> Utf8PathBuf {
     })
 }
 
-fn same_kind(a: &HostKey, b: &HostKey) -> bool {
-    a.key.split(' ').next() == b.key.split(' ').next()
-}
-
-/// Keys that a file has under a name. Hashed names are not read: they are ssh's to compare.
-fn known(file: &Utf8Path, name: &str) -> Vec<HostKey> {
-    let text = std::fs::read_to_string(file).unwrap_or_default();
-    text.lines()
-        .filter_map(HostKey::parse)
-        .filter(|key| key.name.split(',').any(|part| part == name))
-        .collect()
-}
-
-/// Records keys; with `replace`, in place of those that the file has under the same name.
+/// Records keys, in place of the lines that they name.
 ///
 /// # Errors
 /// When a file cannot be written.
-pub(crate) fn append(keys: &[(Utf8PathBuf, HostKey)], replace: bool) -> anyhow::Result<()> {
-    let mut by_file: BTreeMap<&Utf8Path, Vec<&HostKey>> = BTreeMap::new();
-    for (file, key) in keys {
-        by_file.entry(file).or_default().push(key);
+pub(crate) fn append(entries: &[Entry]) -> anyhow::Result<()> {
+    let mut by_file: BTreeMap<&Utf8Path, Vec<&Entry>> = BTreeMap::new();
+    for entry in entries {
+        by_file.entry(&entry.file).or_default().push(entry);
     }
-    for (file, keys) in by_file {
+    for (file, entries) in by_file {
         if let Some(directory) = file.parent().filter(|directory| !directory.as_str().is_empty()) {
             std::fs::create_dir_all(directory).with_context(|| format!("cannot create {directory}"))?;
         }
         let old = std::fs::read_to_string(file).unwrap_or_default();
-        let kept = old.lines().filter(|line| {
-            let Some(parsed) = HostKey::parse(line) else { return true };
-            !(replace && keys.iter().any(|key| key.name == parsed.name))
-        });
+        let gone = |number| entries.iter().any(|entry| entry.instead.contains(&number));
+        let kept = old.lines().zip(1..).filter(|(_, number)| !gone(*number)).map(|(line, _)| line);
         let mut text = String::new();
         for line in kept {
             put!(text, "{line}\n");
         }
-        for key in keys {
-            text.push_str(&key.line);
-            text.push('\n');
+        for entry in entries {
+            put!(text, "{}\n", entry.key.line);
         }
         // A reader never sees half a file.
         let temporary = Utf8PathBuf::from(format!("{file}.new"));
@@ -350,15 +546,51 @@ mod tests {
     use super::*;
 
     #[test]
-    fn keys_are_read_and_replaced() {
+    fn a_key_replaces_the_lines_that_it_names() {
         let directory = tempfile::tempdir().unwrap();
         let file = Utf8PathBuf::from_path_buf(directory.path().join("known_hosts")).unwrap();
         std::fs::write(&file, "# mine\n[127.0.0.1]:2222 ssh-ed25519 AAAA\nother ssh-rsa BBBB\n").unwrap();
         let key = HostKey::parse("[127.0.0.1]:2222 ssh-ed25519 CCCC").unwrap();
-        assert_eq!(known(&file, "[127.0.0.1]:2222").len(), 1);
-        append(&[(file.clone(), key)], true).unwrap();
+        append(&[Entry { file: file.clone(), key, instead: BTreeSet::from([2]) }]).unwrap();
         let text = std::fs::read_to_string(&file).unwrap();
         assert_eq!(text, "# mine\nother ssh-rsa BBBB\n[127.0.0.1]:2222 ssh-ed25519 CCCC\n");
+    }
+
+    #[test]
+    fn any_recorded_key_makes_another_one_a_changed_one() {
+        let recorded = |line: &str| {
+            let answer = format!("# Host h found: line 7 \n{line}\n");
+            Recorded::parse("f".into(), &answer)
+        };
+        let key = HostKey::parse("alias ssh-ed25519 AAAA").unwrap();
+        let of = |own: &str, others: &str| judge(&key, recorded(own), recorded(others));
+        assert_eq!(of("alias ssh-ed25519 AAAA", ""), Verdict::Known);
+        assert_eq!(of("", ""), Verdict::New);
+        assert_eq!(of("", "10.0.0.1 ssh-ed25519 AAAA"), Verdict::New);
+        assert_eq!(of("@revoked * ssh-rsa BBBB", ""), Verdict::New);
+        assert!(matches!(of("h ssh-rsa BBBB", "10.0.0.1 ssh-ed25519 AAAA"), Verdict::Changed(_)));
+        for line in
+            ["h ssh-ed25519 BBBB", "h ssh-rsa BBBB", "@cert-authority * ssh-rsa B", "@revoked h ssh-rsa B"]
+        {
+            assert_eq!(of(line, ""), Verdict::Changed(recorded(line)), "{line}");
+            assert_eq!(of("", line), Verdict::Changed(recorded(line)), "{line}");
+        }
+        let revoked = "@revoked * ssh-ed25519 AAAA";
+        assert!(matches!(of("alias ssh-ed25519 AAAA", revoked), Verdict::Revoked(line) if line.line == 7));
+    }
+
+    #[test]
+    fn a_host_is_looked_for_under_all_its_names() {
+        let names = |key: &str, port| {
+            let key = HostKey::parse(&format!("{key} ssh-ed25519 AAAA")).unwrap();
+            let names = other_names("10.0.0.1", "gpu0", port, &key);
+            names.into_iter().collect::<Vec<_>>().join(" ")
+        };
+        assert_eq!(names("10.0.0.1", None), "gpu0");
+        assert_eq!(names("[10.0.0.1]:2222", Some(2222)), "[gpu0]:2222");
+        assert_eq!(names("alias", Some(2222)), "[10.0.0.1]:2222 [gpu0]:2222");
+        // The port may be in the user's own configuration.
+        assert_eq!(names("[10.0.0.1]:2222", None), "[gpu0]:2222");
     }
 
     #[test]
