@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 use provision::cli::Cli;
-use provision::events::Event;
+use provision::events::{Emitter, Event, EventKind, HostStatus, RunStats, TaskCounts};
 use provision::report::record::Record;
 use provision::report::terminal::{Settings, Terminal, Verbosity};
 use provision::report::{Reporter as _, html, json, junit, plan, prometheus};
@@ -94,6 +94,42 @@ fn runs_as_they_are_watched() {
         snapshot(&format!("display/{name}-verbose.txt"), &plain(&display(&events, None, Verbosity::Verbose)));
         snapshot(&format!("display/{name}-quiet.txt"), &plain(&display(&events, None, Verbosity::Quiet)));
     }
+}
+
+#[test]
+fn the_last_line_names_all_hosts_that_are_left() {
+    let left = |number: &str| HostStatus::NotStarted(format!("the canary {number} failed"));
+    let away = HostStatus::Quarantined { reason: "lost".to_owned() };
+    for (statuses, wanted) in [
+        (vec![HostStatus::Failed, left("gpu0")], "--hosts '@failed,@not-started'"),
+        (vec![HostStatus::Failed, left("gpu0"), away.clone()], "--hosts '@failed,@unreachable,@not-started'"),
+        (vec![away], "--hosts @unreachable"),
+        (vec![HostStatus::Ok, left("gpu0")], "--hosts @not-started"),
+    ] {
+        let (emitter, mut receiver) = Emitter::new("run1", None);
+        for (number, status) in statuses.iter().enumerate() {
+            let host = format!("gpu{number}");
+            emitter.emit(EventKind::HostFinished {
+                host,
+                status: status.clone(),
+                tasks: TaskCounts::default(),
+                seconds: 1.0,
+            });
+        }
+        emitter.emit(EventKind::RunFinished { stats: RunStats::default(), exit_code: 5, seconds: 1.0 });
+        let events: Vec<Event> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
+        let text = plain(&display(&events, None, Verbosity::Normal));
+        assert!(text.ends_with(&format!(" {wanted}\n")), "{text}");
+        // The names mean the same in the record, also where the run was killed after this.
+        let again = Record::of(&events[..events.len() - 1]).again();
+        let named = again.values().map(std::collections::BTreeSet::len).sum::<usize>();
+        assert_eq!(named, statuses.iter().filter(|status| status.again().is_some()).count());
+    }
+    let killed = record_of("killed");
+    let open: Vec<&String> =
+        killed.hosts.iter().filter(|(_, host)| host.status.is_none()).map(|(name, _)| name).collect();
+    assert!(!open.is_empty());
+    assert_eq!(killed.again()["not-started"].iter().collect::<Vec<_>>(), open);
 }
 
 #[test]

@@ -127,7 +127,8 @@ pub enum HostStatus {
     },
     /// Marked `offline` in the inventory: not touched, not counted.
     Offline(String),
-    /// Not started, because the run was stopped or its budget of failures was spent.
+    /// Not started or not taken to its end: the run was stopped, its canary failed or its budget of
+    /// failures was spent.
     NotStarted(String),
 }
 
@@ -141,6 +142,16 @@ impl HostStatus {
             Self::Quarantined { .. } => "quarantined",
             Self::Offline(_) => "offline",
             Self::NotStarted(_) => "not_started",
+        }
+    }
+
+    /// What `--hosts @NAME` calls a host that needs another run.
+    pub fn again(&self) -> Option<&'static str> {
+        match self {
+            Self::Ok | Self::Offline(_) => None,
+            Self::Failed => Some("failed"),
+            Self::Unreachable { .. } | Self::Quarantined { .. } => Some("unreachable"),
+            Self::NotStarted(_) => Some("not-started"),
         }
     }
 }

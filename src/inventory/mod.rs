@@ -15,4 +15,4 @@ pub use expect::Expect;
 pub use file::{Busy, MaxFailed, NicMatch, Policy, Reboot};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 pub use load::{Bases, Inventory};
-pub use select::{Directory, select};
+pub use select::{Directory, RECORDED, select};

@@ -4,7 +4,8 @@
 //! union        = intersection { "," intersection }
 //! intersection = term { "&" term }
 //! term         = "!" term | "(" union ")" | atom
-//! atom         = name | host list | group | label "=" value | "@failed" | "@unreachable" | "all"
+//! atom         = name | host list | group | label "=" value | "all"
+//!              | "@failed" | "@unreachable" | "@not-started"
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,9 +22,12 @@ pub struct Directory {
     pub groups: BTreeMap<String, BTreeSet<usize>>,
     /// Hosts by label and value.
     pub labels: BTreeMap<String, BTreeMap<String, BTreeSet<usize>>>,
-    /// Hosts of the last run by outcome: `failed`, `unreachable`. Empty when there was none.
+    /// Hosts of the last run by outcome, see [`RECORDED`]. Empty when there was none.
     pub recorded: BTreeMap<String, BTreeSet<String>>,
 }
+
+/// What hosts of the last run are called: `@failed` and so on.
+pub const RECORDED: [&str; 3] = ["failed", "unreachable", "not-started"];
 
 /// How deep parentheses and complements may nest.
 const MAX_DEPTH: usize = 64;
@@ -163,10 +167,9 @@ impl Parser<'_> {
     }
 
     fn recorded(&self, name: &str, start: usize, end: usize) -> Result<BTreeSet<usize>, TextError> {
-        const NAMES: [&str; 2] = ["failed", "unreachable"];
-        if !NAMES.contains(&name) {
+        if !RECORDED.contains(&name) {
             let error = TextError::new(start, end, format!("`@{name}` is not known"));
-            return Err(TextError { help: did_you_mean_text(name, NAMES), ..error });
+            return Err(TextError { help: did_you_mean_text(name, RECORDED), ..error });
         }
         let Some(names) = self.directory.recorded.get(name) else {
             return Err(TextError::new(start, end, format!("there is no earlier run for `@{name}`")));
@@ -225,6 +228,9 @@ mod tests {
             .recorded
             .insert("failed".to_owned(), BTreeSet::from(["gpu3".to_owned(), "gone".to_owned()]));
         directory
+            .recorded
+            .insert("not-started".to_owned(), BTreeSet::from(["gpu5".to_owned(), "gpu6".to_owned()]));
+        directory
     }
 
     #[test]
@@ -239,6 +245,9 @@ mod tests {
             ("rack=r[1-2] & !rack=r1", "2 3"),
             ("a100 & (gpu0, gpu7)", "0"),
             ("@failed", "3"),
+            ("@not-started", "5 6"),
+            ("@failed,@not-started", "3 5 6"),
+            ("@not-started & !gpu5", "6"),
             ("all & !gpu", "8"),
             ("gpu & login0", ""),
         ] {
@@ -261,6 +270,7 @@ mod tests {
             ("rak=r1", 0, "label `rak`"),
             ("@unreachable", 0, "no earlier run"),
             ("@fail", 0, "`@fail`"),
+            ("@not_started", 0, "`@not_started`"),
             ("gpu[0-", 3, "not closed"),
         ] {
             let error = select(text, &directory()).unwrap_err();

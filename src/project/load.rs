@@ -42,8 +42,8 @@ pub struct LoadOptions {
     pub tags: Vec<String>,
     /// Home directory of the user, for `~` in paths.
     pub home: Option<Utf8PathBuf>,
-    /// Names of the hosts that `@failed` and `@unreachable` stand for, under `failed` and
-    /// `unreachable`. Missing when there was no earlier run.
+    /// Names of the hosts that `@failed` and its like stand for, under `failed` and so on. Missing
+    /// when there was no earlier run.
     pub recorded: BTreeMap<String, BTreeSet<String>>,
 }
 

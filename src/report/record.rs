@@ -1,12 +1,13 @@
 //! A whole run as one value, folded from its events.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
 use crate::events::{
     CheckResult, Event, EventKind, HostStatus, Outcome, PairTest, PlannedTask, RunStats, TaskRef,
 };
+use crate::inventory::RECORDED;
 
 /// One task of a host.
 #[derive(Debug, Clone)]
@@ -140,12 +141,17 @@ impl Record {
         self.hosts.entry(name.to_owned()).or_default()
     }
 
-    /// Hosts with a status of this word, for `--hosts @failed`.
-    pub fn hosts_with(&self, words: &[&str]) -> Vec<String> {
-        self.hosts
-            .iter()
-            .filter(|(_, host)| host.status.as_ref().is_some_and(|status| words.contains(&status.word())))
-            .map(|(name, _)| name.clone())
-            .collect()
+    /// Hosts that need another run, by the name that `--hosts @NAME` has for them.
+    pub fn again(&self) -> BTreeMap<&'static str, BTreeSet<String>> {
+        let mut again: BTreeMap<_, BTreeSet<String>> =
+            RECORDED.iter().map(|name| (*name, BTreeSet::new())).collect();
+        for (name, host) in &self.hosts {
+            // Where the run was killed no host has a status that did not end before.
+            let word = host.status.as_ref().map_or(Some("not-started"), HostStatus::again);
+            if let Some(hosts) = word.and_then(|word| again.get_mut(word)) {
+                hosts.insert(name.clone());
+            }
+        }
+        again
     }
 }

@@ -14,6 +14,7 @@ use super::{Reporter, output};
 use crate::events::{
     ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
 };
+use crate::inventory::RECORDED;
 
 /// How long a line waits for other hosts to say the same, in seconds.
 const PATIENCE: f64 = 2.5;
@@ -108,7 +109,8 @@ pub struct Terminal {
     /// Hosts that still need a reboot, by the reasons.
     reboots: BTreeMap<String, Vec<String>>,
     failed: BTreeSet<String>,
-    unreachable: BTreeSet<String>,
+    /// What `--hosts @NAME` calls the hosts that need another run.
+    again: BTreeSet<&'static str>,
     command: String,
     inventory: String,
     bars: Option<Bars>,
@@ -139,7 +141,7 @@ impl Terminal {
             counts: (0, 0),
             reboots: BTreeMap::new(),
             failed: BTreeSet::new(),
-            unreachable: BTreeSet::new(),
+            again: BTreeSet::new(),
             command: String::new(),
             inventory: String::new(),
             bars: None,
@@ -302,6 +304,7 @@ impl Terminal {
         if let Some((all, done)) = self.work.get_mut(host) {
             *done = *all;
         }
+        self.again.extend(status.again());
         let (verb, reason, hint) = match status {
             HostStatus::Ok | HostStatus::Offline(_) => return,
             HostStatus::Failed => {
@@ -311,12 +314,10 @@ impl Terminal {
             HostStatus::NotStarted(reason) => ("Left", reason.clone(), None),
             HostStatus::Unreachable { reason, hint, .. } => {
                 self.away += 1;
-                self.unreachable.insert(host.to_owned());
                 ("Unreached", reason.clone(), hint.clone())
             }
             HostStatus::Quarantined { reason } => {
                 self.away += 1;
-                self.unreachable.insert(host.to_owned());
                 ("Quarantine", reason.clone(), None)
             }
         };
@@ -399,15 +400,10 @@ impl Terminal {
             );
         }
         self.phase("Finished", tone, &text, Some(time));
-        let again = match (self.failed.is_empty(), self.unreachable.is_empty()) {
-            (true, true) => None,
-            (false, true) => Some("@failed"),
-            (true, false) => Some("@unreachable"),
-            (false, false) => Some("'@failed,@unreachable'"),
-        };
-        if let Some(hosts) = again
-            && exit_code != 0
-        {
+        let again: Vec<_> = RECORDED.iter().filter(|name| self.again.contains(*name)).collect();
+        if !again.is_empty() && exit_code != 0 {
+            let hosts = again.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(",");
+            let hosts = if again.len() > 1 { format!("'{hosts}'") } else { hosts };
             let text = format!("provision {} {} --hosts {hosts}", self.command, self.inventory);
             let lead = "continue with: ";
             let indent = " ".repeat(VERB + 2);

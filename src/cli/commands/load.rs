@@ -139,7 +139,7 @@ pub(crate) fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
     }
 }
 
-/// What `@failed` and `@unreachable` stand for: the hosts of the last recorded run.
+/// What `@failed` and its like stand for: hosts of the last recorded run.
 fn recorded(settings: &Settings, target: &Target) -> BTreeMap<String, BTreeSet<String>> {
     let mut recorded = BTreeMap::new();
     if !target.hosts.as_ref().is_some_and(|hosts| hosts.contains('@')) {
@@ -149,10 +149,9 @@ fn recorded(settings: &Settings, target: &Target) -> BTreeMap<String, BTreeSet<S
     let directory = cluster_dir(settings, &cluster);
     let Some(run) = journal::last_run(&directory) else { return recorded };
     let Ok(events) = journal::read(&directory, &run) else { return recorded };
-    let record = Record::of(&events);
-    recorded.insert("failed".to_owned(), record.hosts_with(&["failed"]).into_iter().collect());
-    let away = record.hosts_with(&["unreachable", "quarantined", "not_started"]);
-    recorded.insert("unreachable".to_owned(), away.into_iter().collect());
+    for (name, hosts) in Record::of(&events).again() {
+        recorded.insert(name.to_owned(), hosts);
+    }
     recorded
 }
 
