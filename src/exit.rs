@@ -65,14 +65,14 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: UNREACHABLE,
         name: "unreachable",
-        meaning: "a host could not be reached, or missed a deadline and was quarantined; the others were finished",
-        cure: "each such host is listed with the command that mends it; then run the same command with `--hosts @unreachable`",
+        meaning: "a host could not be reached, or missed a deadline and was quarantined; the others were finished, or not started where that stops the rollout",
+        cure: "each such host is listed with the command that mends it; then run the same command with `--hosts @unreachable`, or `--hosts '@unreachable,@not-started'`",
     },
     ExitCode {
         code: FAILED,
         name: "failed",
         meaning: "a task failed on at least one host",
-        cure: "the failure shows the command, what it printed and the likely cause; then run the same command with `--hosts @failed`",
+        cure: "the failure shows the command, what it printed and the likely cause; then run the same command with `--hosts @failed`; the last line of the run has it, with the hosts that were not started",
     },
     ExitCode {
         code: DRIFT,

@@ -114,7 +114,6 @@ pub(super) async fn run(
         mode: launch.mode,
         deadlines: Deadlines::default(),
         cancel,
-        stopper: stopper.clone(),
         secrets,
         controller: controller(&state),
         alive: Box::new(move |run| journal::is_alive_anywhere(&state, run)),

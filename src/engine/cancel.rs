@@ -7,7 +7,7 @@ use tokio::sync::watch;
 pub enum Stop {
     /// Not at all.
     No,
-    /// Start nothing new; what runs on hosts may end (first Ctrl-C, SIGTERM, a spent budget).
+    /// Start nothing new; what runs on hosts may end (first Ctrl-C, SIGTERM).
     Finish,
     /// End the tasks on the hosts too (second Ctrl-C).
     End,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
-use super::cancel::{Cancel, Stopper};
+use super::cancel::Cancel;
 use super::fleet::SharedFacts;
 use crate::events::Emitter;
 use crate::facts::Query;
@@ -99,8 +99,6 @@ pub struct Context {
     pub deadlines: Deadlines,
     /// Whether the run is to stop.
     pub cancel: Cancel,
-    /// For stopping it from within: a spent budget of failures.
-    pub stopper: Stopper,
     /// Values behind the placeholders of secrets.
     pub secrets: Secrets,
     /// Name of this controller for lock owners; no white space.

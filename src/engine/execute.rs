@@ -49,6 +49,8 @@ impl Session {
         let mut unchanged = Vec::new();
         let mut changed_anything = false;
         let mut stopped: Option<String> = None;
+        // What a stop of the run left, if it did.
+        let mut left: Option<String> = None;
         for (position, item) in work.iter().enumerate() {
             let after = work.get(position + 1..).unwrap_or_default();
             let mut fresh = None;
@@ -71,8 +73,10 @@ impl Session {
                 };
                 let reason =
                     stopped.clone().or_else(|| self.led_elsewhere(&item.step, leaders)).or_else(|| {
-                        (self.context.cancel.now() > Stop::No)
-                            .then(|| "not started: the run was stopped".to_owned())
+                        (self.context.cancel.now() > Stop::No).then(|| {
+                            left.get_or_insert_with(|| format!("`{}`", task.name));
+                            "not started: the run was stopped".to_owned()
+                        })
                     });
                 if let Some(reason) = reason {
                     self.finish_task(task, Outcome::Skipped(reason), 0.0, false);
@@ -114,6 +118,11 @@ impl Session {
         }
         if stopped.is_none() && self.context.cancel.now() == Stop::No {
             self.run_handlers(&mut planner, Handlers::All).await?;
+        } else if stopped.is_none() && !self.notified.is_empty() {
+            left.get_or_insert_with(|| "its handlers".to_owned());
+        }
+        if let Some(left) = left.filter(|_| !self.failed) {
+            self.not_started(&format!("the run was stopped before {left}"));
         }
         Ok(())
     }

@@ -18,6 +18,7 @@ mod guard;
 mod hints;
 mod login;
 mod register;
+mod rollout;
 mod run;
 mod session;
 mod spread;

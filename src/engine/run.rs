@@ -1,6 +1,7 @@
-//! A whole run: stages, batches, the budget of failures, the sums.
+//! A whole run: stages, batches, the sums.
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
@@ -9,6 +10,7 @@ use tokio::task::JoinSet;
 use super::cancel::Stop;
 use super::context::{Context, Mode};
 use super::fleet;
+use super::rollout::{Batch, Budget};
 use super::session::Session;
 use super::stage::Leaders;
 use crate::events::{EventKind, HostStatus, RunStats};
@@ -24,7 +26,7 @@ pub struct Report {
     pub sessions: Vec<Session>,
     /// Whether a host's lock was held by another run.
     pub locked: bool,
-    /// Why the run was stopped before its end, if it was.
+    /// Whether the run was stopped before its end.
     pub stopped: bool,
 }
 
@@ -79,11 +81,12 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
             .collect(),
         stages: stages.len() as u64,
     });
+    let budget = Arc::new(Budget::new(context.clone(), &sessions));
     let last = stages.len().saturating_sub(1);
     for (number, range) in stages.iter().enumerate() {
         fleet::tell_absent(&context, range.clone());
         let leaders = leaders(&context, &sessions, range.clone());
-        sessions = stage(&context, sessions, range.clone(), &leaders, number == last).await;
+        sessions = stage(&context, sessions, range.clone(), &leaders, &budget, number == last).await;
     }
     sessions.sort_by_key(Session::index);
     context.transport.close().await;
@@ -108,7 +111,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
         stats.tasks.failed += tasks.failed;
         locked |= session.locked();
     }
-    let stopped = context.cancel.now() > Stop::No;
+    let stopped = context.cancel.now() > Stop::No || budget.stopped();
     Report { stats, sessions, locked, stopped }
 }
 
@@ -127,7 +130,7 @@ pub fn exit_code(stats: &RunStats, allow_unreachable: u64, locked: bool) -> Vec<
     codes
 }
 
-fn leaders(context: &Context, sessions: &[Session], range: std::ops::Range<usize>) -> Leaders {
+fn leaders(context: &Context, sessions: &[Session], range: Range<usize>) -> Leaders {
     let mut leaders = Leaders::new();
     for step in context.project.steps.get(range).unwrap_or_default() {
         let healthy = || sessions.iter().filter(|s| !s.is_over() && !s.has_failed()).map(Session::index);
@@ -143,82 +146,52 @@ fn leaders(context: &Context, sessions: &[Session], range: std::ops::Range<usize
     leaders
 }
 
-/// One stage on all hosts: canary first, then batches; only an apply is rolled out.
+/// One stage on all hosts: canaries first, then batches; only an apply is rolled out.
 async fn stage(
     context: &Arc<Context>,
     sessions: Vec<Session>,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     leaders: &Leaders,
+    budget: &Arc<Budget>,
     last: bool,
 ) -> Vec<Session> {
-    let rollout = &context.project.rollout;
-    let total = sessions.len();
-    let mut waiting = sessions.into_iter().peekable();
-    let mut done: Vec<Session> = Vec::new();
-    let mut number = 0;
-    while waiting.peek().is_some() {
-        let (name, size) = if context.mode != Mode::Apply {
-            (None, total)
-        } else if let Some(canary) =
-            rollout.canary.filter(|canary| number == 0 && (1..total).contains(canary))
-        {
-            (Some("canary".to_owned()), canary)
-        } else {
-            match rollout.batch {
-                Some(size) if size > 0 && size < total => (Some(format!("batch {number}")), size),
-                _ => (None, total),
-            }
-        };
-        let batch: Vec<Session> = waiting.by_ref().take(size).collect();
-        if let Some(name) = name {
-            let hosts = batch.iter().map(|session| session.name().to_owned()).collect();
+    let (mut done, waiting): (Vec<_>, Vec<_>) = sessions.into_iter().partition(Session::is_over);
+    for Batch { name, sessions } in budget.batches(waiting, range.clone()) {
+        let more = sessions.iter().any(|session| session.has_more(range.start));
+        let refused = more && budget.refusal().is_some();
+        if let Some(name) = name.filter(|_| !refused) {
+            let hosts = sessions.iter().map(|session| session.name().to_owned()).collect();
             context.emitter.emit(EventKind::BatchStarted { name, hosts });
         }
-        done.extend(together(context, batch, range.clone(), leaders, last).await);
-        number += 1;
-        stop_when_spent(context, &done, total);
+        done.extend(together(context, sessions, range.clone(), leaders, budget, last).await);
     }
+    done.sort_by_key(Session::index);
     done
 }
 
-/// Stops the run when more hosts failed than the rollout allows.
-fn stop_when_spent(context: &Context, done: &[Session], total: usize) {
-    let Some(allowed) = context.project.rollout.may_fail(total) else { return };
-    let failed = done.iter().filter(|session| session.has_failed() || session.is_gone()).count();
-    if failed > allowed
-        && context.cancel.now() == Stop::No
-        && context.mode == Mode::Apply
-        && done.len() < total
-    {
-        let reason = format!("{failed} hosts failed, more than rollout.max_failed allows ({allowed})");
-        context.emitter.emit(EventKind::Stopping { reason });
-        context.stopper.ask(Stop::Finish);
-    }
-}
-
-/// Some hosts at once, each on its own.
+/// Some hosts at once, each on its own. Each is started only while the budget lasts.
 async fn together(
     context: &Arc<Context>,
     batch: Vec<Session>,
-    range: std::ops::Range<usize>,
+    range: Range<usize>,
     leaders: &Leaders,
+    budget: &Arc<Budget>,
     last: bool,
 ) -> Vec<Session> {
     let permits = Arc::new(Semaphore::new(context.project.rollout.parallel.max(1)));
     let mut tasks = JoinSet::new();
     for mut session in batch {
-        let permits = permits.clone();
-        let range = range.clone();
-        let leaders = leaders.clone();
-        let cancel = context.cancel.clone();
+        let permit = permits.clone().acquire_owned().await;
+        if session.has_more(range.start)
+            && let Some(reason) = budget.refusal()
+        {
+            session.not_started(&reason);
+        }
+        let (range, leaders, budget) = (range.clone(), leaders.clone(), budget.clone());
         tasks.spawn(async move {
-            let permit = permits.acquire().await;
-            if cancel.now() > Stop::No && !session.was_started() {
-                session.not_started("the run was stopped before it");
-            } else {
-                session.stage(range, &leaders).await;
-            }
-            if last || session.is_over() {
+            session.stage(range, &leaders).await;
+            budget.note(&session);
+            if last || session.is_over() || session.has_failed() {
                 session.finish().await;
             }
             drop(permit);
@@ -233,6 +206,5 @@ async fn together(
             Err(_) => {}
         }
     }
-    done.sort_by_key(Session::index);
     done
 }

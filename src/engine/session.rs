@@ -1,6 +1,7 @@
 //! One host of a run: its connection, its facts, and how it stands.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::ops::Range;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -151,13 +152,19 @@ impl Session {
         self.locked
     }
 
-    /// Whether anything was done on it.
-    pub fn was_started(&self) -> bool {
-        self.gathered || self.remote.is_some()
+    /// Whether some steps are for it.
+    pub(super) fn has_work(&self, range: Range<usize>) -> bool {
+        let steps = self.context.project.steps.get(range).unwrap_or_default();
+        steps.iter().any(|step| step.hosts.contains(&self.host.index))
     }
 
-    /// Ends it before it was touched.
-    pub fn not_started(&mut self, reason: &str) {
+    /// Whether the run still has something for it, from a step on.
+    pub(super) fn has_more(&self, from: usize) -> bool {
+        !self.gathered || self.has_work(from..self.context.project.steps.len())
+    }
+
+    /// Ends it before its end, because the run is stopped.
+    pub(super) fn not_started(&mut self, reason: &str) {
         if self.status.is_none() {
             self.status = Some(HostStatus::NotStarted(reason.to_owned()));
         }

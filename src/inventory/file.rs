@@ -151,11 +151,15 @@ crate::record! {
     RolloutFile("`rollout`") {
         /// The most hosts worked on at once.
         opt parallel: Sp<u32>,
-        /// Hosts that go first, alone.
+        /// Hosts that `apply` changes first, alone: the first of the run that have tasks, in the
+        /// order of the inventory. When one of them fails, is unreachable or is lost, nothing else
+        /// is started.
         opt canary: Sp<u32>,
-        /// Hosts per batch after that.
+        /// Hosts per batch after that. The next batch starts when all of this one have ended.
         opt batch: Sp<u32>,
-        /// How many hosts may fail before no more are started: a number or `"5%"`.
+        /// How many hosts may fail: a number, or `"5%"` of the hosts of the run, rounded down.
+        /// Unreachable and lost hosts count. It is looked at before each host: when more failed,
+        /// hosts that were started go on and no other is.
         opt max_failed: MaxFailed,
     }
 }

@@ -19,7 +19,7 @@ use crate::sources::SiteSources;
 pub struct Rollout {
     /// The most hosts worked on at once.
     pub parallel: usize,
-    /// Hosts that go first, alone.
+    /// Hosts that go first, alone; when one fails nothing else is started.
     pub canary: Option<usize>,
     /// Hosts per batch after that.
     pub batch: Option<usize>,
