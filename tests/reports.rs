@@ -9,8 +9,8 @@ use std::collections::BTreeMap;
 
 use provision::checks;
 use provision::events::{
-    ChangeView, CheckCounts, CheckResult, CheckStatus, Event, EventKind, Evidence, HostStatus, PairTest,
-    PlannedTask, PlannedVerdict, RunStats, TaskCounts, TaskRef,
+    ChangeView, CheckCounts, CheckResult, CheckStatus, Event, EventKind, Evidence, Failure, HostStatus,
+    Outcome, PairTest, PlannedTask, PlannedVerdict, RunStats, TaskCounts, TaskRef,
 };
 use provision::report::record::Record;
 use provision::report::{html, json, junit, prometheus};
@@ -242,6 +242,136 @@ fn the_worst_day_still_opens() {
     assert!(page.len() < 5_000_000, "{} bytes", page.len());
 }
 
+/// An `apply` of a driver: each host changed something else, two failed, one was blocked, many are
+/// away; `most` bytes of output of each.
+fn applied(number: usize, most: usize) -> Record {
+    let mut record = Record::default();
+    let mut add = |kind: EventKind| {
+        let at = "2026-11-21T09:30:00Z".parse().unwrap();
+        record.add(&Event { run: "20261121-093000-1a2b".to_owned(), seq: 1, at, elapsed: 41.5, kind });
+    };
+    let names: Vec<String> = (0..number).map(|host| format!("gpu{host:03}")).collect();
+    add(EventKind::RunStarted {
+        command: "apply".to_owned(),
+        inventory: "inventories/a100.yaml".to_owned(),
+        cluster: "roce-a100".to_owned(),
+        version: "0".to_owned(),
+        hosts: names.clone(),
+        offline: BTreeMap::new(),
+        playbooks: 1,
+        tasks: 2,
+        steps: BTreeMap::new(),
+        stages: 1,
+    });
+    let mut stats = RunStats { hosts: number as u64, ..RunStats::default() };
+    for (host, name) in names.iter().enumerate() {
+        let status = match host {
+            30.. => HostStatus::Unreachable {
+                kind: ConnectKind::TimedOut,
+                reason: format!("ssh: connect to 10.0.{host}.1 port 22: timed out"),
+                hint: None,
+            },
+            20 | 25 => HostStatus::Failed,
+            _ => HostStatus::Ok,
+        };
+        for task in ["accounts", "driver"] {
+            let change = ChangeView {
+                object: "x".to_owned(),
+                summary: format!("~ /etc/{task}-{host}"),
+                diff: "+x\n".repeat(most / 3),
+                disruption: "none".to_owned(),
+            };
+            let outcome = match (host, task) {
+                (30.., _) => continue,
+                (20 | 25, "driver") => Outcome::Failed(Failure {
+                    message: format!("E: no space left on device {host}"),
+                    command: None,
+                    output: "x".repeat(most),
+                    hint: None,
+                }),
+                (22, "driver") => Outcome::Blocked("the host is in use: python3".to_owned()),
+                _ => Outcome::Changed { changes: vec![change], output: String::new() },
+            };
+            let task = TaskRef {
+                id: format!("base/{task}"),
+                item: None,
+                name: task.to_owned(),
+                resource: "package".to_owned(),
+            };
+            add(EventKind::TaskFinished { host: name.clone(), task, outcome, seconds: 1.0, attached: false });
+        }
+        match status {
+            HostStatus::Unreachable { .. } => stats.unreachable += 1,
+            HostStatus::Failed => stats.failed += 1,
+            HostStatus::Ok
+            | HostStatus::Quarantined { .. }
+            | HostStatus::Offline(_)
+            | HostStatus::NotStarted(_) => stats.ok += 1,
+        }
+        add(EventKind::HostFinished {
+            host: name.clone(),
+            status,
+            tasks: TaskCounts::default(),
+            seconds: 1.0,
+        });
+    }
+    add(EventKind::RunFinished { stats, exit_code: 5, seconds: 41.5 });
+    record
+}
+
+#[test]
+fn a_page_hides_nothing_that_went_wrong() {
+    // With texts that are more than all that a page may hold, too.
+    for (name, most) in [("apply.html", 30), ("apply-long.html", 60_000)] {
+        let page = html::page(&applied(430, most)).unwrap();
+        keep(name, &page);
+        let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("{name}: no {text}"));
+        let first = at("10.0.30.1").min(at("/etc/accounts-0"));
+        for (host, reason) in
+            [("gpu020", "device 20"), ("gpu025", "device 25"), ("gpu022", "in use: python3")]
+        {
+            assert!(at(&format!("<span class=\"hosts\">{host}</span>")) < first, "{name}: {host}");
+            assert!(at(reason) < first, "{name}: {reason} stands before all else");
+        }
+        assert!(
+            at("device 25") < at("in use: python3"),
+            "{name}: what failed stands before what was blocked"
+        );
+        for host in 30..430 {
+            at(&format!("gpu{host:03}"));
+            at(&format!("10.0.{host}.1 port 22: timed out"));
+        }
+        assert!(page.contains("other changes, see --json"), "{name}: changes are limited");
+    }
+}
+
+#[test]
+fn a_page_names_the_hosts_of_all_findings() {
+    // Thirteen texts and more of one check, and nothing left of the budget of text.
+    let page = html::page(&fleet(1000, on_the_worst_day)).unwrap();
+    assert_eq!(page.matches("other texts on <span class=\"hosts\">gpu").count(), ids().len());
+    let findings = page.split("<h2>Findings</h2>").nth(1).unwrap().split("</section>").next().unwrap();
+    assert!(!findings.contains("<span class=\"hosts\">(left out"), "hosts are never left out");
+}
+
+#[test]
+fn a_page_shows_all_pairs_that_carry_nothing() {
+    let mut record = fleet(4, on_a_bad_day);
+    record.pairs = (0..300)
+        .map(|pair| PairTest {
+            rail: "mlx5_0".to_owned(),
+            hosts: [format!("a{pair:03}"), format!("b{pair:03}")],
+            gbps: (pair % 6 == 0).then_some(190.0),
+            error: (pair % 6 != 0).then(|| "Couldn't connect".to_owned()),
+        })
+        .collect();
+    let page = html::page(&record).unwrap();
+    for pair in (0..300).filter(|pair| pair % 6 != 0) {
+        assert!(page.contains(&format!("a{pair:03} – b{pair:03}")), "{pair}");
+    }
+    assert!(page.contains("50 pairs that are no worse"), "the good ones are limited");
+}
+
 #[test]
 fn a_page_needs_nothing_and_obeys_no_host() {
     let evil = |_: usize| {
@@ -291,6 +421,19 @@ fn the_terminal_shows_a_thousand_hosts_on_a_screen() {
     keep("thousand.txt", &text);
     assert!(text.lines().count() <= 50, "{} lines:\n{text}", text.lines().count());
     assert!(text.contains("gpu.answers"));
+}
+
+#[test]
+fn the_terminal_spares_no_line_by_hiding_one_text() {
+    let text = |hosts: usize| {
+        let message = |host| format!("device {host} is down");
+        let record = fleet(hosts, |host| {
+            vec![finding("gpu.count", CheckStatus::Fail, &message(host), "x", "y".into())]
+        });
+        anstream::adapter::strip_str(&provision::report::checks::text(&record, false)).to_string()
+    };
+    assert!(text(4).contains("gpu003  device 3 is down"), "{}", text(4));
+    assert!(text(5).contains("gpu[003-004]  2 other texts"), "{}", text(5));
 }
 
 #[test]

@@ -37,10 +37,12 @@ fn checks_of(ids: &[&str]) -> String {
 fn lines(text: &mut String, finding: &Finding<'_>) {
     let ids = checks_of(&finding.checks);
     let why = finding.because.map(|id| format!(" (see {id})")).unwrap_or_default();
-    for variant in finding.variants.iter().take(VARIANTS) {
+    // The place of "1 other text" has room for that text.
+    let most = if finding.variants.len() == VARIANTS + 1 { VARIANTS + 1 } else { VARIANTS };
+    for variant in finding.variants.iter().take(most) {
         line(text, finding.status, &ids, &fold(&variant.hosts), &format!("{}{why}", variant.message));
     }
-    let rest = finding.variants.get(VARIANTS..).unwrap_or_default();
+    let rest = finding.variants.get(most..).unwrap_or_default();
     let hosts: Vec<&str> = rest.iter().flat_map(|variant| variant.hosts.iter().copied()).collect();
     if !hosts.is_empty() {
         let other = count(rest.len() as u64, "other text");

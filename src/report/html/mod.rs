@@ -1,13 +1,15 @@
 //! The result as one HTML file that needs nothing else: for people who were not there.
 //!
 //! ```text
-//!   Record ─┬─ findings, outliers, changes, hosts ─> page.html (tera), readable without scripts
+//!   Record ─┬─ what failed, hosts that are away, findings, outliers, changes
+//!           │                                        ─> page.html (tera), readable without scripts
 //!           └─ matrix: equal results and texts once ─> JSON in the page ─> script.js
 //! ```
 //!
 //! Everything is folded: hosts that say the same are one row, equal results and texts stand in the
 //! file once. What would not fit a budget of text is left to `--json`, so that no fleet makes a file
-//! that a browser cannot open.
+//! that a browser cannot open. What went wrong is no part of that: it comes first, each host of it is
+//! named, and so is the reason, if in short.
 
 mod matrix;
 mod pairs;
@@ -27,6 +29,7 @@ use crate::events::{ChangeView, CheckStatus, HostStatus, Outcome, PlannedVerdict
 use crate::exit;
 
 const PAGE: &str = include_str!("page.html");
+const TASKS: &str = include_str!("tasks.html");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
@@ -38,8 +41,10 @@ const LINE: usize = 2000;
 const VARIANTS: usize = 12;
 /// Rows of a table outside of the matrix.
 const ROWS: usize = 200;
-/// Groups of hosts that are shown of one task.
+/// Groups of hosts with changes that are shown of one task.
 const GROUPS: usize = 12;
+/// Bytes of a reason that is shown without a budget.
+const SHORT: usize = 300;
 
 /// How many bytes of text may still be written.
 #[derive(Debug)]
@@ -51,16 +56,16 @@ const LEFT_OUT: &str = "(left out, see --json)";
 impl Budget {
     /// A text that is safe to show, cut where it is too long; `None` when it would not fit.
     fn try_take(&mut self, text: &str, most: usize) -> Option<String> {
-        let clean = safe(text);
-        let mut end = clean.len().min(most);
-        while !clean.is_char_boundary(end) {
-            end -= 1;
-        }
-        let kept = clean.get(..end).unwrap_or_default();
+        let kept = shortened(text, most);
         // What has a meaning in HTML is written as six bytes.
-        let cost = end + 5 * kept.matches(['<', '>', '&', '"', '\'', '\\', '\n']).count();
+        let cost = kept.len() + 5 * kept.matches(['<', '>', '&', '"', '\'', '\\', '\n']).count();
         self.0 = self.0.checked_sub(cost)?;
-        Some(if end < clean.len() { format!("{kept} …") } else { kept.to_owned() })
+        Some(kept)
+    }
+
+    /// A text that must not be missing: its beginning where all of it would not fit.
+    fn keep(&mut self, text: &str, most: usize) -> String {
+        self.try_take(text, most).unwrap_or_else(|| shortened(text, SHORT))
     }
 
     /// The same with a remark for what would not fit.
@@ -69,13 +74,25 @@ impl Budget {
     }
 }
 
+/// A text that is safe to show, cut where it is too long.
+fn shortened(text: &str, most: usize) -> String {
+    let clean = safe(text);
+    let mut end = clean.len().min(most);
+    while !clean.is_char_boundary(end) {
+        end -= 1;
+    }
+    let kept = clean.get(..end).unwrap_or_default();
+    if end < clean.len() { format!("{kept} …") } else { clean }
+}
+
 /// The run as a page.
 ///
 /// # Errors
 /// When the template is broken, which a test looks for.
 pub fn page(record: &Record) -> anyhow::Result<String> {
     let mut engine = Tera::default();
-    engine.add_raw_template("page.html", PAGE).context("the template of the page")?;
+    let templates = [("page.html", PAGE), ("tasks.html", TASKS)];
+    engine.add_raw_templates(templates).context("the templates of the page")?;
     let mut context = Context::new();
     let mut budget = Budget(TEXT);
     let is_outlier = |finding: &Finding<'_>| {
@@ -86,11 +103,13 @@ pub fn page(record: &Record) -> anyhow::Result<String> {
     context.insert("script", SCRIPT);
     context.insert("head", &head(record));
     context.insert("tiles", &tiles(record));
+    let (bad, tasks) = tasks(record, &mut budget);
+    context.insert("bad", &bad);
     context.insert("lost", &lost(record));
     context.insert("findings", &found.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
     context.insert("outliers", &outliers.iter().map(|it| finding(it, &mut budget)).collect::<Vec<_>>());
     context.insert("pairs", &pairs::data(&record.pairs, &mut budget));
-    context.insert("tasks", &tasks(record, &mut budget));
+    context.insert("tasks", &tasks);
     context.insert("notes", &notes(record, &mut budget));
     let matrix = matrix::data(record);
     context.insert("rows", &matrix.rows);
@@ -156,17 +175,17 @@ fn tiles(record: &Record) -> Vec<Json> {
     tiles
 }
 
-/// Hosts with an equal text, folded.
-fn grouped<'a>(pairs: impl Iterator<Item = (&'a str, (String, Option<String>))>) -> Vec<Json> {
+/// Hosts with an equal text, folded; `most` of the texts.
+fn grouped<'a>(pairs: impl Iterator<Item = (&'a str, (String, Option<String>))>, most: usize) -> Vec<Json> {
     let mut groups: IndexMap<(String, Option<String>), Vec<&str>> = IndexMap::new();
     for (host, text) in pairs {
         groups.entry(text).or_default().push(host);
     }
     let group = |((text, hint), hosts): ((String, Option<String>), Vec<&str>)| json!({ "hosts": fold(&hosts), "count": count(hosts.len() as u64, "host"), "text": text, "hint": hint });
-    let more = groups.len().saturating_sub(ROWS) as u64;
+    let more = groups.len().saturating_sub(most) as u64;
     let rest = (more > 0)
         .then(|| json!({ "hosts": "", "count": "", "text": count(more, "other text"), "hint": null }));
-    groups.into_iter().take(ROWS).map(group).chain(rest).collect()
+    groups.into_iter().take(most).map(group).chain(rest).collect()
 }
 
 /// Hosts of which nothing is known, and why.
@@ -180,13 +199,14 @@ fn lost(record: &Record) -> Vec<Json> {
             HostStatus::Ok | HostStatus::Failed => return None,
         };
         let word = host.status.as_ref().map_or("", HostStatus::word).replace('_', " ");
-        Some((name.as_str(), (safe(&format!("{word}: {reason}")), hint.map(|hint| safe(&hint)))))
+        let text = shortened(&format!("{word}: {reason}"), LINE);
+        Some((name.as_str(), (text, hint.map(|hint| shortened(&hint, LINE)))))
     });
     let offline = record
         .offline
         .iter()
         .map(|(name, reason)| (name.as_str(), (safe(&format!("offline: {reason}")), None)));
-    grouped(here.chain(offline))
+    grouped(here.chain(offline), usize::MAX)
 }
 
 /// Reboots that are pending, and warnings.
@@ -201,7 +221,7 @@ fn notes(record: &Record, budget: &mut Budget) -> Vec<Json> {
             texts.map(|text| (name.as_str(), (budget.take(&text, LINE), None))).collect::<Vec<_>>()
         })
         .collect();
-    grouped(pairs.into_iter())
+    grouped(pairs.into_iter(), ROWS)
 }
 
 fn finding(finding: &Finding<'_>, budget: &mut Budget) -> Json {
@@ -221,8 +241,8 @@ fn finding(finding: &Finding<'_>, budget: &mut Budget) -> Json {
                 );
             }
             json!({
-                "message": budget.take(variant.message, LINE),
-                "hosts": budget.take(&fold(&variant.hosts), 8 * LINE),
+                "message": budget.keep(variant.message, LINE),
+                "hosts": safe(&fold(&variant.hosts)),
                 "count": count(variant.hosts.len() as u64, "host"),
                 "first": variant.hosts.first(),
                 "evidence": evidence,
@@ -230,7 +250,7 @@ fn finding(finding: &Finding<'_>, budget: &mut Budget) -> Json {
         })
         .collect();
     let rest = finding.variants.get(VARIANTS..).unwrap_or_default();
-    let more: u64 = rest.iter().map(|variant| variant.hosts.len() as u64).sum();
+    let more: Vec<&str> = rest.iter().flat_map(|variant| variant.hosts.iter().copied()).collect();
     let hosts: std::collections::BTreeSet<&str> =
         finding.variants.iter().flat_map(|variant| variant.hosts.iter().copied()).collect();
     json!({
@@ -243,7 +263,8 @@ fn finding(finding: &Finding<'_>, budget: &mut Budget) -> Json {
         "hint": finding.hint.map(safe),
         "because": finding.because,
         "variants": variants,
-        "more": (more > 0).then(|| format!("{} on {}", count(rest.len() as u64, "other text"), count(more, "host"))),
+        "more": (!more.is_empty()).then(|| count(rest.len() as u64, "other text")),
+        "more_hosts": safe(&fold(&more)),
     })
 }
 
@@ -259,6 +280,11 @@ struct Story {
 impl Story {
     fn new(word: &str, class: &'static str, text: impl Into<String>, detail: impl Into<String>) -> Self {
         Self { word: word.to_owned(), class, text: text.into(), detail: detail.into() }
+    }
+
+    /// Whether it went wrong or could not be done.
+    fn is_bad(&self) -> bool {
+        self.class == "fail" || self.word == "blocked"
     }
 
     fn planned(verdict: &PlannedVerdict) -> Option<Self> {
@@ -303,8 +329,8 @@ fn diffs(changes: &[ChangeView]) -> String {
 /// A task and what is told of it, by hosts.
 type Stories<'a> = IndexMap<(&'a str, Option<usize>), (&'a str, &'a str, IndexMap<Story, Vec<&'a str>>)>;
 
-/// What the tasks would change, or did.
-fn tasks(record: &Record, budget: &mut Budget) -> Vec<Json> {
+/// Tasks that failed or were blocked, of which nothing is left out; and what tasks would change, or did.
+fn tasks(record: &Record, budget: &mut Budget) -> (Vec<Json>, Vec<Json>) {
     let mut tasks: Stories<'_> = IndexMap::new();
     for (name, host) in &record.hosts {
         let planned = host.plan.iter().map(|planned| (&planned.task, Story::planned(&planned.verdict)));
@@ -324,25 +350,35 @@ fn tasks(record: &Record, budget: &mut Budget) -> Vec<Json> {
         json!({
             "word": story.word,
             "class": story.class,
-            "text": budget.take(&story.text, LINE),
+            "text": if story.is_bad() { budget.keep(&story.text, LINE) } else { budget.take(&story.text, LINE) },
             "detail": budget.take(&story.detail, 2 * LINE),
-            "hosts": budget.take(&fold(hosts), 8 * LINE),
+            "hosts": safe(&fold(hosts)),
             "count": count(hosts.len() as u64, "host"),
         })
     };
-    tasks
-        .values()
-        .map(|(name, resource, stories)| {
-            let groups: Vec<Json> = stories.iter().take(GROUPS).map(|it| group(it, budget)).collect();
-            let more = stories.len().saturating_sub(GROUPS) as u64;
-            json!({
-                "name": safe(name),
-                "resource": resource,
-                "groups": groups,
-                "more": (more > 0).then(|| count(more, "other change")),
+    for (.., stories) in tasks.values_mut() {
+        stories.sort_by_key(|story, _| story.class != "fail");
+    }
+    let mut part = |of: fn(&Story) -> bool, most: usize| -> Vec<Json> {
+        let parts = tasks.values().filter_map(|(name, resource, stories)| {
+            let these = || stories.iter().filter(|(story, _)| of(story));
+            let groups: Vec<Json> = these().take(most).map(|it| group(it, budget)).collect();
+            let more = these().count().saturating_sub(most) as u64;
+            (!groups.is_empty()).then(|| {
+                json!({
+                    "name": safe(name),
+                    "resource": resource,
+                    "class": if these().any(|(story, _)| story.class == "fail") { "fail" } else { "" },
+                    "groups": groups,
+                    "more": (more > 0).then(|| count(more, "other change")),
+                })
             })
-        })
-        .collect()
+        });
+        parts.collect()
+    };
+    let mut bad = part(Story::is_bad, usize::MAX);
+    bad.sort_by_key(|task| task["class"] != "fail");
+    (bad, part(|story| !story.is_bad(), GROUPS))
 }
 
 /// The number of a status in the page's data; the script and the style know it.
@@ -362,10 +398,11 @@ mod tests {
 
     #[test]
     fn a_budget_is_kept() {
-        let mut budget = Budget(10);
+        let mut budget = Budget(14);
         assert_eq!(budget.take("abc", 5), "abc");
         assert_eq!(budget.take("äöüx", 3), "ä …");
         assert_eq!(budget.take("<", 100), LEFT_OUT);
+        assert_eq!(budget.keep("<<", 100), "<<");
         assert_eq!(budget.take("12345", 100), "12345");
     }
 }

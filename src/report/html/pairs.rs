@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use super::{Budget, LINE, ROWS, count};
+use super::{Budget, LINE, ROWS, count, shortened};
 use crate::events::PairTest;
 
 /// The shade of a cell: 0 is bad, 4 is as good as the usual pair of its rail.
@@ -37,21 +37,25 @@ pub(super) fn data(pairs: &[PairTest], budget: &mut Budget) -> Json {
         rows.entry([one, other]).or_default().insert(&test.rail, (shade(test, of_rail), test));
     }
     let mut rows: Vec<_> = rows.into_iter().collect();
-    rows.sort_by_key(|(_, cells)| cells.values().map(|(shade, _)| *shade).min());
-    let more = rows.len().saturating_sub(ROWS) as u64;
+    // However many pairs carry nothing or half of the usual, none of them is left out.
+    let worst = |cells: &BTreeMap<&str, (u8, &PairTest)>| cells.values().map(|(shade, _)| *shade).min();
+    rows.sort_by_key(|(_, cells)| worst(cells));
+    let bad = rows.iter().take_while(|(_, cells)| worst(cells) <= Some(1)).count();
+    let most = ROWS.max(bad);
+    let more = rows.len().saturating_sub(most) as u64;
     let mut table = Vec::new();
-    for ([one, other], cells) in rows.iter().take(ROWS) {
-        let cell = |rail: &&str| {
+    for ([one, other], cells) in rows.iter().take(most) {
+        let mut cell = |rail: &&str| {
             let Some((shade, test)) = cells.get(rail) else { return json!(null) };
             let text = test.gbps.map_or_else(|| "✕".to_owned(), |gbps| format!("{gbps:.0}"));
             let title = test.error.as_ref().map_or_else(
                 || test.gbps.map_or_else(String::new, |gbps| format!("{gbps:.1} Gb/s")),
-                Clone::clone,
+                |error| budget.keep(error, LINE),
             );
             json!({ "shade": shade, "text": text, "title": title })
         };
-        let Some(hosts) = budget.try_take(&format!("{one} – {other}"), LINE) else { break };
-        table.push(json!({ "hosts": hosts, "cells": rails.iter().map(cell).collect::<Vec<_>>() }));
+        let cells: Vec<Json> = rails.iter().map(&mut cell).collect();
+        table.push(json!({ "hosts": shortened(&format!("{one} – {other}"), LINE), "cells": cells }));
     }
     json!({
         "rails": rails,
