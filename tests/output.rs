@@ -15,7 +15,7 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 use provision::cli::Cli;
-use provision::events::{Emitter, Event, EventKind, HostStatus, RunStats, TaskCounts};
+use provision::events::{Emitter, Event, EventKind, HostStatus, Outcome, RunStats, TaskCounts, TaskRef};
 use provision::report::record::Record;
 use provision::report::terminal::{Settings, Terminal, Verbosity};
 use provision::report::{Reporter as _, html, json, junit, plan, prometheus};
@@ -130,6 +130,28 @@ fn the_last_line_names_all_hosts_that_are_left() {
         killed.hosts.iter().filter(|(_, host)| host.status.is_none()).map(|(name, _)| name).collect();
     assert!(!open.is_empty());
     assert_eq!(killed.again()["not-started"].iter().collect::<Vec<_>>(), open);
+}
+
+#[test]
+fn the_reason_of_a_blocked_task_is_shown_to_its_end() {
+    let jobs: Vec<String> = (4700..4712).map(|job| job.to_string()).collect();
+    let reason = format!("the host is in use: Slurm jobs: {}; the change interrupts: gpu", jobs.join(", "));
+    let (emitter, mut receiver) = Emitter::new("run1", None);
+    let task = TaskRef { id: "a/b".into(), item: None, name: "driver".into(), resource: "package".into() };
+    emitter.emit(EventKind::TaskFinished {
+        host: "gpu0".to_owned(),
+        task,
+        outcome: Outcome::Blocked(reason.clone()),
+        seconds: 1.0,
+        attached: false,
+    });
+    emitter.emit(EventKind::RunFinished { stats: RunStats::default(), exit_code: 7, seconds: 1.0 });
+    let events: Vec<Event> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
+    for width in [None, Some(80), Some(200)] {
+        let text = plain(&display(&events, width, Verbosity::Normal));
+        let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(words(&text).contains(&reason), "{text}");
+    }
 }
 
 #[test]

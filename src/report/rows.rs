@@ -76,7 +76,9 @@ impl Columns {
         if width_of(hosts) > MOST_HOSTS.max(self.hosts) {
             // A long list must not push the rest out of sight, and no host may be lost.
             first = pad(&format!("{} hosts", count_hosts(hosts)), self.hosts);
-            below.extend(self.wrapped(&hosts.replace(',', ", "), INDENT, true));
+            let room = self.width.map_or(usize::MAX, |width| width.saturating_sub(INDENT).max(20));
+            let lines = wrap_list(&hosts.replace(',', ", "), room);
+            below.extend(lines.iter().map(|line| format!("{}{line}", " ".repeat(INDENT))));
         }
         let task = safe_line(task);
         let text = safe_line(text);
@@ -291,6 +293,16 @@ mod tests {
         let row = columns.row(hosts, "limits", "+ /etc/x", true);
         assert_eq!(row.first.trim_end(), "9 hosts   limits            + /etc/x");
         assert_eq!(row.below.concat().replace([' ', '\n'], ""), hosts);
+    }
+
+    #[test]
+    fn no_host_of_a_long_list_is_lost() {
+        let columns = Columns::new(Some(80));
+        let names: Vec<String> = (0..400).map(|host| format!("gpu{:03}", host * 2)).collect();
+        let hosts = super::super::fold::fold(&names);
+        let row = columns.row(&hosts, "limits", "E: broken", false);
+        assert_eq!(row.below.concat().replace([' ', '\n'], ""), hosts);
+        assert!(row.below.iter().all(|line| width_of(line) <= 80));
     }
 
     #[test]

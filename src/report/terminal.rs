@@ -201,7 +201,9 @@ impl Terminal {
 
     fn line(&mut self, hosts: &str, line: &Line) {
         self.columns.fit_hosts(hosts);
-        let row = self.columns.row(hosts, &line.task, &line.text, line.tone != Tone::Bad);
+        // Only changes are a list; a reason is read to its end.
+        let list = matches!(line.verb, "Changed" | "Ran");
+        let row = self.columns.row(hosts, &line.task, &line.text, list);
         self.print(format!("{}  {}", verb_column(line.verb, line.tone), row.first).trim_end());
         for text in row.below {
             self.print(&text);
