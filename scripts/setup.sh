@@ -26,6 +26,7 @@ wanted=(
     tcsh:tcsh
     jq:jq
     flock:util-linux
+    script:bsdutils
     /usr/bin/time:time
     pgrep:procps
     iptables:iptables

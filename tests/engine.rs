@@ -94,14 +94,14 @@ async fn apply(world: &World, transport: &Scripted) -> Ran {
 }
 
 async fn run(world: &World, transport: &Scripted, mode: Mode, during: impl FnOnce(engine::Stopper)) -> Ran {
-    run_with(world, transport, mode, Secrets::default(), during).await
+    run_with(world, transport, mode, (Secrets::default(), engine::Consent::given()), during).await
 }
 
 async fn run_with(
     world: &World,
     transport: &Scripted,
     mode: Mode,
-    secrets: Secrets,
+    (secrets, consent): (Secrets, engine::Consent),
     during: impl FnOnce(engine::Stopper),
 ) -> Ran {
     let project =
@@ -121,7 +121,7 @@ async fn run_with(
         alive: Box::new(|_| false),
         queries: BTreeSet::new(),
         expected: None,
-        consent: engine::Consent::given(),
+        consent,
         reboots: tokio::sync::Semaphore::new(2),
         fleet: SharedFacts::default(),
     });

@@ -11,11 +11,12 @@ use camino::{Utf8Path, Utf8PathBuf};
 use secrecy::SecretString;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use tokio::sync::Mutex;
 
 use super::args::{Connect, Reports};
 use super::settings::Settings;
-use crate::engine::{self, Consent, Context, Deadlines, Mode, Stop, Stopper};
-use crate::events::{Emitter, Event, EventKind, Sink};
+use crate::engine::{self, Cancel, Consent, Context, Deadlines, Mode, Stop, Stopper};
+use crate::events::{Emitter, EventKind, Sink};
 use crate::exit;
 use crate::facts::Query;
 use crate::inventory::{Become, Host};
@@ -23,7 +24,7 @@ use crate::journal::{self, Journal, LockError, RunLock};
 use crate::project::Project;
 use crate::report::record::Record;
 use crate::report::terminal::Terminal;
-use crate::report::{Reporter as _, html, json, junit, output, prometheus};
+use crate::report::{Reporter as _, html, json, junit, output, prometheus, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{ByHost, SshSettings, Transport};
 
@@ -101,6 +102,8 @@ pub(super) async fn run(
     let hosts: Vec<Host> = project.online().chain(&project.controller).cloned().collect();
     let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
     let (stopper, cancel) = engine::channel();
+    let display = Arc::new(Mutex::new(Terminal::new(settings.terminal())));
+    let consent = consent(launch.yes, settings.interactive, &display, &cancel);
     let state = settings.state.clone();
     let mut fleet = journal::FleetRecord::read(&cluster);
     let now = jiff::Timestamp::now().as_second();
@@ -119,14 +122,12 @@ pub(super) async fn run(
         alive: Box::new(move |run| journal::is_alive_anywhere(&state, run)),
         queries: launch.queries,
         expected: launch.expected,
-        consent: consent(launch.yes, settings.interactive),
+        consent,
         fleet: shared,
     });
 
     let signals = tokio::spawn(watch_signals(stopper, emitter.clone()));
-    let display = settings.terminal();
     let reporter = tokio::spawn(async move {
-        let mut terminal = Terminal::new(display);
         let mut record = Record::default();
         let mut tick = tokio::time::interval(Duration::from_millis(250));
         loop {
@@ -134,14 +135,15 @@ pub(super) async fn run(
                 biased;
                 event = events.recv() => match event {
                     Some(event) => {
-                        take(&mut terminal, &mut record, &event);
+                        display.lock().await.event(&event);
+                        record.add(&event);
                         if matches!(event.kind, EventKind::RunFinished { .. }) {
                             return record;
                         }
                     }
                     None => return record,
                 },
-                _ = tick.tick() => terminal.tick(),
+                _ = tick.tick() => display.lock().await.tick(),
             }
         }
     });
@@ -180,11 +182,6 @@ pub(super) async fn run(
     }
     write_reports(reports, &record)?;
     Ok((Finished { report, record }, exit_code))
-}
-
-fn take(terminal: &mut Terminal, record: &mut Record, event: &Event) {
-    terminal.event(event);
-    record.add(event);
 }
 
 /// Writes what `--json`, `--junit`, `--html` and `--prometheus` ask for.
@@ -273,9 +270,7 @@ pub(super) fn secrets(
         return Ok(resolved);
     }
     let password = if settings.interactive {
-        let term = console::Term::stderr();
-        term.write_str("sudo password: ").context("cannot ask for the password")?;
-        term.read_secure_line().context("cannot read the password")?
+        prompt::password("sudo password: ").context("cannot read the password")?
     } else {
         let mut line = String::new();
         std::io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
@@ -342,19 +337,18 @@ fn leave(code: u8) -> ! {
 }
 
 /// How changes that interrupt something are agreed to.
-fn consent(yes: bool, interactive: bool) -> Consent {
-    match (yes, interactive) {
-        (true, _) => Consent::given(),
-        (false, false) => Consent::refused(),
-        (false, true) => Consent::ask(|what| {
-            let term = console::Term::stderr();
-            let asked =
-                term.write_str(&format!("\n{what}\nMake this and all other such changes of the run? [y/N] "));
-            asked
-                .and_then(|()| term.read_line())
-                .is_ok_and(|answer| matches!(answer.trim(), "y" | "Y" | "yes"))
-        }),
+fn consent(yes: bool, interactive: bool, display: &Arc<Mutex<Terminal>>, cancel: &Cancel) -> Consent {
+    if yes || !interactive {
+        return if yes { Consent::given() } else { Consent::refused() };
     }
+    let (display, cancel) = (display.clone(), cancel.clone());
+    Consent::ask(move |what| {
+        let (display, cancel) = (display.clone(), cancel.clone());
+        async move {
+            let question = format!("{what}\nMake this and all other such changes of the run?");
+            prompt::confirm_during(&display, &question, cancel.reached(Stop::Finish)).await
+        }
+    })
 }
 
 /// The transport for some hosts.

@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use futures::future::BoxFuture;
+
 use super::cancel::Cancel;
 use super::fleet::SharedFacts;
 use crate::events::Emitter;
@@ -54,7 +56,7 @@ pub struct Consent {
 }
 
 /// Asks a person about what is due.
-type Question = Box<dyn Fn(&str) -> bool + Send + Sync>;
+type Question = Box<dyn Fn(String) -> BoxFuture<'static, bool> + Send + Sync>;
 
 impl std::fmt::Debug for Consent {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -74,13 +76,22 @@ impl Consent {
     }
 
     /// Somebody is asked, once for the whole run, when the first such change is due.
-    pub fn ask(question: impl Fn(&str) -> bool + Send + Sync + 'static) -> Self {
-        Self { asked: tokio::sync::OnceCell::new(), ask: Some(Box::new(question)) }
+    pub fn ask<F>(question: impl Fn(String) -> F + Send + Sync + 'static) -> Self
+    where
+        F: Future<Output = bool> + Send + 'static,
+    {
+        let ask: Question = Box::new(move |what| Box::pin(question(what)));
+        Self { asked: tokio::sync::OnceCell::new(), ask: Some(ask) }
     }
 
     /// The answer; `what` is what is due.
     pub(super) async fn has(&self, what: &str) -> bool {
-        let ask = || async { self.ask.as_ref().is_some_and(|ask| tokio::task::block_in_place(|| ask(what))) };
+        let ask = || async {
+            match &self.ask {
+                Some(ask) => ask(what.to_owned()).await,
+                None => false,
+            }
+        };
         *self.asked.get_or_init(ask).await
     }
 }

@@ -16,10 +16,10 @@ pub(super) struct Bars {
 }
 
 impl Bars {
-    /// Draws a bar without rows.
-    pub(super) fn new() -> Self {
+    /// Draws a bar without rows; `elapsed` is what the run took so far.
+    pub(super) fn new(elapsed: Duration) -> Self {
         let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(4));
-        let total = multi.add(ProgressBar::new(1));
+        let total = multi.add(ProgressBar::new(1).with_elapsed(elapsed));
         if let Ok(style) = ProgressStyle::with_template("{elapsed:>10}  [{bar:24}] {msg}") {
             total.set_style(style.progress_chars("=> "));
         }

@@ -17,6 +17,7 @@ pub mod junit;
 pub mod output;
 pub mod plan;
 pub mod prometheus;
+pub mod prompt;
 pub mod record;
 pub mod rows;
 pub mod show;

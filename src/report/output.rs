@@ -42,6 +42,12 @@ pub fn say(line: &str) {
     let _written = writeln!(anstream::stderr().lock(), "{line}");
 }
 
+/// Writes a question to stderr; its answer stands behind it.
+pub fn ask(question: &str) {
+    let mut stderr = anstream::stderr().lock();
+    let _written = write!(stderr, "{question}").and_then(|()| stderr.flush());
+}
+
 /// Whether diagnostics on stderr are coloured.
 pub fn stderr_color() -> bool {
     anstream::AutoStream::choice(&std::io::stderr()) != anstream::ColorChoice::Never

@@ -1,6 +1,7 @@
 //! The run as a person watches it: folded lines on stderr, one bar and at most eight rows.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Instant;
 
 use super::bars::{Bars, ROWS};
 use super::fold::{Folder, fold};
@@ -114,6 +115,8 @@ pub struct Terminal {
     command: String,
     inventory: String,
     bars: Option<Bars>,
+    /// When it began to draw.
+    began: Option<Instant>,
 }
 
 impl Terminal {
@@ -145,6 +148,7 @@ impl Terminal {
             command: String::new(),
             inventory: String::new(),
             bars: None,
+            began: None,
         }
     }
 
@@ -158,6 +162,21 @@ impl Terminal {
         match &self.out {
             Out::Kept(text) => text,
             Out::Stderr => "",
+        }
+    }
+
+    /// Says what is to be said so far and draws nothing until [`Self::resume`]: somebody is asked.
+    pub fn pause(&mut self) {
+        self.flush(true);
+        self.bars = None;
+    }
+
+    /// Draws, where the terminal is one to draw on.
+    pub fn resume(&mut self) {
+        if self.settings.progress {
+            let began = *self.began.get_or_insert_with(Instant::now);
+            self.bars = Some(Bars::new(began.elapsed()));
+            self.draw();
         }
     }
 
@@ -497,9 +516,7 @@ impl Reporter for Terminal {
                 for (host, reason) in offline {
                     self.phase("Offline", Tone::Dim, &format!("{host}: {reason}"), None);
                 }
-                if self.settings.progress {
-                    self.bars = Some(Bars::new());
-                }
+                self.resume();
             }
             EventKind::HostConnecting { host } => {
                 self.running.insert(host.clone(), ("connecting".to_owned(), self.now));

@@ -134,6 +134,29 @@ async fn a_busy_host_is_refused_with_what_runs_there() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn one_question_is_asked_for_all_hosts() {
+    for (answer, changed) in [(true, 4), (false, 0)] {
+        let asked = Arc::new(Mutex::new(Vec::new()));
+        let consent = engine::Consent::ask({
+            let asked = asked.clone();
+            move |what| {
+                asked.lock().unwrap().push(what);
+                async move {
+                    tokio::time::sleep(Duration::from_mins(10)).await;
+                    answer
+                }
+            }
+        });
+        let transport = kernels(|_| None);
+        let ran =
+            run_with(&world(ALLOW, REBOOT), &transport, Mode::Apply, (Secrets::default(), consent), |_| {})
+                .await;
+        assert_eq!(asked.lock().unwrap().len(), 1, "{asked:?}");
+        assert_eq!((ran.report.stats.ok, ran.report.stats.tasks.changed), (4, changed));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn so_many_reboot_at_once() {
     let down = Arc::new(Mutex::new((BTreeSet::new(), 0)));
     let transport = kernels({

@@ -241,7 +241,8 @@ async fn an_answer_that_holds_a_secret_is_not_registered() {
         let secrets = Secrets::default().with("token", secret);
         let world = world("{}", &playbook(&[&ask, &TELL.replace("told<{{ answer }}>", reads)]));
         for mode in [Mode::Plan, Mode::Apply] {
-            let ran = run_with(&world, &transport, mode, secrets.clone(), |_| {}).await;
+            let ran =
+                run_with(&world, &transport, mode, (secrets.clone(), engine::Consent::given()), |_| {}).await;
             assert!(!format!("{:?}", ran.events).contains("hunter22"), "{mode:?}: {:?}", ran.events);
             if mode == Mode::Apply {
                 let message = failure(&ran, "tell");

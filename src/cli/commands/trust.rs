@@ -16,8 +16,8 @@ use crate::cli::settings::Settings;
 use crate::exit;
 use crate::inventory::{Host, TransportKind};
 use crate::put;
-use crate::report::output;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe_line};
+use crate::report::{output, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{
     ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts, recorded_keys,
@@ -473,10 +473,7 @@ pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::
             .hint(format!("compare them with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the hosts, then: {command}"))
             .into());
     }
-    let term = console::Term::stderr();
-    term.write_str("Are these the keys of your hosts? Record them? [y/N] ").context("cannot ask")?;
-    let answer = term.read_line().context("cannot read the answer")?;
-    if matches!(answer.trim(), "y" | "Y" | "yes") {
+    if prompt::confirm("Are these the keys of your hosts? Record them?").context("cannot read the answer")? {
         Ok(())
     } else {
         Err(Exit::new(exit::USAGE, "not recorded").into())
