@@ -15,7 +15,9 @@ use std::path::{Path, PathBuf};
 
 use clap::CommandFactory as _;
 use provision::cli::Cli;
-use provision::events::{Emitter, Event, EventKind, HostStatus, Outcome, RunStats, TaskCounts, TaskRef};
+use provision::events::{
+    Emitter, Event, EventKind, Failure, HostStatus, Outcome, RunStats, TaskCounts, TaskRef,
+};
 use provision::report::record::Record;
 use provision::report::terminal::{Settings, Terminal, Verbosity};
 use provision::report::{Reporter as _, html, json, junit, plan, prometheus};
@@ -152,6 +154,20 @@ fn the_reason_of_a_blocked_task_is_shown_to_its_end() {
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&text).contains(&reason), "{text}");
     }
+}
+
+#[test]
+fn why_a_run_stops_stands_before_that_it_does() {
+    let (emitter, mut receiver) = Emitter::new("run1", None);
+    let task = TaskRef { id: "a/b".into(), item: None, name: "driver".into(), resource: "package".into() };
+    let failure = Failure { message: "E: broken".into(), command: None, output: String::new(), hint: None };
+    let outcome = Outcome::Failed(failure);
+    let host = "gpu0".to_owned();
+    emitter.emit(EventKind::TaskFinished { host, task, outcome, seconds: 1.0, attached: false });
+    emitter.emit(EventKind::Stopping { reason: "the canary gpu0 failed".to_owned() });
+    let events: Vec<Event> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
+    let text = plain(&display(&events, None, Verbosity::Normal));
+    assert!(text.find("E: broken").unwrap() < text.find("Stopping").unwrap(), "{text}");
 }
 
 #[test]

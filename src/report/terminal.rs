@@ -586,7 +586,11 @@ impl Reporter for Terminal {
             EventKind::RebootPending { host, reasons } => {
                 self.reboots.entry(safe_line(&reasons.join("; "))).or_default().push(host.clone());
             }
-            EventKind::Stopping { reason } => self.phase("Stopping", Tone::Bad, &safe(reason), None),
+            EventKind::Stopping { reason } => {
+                // What led to it stands before it.
+                self.flush(true);
+                self.phase("Stopping", Tone::Bad, &safe(reason), None);
+            }
             EventKind::HostFinished { host, status, .. } => self.host_finished(host, status),
             EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),
             EventKind::HostPlanned { host, tasks } => self.planned(host, tasks),
