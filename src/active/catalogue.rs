@@ -74,7 +74,7 @@ pub const CHECKS: &[Check] = &[
         severity: CheckStatus::Fail,
         expects: "`all_reduce_perf` over all hosts with GPUs, no wrong value, 95 % of the published bandwidth at the largest size, RDMA between hosts, and straight into GPU memory where `expect.rdma.gdr` is true",
         why: "It is the job in small: NCCL, GPUs, cards and switches at once, and it counts wrong values.",
-        hint: "`active.ib_write_bw` for links, `gdr.*` and `pcie.acs` for the way into GPU memory; NCCL's log lines are in the evidence",
+        hint: "`software.nccl_tests` where the loader speaks, `active.ib_write_bw` for links, `gdr.*` and `pcie.acs` for the way into GPU memory; NCCL's log lines are in the evidence",
         source: "domain H1, H3, H7, H8",
         run: skipped,
     },

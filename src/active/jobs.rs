@@ -26,6 +26,8 @@ const START_SECONDS: u64 = 90;
 const REDUCE_SECONDS: u64 = 300;
 /// What a run over its time may take to end.
 const GRACE: u64 = 15;
+/// What makes NCCL say which one it is and which way it goes.
+const LOG: [&str; 2] = ["NCCL_DEBUG=INFO", "NCCL_DEBUG_SUBSYS=INIT,ENV,NET"];
 /// Lines of a failed run that are shown.
 const LINES: usize = 6;
 /// Largest size of `all_reduce_perf` in bytes, where the GPUs hold it.
@@ -367,6 +369,8 @@ pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'
     let user = first.expect.mpi_user.as_deref().unwrap_or("");
     let mut words = Vec::new();
     let per_process = if ready.len() == 1 {
+        words.push("env".to_owned());
+        words.extend(LOG.map(str::to_owned));
         gpus.len()
     } else {
         let Some(mpirun) = open_mpi(first).filter(|_| !user.is_empty()) else {
@@ -380,19 +384,8 @@ pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'
         };
         let names: Vec<&str> = ready.iter().map(|(_, member, ..)| member.name.as_str()).collect();
         words.extend(mpirun_words(&mpirun, first.expect.mpi_network.as_deref(), &names, gpus.len()));
-        let rest = [
-            "--mca",
-            "pml",
-            "ob1",
-            "--mca",
-            "coll",
-            "^hcoll",
-            "-x",
-            "NCCL_DEBUG=INFO",
-            "-x",
-            "NCCL_DEBUG_SUBSYS=INIT,ENV,NET",
-        ];
-        words.extend(rest.map(str::to_owned));
+        words.extend(["--mca", "pml", "ob1", "--mca", "coll", "^hcoll"].map(str::to_owned));
+        words.extend(LOG.iter().flat_map(|variable| ["-x", variable].map(str::to_owned)));
         1
     };
     let size = largest_size(gpus);
@@ -411,22 +404,37 @@ pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'
     let gate = catalogue::gate(gpu, gpus.len(), ready.len(), first.gdr.unwrap_or(false));
     let result = match said(first, script, deadline, secrets).await {
         Err(reason) => named(CheckStatus::Fail, ALL_REDUCE, reason.clone(), evidence(&from, &reason)),
-        Ok(text) => reduced(&text, &gate, &from),
+        Ok(text) => reduced(&text, &gate, &from, nccl_of(first, program)),
     };
     all(&result);
     results
 }
 
-/// Judges what `all_reduce_perf` printed.
-fn reduced(text: &str, gate: &nccl::Gate, from: &str) -> CheckResult {
+/// The NCCL that the loader finds for a program.
+fn nccl_of<'a>(member: &'a Member, program: &str) -> Option<&'a str> {
+    let linked = member.software.as_ref()?.tests.get(program)?.as_ref().ok()?;
+    linked.libraries.iter().find(|(name, _)| name.starts_with("libnccl.so")).map(|(_, file)| file.as_str())
+}
+
+/// Judges what `all_reduce_perf` printed; `library` is the NCCL that the loader finds for it.
+fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> CheckResult {
+    let says = |line: &String| Evidence { from: from.to_owned(), line: line.clone() };
     let run = match nccl::parse(text) {
         Ok(run) => run,
-        Err(reason) => return named(CheckStatus::Fail, ALL_REDUCE, reason, evidence(from, text)),
+        Err(failed) => {
+            let told = failed.lines.iter().take(8).map(says);
+            let rest = evidence(from, text);
+            let rest = rest.into_iter().filter(|seen| !failed.lines.contains(&seen.line));
+            let told: Vec<Evidence> = told.chain(rest).collect();
+            return named(CheckStatus::Fail, ALL_REDUCE, failed.message, told);
+        }
     };
     let judged = nccl::judge(&run, gate);
     let told: BTreeSet<&String> = judged.fails.iter().chain(&judged.warns).collect();
-    let lines =
-        told.into_iter().take(8).map(|line| Evidence { from: from.to_owned(), line: line.clone() }).collect();
+    let mut lines: Vec<Evidence> = told.into_iter().take(8).map(says).collect();
+    let version = run.nccl.as_deref().unwrap_or("of an unknown version");
+    let place = library.map(|file| format!(" from {file}")).unwrap_or_default();
+    lines.push(Evidence { from: from.to_owned(), line: format!("NCCL {version}{place}") });
     match (judged.fails.first(), judged.warns.first()) {
         (Some(first), _) => named(CheckStatus::Fail, ALL_REDUCE, first.clone(), lines),
         (None, Some(first)) => named(CheckStatus::Warn, ALL_REDUCE, first.clone(), lines),
@@ -434,7 +442,7 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str) -> CheckResult {
             let size = run.largest().map_or(0, |row| row.size);
             let speed = run.busbw().unwrap_or(0.0);
             let text = format!("{speed:.1} GB/s at {size} bytes on {} GPUs, no wrong value", run.ranks);
-            named(CheckStatus::Pass, ALL_REDUCE, text, Vec::new())
+            named(CheckStatus::Pass, ALL_REDUCE, text, lines)
         }
     }
 }
@@ -539,6 +547,7 @@ mod tests {
             "gpu0: Test NCCL failure common.cu:958 'internal error'\n",
             &gate,
             "all_reduce_perf on gpu0",
+            None,
         );
         assert_eq!(bad.status, CheckStatus::Fail);
         assert!(bad.message.contains("Test NCCL failure"), "{}", bad.message);
@@ -548,7 +557,20 @@ mod tests {
             run,
             &nccl::Gate { ranks, busbw: None, gdr: false, between_hosts: false },
             "all_reduce_perf on gpu0",
+            Some("/usr/local/nccl/lib/libnccl.so.2"),
         );
         assert_eq!(good.status, CheckStatus::Pass, "{good:?}");
+        assert_eq!(good.evidence[0].line, "NCCL 2.30.7 from /usr/local/nccl/lib/libnccl.so.2");
+    }
+
+    #[test]
+    fn what_nccl_warned_of_is_evidence() {
+        let gate = catalogue::gate("NVIDIA H200", 8, 1, false);
+        let text = format!(
+            "gpu0:9:9 [0] init.cc:1 NCCL WARN Cuda failure 'out of memory'\ngpu0: Test NCCL failure common.cu:958 'unhandled cuda error'\n{}",
+            " .. gpu0 pid 91: Test failure common.cu:1100\n".repeat(8)
+        );
+        let bad = reduced(&text, &gate, "all_reduce_perf on gpu0", None);
+        assert!(bad.evidence.iter().any(|seen| seen.line == "Cuda failure 'out of memory'"), "{bad:?}");
     }
 }

@@ -62,11 +62,20 @@ pub struct Run {
     pub warnings: Vec<String>,
 }
 
+/// Why a run gave no table.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoTable {
+    /// The best reason that it gave.
+    pub message: String,
+    /// The lines that tell more: of the loader, the tests and NCCL.
+    pub lines: Vec<String>,
+}
+
 /// Reads what a run printed, log lines of NCCL in between.
 ///
 /// # Errors
 /// That there is no table.
-pub fn parse(output: &str) -> Result<Run, String> {
+pub fn parse(output: &str) -> Result<Run, NoTable> {
     let mut run = Run::default();
     let mut header: Option<Header> = None;
     for line in output.lines() {
@@ -88,15 +97,15 @@ pub fn parse(output: &str) -> Result<Run, String> {
             run.trouble.push(line.trim().to_owned());
         }
     }
-    if run.rows.is_empty() {
-        let told = run.trouble.first().cloned();
-        return Err(told.unwrap_or_else(|| "it printed no table".to_owned()));
-    }
-    Ok(run)
+    if run.rows.is_empty() { Err(run.no_table(output)) } else { Ok(run) }
 }
 
-/// What failing runs say.
+/// What failing runs say: the loader, the tests, what starts them.
 const TROUBLE: &[&str] = &[
+    "error while loading shared libraries",
+    "symbol lookup error",
+    "relocation error",
+    "' not found (required by",
     "Test NCCL failure",
     "Test CUDA failure",
     "Test failure common.cu",
@@ -106,6 +115,13 @@ const TROUBLE: &[&str] = &[
     "Permission denied",
     "mpirun was unable",
 ];
+
+/// `2.30.7` of 23007, `2.8.4` of 2804: NCCL's codes before 2.9 have one digit less.
+fn version_of(code: &str) -> Option<String> {
+    let code: u32 = code.parse().ok()?;
+    let base = if code < 10_000 { 1000 } else { 10_000 };
+    Some(format!("{}.{}.{}", code / base, code % base / 100, code % 100))
+}
 
 /// `[1,0]<stdout>:` of mpirun and `0: ` of srun are not of the tool.
 fn unprefixed(line: &str) -> &str {
@@ -177,7 +193,11 @@ impl Header {
 impl Run {
     fn comment(&mut self, line: &str, words: &[&str]) {
         match words {
-            ["nccl-tests", "version", version, ..] => self.version = Some((*version).to_owned()),
+            ["nccl-tests", "version", version, rest @ ..] => {
+                self.version = Some((*version).to_owned());
+                let code = rest.iter().find_map(|word| word.strip_prefix("nccl-library="));
+                self.nccl = self.nccl.take().or_else(|| code.and_then(version_of));
+            }
             ["Rank", _, rest @ ..] => {
                 self.ranks += 1;
                 let host = rest.iter().skip_while(|word| **word != "on").nth(1);
@@ -200,7 +220,9 @@ impl Run {
         }
         let (_, text) = line.split_once("NCCL INFO").unwrap_or(("", line));
         let text = text.trim();
-        if let Some(network) = text.strip_prefix("Using network ") {
+        if let Some(version) = text.strip_prefix("NCCL version ") {
+            self.nccl = Some(version.trim().to_owned());
+        } else if let Some(network) = text.strip_prefix("Using network ") {
             self.network = Some(network.trim().to_owned());
         } else if let Some(plugin) = text.strip_prefix("Initialized NET plugin ") {
             self.network.get_or_insert_with(|| plugin.trim().to_owned());
@@ -228,6 +250,25 @@ impl Run {
                 self.devices.push(name.to_owned());
             }
         }
+    }
+
+    /// Why it has no rows. What the loader and the tests say comes before what NCCL warned of; the last
+    /// line is better than nothing.
+    fn no_table(mut self, output: &str) -> NoTable {
+        let last = output.lines().map(str::trim).rfind(|line| !line.trim_matches('-').is_empty());
+        let first = self.trouble.first().or(self.warnings.first()).cloned();
+        let message = first.unwrap_or_else(|| match last {
+            Some(last) => format!("it printed no table, and last of all: {last}"),
+            None => "it printed nothing".to_owned(),
+        });
+        // Every rank says the same.
+        let mut lines = Vec::new();
+        for line in self.trouble.drain(..).chain(self.warnings.drain(..)) {
+            if !lines.contains(&line) {
+                lines.push(line);
+            }
+        }
+        NoTable { message, lines }
     }
 
     /// The row that is judged: averages over all sizes say nothing.
@@ -410,9 +451,49 @@ mod tests {
     }
 
     #[test]
+    fn without_a_table_the_best_reason_is_told() {
+        let symbol = "/opt/nccl-tests/build/all_reduce_perf: symbol lookup error: /opt/nccl-tests/build/all_reduce_perf: undefined symbol: ncclCommQueryProperties";
+        let library = "/opt/nccl-tests/build/all_reduce_perf: error while loading shared libraries: libnccl.so.2: cannot open shared object file: No such file or directory";
+        for line in [symbol, library] {
+            let text =
+                format!("{line}\n{line}\n-----\nPrimary job  terminated normally, but 1 process returned\n");
+            let failed = parse(&text).unwrap_err();
+            assert_eq!(
+                (failed.message.as_str(), failed.lines.as_slice()),
+                (line, [line.to_owned()].as_slice())
+            );
+        }
+        // NCCL's own words stay, and are the message where nothing else is.
+        let warning = "gpu0:91:91 [0] misc/ibvwrap.cc:190 NCCL WARN Call to ibv_open_device failed";
+        let failure = "gpu0: Test NCCL failure common.cu:958 'unhandled system error'";
+        let failed = parse(&format!("{warning}\n{failure}\n")).unwrap_err();
+        assert_eq!(failed.message, failure);
+        assert_eq!(failed.lines, [failure, "Call to ibv_open_device failed"]);
+        assert_eq!(parse(warning).unwrap_err().message, "Call to ibv_open_device failed");
+        // Plugins that are not there are no trouble.
+        let plugin = "vm:1:1 [0] NCCL INFO ncclOsDlopen(libnccl-env.so) failed: libnccl-env.so: cannot open shared object file: No such file or directory";
+        assert!(parse(&format!("{plugin}\n{NEW}")).unwrap().trouble.is_empty());
+        assert_eq!(
+            parse("# Collective test starting: all_reduce_perf\n").unwrap_err().message,
+            "it printed no table, and last of all: # Collective test starting: all_reduce_perf"
+        );
+    }
+
+    #[test]
+    fn the_library_that_was_loaded_is_told() {
+        let header = "# nccl-tests version 2.19.6 nccl-headers=23007 nccl-library=22803\n";
+        let nccl = |text: String| parse(&text).unwrap().nccl;
+        assert_eq!(nccl(format!("{header}{TABLE}")).as_deref(), Some("2.28.3"));
+        let log = "vm:15175:15175 [0] NCCL INFO NCCL version 2.30.7+cuda13.0\n";
+        assert_eq!(nccl(format!("{header}{log}{TABLE}")).as_deref(), Some("2.30.7+cuda13.0"));
+        assert_eq!(nccl(format!("{log}{header}{TABLE}")).as_deref(), Some("2.30.7+cuda13.0"));
+        assert_eq!(version_of("2804").as_deref(), Some("2.8.4"));
+    }
+
+    #[test]
     fn failures_are_never_a_pass() {
-        assert_eq!(parse(SLOTS).unwrap_err(), SLOTS.lines().nth(1).unwrap());
-        assert_eq!(parse("").unwrap_err(), "it printed no table");
+        assert_eq!(parse(SLOTS).unwrap_err().message, SLOTS.lines().nth(1).unwrap());
+        assert_eq!(parse("").unwrap_err().message, "it printed nothing");
         let wrong =
             MIDDLE.replace("96.74  181.39      0", "96.74  181.39     12").replace(": 0 OK", ": 12 FAILED");
         let run = parse(&wrong).unwrap();
