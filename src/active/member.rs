@@ -10,6 +10,7 @@ use crate::events::{CheckResult, CheckStatus, Evidence};
 use crate::facts::{Facts, Query, batch};
 use crate::inventory::Host;
 use crate::inventory::expect::ExpectSoftware;
+use crate::probes;
 use crate::probes::nvidia::Gpu;
 use crate::probes::rdma::Device;
 use crate::probes::software::Software;
@@ -116,7 +117,7 @@ pub(super) async fn open(
     secrets: &Secrets,
 ) -> Result<Member, String> {
     let asked = ["rdma", "nvidia", "software"].map(Query::Probe);
-    let parts = batch(&BTreeSet::from(asked), Duration::from_secs(20));
+    let parts = probes::in_jobs_of(batch(&BTreeSet::from(asked), Duration::from_secs(20)), host);
     let probes = parts.len();
     let tools = Script::new(shell!("active/tools.sh")).args(["rping", "ib_write_bw", "timeout"]);
     let mut frame = Frame { secrets: secrets.clone(), ..Frame::default() };

@@ -5,7 +5,7 @@ use super::verdict::{Checked, Findings, Verdict};
 use super::{Check, Kind, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::inventory::expect::ExpectSoftware;
-use crate::probes::software::Software;
+use crate::probes::software::{Linked, Software};
 
 pub(super) const CHECKS: &[Check] = &[
     Check {
@@ -43,12 +43,12 @@ pub(super) const CHECKS: &[Check] = &[
     },
     Check {
         id: "software.nccl_tests",
-        title: "nccl-tests find all their libraries and know MPI",
+        title: "nccl-tests load the NCCL and MPI that they should, and know MPI",
         kind: Kind::Idle,
         severity: Fail,
-        expects: "`all_reduce_perf` in `expect.software.nccl_tests`, and each one found below /opt and /usr/local: no library missing, libnccl and libmpi among them",
-        why: "Built without MPI every process runs alone, and the bandwidth of NVLink looks like that of the network.",
-        hint: "build them with MPI=1, MPI_HOME and NCCL_HOME: the playbook `nccl-tests`",
+        expects: "`all_reduce_perf` in `expect.software.nccl_tests`, and each one found below /opt and /usr/local: no library missing, libnccl and libmpi among them, from `nccl_prefix` and `openmpi_prefix`, else from where their build took them. The loader is asked in a login of `mpi_user`, else of the user of the connection",
+        why: "Built without MPI every process runs alone, and the bandwidth of NVLink looks like that of the network. With another NCCL than the one that was built they prove nothing of it, or do not start.",
+        hint: "build them with MPI=1, MPI_HOME and NCCL_HOME: the playbook `nccl-tests`. Where another copy wins: `library_path` (the playbooks `nccl` and `openmpi` with `loader: true`), and LD_LIBRARY_PATH in the login's profile",
         source: "domain E4, L18",
         run: nccl_tests,
     },
@@ -199,10 +199,52 @@ fn nccl_tests(subject: &Subject<'_>) -> Checked {
                 if !has("libmpi.so") {
                     findings.wrong(program, "built without MPI", &from, "no libmpi.so");
                 }
+                for (stem, home) in wanted(subject, program) {
+                    if let Some((name, file)) = elsewhere(linked, stem, &home) {
+                        let login = if linked.user.is_empty() {
+                            String::new()
+                        } else {
+                            format!(" as {}", linked.user)
+                        };
+                        let text = format!("{name} is {file}{login}, not the one in {}", home.0);
+                        findings.wrong(program, text, &from, format!("{name} => {file}"));
+                    }
+                }
             }
         }
     }
     Ok(findings.verdict(format!("{} found", tests.len())))
+}
+
+/// Where libnccl and libmpi of a program should come from: the declared prefix where one is, else that of
+/// its build. Each as it is named and as it really is.
+fn wanted(subject: &Subject<'_>, program: &str) -> Vec<(&'static str, (String, String))> {
+    let (expect, Ok(software)) = (expect(subject), subject.software()) else { return Vec::new() };
+    let files = software.files.as_ref().ok();
+    let built = files.and_then(|files| files.homes.get(program));
+    // A declared prefix that holds nothing is told by the check of its own.
+    let declared = |prefix: Option<String>, holds: &dyn Fn(&str) -> bool| {
+        let prefix = prefix?.trim_end_matches('/').to_owned();
+        holds(&prefix).then(|| (prefix.clone(), prefix))
+    };
+    let nccl = declared(expect.nccl_prefix, &|at| files.is_some_and(|files| files.nccl.contains_key(at)))
+        .or_else(|| built?.nccl.clone());
+    let mpi = declared(expect.openmpi_prefix, &|at| software.openmpi.contains_key(at))
+        .or_else(|| built?.mpi.clone());
+    nccl.map(|home| ("libnccl.so", home)).into_iter().chain(mpi.map(|home| ("libmpi.so", home))).collect()
+}
+
+/// The library of this stem when it does not come from a prefix, by its name in the program and its file.
+fn elsewhere<'a>(linked: &'a Linked, stem: &str, home: &(String, String)) -> Option<(&'a str, &'a str)> {
+    let (name, found) = linked.libraries.iter().find(|(name, _)| name.starts_with(stem))?;
+    let real = linked.files.get(name).unwrap_or(found);
+    let inside = |file: &str, home: &str| {
+        let below = |home: &str| file.strip_prefix(home).is_some_and(|rest| rest.starts_with('/'));
+        // /usr/local is not of the distribution.
+        below(home) && !(home == "/usr" && below("/usr/local"))
+    };
+    let good = [found, real].into_iter().any(|file| inside(file, &home.0) || inside(file, &home.1));
+    (!good).then_some((name.as_str(), real.as_str()))
 }
 
 fn perftest(subject: &Subject<'_>) -> Checked {

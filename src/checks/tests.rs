@@ -119,12 +119,12 @@ fn healthy() -> Site {
             "software",
             section(
                 "software",
-                "nccl=/usr/local/nccl 2.27.7\nlibrary=/usr/local/nccl/lib/libnccl.so.2 /usr/local/nccl/lib/libnccl.so.2.27.7\nperftest=1",
+                "nccl=/usr/local/nccl 2.27.7\nhome=/opt/nccl-tests/build/all_reduce_perf NCCL /usr/local/nccl /srv/nccl\nhome=/opt/nccl-tests/build/all_reduce_perf MPI /opt/openmpi /opt/openmpi\nlibrary=/usr/local/nccl/lib/libnccl.so.2 /usr/local/nccl/lib/libnccl.so.2.27.7\nperftest=1",
                 "0",
             ) + &section("/opt/openmpi/bin/mpirun --version", "mpirun (Open MPI) 4.1.3", "0")
                 + &section(
                     "ldd /opt/nccl-tests/build/all_reduce_perf",
-                    "\tlibmpi.so.40 => /opt/openmpi/lib/libmpi.so.40 (0x1)\n\tlibnccl.so.2 => /usr/local/nccl/lib/libnccl.so.2 (0x2)",
+                    "\tlibmpi.so.40 => /opt/openmpi/lib/libmpi.so.40 (0x1)\n\tlibnccl.so.2 => /usr/local/nccl/lib/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /srv/nccl/lib/libnccl.so.2.27.7",
                     "0",
                 ),
         ),
@@ -342,6 +342,8 @@ fn one_fault_is_one_finding() {
         ("fail software.openmpi", healthy().expect(json!({ "software": { "openmpi": "5.0" } }))),
         ("fail software.nccl_tests", healthy().with("software", "/opt/openmpi/lib/libmpi.so.40 (0x1)", "not found")),
         ("fail software.nccl_tests", healthy().with("software", "libmpi.so.40 =>", "libother.so =>")),
+        ("fail software.nccl_tests", healthy().with("software", "/usr/local/nccl/lib/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /srv/nccl/lib/libnccl.so.2.27.7", OTHER_NCCL)),
+        ("fail software.nccl_tests", healthy().with("software", "=> /opt/openmpi/lib/libmpi.so.40", "=> /usr/lib/x86_64-linux-gnu/libmpi.so.40")),
         ("warn software.nccl_copies", healthy().with("software", "perftest=1", "library=/usr/lib64/libnccl.so.2 /usr/lib64/libnccl.so.2.18.5\nperftest=1")),
         ("warn software.perftest", healthy().expect(json!({ "software": { "perftest_cuda": true } }))),
         ("fail slurm.gres", healthy().with("system", "gpu:h200:2", "gpu:h200:1")),
@@ -578,4 +580,29 @@ proptest! {
         }
         drop(site.results(None));
     }
+}
+
+/// The distribution's NCCL is found before the one that was built.
+const OTHER_NCCL: &str = "/lib/x86_64-linux-gnu/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3";
+
+#[test]
+fn the_library_that_wins_is_held_against_the_build_and_the_declaration() {
+    let told = |site: Site| site.results(None).remove("software.nccl_tests").unwrap();
+    let own = "/usr/local/nccl/lib/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /srv/nccl/lib/libnccl.so.2.27.7";
+    let other = told(healthy().with("software", own, OTHER_NCCL));
+    assert_eq!(
+        other.1,
+        "/opt/nccl-tests/build/all_reduce_perf: libnccl.so.2 is /usr/lib/x86_64-linux-gnu/libnccl.so.2.28.3 as ubuntu, not the one in /usr/local/nccl"
+    );
+    // What is declared is stronger than what the build was given.
+    let usr = |site: Site| {
+        let site = site.with("software", "perftest=1", "nccl=/usr 2.28.3\nperftest=1");
+        told(site.expect(json!({ "software": { "nccl_prefix": "/usr/" } })))
+    };
+    assert_eq!(usr(healthy().with("software", own, OTHER_NCCL)).0, Pass);
+    let local = usr(healthy().with("software", "/srv/nccl/lib", "/usr/local/nccl/lib"));
+    assert_eq!(local.0, Fail, "/usr/local is not of the distribution: {local:?}");
+    // Neither known: any NCCL will do.
+    let built = healthy().with("software", "home=/opt/nccl-tests", "none=/opt/nccl-tests");
+    assert_eq!(told(built.with("software", own, OTHER_NCCL)).0, Pass);
 }

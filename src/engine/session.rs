@@ -15,6 +15,7 @@ use crate::events::{EventKind, HostStatus, TaskCounts};
 use crate::facts::{self, Answer, BatchPart, Facts, Query};
 use crate::inventory::Host;
 use crate::plan::Planner;
+use crate::probes;
 use crate::project::Registered;
 use crate::transport::{Frame, Part, PartEnd, Remote, TransportError};
 
@@ -198,7 +199,7 @@ impl Session {
         let host = self.host.name.clone();
         self.emit(EventKind::HostConnecting { host: host.clone() });
         let began = Instant::now();
-        let parts = facts::batch(wanted, self.context.deadlines.query);
+        let parts = self.batch(wanted);
         let frame = self.query_frame(&parts);
         let mut ends = Vec::new();
         let deadline = self.context.deadlines.connect;
@@ -267,11 +268,15 @@ impl Session {
             return Ok(());
         }
         let budget = self.context.deadlines.gather;
-        let parts = facts::batch(queries, self.context.deadlines.query);
+        let parts = self.batch(queries);
         match tokio::time::timeout(budget, self.ask_parts(parts)).await {
             Ok(result) => result,
             Err(_) => Err(not_gathered(budget)),
         }
+    }
+
+    fn batch(&self, queries: &BTreeSet<Query>) -> Vec<BatchPart> {
+        probes::in_jobs_of(facts::batch(queries, self.context.deadlines.query), &self.host)
     }
 
     fn query_frame(&self, parts: &[BatchPart]) -> Frame {
@@ -379,7 +384,7 @@ impl Session {
             }
             self.settle_guards().await;
         }
-        if wanted.contains(&Query::Probe(crate::probes::LOGIN)) && self.wants_login() {
+        if wanted.contains(&Query::Probe(probes::LOGIN)) && self.wants_login() {
             self.look_at_login().await;
         }
         let unknown =

@@ -22,7 +22,8 @@ use serde::{Deserialize, Serialize};
 
 pub use section::{Gap, GapKind, Section, Sections, Seen};
 
-use crate::facts::{Answer, Query};
+use crate::facts::{Answer, BatchPart, Query};
+use crate::inventory::Host;
 use crate::shell;
 use crate::transport::Script;
 
@@ -128,6 +129,15 @@ pub(crate) fn login(output: &[u8]) -> Seen<system::Login> {
 pub(crate) fn find(query: &Query) -> Option<&'static Probe> {
     let Query::Probe(name) = query else { return None };
     TABLE.iter().find(|probe| probe.name == *name)
+}
+
+/// Tells the probe of software who starts jobs on its host: what the loader finds depends on the login.
+pub(crate) fn in_jobs_of(mut parts: Vec<BatchPart>, host: &Host) -> Vec<BatchPart> {
+    let user = host.expect.pointer("/software/mpi_user").and_then(serde_json::Value::as_str);
+    for part in parts.iter_mut().filter(|part| part.queries == [Query::Probe("software")]) {
+        part.part.script.args = vec![user.unwrap_or_default().into()];
+    }
+    parts
 }
 
 /// Every probe as a query.

@@ -18,6 +18,9 @@ pub struct Files {
     pub perftest: bool,
     /// Whether it was built with CUDA.
     pub perftest_cuda: bool,
+    /// What programs of nccl-tests were built with, where that is known.
+    #[serde(default)]
+    pub homes: BTreeMap<String, Homes>,
 }
 
 /// How a program is linked.
@@ -27,6 +30,21 @@ pub struct Linked {
     pub libraries: BTreeMap<String, String>,
     /// Libraries that are not found.
     pub missing: Vec<String>,
+    /// What libnccl and libmpi are when all links are followed, by their name.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// The user in whose login the loader was asked.
+    #[serde(default)]
+    pub user: String,
+}
+
+/// What a program was built with, as the stamp of its build says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Homes {
+    /// Prefix of NCCL, as it was named and as it really is.
+    pub nccl: Option<(String, String)>,
+    /// Prefix of MPI, likewise.
+    pub mpi: Option<(String, String)>,
 }
 
 /// All of it.
@@ -63,6 +81,7 @@ fn files(text: &str) -> Files {
         match key {
             "nccl" => drop(files.nccl.insert(first.to_owned(), second.to_owned())),
             "library" => drop(files.libraries.insert(first.to_owned(), second.to_owned())),
+            "home" => home(&mut files.homes, value),
             "perftest" => files.perftest = true,
             "perftest_cuda" => files.perftest_cuda = true,
             _ => {}
@@ -71,16 +90,41 @@ fn files(text: &str) -> Files {
     files
 }
 
+/// `/opt/nccl-tests/build/all_reduce_perf NCCL /usr/local/nccl /usr/local/nccl`.
+fn home(homes: &mut BTreeMap<String, Homes>, value: &str) {
+    let mut words = value.split(' ').map(str::to_owned);
+    let (Some(program), Some(what), Some(named), Some(real)) =
+        (words.next(), words.next(), words.next(), words.next())
+    else {
+        return;
+    };
+    let homes = homes.entry(program).or_default();
+    match what.as_str() {
+        "NCCL" => homes.nccl = Some((named, real)),
+        "MPI" => homes.mpi = Some((named, real)),
+        _ => {}
+    }
+}
+
 /// `mpirun (Open MPI) 4.1.3`.
 fn mpirun(text: &str) -> Result<String, String> {
     let version = text.lines().find_map(|line| line.split_once("(Open MPI) "));
     version.map(|(_, version)| version.trim().to_owned()).ok_or_else(|| "it is not Open MPI".to_owned())
 }
 
+fn owned((name, file): (&str, &str)) -> (String, String) {
+    (name.to_owned(), file.to_owned())
+}
+
 /// `libnccl.so.2 => /opt/nccl/lib/libnccl.so.2 (0x00007f...)`, or `=> not found`.
 fn ldd(text: &str) -> Result<Linked, String> {
     let mut linked = Linked::default();
     for line in text.lines() {
+        match pair(line) {
+            Some(("user", user)) => user.clone_into(&mut linked.user),
+            Some(("file", file)) => linked.files.extend(file.split_once(' ').map(owned)),
+            _ => {}
+        }
         let Some((name, file)) = line.trim().split_once(" => ") else { continue };
         if file.starts_with("not found") {
             linked.missing.push(name.to_owned());
@@ -88,7 +132,11 @@ fn ldd(text: &str) -> Result<Linked, String> {
             linked.libraries.insert(name.to_owned(), file.split(' ').next().unwrap_or("").to_owned());
         }
     }
-    if linked == Linked::default() { Err("it lists no library".to_owned()) } else { Ok(linked) }
+    if linked.libraries.is_empty() && linked.missing.is_empty() {
+        Err("it lists no library".to_owned())
+    } else {
+        Ok(linked)
+    }
 }
 
 #[cfg(test)]

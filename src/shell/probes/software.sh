@@ -1,5 +1,47 @@
 # NCCL, Open MPI, nccl-tests and perftest: what lies below /opt, /usr/local and /usr, and how it is linked.
 # No program of them is started but those that print their version.
+# software USER: the user who starts jobs; empty is the one who is logged in.
+job_user=${1:-${SUDO_USER-}}
+# in_job USER COMMAND WORD ...: shell text in a new login of a user, with its words. ldd lets the loader map
+# the program, which root must not do with what others may have written.
+in_job() {
+    user=$1 command=$2
+    shift 2
+    if [ "$(id -u)" != 0 ] || [ "$(id -un)" = "$user" ]; then
+        timeout -k 2 5 sh -l -c "$command" sh "$@"
+    else
+        timeout -k 2 5 su -l -s /bin/sh -c "$command" -- "$user" sh "$@"
+    fi </dev/null 2>&1
+}
+# linked PROGRAM: the libraries that the loader finds for it in a login of the user who starts jobs, else of
+# its owner, and the files that libnccl and libmpi are.
+linked() {
+    begin ldd "$1"
+    user=${job_user:-$(stat -c %U "$1")}
+    status=0
+    # shellcheck disable=SC2016 # the shell of that user expands it
+    text=$(in_job "$user" 'exec ldd "$1"' "$1") || status=$?
+    printf 'user=%s\n%s\n' "$user" "$text"
+    printf '%s\n' "$text" | while read -r name arrow file _; do
+        case "$name $arrow" in 'libnccl.so'*' =>' | 'libmpi.so'*' =>')
+            [ ! -e "$file" ] || printf 'file=%s %s\n' "$name" "$(readlink -f "$file")"
+            ;;
+        esac
+    done
+    finish "$status"
+}
+# homes PROGRAM: what a build of this program was given, as its stamp says: where it is and what it really is.
+homes() {
+    stamp=${1%/*/*}/.provision/stamp
+    [ -r "$stamp" ] || return 0
+    while read -r key variable; do
+        case "$key $variable" in 'make NCCL_HOME='?* | 'make MPI_HOME='?*)
+            home=${variable#*=}
+            printf 'home=%s %s %s %s\n' "$1" "${variable%%_*}" "$home" "$(readlink -f "$home")"
+            ;;
+        esac
+    done <"$stamp"
+}
 begin software
 for header in /usr/include/nccl.h /usr/local/include/nccl.h /usr/local/*/include/nccl.h /opt/*/include/nccl.h \
     /opt/*/*/include/nccl.h; do
@@ -22,7 +64,9 @@ done
 programs=''
 for program in /opt/*/build/all_reduce_perf /opt/*/bin/all_reduce_perf /usr/local/*/build/all_reduce_perf \
     /usr/local/bin/all_reduce_perf /usr/bin/all_reduce_perf; do
-    [ ! -x "$program" ] || programs="$programs $program"
+    [ -x "$program" ] || continue
+    programs="$programs $program"
+    homes "$program"
 done
 if command -v ib_write_bw >/dev/null 2>&1; then
     printf 'perftest=1\n'
@@ -35,6 +79,6 @@ for mpirun in /opt/*/bin/mpirun /opt/*/*/bin/mpirun /usr/local/bin/mpirun /usr/l
     [ ! -x "$mpirun" ] || ask 5 "$mpirun" --version
 done
 for program in $programs; do
-    ask 5 ldd "$program"
+    linked "$program"
 done
 :
