@@ -56,6 +56,7 @@ fn name_of(query: &Query) -> String {
         Query::Netdev(which) => format!("netdev {which}"),
         Query::RdmaLink(name) => format!("rdma_link {name}"),
         Query::Roce(name) => format!("roce {name}"),
+        Query::Loader(path) => format!("loader {path}"),
         Query::Setting(path) => format!("setting {path}"),
         Query::User(name) => format!("user {name}"),
         Query::Group(name) => format!("group {name}"),
@@ -113,6 +114,7 @@ fn query_of(line: &str) -> Query {
         }
         "rdma_link" => Query::RdmaLink(name),
         "roce" => Query::Roce(name),
+        "loader" => Query::Loader(name),
         "setting" => Query::Setting(name),
         "user" => Query::User(name),
         "group" => Query::Group(name),

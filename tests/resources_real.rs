@@ -709,3 +709,149 @@ fn a_user_who_is_not_there_asks_nothing() {
         assert!(!root.join("marker").exists());
     });
 }
+
+/// A machine of its own below /etc, /opt and /usr/local, so that the real ldconfig and the real loader work and
+/// nothing of this one is touched. `None` where none can be made.
+fn machine() -> Option<(std::process::Child, String)> {
+    use std::io::BufRead as _;
+    use std::process::{Command, Stdio};
+    let make = "etc=$(mktemp -d) && mount -t tmpfs none \"$etc\" && cp -a /etc/. \"$etc\" && mount --move \"$etc\" /etc \
+                && rmdir \"$etc\" && mount -t tmpfs -o mode=755 none /opt && mount -t tmpfs -o mode=755 none /usr/local \
+                && echo ready && exec sleep 120";
+    let mut child = Command::new("unshare")
+        .args(["-m", "sh", "-c", make])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .ok()?;
+    let mut said = String::new();
+    std::io::BufReader::new(child.stdout.take().unwrap()).read_line(&mut said).unwrap();
+    if said.trim() == "ready" {
+        let pid = child.id().to_string();
+        return Some((child, pid));
+    }
+    drop(child.kill());
+    child.wait().unwrap();
+    None
+}
+
+/// Two copies of a small libnccl and libmpi, and a program in the place of nccl-tests that says which it got.
+const COPIES: &str = r#"
+set -eu
+cd "$(mktemp -d)"
+for copy in nccl:2.30.7 other:2.28.3; do
+    version=${copy#*:} prefix=/opt/${copy%:*}
+    [ "$prefix" != /opt/nccl ] || prefix=/usr/local/nccl
+    mkdir -p "$prefix/lib"
+    echo "const char *nccl(void) { return \"$version\"; }" >nccl.c
+    gcc -shared -fPIC -Wl,-soname,libnccl.so.2 -o "$prefix/lib/libnccl.so.$version" nccl.c
+    ln -s "libnccl.so.$version" "$prefix/lib/libnccl.so.2"
+    ln -s libnccl.so.2 "$prefix/lib/libnccl.so"
+done
+mkdir -p /opt/openmpi/lib /opt/nccl-tests/build /opt/nccl-tests/.provision
+echo 'int mpi(void) { return 0; }' >mpi.c
+gcc -shared -fPIC -Wl,-soname,libmpi.so.40 -o /opt/openmpi/lib/libmpi.so.40.30.3 mpi.c
+ln -s libmpi.so.40.30.3 /opt/openmpi/lib/libmpi.so.40
+ln -s libmpi.so.40 /opt/openmpi/lib/libmpi.so
+cat >main.c <<'END'
+#include <stdio.h>
+const char *nccl(void);
+int mpi(void);
+int main(void) { puts(nccl()); return mpi(); }
+END
+gcc -o /opt/nccl-tests/build/all_reduce_perf main.c -L/usr/local/nccl/lib -lnccl -L/opt/openmpi/lib -lmpi
+printf 'build nccl-tests\nmake MPI=1\nmake MPI_HOME=/opt/openmpi\nmake NCCL_HOME=/usr/local/nccl\n' >/opt/nccl-tests/.provision/stamp
+"#;
+
+/// What was built is what every program loads, until something else comes first.
+#[test]
+fn library_path() {
+    use provision::facts::{Answer, Facts, Query, batch};
+    use provision::probes::Observation;
+    use provision::transport::PartEnd;
+    use std::process::Command;
+    const TESTS: &str = "/opt/nccl-tests/build/all_reduce_perf";
+    each(|shell, read, _| {
+        let Some((mut child, pid)) = machine() else { return println!("namespaces cannot be made here") };
+        let enter = ["nsenter", "-t", &pid, "-m"];
+        let inside = [&enter[..], shell].concat();
+        let sh = |text: &str| {
+            let output = Command::new(enter[0]).args(&enter[1..]).args(["sh", "-c", text]).output().unwrap();
+            (output.status.success(), String::from_utf8_lossy(&output.stdout).trim().to_owned())
+        };
+        let linked_for = |user: &str| {
+            let query = Query::Probe("software");
+            let mut part = batch(&[query.clone()].into(), std::time::Duration::from_secs(20)).remove(0);
+            part.part.script.args = vec![user.into()];
+            let (status, output, _) = support::run(&inside, &part.part.script, None);
+            let mut facts = Facts::default();
+            facts.absorb(&part, &PartEnd { index: 0, status, output, dropped: 0 });
+            let answer = facts.get(&query);
+            let Some(Answer::Probe(seen)) = answer else { panic!("{answer:?}") };
+            let Observation::Software(software) = &**seen else { panic!("{seen:?}") };
+            let homes = &software.files.as_ref().unwrap().homes[TESTS];
+            assert_eq!(homes.nccl.as_ref().unwrap().0, "/usr/local/nccl");
+            software.tests[TESTS].clone().unwrap()
+        };
+        let linked = || linked_for("");
+        let nccl = read("library_path: { name: nccl, path: /usr/local/nccl/lib }");
+        let mpi = read("library_path: { name: openmpi, path: /opt/openmpi/lib }");
+        assert!(converge(&inside, &*nccl).unwrap_err().contains("there is no /usr/local/nccl/lib"));
+        assert!(sh(COPIES).0);
+        assert!(!sh(TESTS).0, "nobody told the loader");
+        assert_eq!(linked().missing, ["libnccl.so.2", "libmpi.so.40"]);
+
+        let file = "/etc/ld.so.conf.d/00-provision-nccl.conf";
+        let done = converge(&inside, &*nccl).unwrap();
+        let cache = "~ /etc/ld.so.cache (without libnccl.so.2 of /usr/local/nccl/lib)";
+        assert_eq!(done, [format!("+ {file}"), cache.to_owned()]);
+        assert_eq!(converge(&inside, &*mpi).unwrap().len(), 2);
+        assert!(converge(&inside, &*nccl).unwrap().is_empty());
+        assert_eq!(sh(TESTS), (true, "2.30.7".to_owned()));
+        assert_eq!(linked().files["libnccl.so.2"], "/usr/local/nccl/lib/libnccl.so.2.30.7");
+        assert_eq!(linked().files["libmpi.so.40"], "/opt/openmpi/lib/libmpi.so.40.30.3");
+
+        // A package brings its copy and runs ldconfig: ours stays first.
+        sh("echo /opt/other/lib >/etc/ld.so.conf.d/000_other.conf; ldconfig");
+        assert_eq!(sh(TESTS).1, "2.30.7");
+        assert!(converge(&inside, &*nccl).unwrap().is_empty());
+        // A cache that somebody else made is made anew.
+        sh(
+            "mkdir /etc/away; mv /etc/ld.so.conf.d/*.conf /etc/away; ldconfig; mv /etc/away/* /etc/ld.so.conf.d",
+        );
+        assert_eq!(converge(&inside, &*nccl).unwrap(), [cache]);
+
+        // What comes first is named, by the resource and by the probe.
+        sh("sed -i '1i /opt/other/lib' /etc/ld.so.conf; ldconfig");
+        assert_eq!(sh(TESTS).1, "2.28.3");
+        assert_eq!(linked().files["libnccl.so.2"], "/opt/other/lib/libnccl.so.2.28.3");
+        let facts = gather(&inside, nccl.queries());
+        let changes = nccl.plan(&facts).unwrap();
+        assert_eq!(changes[0].summary, "~ /etc/ld.so.cache (libnccl.so.2 is /opt/other/lib/libnccl.so.2)");
+        let (status, output, _) = support::run(&inside, &changes[0].script, None);
+        let said = String::from_utf8_lossy(&output).into_owned();
+        assert!(status == 0 && said.contains("/opt/other/lib is named by /etc/ld.so.conf\n"), "{said}");
+        assert!(!nccl.plan(&gather(&inside, nccl.queries())).unwrap().is_empty());
+        sh("sed -i 1d /etc/ld.so.conf; ldconfig");
+        // The login's own path is stronger than the cache: the probe sees it, the resource has no say.
+        sh(
+            "echo '[ \"$(id -un)\" != nobody ] || export LD_LIBRARY_PATH=/opt/other/lib' >/etc/profile.d/zz.sh",
+        );
+        assert_eq!(linked().files["libnccl.so.2"], "/usr/local/nccl/lib/libnccl.so.2.30.7");
+        assert_eq!(linked().user, "root", "the owner of the program, where nobody is named");
+        let (nobody, file) = (linked_for("nobody"), "/opt/other/lib/libnccl.so.2.28.3");
+        assert_eq!((nobody.files["libnccl.so.2"].as_str(), nobody.user.as_str()), (file, "nobody"));
+        assert!(converge(&inside, &*nccl).unwrap().is_empty());
+        sh("rm /etc/profile.d/zz.sh");
+
+        sh("chmod 777 /usr/local/nccl/lib");
+        assert!(converge(&inside, &*nccl).unwrap_err().contains("gets into programs of root"));
+        sh("rm /etc/ld.so.conf.d/000_other.conf; ldconfig");
+        let away = read("library_path: { name: nccl, path: /usr/local/nccl/lib, state: absent }");
+        assert_eq!(converge(&inside, &*away).unwrap().len(), 2);
+        assert!(converge(&inside, &*away).unwrap().is_empty());
+        assert!(!sh(TESTS).0, "it is forgotten");
+        drop(child.kill());
+        child.wait().unwrap();
+    });
+}

@@ -20,6 +20,7 @@ pub mod filesystem;
 pub mod firewall;
 pub mod git;
 pub mod installed;
+pub mod loader;
 pub mod module;
 pub mod netdev;
 pub mod object;
@@ -113,6 +114,15 @@ const KINDS: &[Kind] = &[
         matches: |query| matches!(query, Query::Path(_) | Query::Content { .. } | Query::Secret { .. }),
         script: file::script,
         parse: file::parse,
+    },
+    Kind {
+        name: "loader",
+        chunk: 64,
+        output: 64 << 10,
+        deadline: |_| None,
+        matches: |query| matches!(query, Query::Loader(_)),
+        script: loader::script,
+        parse: loader::parse,
     },
     Kind {
         name: "setting",

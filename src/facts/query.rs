@@ -16,6 +16,7 @@ use super::filesystem::Filesystems;
 use super::firewall::Firewall;
 use super::git::Checkout;
 use super::installed::Installed;
+use super::loader::Loader;
 use super::module::Module;
 use super::netdev::{LinkMatch, Netdev};
 use super::object::{Object, Touches};
@@ -92,6 +93,8 @@ pub enum Query {
     RdmaLink(String),
     /// Quality of service of a network link.
     Roce(String),
+    /// What the dynamic loader knows of the libraries in a directory.
+    Loader(String),
     /// A setting of the kernel, by its path below `/proc/sys` or `/sys`.
     Setting(String),
     /// A user.
@@ -179,6 +182,8 @@ pub enum Answer {
     RdmaLink(Option<RdmaLink>),
     /// Quality of service of a network link; `None` when there is no link of that name.
     Roce(Option<Roce>),
+    /// What the dynamic loader knows of a directory.
+    Loader(Loader),
     /// A setting of the kernel; `None` when it has none of that name.
     Setting(Option<Setting>),
     /// A user; `None` when there is none of that name.
@@ -276,6 +281,7 @@ impl Query {
             | Self::Driver
             | Self::Unit(_)
             | Self::Manager(_)
+            | Self::Loader(_)
             | Self::Netdev(_)
             | Self::Roce(_)
             | Self::User(_)
@@ -343,6 +349,12 @@ impl Query {
             Self::Unit(name) => touches.meets(&Object::Unit(name.clone())) || path_meets(touches, UNIT_PATHS),
             Self::Manager(_) => {
                 any(touches, |object| matches!(object, Object::Unit(_))) || path_meets(touches, UNIT_PATHS)
+            }
+            // A package runs ldconfig.
+            Self::Loader(directory) => {
+                any(touches, |object| matches!(object, Object::Package(_)))
+                    || touches.meets(&Object::Path(directory.clone()))
+                    || path_meets(touches, &["/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"])
             }
             // A module brings settings, and units such as systemd-sysctl write them.
             Self::Setting(path) => {

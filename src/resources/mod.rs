@@ -31,6 +31,7 @@ pub mod hosts_file;
 pub mod kernel_cmdline;
 pub mod kernel_module;
 mod known;
+pub mod library_path;
 pub mod limits;
 pub mod line;
 pub mod login;
@@ -362,6 +363,7 @@ pub fn kinds() -> &'static [Kind] {
         kind!("hosts_file", hosts_file, HostsFileFields, fleet),
         kind!("kernel_cmdline", kernel_cmdline, KernelCmdlineFields),
         kind!("kernel_module", kernel_module, KernelModuleFields),
+        kind!("library_path", library_path, LibraryPathFields),
         kind!("limits", limits, LimitsFields),
         kind!("line", line, LineFields),
         kind!("modprobe_options", modprobe_options, ModprobeOptionsFields),

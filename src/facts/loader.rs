@@ -1,0 +1,89 @@
+//! What the cache of the dynamic loader has of the libraries in a directory.
+//!
+//! Formats: ldconfig(8), `ldconfig -p`: `\tlibnccl.so.2 (libc6,x86-64) => /usr/local/nccl/lib/libnccl.so.2`.
+//! Of several lines of one name the loader takes the first that fits the machine.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::object::inside;
+use super::{Answer, Answers, Query, lines};
+use crate::transport::Script;
+
+/// What the loader knows.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+#[serde(default)]
+pub struct Loader {
+    /// Whether there is an `ldconfig`.
+    pub ldconfig: bool,
+    /// Libraries in the directory, by the names that programs ask for.
+    pub libraries: Vec<String>,
+    /// Of these, the ones that the cache does not have from there.
+    pub missing: Vec<String>,
+    /// Of these, the ones that the loader finds elsewhere, with the file that it takes.
+    pub elsewhere: BTreeMap<String, String>,
+}
+
+pub(super) fn script(queries: &[Query]) -> Script {
+    let directories = queries.iter().filter_map(|query| {
+        let Query::Loader(directory) = query else { return None };
+        Some(directory.as_str())
+    });
+    Script::new(crate::shell!("facts/loader.sh")).args(directories)
+}
+
+pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
+    let output = String::from_utf8_lossy(output);
+    let mut found: Vec<(Loader, Vec<Entry<'_>>)> = Vec::new();
+    let mut ended = false;
+    for line in lines(&output) {
+        if line == "loader" {
+            found.push(<_>::default());
+        } else if line == "end" {
+            ended = true;
+        }
+        let Some((loader, entries)) = found.last_mut() else { continue };
+        match line.split_once(' ') {
+            Some(("has", _)) => loader.ldconfig = true,
+            Some(("library", name)) => loader.libraries.push(name.to_owned()),
+            _ => entries.extend(Entry::of(line)),
+        }
+    }
+    if !ended {
+        return Vec::new();
+    }
+    let answer = |(query, (mut loader, entries)): (&Query, (Loader, Vec<Entry<'_>>))| {
+        let Query::Loader(directory) = query else { return None };
+        for name in loader.libraries.clone() {
+            let of_name = || entries.iter().filter(|entry| entry.name == name);
+            let Some(own) = of_name().find(|entry| inside(directory, entry.file)) else {
+                loader.missing.push(name);
+                continue;
+            };
+            let first = of_name().find(|entry| entry.machine == own.machine).unwrap_or(own);
+            if !inside(directory, first.file) {
+                loader.elsewhere.insert(name, first.file.to_owned());
+            }
+        }
+        Some((query.clone(), Answer::Loader(loader)))
+    };
+    queries.iter().zip(found).filter_map(answer).collect()
+}
+
+/// A line of the cache.
+struct Entry<'a> {
+    name: &'a str,
+    /// `libc6,x86-64`, without what follows: `hwcap`, `OS ABI`.
+    machine: &'a str,
+    file: &'a str,
+}
+
+impl<'a> Entry<'a> {
+    fn of(line: &'a str) -> Option<Self> {
+        let (head, file) = line.strip_prefix('\t')?.split_once(" => ")?;
+        let (name, kind) = head.split_once(" (")?;
+        let kind = kind.trim_end_matches(')');
+        Some(Self { name, machine: kind.split(", ").next().unwrap_or(kind), file })
+    }
+}

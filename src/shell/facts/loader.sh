@@ -1,0 +1,23 @@
+# Asks what the cache of the dynamic loader has of the libraries in directories. Parameters: directories.
+PATH=$PATH:/usr/sbin:/sbin
+cache=''
+has=''
+if command -v ldconfig >/dev/null 2>&1; then
+    has=1
+    cache=$(ldconfig -p 2>/dev/null)
+fi
+for directory; do
+    printf 'loader\n'
+    [ -z "$has" ] || printf 'has ldconfig\n'
+    set --
+    for file in "$directory"/lib*.so.*; do
+        name=${file##*/}
+        # libnccl.so.2 is what programs ask for, libnccl.so.2.30.7 is not.
+        case ${name##*.so.} in *[!0-9]* | '') continue ;; esac
+        [ -e "$file" ] || continue
+        printf 'library %s\n' "$name"
+        set -- "$@" -e "	$name ("
+    done
+    [ $# -eq 0 ] || printf '%s\n' "$cache" | grep -F "$@"
+done
+printf 'end\n'
