@@ -133,3 +133,37 @@ fn probes_under_every_shell() {
         assert_eq!(first.get_or_insert_with(|| sections.clone()), &sections, "{shell:?}");
     }
 }
+
+/// RDMA modules that are loaded though others are installed, on a `/sys/module` that is made up.
+#[test]
+fn modules_that_wait_for_a_boot() {
+    let stale = |sysfs: &str, modinfo: &str| -> Option<serde_json::Value> {
+        let make = format!(
+            "set -e; bin=$(mktemp -d); mount -t tmpfs none \"$bin\"; mount -t tmpfs none /sys/module; cd /sys/module; {sysfs}; \
+             printf '#!/bin/sh\\ncase $1 in ib_core) printf \"{modinfo}\" ;; *) exit 1 ;; esac\\n' >\"$bin/modinfo\"; \
+             chmod +x \"$bin/modinfo\"; PATH=$bin:$PATH exec dash"
+        );
+        let query = Query::Base("boot");
+        match gather(&["unshare", "-m", "sh", "-c", &make], [query.clone()]).get(&query) {
+            Some(Answer::Base(boot)) => Some(boot["stale_modules"].clone()),
+            _ => None,
+        }
+    };
+    let core = "mkdir ib_core; echo live >ib_core/initstate";
+    let with = |srcversion: &str| format!("{core}; echo {srcversion} >ib_core/srcversion");
+    let Some(same) = stale(&with("AA"), "srcversion:     AA\\\\n") else {
+        return println!("namespaces cannot be made here");
+    };
+    let none = serde_json::json!([]);
+    let some = serde_json::json!(["ib_core"]);
+    assert_eq!(same, none);
+    assert_eq!(stale(&with("AA"), "depends:        \\\\nsrcversion:     BB\\\\n"), Some(some.clone()));
+    // Debian's modules have no srcversion; DOCA's stand on mlx_compat.
+    let doca = "depends:        mlx_compat,ib_uverbs\\\\nsrcversion:     BB\\\\n";
+    assert_eq!(stale(core, doca), Some(some));
+    assert_eq!(stale(&format!("{core}; mkdir mlx_compat"), doca), Some(none.clone()));
+    assert_eq!(stale(core, "depends:        \\\\n"), Some(none.clone()));
+    // Part of the kernel, or not loaded at all.
+    assert_eq!(stale("mkdir ib_core", doca), Some(none.clone()));
+    assert_eq!(stale(":", doca), Some(none));
+}

@@ -125,3 +125,28 @@ fn every_step_has_a_row_that_is_true() {
         }
     }
 }
+
+/// What stands on DOCA's modules comes after they are in force, and not at the end with the handlers.
+#[test]
+fn doca_is_in_force_before_peermem() {
+    use provision::project::{self, LoadOptions};
+    let guide = read("docs/guides/gpu-nodes.md");
+    let block = guide.split("<!-- check: inventory -->\n```yaml\n").nth(1).unwrap();
+    let site = "cluster: c\nhosts: { gpu0: {} }\npolicy: { reboot: allow }\nplaybooks:\n  - use: roce-v2\n    \
+                with: { stack: doca, doca: \"3.2.1\", doca_key_fingerprint: \"0000 0000 0000 0000 0000  0000 0000 0000 0000 0000\" }\n";
+    for text in [block.split("```").next().unwrap(), site] {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("inventory.yaml");
+        std::fs::write(&path, text).unwrap();
+        let path = camino::Utf8PathBuf::from_path_buf(path).unwrap();
+        let project = project::load(&path, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let place = |playbook: &str, kind: &str| {
+            project.steps.iter().position(|step| step.playbook == playbook && step.kind == kind)
+        };
+        let boot = place("doca-ofed", "reboot").expect("a reboot in its place");
+        for later in [("peermem", "kernel_module"), ("nvidia-driver", "nvidia_driver")] {
+            assert!(boot < place(later.0, later.1).unwrap(), "{later:?} in\n{text}");
+        }
+        assert!(!project.handlers.iter().any(|handler| handler.kind == "reboot"));
+    }
+}

@@ -289,3 +289,83 @@ async fn what_an_earlier_run_left_armed_is_confirmed_and_what_was_undone_is_told
     assert_eq!(guards, ["sudo confirm", "network forget"]);
     assert!(ran.record.hosts["gpu0"].warnings[0].contains("took back an earlier change of network"));
 }
+
+/// What is on a host.
+#[derive(Default)]
+struct Now {
+    installed: bool,
+    rebooted: bool,
+    loaded: bool,
+}
+
+/// DOCA-OFED's modules are in force before nvidia-peermem is loaded, which stands on them. A host whose modules
+/// are the installed ones is not rebooted.
+#[tokio::test(start_paused = true)]
+async fn doca_is_in_force_before_what_stands_on_it() {
+    let playbook = "
+name: rdma
+tasks:
+  - include: doca-ofed
+    with: { version: \"3.2.1\", key_fingerprint: \"0000 0000 0000 0000 0000  0000 0000 0000 0000 0000\", hold: false }
+  - name: nvidia-peermem
+    kernel_module: { name: nvidia-peermem }
+";
+    let hosts: Mutex<BTreeMap<String, Now>> = Mutex::default();
+    let transport = healthy().answer(move |sent| {
+        let mut hosts = hosts.lock().unwrap();
+        let now = hosts.entry(sent.host.clone()).or_default();
+        // gpu3 has it all and only lacks nvidia-peermem.
+        now.installed |= sent.host == "gpu3";
+        let stale = now.installed && !now.rebooted && sent.host != "gpu3";
+        let text = match sent.part.as_str() {
+            // Neither apt's repository nor dnf's: that is not what this is about.
+            "base.os" => "ID=other\nVERSION_ID=1\nPRETTY_NAME=other\n".to_owned(),
+            "base.virtualization" => "none\n".to_owned(),
+            "base.busy" => "end\n".to_owned(),
+            "base.boot" => {
+                let stale = if stale { "stale_module=ib_core\n" } else { "" };
+                boot(if now.rebooted { "two" } else { "one" }, "6.1") + stale
+            }
+            "package" if now.installed => {
+                "manager apt\n ii  doca-ofed 3.2.1 amd64\nlists there\nend\n".to_owned()
+            }
+            "package" => "manager apt\nlists there\npolicy\ndoca-ofed:\n  Installed: (none)\n  Candidate: 3.2.1\n  Version table:\n     3.2.1 900\n        900 https://x ./ Packages\nend\n".to_owned(),
+            "module" => {
+                let loaded = if now.loaded { "loaded nvidia_peermem\n" } else { "" };
+                format!("kernel 6.1\n{loaded}directory /lib/modules/6.1\nmodules.dep\nupdates/dkms/nvidia-peermem.ko:\nmodules.builtin\nend\n")
+            }
+            "reboot" => {
+                now.rebooted = true;
+                String::new()
+            }
+            "booted" => format!("{}\nrunning\n", if now.rebooted { "two" } else { "one" }),
+            "task" if sent.text.contains("doca-ofed") && !sent.text.contains("peermem") => {
+                now.installed |= sent.text.contains("apt");
+                "ended 0\n".to_owned()
+            }
+            "task" if sent.text.contains("peermem") && stale => {
+                "ended 1\nmodprobe: ERROR: could not insert 'nvidia_peermem': Invalid argument\n".to_owned()
+            }
+            "task" if sent.text.contains("peermem") => {
+                now.loaded = true;
+                "ended 0\n".to_owned()
+            }
+            _ => return None,
+        };
+        Some(Reply::default().output(text))
+    });
+    let ran = apply(&world(ALLOW, playbook), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:#?}", ran.record.hosts["gpu0"].tasks);
+    let boots = |host: &str| transport.parts(host).iter().filter(|part| *part == "reboot").count();
+    assert_eq!(["gpu0", "gpu1", "gpu2", "gpu3"].map(boots), [1, 1, 1, 0]);
+    let Outcome::Changed { changes, .. } =
+        ran.outcome("gpu0", "the installed RDMA modules are the loaded ones")
+    else {
+        panic!("{:?}", ran.record.hosts["gpu0"])
+    };
+    assert_eq!(
+        changes[0].summary,
+        "~ reboot (the installed ib_core waits for a boot, another one is loaded)"
+    );
+    assert!(matches!(ran.outcome("gpu0", "nvidia-peermem"), Outcome::Changed { .. }));
+}

@@ -22,8 +22,14 @@ pub(super) fn boot(output: &str) -> Result<Json, String> {
         "next_kernel": kernel,
         "reasons": reasons(output, running, chosen.filter(|_| own)),
         "problems": if own { problems(output, kernel) } else { Vec::new() },
+        "stale_modules": stale_modules(output),
         "stale_initramfs": field(output, "stale").unwrap_or("").to_owned(),
     }))
+}
+
+/// Modules that are loaded though others are installed.
+fn stale_modules(output: &str) -> Vec<&str> {
+    output.lines().filter_map(|line| line.strip_prefix("stale_module=")).collect()
 }
 
 /// What asks for a reboot.
@@ -42,6 +48,10 @@ fn reasons(output: &str, running: &str, next: Option<&str>) -> Vec<String> {
         && loaded != disk
     {
         reasons.push(format!("the NVIDIA module {loaded} is loaded, {disk} is installed"));
+    }
+    let stale = stale_modules(output);
+    if !stale.is_empty() {
+        reasons.push(format!("the installed {} waits for a boot, another one is loaded", stale.join(", ")));
     }
     if let Some(next) = next.filter(|next| *next != running) {
         reasons.push(format!("kernel {running} runs, {next} is installed"));

@@ -26,6 +26,29 @@ if [ -r /sys/module/nvidia/version ]; then
     read -r loaded </sys/module/nvidia/version
     printf 'nvidia_loaded=%s\nnvidia_disk=%s\n' "$loaded" "$(modinfo -F version nvidia 2>/dev/null)"
 fi
+# RDMA modules that are loaded though others are installed: DOCA-OFED replaces those of the kernel. Some
+# distributions build without srcversion; then what DOCA's modules stand on tells them apart.
+for module in ib_core mlx5_core; do
+    [ -e "/sys/module/$module/initstate" ] || continue
+    loaded='' installed='' depends=''
+    { read -r loaded <"/sys/module/$module/srcversion"; } 2>/dev/null
+    while read -r key value; do
+        case $key in
+        srcversion:) installed=$value ;;
+        depends:) depends=$value ;;
+        esac
+    done <<END
+$(modinfo "$module" 2>/dev/null)
+END
+    if [ -n "$loaded" ] && [ -n "$installed" ]; then
+        [ "$loaded" = "$installed" ] || printf 'stale_module=%s\n' "$module"
+    else
+        case ",$depends," in *,mlx_compat,*)
+            [ -d /sys/module/mlx_compat ] || printf 'stale_module=%s\n' "$module"
+            ;;
+        esac
+    fi
+done
 # The kernel that boots next: what the boot loader says, else the newest one that has its modules.
 # A default that was chosen by hand is not ours to guess.
 next='' chosen=''
