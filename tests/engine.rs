@@ -409,3 +409,74 @@ async fn a_newer_state_directory_is_refused() {
     assert!(matches!(ran.status("gpu0"), HostStatus::Quarantined { reason } if reason.contains("newer")));
     assert_eq!(ran.report.stats.ok, 3);
 }
+
+const STOPPED: &str = "name: n\ntasks:\n  - name: change\n    command: { run: [edit, it] }\n    notify: tell\n  - name: breaks\n    command: { run: [break, it] }\nhandlers:\n  - name: tell\n    command: { run: [reload, it] }\n";
+
+/// Whether a host was told to run this.
+fn ran_on(transport: &Scripted, host: &str, word: &str) -> bool {
+    let sent = transport.sent().into_iter();
+    sent.filter(|sent| sent.host == host && sent.part == "task").any(|sent| sent.text.contains(word))
+}
+
+/// What `tidy` was told to forget on a host.
+fn tidied(transport: &Scripted, host: &str) -> Vec<String> {
+    let sent = transport.sent().into_iter().filter(|sent| sent.host == host && sent.part == "tidy");
+    sent.map(|sent| sent.text).collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_run_that_stops_tells_which_handlers_wait_and_the_next_one_runs_them() {
+    let transport = healthy().answer(|sent| {
+        let fails = sent.part == "task" && sent.host == "gpu1" && sent.text.contains("break");
+        fails.then(|| Reply::default().output("ended 1\nno\n"))
+    });
+    let ran = apply(&world("{}", STOPPED), &transport).await;
+    assert_eq!(ran.record.hosts["gpu1"].handlers, ["tell"]);
+    assert!(ran.record.hosts["gpu0"].handlers.is_empty(), "it ran there");
+    assert!(!ran_on(&transport, "gpu1", "reload"));
+    // The host has it as the run wrote it.
+    let note = ran_note(&transport, "gpu1");
+    let transport = healthy();
+    let left = format!("version\t1\nnotify\t./site.yaml/tell\tt\tnew\t{note}\n");
+    transport.first(Reply::part("state").on("gpu1").output(left));
+    // Nothing notifies it anew.
+    let playbook = STOPPED.replace("run: [edit, it]", "run: [edit, it], creates: /");
+    transport.first(Reply::part("file").output("stat 0:0:41ed:9:1:1:1:/\n"));
+    let ran = apply(&world("{}", &playbook), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    assert!(ran_on(&transport, "gpu1", "reload") && !ran_on(&transport, "gpu0", "reload"));
+    assert!(tidied(&transport, "gpu1")[0].contains(&note));
+    assert!(ran.record.hosts["gpu1"].handlers.is_empty());
+}
+
+/// Name of the file in which a run noted its notification.
+fn ran_note(transport: &Scripted, host: &str) -> String {
+    let key = engine::state::notify_key("t", "./site.yaml/tell");
+    let sent = transport.sent().into_iter().find(|sent| sent.host == host && sent.text.contains("edit"));
+    let text = sent.unwrap().text;
+    assert!(text.contains(&key), "{text}");
+    key
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_run_of_another_inventory_keeps_what_waits() {
+    let transport = healthy();
+    // The same id, of another cluster; one of this cluster that only another inventory has; one that is old.
+    let left = "version\t1\nnotify\t./site.yaml/tell\tother\tnew\tk1\nnotify\tdoca/boot\tt\tnew\tk2\nnotify\tgone/x\tt\told\tk3\n";
+    transport.first(Reply::part("state").on("gpu1").output(left));
+    let ran = apply(&world("{}", NOTIFYING), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    let told = &ran.record.hosts["gpu1"];
+    assert_eq!(told.handlers, ["doca/boot"]);
+    let warned = told.warnings.join("\n");
+    assert!(
+        warned.contains("`./site.yaml/tell`, notified by a run of cluster other, still waits"),
+        "{warned}"
+    );
+    assert!(warned.contains("`gone/x`, which no playbook here has; it is forgotten"), "{warned}");
+    let forgotten = tidied(&transport, "gpu1").join("\n");
+    assert!(forgotten.contains("k3"), "{forgotten}");
+    assert!(!forgotten.contains("k1") && !forgotten.contains("k2"), "{forgotten}");
+    // The own handler of that id ran because this run notified it, and that is what was cleared.
+    assert!(forgotten.contains(&engine::state::notify_key("t", "./site.yaml/tell")), "{forgotten}");
+}

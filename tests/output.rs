@@ -6,6 +6,7 @@
 //! - `first`, `second`: `apply --yes` on fresh hosts, and again
 //! - `failure`: `apply --yes --set broken=true` on fresh hosts
 //! - `drift`: `verify` after a managed file of gpu1 was changed, gpu2 paused and login0 stopped
+//! - `pending`: `apply --yes` without a lab, of a task that notifies a handler and one that fails
 //! - `killed`, `attach`: `apply --yes` on fresh hosts, killed while the detached task ran; and again
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests read the files that they compare")]
@@ -22,7 +23,7 @@ use provision::report::record::Record;
 use provision::report::terminal::{Settings, Terminal, Verbosity};
 use provision::report::{Reporter as _, html, json, junit, plan, prometheus};
 
-const STREAMS: [&str; 6] = ["first", "second", "failure", "drift", "killed", "attach"];
+const STREAMS: [&str; 7] = ["first", "second", "failure", "pending", "drift", "killed", "attach"];
 
 /// Streams whose pages and metrics are kept.
 const PAGES: [&str; 3] = ["first", "failure", "drift"];

@@ -67,6 +67,7 @@ impl Session {
             run: &run,
             detach,
             user: item.step.conduct.become_user.as_deref(),
+            cluster: &self.context.project.cluster,
             script,
             notify: &item.step.conduct.notify,
         });
@@ -454,26 +455,6 @@ impl Session {
             self.inherited.insert(entry.name, report);
         }
         Ok(())
-    }
-
-    /// Forgets on the host that these handlers were notified.
-    pub(super) async fn clear_notifications(&mut self, handlers: &[String]) -> Result<(), Gone> {
-        let part = Part {
-            name: "tidy".to_owned(),
-            script: state::tidy(handlers, &std::mem::take(&mut self.seen)),
-            deadline: self.context.deadlines.query,
-            limit: 4096,
-        };
-        for handler in handlers {
-            self.notified.remove(handler);
-        }
-        match self.run_part(part, state::FUNCTIONS.to_owned()).await {
-            Ok(_) => Ok(()),
-            Err(error) => {
-                self.warn(format!("its notifications could not be cleared, so these handlers run once more next time: {error}"));
-                Ok(())
-            }
-        }
     }
 }
 

@@ -129,15 +129,9 @@ impl Session {
 
     /// Runs the notified handlers; a notification is cleared when its handler succeeded.
     async fn run_handlers(&mut self, planner: &mut Planner, which: Handlers) -> Result<(), Gone> {
+        self.forget_old().await?;
         let ids = self.notified.clone();
-        let known: BTreeSet<_> =
-            self.context.project.handlers.iter().map(|handler| handler.id.clone()).collect();
-        for forgotten in ids.difference(&known) {
-            self.warn(format!(
-                "an earlier run notified `{forgotten}`, which no playbook has any more; it is forgotten"
-            ));
-        }
-        let mut cleared: Vec<String> = ids.difference(&known).cloned().collect();
+        let mut cleared: Vec<String> = Vec::new();
         let handlers = self.handlers(&ids, planner);
         self.know(&handlers).await?;
         let mut handlers = self.handlers(&ids, planner);

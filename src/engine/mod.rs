@@ -17,6 +17,7 @@ mod fleet;
 mod guard;
 mod hints;
 mod login;
+mod pending;
 mod register;
 mod rollout;
 mod run;

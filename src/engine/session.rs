@@ -404,8 +404,8 @@ impl Session {
         if let Some(Answer::State(text)) = self.facts.get(&Query::State) {
             match HostState::parse(text) {
                 Ok(state) => {
-                    self.notified.extend(state.notified.iter().cloned());
                     self.state = state;
+                    self.notified.extend(self.left_behind());
                 }
                 Err(reason) => return Err(Gone(HostStatus::Quarantined { reason })),
             }
@@ -432,6 +432,7 @@ impl Session {
         }
         self.drop_remote().await;
         self.tell_reboot();
+        self.tell_handlers();
         // Nobody asks for those of tasks any more, and a thousand hosts have many.
         self.facts.keep(&self.context.queries);
         let status = match self.status.take() {

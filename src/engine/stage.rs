@@ -224,12 +224,13 @@ impl Session {
                 plans.push((task_id(&item.step, instance), plan));
             }
         }
+        let left_behind = self.left_behind();
         let handlers = self.handlers(&to_notify, &planner);
         self.know(&handlers).await?;
         for item in self.handlers(&to_notify, &planner) {
             for instance in &item.instances {
                 let plan = self.plan_one(&mut planner, &item, instance, &to_notify);
-                let left = self.state.notified.contains(&item.step.id);
+                let left = left_behind.contains(&item.step.id);
                 if left && matches!(plan.verdict, Verdict::Changes(_) | Verdict::Runs(_)) {
                     self.pending += 1;
                     self.drift = true;

@@ -5,7 +5,7 @@
 //! ```text
 //!   version, identity       format; machine id, boot id and product uuid it belongs to
 //!   lock, owner             flock of the host shell; run, controller, pid and start time for messages
-//!   notify/KEY              a notified handler whose run was not seen; holds its id
+//!   notify/KEY              a notified handler whose run was not seen; holds its id and the cluster
 //!   spool/KEY/              one change: pid, out, tail, status, name, run
 //!   upload/KEY              large files on their way
 //!   undo/NAME/              what a change of the way in replaced, and the timer that puts it back
@@ -53,13 +53,33 @@ pub struct SpoolEntry {
     pub name: String,
 }
 
+/// A handler that was notified and not seen to run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Notification {
+    /// Its id.
+    pub handler: String,
+    /// The cluster whose run notified it; empty where that was not noted.
+    pub cluster: String,
+    /// Whether that was more than a week ago.
+    pub old: bool,
+    /// Name of its file.
+    pub key: String,
+}
+
+impl Notification {
+    /// Whether a run of this cluster notified it.
+    pub fn is_of(&self, cluster: &str) -> bool {
+        self.cluster.is_empty() || self.cluster == cluster
+    }
+}
+
 /// What the state directory says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostState {
     /// Format; `None` when there is no directory yet.
     pub version: Option<u32>,
-    /// Ids of handlers that were notified and not seen to run.
-    pub notified: BTreeSet<String>,
+    /// Handlers that were notified and not seen to run, of all clusters.
+    pub notified: BTreeSet<Notification>,
     /// Changes that nobody saw end.
     pub spool: Vec<SpoolEntry>,
     /// Names of changes to the way in whose timer runs.
@@ -87,7 +107,7 @@ impl HostState {
                     }
                     state.version = Some(version);
                 }
-                Some("notify") => state.notified.extend(fields.next().map(str::to_owned)),
+                Some("notify") => state.notified.extend(notification(fields)),
                 Some("armed") => state.armed.extend(fields.next().map(str::to_owned)),
                 Some("undone") => state.undone.extend(fields.next().map(str::to_owned)),
                 Some("spool") => state.spool.extend(spool_entry(fields)),
@@ -96,6 +116,12 @@ impl HostState {
         }
         Ok(state)
     }
+}
+
+fn notification<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Notification> {
+    let handler = fields.next()?.to_owned();
+    let mut field = || fields.next().unwrap_or_default().to_owned();
+    Some(Notification { handler, cluster: field(), old: field() == "old", key: field() })
 }
 
 fn spool_entry<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<SpoolEntry> {
@@ -112,9 +138,9 @@ fn spool_entry<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<SpoolEnt
     Some(SpoolEntry { key, state, run, name })
 }
 
-/// The file name of a handler's notification.
-pub fn notify_key(handler: &str) -> String {
-    hex(&Sha256::digest(handler.as_bytes())).chars().take(16).collect()
+/// The file name of a handler's notification. Handlers of two clusters may have the same id.
+pub fn notify_key(cluster: &str, handler: &str) -> String {
+    hex(&Sha256::digest(format!("{cluster}\0{handler}"))).chars().take(16).collect()
 }
 
 /// What a spool or follow script reported.
@@ -199,6 +225,8 @@ pub struct SpoolRequest<'a> {
     pub detach: bool,
     /// User that it runs as, instead of the login or root.
     pub user: Option<&'a str>,
+    /// The cluster that the run is about.
+    pub cluster: &'a str,
     /// What runs.
     pub script: Script,
     /// Handlers that it notifies.
@@ -213,9 +241,10 @@ pub fn spool(request: SpoolRequest<'_>) -> Script {
         .arg(request.run)
         .arg(if request.detach { "detach" } else { "here" })
         .arg(request.user.unwrap_or(""))
+        .arg(one_line(request.cluster))
         .arg(Arg::Script(Box::new(request.script)));
     for handler in request.notify {
-        script = script.arg(notify_key(handler)).arg(one_line(handler));
+        script = script.arg(notify_key(request.cluster, handler)).arg(one_line(handler));
     }
     script
 }
@@ -255,10 +284,10 @@ pub fn booted() -> Script {
     Script::new(include_str!("../shell/booted.sh"))
 }
 
-/// The script that forgets notifications of handlers and spool entries.
-pub fn tidy(handlers: &[String], spool: &[String]) -> Script {
+/// The script that forgets notifications, by the names of their files, and spool entries.
+pub fn tidy(notifications: &[String], spool: &[String]) -> Script {
     Script::new(include_str!("../shell/tidy.sh"))
-        .args(handlers.iter().map(|id| notify_key(id)))
+        .args(notifications.iter().cloned())
         .arg("--")
         .args(spool.iter().cloned())
 }
@@ -283,10 +312,12 @@ mod tests {
 
     #[test]
     fn state_lines() {
-        let text = "version\t1\nnotify\tbase/reload sshd\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\narmed\tsshd\nundone\tnetwork\n";
+        let text = "version\t1\nnotify\tbase/reload sshd\nnotify\tx/y\tother\told\tk1\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\narmed\tsshd\nundone\tnetwork\n";
         let state = HostState::parse(text).unwrap();
         assert_eq!(state.version, Some(1));
-        assert!(state.notified.contains("base/reload sshd"));
+        let told: Vec<_> =
+            state.notified.iter().map(|it| (it.handler.as_str(), it.is_of("c"), it.old)).collect();
+        assert_eq!(told, [("base/reload sshd", true, false), ("x/y", false, true)]);
         let states: Vec<_> = state.spool.iter().map(|entry| entry.state).collect();
         assert_eq!(states, [SpoolState::Running, SpoolState::Ended(3), SpoolState::Lost]);
         assert_eq!((state.armed, state.undone), (vec!["sshd".to_owned()], vec!["network".to_owned()]));

@@ -368,6 +368,13 @@ pub enum EventKind {
         /// Why.
         reasons: Vec<String>,
     },
+    /// Handlers of a host that were notified and did not run when the run ends for it.
+    HandlersPending {
+        /// The host.
+        host: String,
+        /// Their names.
+        handlers: Vec<String>,
+    },
     /// How much pairs of hosts carry.
     PairsTested {
         /// Every test, rail by rail.

@@ -98,6 +98,9 @@ fn host_object(host: &HostRecord) -> Json {
     if !host.reboot.is_empty() {
         object.insert("reboot_pending".to_owned(), json!(host.reboot));
     }
+    if !host.handlers.is_empty() {
+        object.insert("handlers_pending".to_owned(), json!(host.handlers));
+    }
     if !host.warnings.is_empty() {
         object.insert("warnings".to_owned(), json!(host.warnings));
     }

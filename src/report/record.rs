@@ -33,6 +33,8 @@ pub struct HostRecord {
     pub plan: Vec<PlannedTask>,
     /// Why it still needs a reboot.
     pub reboot: Vec<String>,
+    /// Handlers that were notified and did not run.
+    pub handlers: Vec<String>,
     /// What `verify` found.
     pub checks: Vec<CheckResult>,
     /// What was warned about.
@@ -114,6 +116,7 @@ impl Record {
                 self.host(host).warnings.push(message.clone());
             }
             EventKind::RebootPending { host, reasons } => self.host(host).reboot.clone_from(reasons),
+            EventKind::HandlersPending { host, handlers } => self.host(host).handlers.clone_from(handlers),
             EventKind::HostFinished { host, status, seconds, .. } => {
                 let record = self.host(host);
                 record.status = Some(status.clone());

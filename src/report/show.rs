@@ -56,6 +56,9 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> (String, String) {
     if !host.reboot.is_empty() {
         put!(text, "  {}  {}\n", paint(CHANGE, "reboot pending"), safe_line(&host.reboot.join("; ")));
     }
+    if !host.handlers.is_empty() {
+        put!(text, "  {}  {}\n", paint(CHANGE, "handlers pending"), safe(&host.handlers.join("; ")));
+    }
     for warning in &host.warnings {
         put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe_line(warning));
     }

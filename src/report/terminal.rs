@@ -109,6 +109,8 @@ pub struct Terminal {
     counts: (u64, u64),
     /// Hosts that still need a reboot, by the reasons.
     reboots: BTreeMap<String, Vec<String>>,
+    /// Hosts by a handler that still waits.
+    handlers: BTreeMap<String, Vec<String>>,
     failed: BTreeSet<String>,
     /// What `--hosts @NAME` calls the hosts that need another run.
     again: BTreeSet<&'static str>,
@@ -143,6 +145,7 @@ impl Terminal {
             work: BTreeMap::new(),
             counts: (0, 0),
             reboots: BTreeMap::new(),
+            handlers: BTreeMap::new(),
             failed: BTreeSet::new(),
             again: BTreeSet::new(),
             command: String::new(),
@@ -420,6 +423,18 @@ impl Terminal {
                 None,
             );
         }
+        for (handler, hosts) in std::mem::take(&mut self.handlers) {
+            self.phase(
+                "Pending",
+                Tone::Change,
+                &format!(
+                    "handler \"{}\" on {}: the next run that gets through runs it",
+                    safe(&handler),
+                    fold(&hosts)
+                ),
+                None,
+            );
+        }
         self.phase("Finished", tone, &text, Some(time));
         let again: Vec<_> = RECORDED.iter().filter(|name| self.again.contains(*name)).collect();
         if !again.is_empty() && exit_code != 0 {
@@ -590,6 +605,11 @@ impl Reporter for Terminal {
                 // What led to it stands before it.
                 self.flush(true);
                 self.phase("Stopping", Tone::Bad, &safe(reason), None);
+            }
+            EventKind::HandlersPending { host, handlers } => {
+                for handler in handlers {
+                    self.handlers.entry(handler.clone()).or_default().push(host.clone());
+                }
             }
             EventKind::HostFinished { host, status, .. } => self.host_finished(host, status),
             EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),

@@ -1,5 +1,5 @@
 # Runs one change so that neither a cut connection nor a dead controller ends or repeats it.
-# key name run mode user script [handler-key handler-id]...
+# key name run mode user cluster script [handler-key handler-id]...
 provision_dir
 case ${provision_locked-} in
 held | shared | none) ;;
@@ -13,8 +13,9 @@ name=$2
 run=$3
 mode=$4
 user=$5
-script=$6
-shift 6
+cluster=$6
+script=$7
+shift 7
 s=$d/spool/$key
 if [ -d "$s" ]; then
 	provision_spool "$s"
@@ -28,7 +29,7 @@ umask 077
 errors=$(
 	exec 2>&1
 	while [ $# -ge 2 ]; do
-		printf '%s\n' "$2" >"$d/notify/$1" || exit 1
+		printf '%s\n%s\n' "$2" "$cluster" >"$d/notify/$1" || exit 1
 		shift 2
 	done
 	mkdir -p "$s" && printf '%s\n' "$name" >"$s/name" && printf '%s\n' "$run" >"$s/run" &&

@@ -10,8 +10,15 @@ read -r identity 2>/dev/null <"$d/identity"
 [ "$identity" = "$current" ] || exit 0
 for f in "$d"/notify/*; do
 	[ -f "$f" ] || continue
-	read -r id <"$f"
-	printf 'notify\t%s\n' "$id"
+	id=
+	cluster=
+	{
+		read -r id
+		read -r cluster
+	} <"$f"
+	age=new
+	[ -z "$(find "$f" -mtime +6 2>/dev/null)" ] || age=old
+	printf 'notify\t%s\t%s\t%s\t%s\n' "$id" "$cluster" "$age" "${f##*/}"
 done
 for s in "$d"/spool/*; do
 	[ -d "$s" ] || continue

@@ -217,7 +217,9 @@ fn notes(record: &Record, budget: &mut Budget) -> Vec<Json> {
         .flat_map(|(name, host)| {
             let reboot =
                 (!host.reboot.is_empty()).then(|| format!("reboot pending: {}", host.reboot.join("; ")));
-            let texts = reboot.into_iter().chain(host.warnings.iter().cloned());
+            let handlers = (!host.handlers.is_empty())
+                .then(|| format!("handlers pending: {}", host.handlers.join("; ")));
+            let texts = reboot.into_iter().chain(handlers).chain(host.warnings.iter().cloned());
             texts.map(|text| (name.as_str(), (budget.take(&text, LINE), None))).collect::<Vec<_>>()
         })
         .collect();
