@@ -13,6 +13,7 @@ pub mod active;
 pub mod checks;
 pub mod cli;
 pub mod config;
+pub mod disk;
 pub mod engine;
 pub mod events;
 pub mod exit;

@@ -13,6 +13,7 @@ use serde_json::{Value as Json, json};
 use crate::config::{Diagnostic, Diagnostics, Entries, FromNode, Node, Sp, Yaml};
 use crate::inventory::Bases;
 use crate::placeholder;
+use crate::playbook::files;
 
 crate::record! {
     /// Where software comes from at this site.
@@ -214,7 +215,7 @@ impl SourcesFile {
             }
             let key = mirror.key.as_ref().and_then(|key| {
                 let path = bases.resolve(key);
-                let text = std::fs::read_to_string(&path);
+                let text = files::read_text(&path);
                 text.map_err(|error| diagnostics.error(key.span, format!("cannot read {path}: {error}"))).ok()
             });
             sources.add(from, mirror.url.as_str(), key.as_deref());

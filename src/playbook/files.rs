@@ -11,6 +11,7 @@ use sha2::{Digest as _, Sha256};
 use super::builtin;
 use super::library::Origin;
 use crate::config::yaml::MAX_FILE;
+use crate::disk;
 use crate::resources::Local;
 
 /// The largest file that travels inside a frame.
@@ -38,15 +39,7 @@ pub fn normal(path: &Utf8Path) -> String {
 /// # Errors
 /// What is wrong with it, for the user.
 pub fn read_text(path: &Utf8Path) -> Result<String, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| short(&error))?;
-    if metadata.is_dir() {
-        return Err("it is a directory".to_owned());
-    }
-    if metadata.len() > MAX_FILE {
-        return Err(format!("it has {} MiB; at most {} MiB are read", metadata.len() >> 20, MAX_FILE >> 20));
-    }
-    let bytes = std::fs::read(path).map_err(|error| short(&error))?;
-    String::from_utf8(bytes).map_err(|_| "it is not UTF-8 text".to_owned())
+    disk::read_text(path, MAX_FILE).map_err(|error| short(&error))
 }
 
 /// An error of the system without its number.
@@ -84,7 +77,7 @@ impl Files {
 fn read(origin: &Origin) -> Result<Local, String> {
     match origin {
         Origin::BuiltIn(path) => built_in(path),
-        Origin::Disk(path) => disk(path).map_err(|error| format!("cannot read `{path}`: {error}")),
+        Origin::Disk(path) => on_disk(path).map_err(|error| format!("cannot read `{path}`: {error}")),
     }
 }
 
@@ -105,18 +98,17 @@ fn built_in(path: &str) -> Result<Local, String> {
     Ok(Local::Tree(tree.into_iter().collect()))
 }
 
-fn disk(path: &Utf8Path) -> Result<Local, String> {
-    let metadata = std::fs::metadata(path).map_err(|error| short(&error))?;
-    if metadata.is_dir() {
+fn on_disk(path: &Utf8Path) -> Result<Local, String> {
+    if path.is_dir() {
         let mut tree = Vec::new();
         walk(path, path, &mut tree)?;
         tree.sort_by(|(a, _), (b, _)| a.cmp(b));
         return Ok(Local::Tree(tree));
     }
-    if metadata.len() <= SMALL {
-        return Ok(Local::Bytes(std::fs::read(path).map_err(|error| short(&error))?.into()));
+    let mut file = disk::open(path).map_err(|error| short(&error))?;
+    if file.metadata().map_err(|error| short(&error))?.len() <= SMALL {
+        return Ok(Local::Bytes(disk::read(path, SMALL).map_err(|error| short(&error))?.into()));
     }
-    let mut file = std::fs::File::open(path).map_err(|error| short(&error))?;
     let mut hash = Sha256::new();
     let mut buffer = vec![0_u8; 1 << 16];
     let mut size = 0_u64;
@@ -150,7 +142,7 @@ fn walk(
             tree.push((name, None));
             walk(root, &path, tree)?;
         } else {
-            tree.push((name, Some(disk(&path)?)));
+            tree.push((name, Some(on_disk(&path)?)));
         }
     }
     Ok(())

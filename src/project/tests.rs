@@ -302,3 +302,36 @@ fn a_list_of_all_hosts_is_not_copied_for_each() {
     let path = [Segment::Key("g".to_owned())];
     assert!(matches!(env("n0").resolve("groups", &path), Ok(Cow::Borrowed(_))));
 }
+
+#[test]
+fn pipes_and_devices_are_not_read() {
+    for (inventory, playbook, place) in [
+        ("playbooks: [./PIPE]", "", "inventory.yaml:2:"),
+        ("playbooks: [./p.yaml]", "tasks: [{ include: ./PIPE }]", "p.yaml:2:"),
+        ("playbooks: [./p.yaml]", "tasks: [{ name: t, template: { src: PIPE, path: /x } }]", "p.yaml:2:"),
+        ("playbooks: [./p.yaml]", "tasks: [{ name: t, template: { src: tree, path: /x } }]", "p.yaml:2:"),
+        ("sources: { mirrors: { \"http://a\": { url: \"http://b\", key: PIPE } } }", "", "inventory.yaml:2:"),
+    ] {
+        for (name, what) in [("pipe", "pipe"), ("/dev/zero", "device")] {
+            let text = format!(
+                "--- inventory.yaml\ncluster: c\n{inventory}\nhosts: {{ a: }}\n--- p.yaml\nname: P\n{playbook}\n"
+            );
+            let case = Case::new(
+                &text.replace("./PIPE", if what == "pipe" { "./pipe" } else { name }).replace("PIPE", name),
+            );
+            crate::disk::make_pipe(&case.path("pipe"));
+            std::fs::create_dir(case.path("tree")).unwrap();
+            std::os::unix::fs::symlink(case.path("").join(name), case.path("tree/link")).unwrap();
+            let error = match case.load(&LoadOptions::default()) {
+                Err(error) => error.render(false),
+                Ok(project) => project.validate().render(&project.sources, false),
+            };
+            assert!(error.contains(&format!("it is a {what}, not a file")), "{error}");
+            assert!(case.relative(&error).contains(place), "{place}:\n{error}");
+        }
+    }
+    let case = Case::new("");
+    crate::disk::make_pipe(&case.path("inventory.yaml"));
+    let error = case.load(&LoadOptions::default()).unwrap_err().render(false);
+    assert!(error.contains("inventory.yaml`: it is a pipe, not a file"), "{error}");
+}

@@ -18,6 +18,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use serde_json::{Value as Json, json};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node};
+use crate::disk;
 use crate::inventory::Bases;
 use crate::placeholder;
 use redact::Redactor;
@@ -166,7 +167,7 @@ pub fn resolve(sources: &BTreeMap<String, SecretSource>) -> Result<Secrets, Secr
         let bytes = match source {
             SecretSource::Command(argv) => run(argv),
             SecretSource::Env(variable) => environment(variable),
-            SecretSource::File(path) => std::fs::read(path)
+            SecretSource::File(path) => disk::read(path, LONGEST as u64)
                 .map_err(|error| format!("cannot read `{path}`: {}", crate::playbook::files::short(&error))),
         }
         .map_err(fail)?;
@@ -275,6 +276,7 @@ mod tests {
             (command(&["true"]), "it is empty"),
             (SecretSource::Env("NO_SUCH_VARIABLE_HERE".to_owned()), "is not set"),
             (SecretSource::File("/nope".into()), "cannot read `/nope`"),
+            (SecretSource::File("/dev/zero".into()), "it is a device, not a file"),
             (command(&["head", "-c", "100000", "/dev/zero"]), "more than"),
         ] {
             let error = one(source).unwrap_err();

@@ -7,6 +7,7 @@ use crate::cli::dispatch::Exit;
 use crate::config::Sources;
 use crate::exit;
 use crate::inventory::ansible;
+use crate::playbook::files;
 use crate::report::output;
 
 /// Runs the command; its exit code.
@@ -19,7 +20,7 @@ pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) ->
             .hint("`--force` writes over it, `--output FILE` writes elsewhere")
             .into());
     }
-    let text = std::fs::read_to_string(from).map_err(|error| {
+    let text = files::read_text(from).map_err(|error| {
         Exit::new(exit::USAGE, format!("cannot read {from}: {error}"))
             .hint("a folder or a program is read as `ansible-inventory -i IT --list --yaml >hosts.yaml`")
     })?;

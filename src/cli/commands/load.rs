@@ -13,6 +13,7 @@ use crate::exit;
 use crate::inventory::TransportKind;
 use crate::journal;
 use crate::lab::{self, LabHost, LabSettings, LabSpec, LabState};
+use crate::playbook::files;
 use crate::project::{self, LoadError, LoadOptions, Project};
 use crate::report::output;
 use crate::report::record::Record;
@@ -123,7 +124,7 @@ fn count(found: &Diagnostics) -> anyhow::Error {
 /// When the file cannot be read as an inventory.
 pub(crate) fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
     let mut sources = Sources::default();
-    let text = std::fs::read_to_string(inventory).map_err(|error| {
+    let text = files::read_text(inventory).map_err(|error| {
         Exit::new(exit::CONFIG, format!("cannot read the inventory `{inventory}`: {error}"))
     })?;
     let id = sources.add(inventory, text);
