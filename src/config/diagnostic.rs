@@ -157,10 +157,10 @@ fn annotation<'a>(
     kind: AnnotationKind,
 ) -> annotate_snippets::Annotation<'a> {
     let text = sources.text(span.source);
-    let start = (span.start as usize).min(text.len());
+    let start = text.floor_char_boundary(span.start as usize);
     // A block value runs over many lines: its first one says enough.
     let first_line = text.get(start..).unwrap_or("").find('\n').map_or(text.len(), |i| start + i);
-    let end = (span.end as usize).clamp(start, first_line.max(start));
+    let end = text.floor_char_boundary((span.end as usize).clamp(start, first_line.max(start)));
     let annotation = kind.span(start..end);
     if label.is_empty() { annotation } else { annotation.label(label) }
 }

@@ -279,11 +279,17 @@ pub fn to_string<T: serde::Serialize>(value: &T) -> anyhow::Result<String> {
 
 fn span_of(location: serde_yaml::Location, source: SourceId, text: &str) -> Span {
     let span = location.span();
-    let clamp =
-        |n: u64| u32::try_from(n).unwrap_or(u32::MAX).min(u32::try_from(text.len()).unwrap_or(u32::MAX));
-    let start = span.byte_offset().unwrap_or_else(|| span.offset());
-    let len = span.byte_len().unwrap_or_else(|| span.len());
-    Span { source, start: clamp(start), end: clamp(start + len) }
+    let number = |n: u64| usize::try_from(n).unwrap_or(usize::MAX);
+    // A mistake is told in characters, not in bytes.
+    let after = |from: usize, chars: u64| {
+        let rest = text.get(from..).unwrap_or("");
+        from + rest.char_indices().nth(number(chars)).map_or(rest.len(), |(at, _)| at)
+    };
+    let start = span.byte_offset().map_or_else(|| after(0, span.offset()), number);
+    let end =
+        span.byte_len().map_or_else(|| after(start, span.len()), |len| start.saturating_add(number(len)));
+    let byte = |at: usize| u32::try_from(text.floor_char_boundary(at)).unwrap_or(u32::MAX);
+    Span { source, start: byte(start), end: byte(end) }
 }
 
 fn attach(raw: Spanned<Raw>, source: SourceId, text: &str) -> Node {
@@ -361,7 +367,10 @@ fn first_key(before: &str, key: &str, source: SourceId) -> Option<Span> {
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
+
     use super::*;
+    use crate::config::FromNode as _;
 
     fn read(text: &str) -> Result<(Sources, Node), String> {
         let mut sources = Sources::default();
@@ -394,11 +403,32 @@ mod tests {
             let error = read(text).unwrap_err();
             assert!(error.contains(want), "{text:?}:\n{error}");
         }
+        for (text, place) in [
+            ("漢字: \"é\" x漢字\n", "t.yaml:1:9"),
+            ("- é\n漢字: [漢字\n- 漢\n", "t.yaml:2:1"),
+            ("漢字: 'é\n", "t.yaml:"),
+        ] {
+            let error = read(text).unwrap_err();
+            assert!(error.contains(place), "{text:?}:\n{error}");
+        }
         let deep = "[".repeat(5000);
         assert!(read(&deep).is_err());
         assert_eq!(read("").unwrap().1.value, Yaml::Null);
         let (_, node) = read("a: yes\nb: no\nc: true\n").unwrap();
         assert_eq!(node.get("a").unwrap().value, Yaml::Str("yes".to_owned()));
         assert_eq!(node.get("c").unwrap().value, Yaml::Bool(true));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "([a-cé漢:{}\\[\\],&*!|>'\"#%@\t -]|\n|\n  |\n- |---|: |0x|1e|\u{feff}|\u{85}){0,40}|\\PC{0,24}|(?s).{0,24}") {
+            if let Ok((sources, node)) = read(&text) {
+                let mut found = Diagnostics::default();
+                check_numbers(&node, &sources, &mut found);
+                drop(found.render(&sources, false));
+                let _ = crate::inventory::file::InventoryFile::from_node(&node, &mut found);
+                drop(found.render(&sources, false));
+            }
+        }
     }
 }
