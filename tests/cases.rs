@@ -160,6 +160,78 @@ fn facts() {
     assert!(count >= 20, "{count} cases");
 }
 
+/// A text with every number from `first` on, in steps of `every`, replaced.
+fn with_numbers(text: &str, number: &str, first: usize, every: usize) -> String {
+    let (mut out, mut seen, mut inside) = (String::new(), 0, false);
+    for c in text.chars() {
+        if !c.is_ascii_digit() {
+            inside = false;
+            out.push(c);
+            continue;
+        }
+        seen += usize::from(!inside);
+        let replaced = seen > first && (seen - 1 - first).is_multiple_of(every);
+        if !replaced {
+            out.push(c);
+        } else if !inside {
+            out.push_str(number);
+        }
+        inside = true;
+    }
+    out
+}
+
+/// What a host prints is a host's text: any number may stand in it, and any letter.
+#[test]
+fn no_number_of_a_host_panics() {
+    let odd = [
+        "0",
+        "-1",
+        "255",
+        "65536",
+        "2147483648",
+        "4294967295",
+        "4294967296",
+        "9223372036854775807",
+        "18446744073709551615",
+        "99999999999999999999",
+        "1e400",
+        "NaN",
+        "漢",
+    ];
+    for kind in children(&root("facts")) {
+        let kind_name = kind.file_name().unwrap().to_str().unwrap().to_owned();
+        for case in children(&kind) {
+            let queries: Vec<Query> = match kind_name.strip_prefix("base.") {
+                Some(name) => vec![base(name).unwrap()],
+                None => fs::read_to_string(case.join("queries")).unwrap().lines().map(query_of).collect(),
+            };
+            let parts = batch(&queries.iter().cloned().collect(), Duration::from_secs(1));
+            let text = String::from_utf8_lossy(&fs::read(case.join("output")).unwrap()).into_owned();
+            for number in odd {
+                for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
+                    let output = with_numbers(&text, number, first, every).into_bytes();
+                    Facts::default().absorb(&parts[0], &PartEnd { index: 0, status: 0, output, dropped: 0 });
+                }
+            }
+        }
+    }
+    for case in children(&root("active")) {
+        let text = String::from_utf8_lossy(&fs::read(case).unwrap()).into_owned();
+        for number in odd {
+            for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
+                let text = with_numbers(&text, number, first, every);
+                drop(provision::active::rping::client(&text, 10));
+                drop(provision::active::perftest::bandwidth(&text));
+                drop(
+                    provision::active::nccl::parse(&text)
+                        .map(|run| (run.largest().cloned(), run.busbw(), run.wrong())),
+                );
+            }
+        }
+    }
+}
+
 /// Two files: `small` and the tree `tree`; network cards as the case says; a user for the task.
 struct Files(Json, Option<&'static str>);
 

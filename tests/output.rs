@@ -194,6 +194,71 @@ fn plans_reports_json_and_junit() {
     }
 }
 
+/// A journal is a file: somebody may have edited it, a disk may have damaged it.
+#[test]
+fn no_number_of_a_journal_panics() {
+    let path = root().join("tests/cases/report");
+    for name in STREAMS {
+        let text = std::fs::read_to_string(path.join(format!("{name}.jsonl"))).unwrap();
+        let mut read = 0;
+        for number in
+            ["0", "-1", "-1e300", "1e300", "18446744073709551615", "9223372036854775807", "2147483648"]
+        {
+            for key in [
+                "",
+                "seconds",
+                "elapsed",
+                "pid",
+                "hosts",
+                "unreachable",
+                "unchanged",
+                "changed",
+                "pass",
+                "pending",
+            ] {
+                let events: Vec<Event> = text
+                    .lines()
+                    .filter_map(|line| {
+                        let mut parts = line.split("\":");
+                        let mut line = parts.next().unwrap().to_owned();
+                        for part in parts {
+                            let named = line.ends_with(&format!("\"{key}")) || key.is_empty();
+                            let rest =
+                                part.trim_start_matches(|c: char| c.is_ascii_digit() || ".e-".contains(c));
+                            let value = if named && rest.len() < part.len() {
+                                format!("{number}{rest}")
+                            } else {
+                                part.to_owned()
+                            };
+                            line += &format!("\":{value}");
+                        }
+                        serde_json::from_str(&line).ok()
+                    })
+                    .collect();
+                read += events.len();
+                let record = Record::of(&events);
+                json::object(&record);
+                junit::xml(&record).unwrap();
+                plan::text(&record);
+                html::page(&record).unwrap();
+                prometheus::text(&record);
+                provision::report::show::text(&record, true);
+                // Half a second of ticks is enough of a run that lasts for ages.
+                let mut terminal = Terminal::keeping(Settings {
+                    verbosity: Verbosity::Verbose,
+                    width: Some(80),
+                    progress: false,
+                });
+                for event in &events {
+                    terminal.event(event);
+                    terminal.tick();
+                }
+            }
+        }
+        assert!(read > 100, "{read} events are read");
+    }
+}
+
 /// A page without what is the same on every page.
 fn body(page: &str) -> String {
     let (head, rest) = page.split_once("<style>").unwrap();

@@ -287,7 +287,7 @@ impl Run {
     pub fn wrong(&self) -> Option<u64> {
         let sides = self.rows.iter().flat_map(|row| [Some(row.out_of_place), row.in_place]);
         let counted: Vec<u64> = sides.flatten().filter_map(|side| side.wrong).collect();
-        (!counted.is_empty()).then(|| counted.into_iter().sum())
+        (!counted.is_empty()).then(|| counted.into_iter().fold(0, u64::saturating_add))
     }
 }
 

@@ -557,6 +557,17 @@ fn what_only_one_host_may_have() {
     assert_eq!(found["gpu2"][0].2, "alice: uid 1002, gid 1002; 2 of 3 hosts have uid 1001, gid 1001");
 }
 
+/// Every `every`th number of a text replaced.
+fn with_numbers(text: &str, number: &str, every: usize) -> String {
+    let runs = text.split_inclusive(|c: char| !c.is_ascii_digit()).enumerate();
+    runs.map(|(index, run)| {
+        let rest = run.trim_start_matches(|c: char| c.is_ascii_digit());
+        let replaced = rest.len() < run.len() && index.is_multiple_of(every);
+        if replaced { format!("{number}{rest}") } else { run.to_owned() }
+    })
+    .collect()
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 64, ..ProptestConfig::default() })]
 
@@ -579,6 +590,25 @@ proptest! {
             site.probes.insert(name, noise.clone());
         }
         drop(site.results(None));
+    }
+
+    /// Whatever numbers hosts tell, checks come to a result.
+    #[test]
+    fn no_number_panics(
+        number in "0|-1|33|255|65536|4294967295|9223372036854775807|18446744073709551615|9{20}|1e400|NaN|漢|[0-9]{1,20}",
+        every in 1_usize..9,
+        probe in 0_usize..9,
+    ) {
+        let mut site = healthy();
+        for text in site.probes.values_mut().skip(probe % 8).take(if probe == 8 { 9 } else { 1 }) {
+            *text = with_numbers(text, &number, every);
+        }
+        for value in site.facts.values_mut() {
+            let text = with_numbers(&value.to_string(), &number, every);
+            *value = serde_json::from_str(&text).unwrap_or(value.clone());
+        }
+        drop(site.results(None));
+        drop(fleet(&[("gpu0", site.clone()), ("gpu1", healthy()), ("gpu2", site)]));
     }
 }
 

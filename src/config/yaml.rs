@@ -426,7 +426,7 @@ mod tests {
                 let mut found = Diagnostics::default();
                 check_numbers(&node, &sources, &mut found);
                 drop(found.render(&sources, false));
-                let _ = crate::inventory::file::InventoryFile::from_node(&node, &mut found);
+                drop(crate::inventory::file::InventoryFile::from_node(&node, &mut found));
                 drop(found.render(&sources, false));
             }
         }

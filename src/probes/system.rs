@@ -260,7 +260,7 @@ impl Node {
             }
             parts.next_back().map_or(1, |number| number.parse().unwrap_or(1))
         };
-        self.gres.split(',').map(count).sum()
+        self.gres.split(',').map(count).fold(0, u64::saturating_add)
     }
 }
 

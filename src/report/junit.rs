@@ -6,7 +6,7 @@
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
 use super::record::Record;
-use super::style::safe;
+use super::style::{duration, safe};
 use crate::events::{CheckResult, CheckStatus, HostStatus, Outcome, PlannedTask, PlannedVerdict};
 
 /// The run as JUnit XML.
@@ -47,7 +47,7 @@ pub fn xml(record: &Record) -> anyhow::Result<String> {
             };
             let mut case = TestCase::new(task.task.name.clone(), status);
             case.set_classname(task.task.resource.clone());
-            case.set_time(std::time::Duration::from_secs_f64(task.seconds.max(0.0)));
+            case.set_time(duration(task.seconds));
             suite.add_test_case(case);
         }
         if record.command == "verify" {

@@ -5,6 +5,7 @@
 //! ```
 
 use super::record::{HostRecord, Record};
+use super::style::duration;
 use crate::events::{CheckStatus, HostStatus, PlannedVerdict};
 use crate::put;
 
@@ -15,7 +16,7 @@ pub fn text(record: &Record) -> String {
     let command = escape(&record.command);
     let run = format!("cluster=\"{cluster}\",command=\"{command}\"");
     if let Some(at) = record.at {
-        let ended = at.saturating_add(jiff::SignedDuration::from_secs_f64(record.seconds)).unwrap_or(at);
+        let ended = at.saturating_add(duration(record.seconds)).unwrap_or(at);
         let (seconds, millis) = (ended.as_second(), ended.subsec_millisecond());
         head(&mut text, "provision_last_run_timestamp_seconds", "When the last run ended.");
         put!(text, "provision_last_run_timestamp_seconds{{{run}}} {seconds}.{millis:03}\n");

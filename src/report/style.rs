@@ -66,12 +66,17 @@ pub fn paint(style: Style, text: &str) -> String {
     format!("{style}{text}{style:#}")
 }
 
+/// Seconds as a duration; what is none, such as a negative number of a damaged journal, is no time.
+pub fn duration(seconds: f64) -> std::time::Duration {
+    std::time::Duration::try_from_secs_f64(seconds).unwrap_or_default()
+}
+
 /// Seconds as people read them: `0.2s`, `18.2s`, `3m 05s`, `1h 02m`.
 pub fn seconds(seconds: f64) -> String {
     if seconds < 120.0 {
         return format!("{seconds:.1}s");
     }
-    let whole = std::time::Duration::from_secs_f64(seconds).as_secs();
+    let whole = duration(seconds).as_secs();
     if whole < 7200 {
         return format!("{}m {:02}s", whole / 60, whole % 60);
     }

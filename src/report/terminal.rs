@@ -408,8 +408,8 @@ impl Terminal {
                 task_parts.push(format!("{number} {word}"));
             }
         }
-        let tone =
-            if stats.failed + stats.unreachable + stats.not_started > 0 { Tone::Bad } else { Tone::Good };
+        let bad = stats.failed > 0 || stats.unreachable > 0 || stats.not_started > 0;
+        let tone = if bad { Tone::Bad } else { Tone::Good };
         let text = if self.steps.is_empty() {
             parts.join(", ")
         } else {

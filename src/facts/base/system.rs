@@ -16,10 +16,10 @@ pub(super) fn arch(output: &str) -> Result<Json, String> {
 
 /// `0-63,128-191` of `/sys/devices/system/cpu/online`.
 fn count_cpus(online: &str) -> Option<u64> {
-    online.split(',').try_fold(0, |sum, range| {
+    online.split(',').try_fold(0_u64, |sum, range| {
         let (first, last) = range.split_once('-').unwrap_or((range, range));
         let (first, last): (u64, u64) = (first.trim().parse().ok()?, last.trim().parse().ok()?);
-        Some(sum + last.checked_sub(first)? + 1)
+        sum.checked_add(last.checked_sub(first)?)?.checked_add(1)
     })
 }
 

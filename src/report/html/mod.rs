@@ -159,7 +159,7 @@ fn tiles(record: &Record) -> Vec<Json> {
         tiles.push(tile(stats.pending, "tasks to change", "warn"));
     }
     let tasks = stats.tasks;
-    if tasks.unchanged + tasks.changed + tasks.failed > 0 {
+    if tasks.unchanged > 0 || tasks.changed > 0 || tasks.failed > 0 {
         tiles.push(tile(tasks.unchanged, "tasks unchanged", "pass"));
     }
     for (value, label, class) in [
