@@ -126,7 +126,11 @@ impl Condition {
 fn collect(expr: &Expr, paths: &mut Vec<PathUse>) {
     match &expr.kind {
         ExprKind::Literal(_) => {}
-        ExprKind::List(items) => items.iter().for_each(|item| collect(item, paths)),
+        ExprKind::List(items) | ExprKind::And(items) | ExprKind::Or(items) => {
+            for item in items {
+                collect(item, paths);
+            }
+        }
         ExprKind::Path(root, steps) => {
             paths.push(PathUse {
                 root: root.clone(),
@@ -145,7 +149,7 @@ fn collect(expr: &Expr, paths: &mut Vec<PathUse>) {
         | ExprKind::Defined(inner, _)
         | ExprKind::IsNone(inner, _)
         | ExprKind::Length(inner) => collect(inner, paths),
-        ExprKind::And(a, b) | ExprKind::Or(a, b) | ExprKind::Compare(_, a, b) | ExprKind::In(a, b, _) => {
+        ExprKind::Compare(_, a, b) | ExprKind::In(a, b, _) => {
             collect(a, paths);
             collect(b, paths);
         }
@@ -210,9 +214,10 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
             needs_boolean(inner, names, errors);
             Shape::Bool
         }
-        ExprKind::And(a, b) | ExprKind::Or(a, b) => {
-            needs_boolean(a, names, errors);
-            needs_boolean(b, names, errors);
+        ExprKind::And(items) | ExprKind::Or(items) => {
+            for item in items {
+                needs_boolean(item, names, errors);
+            }
             Shape::Bool
         }
         ExprKind::Compare(op, a, b) => {
@@ -311,22 +316,19 @@ fn boolean(expr: &Expr, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
 }
 
 /// `and` (`decisive` is false) and `or` (`decisive` is true), from left to right; a side that
-/// waits does not hide that the other one decides.
-fn junction(a: &Expr, b: &Expr, decisive: bool, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
-    match boolean(a, lookup) {
-        Ok(left) if left == decisive => Ok(decisive),
-        Ok(_) => boolean(b, lookup),
-        Err(Unresolved::Waiting(mut names)) => match boolean(b, lookup) {
-            Ok(right) if right == decisive => Ok(decisive),
-            Err(Unresolved::Waiting(more)) => {
-                names.extend(more);
-                Err(Unresolved::Waiting(names))
-            }
-            // An error on the right may be what the left side guards against.
-            Ok(_) | Err(Unresolved::Wrong(_)) => Err(Unresolved::Waiting(names)),
-        },
-        Err(error) => Err(error),
+/// waits does not hide that another one decides.
+fn junction(items: &[Expr], decisive: bool, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
+    let mut waiting = BTreeSet::new();
+    for item in items {
+        match boolean(item, lookup) {
+            Ok(value) if value == decisive => return Ok(decisive),
+            Err(Unresolved::Waiting(names)) => waiting.extend(names),
+            Err(error) if waiting.is_empty() => return Err(error),
+            // An error may be what something that waits guards against.
+            Ok(_) | Err(Unresolved::Wrong(_)) => {}
+        }
     }
+    if waiting.is_empty() { Ok(!decisive) } else { Err(Unresolved::Waiting(waiting)) }
 }
 
 fn value<'a>(expr: &'a Expr, lookup: &'a dyn Lookup) -> Value<'a> {
@@ -342,8 +344,8 @@ fn value<'a>(expr: &'a Expr, lookup: &'a dyn Lookup) -> Value<'a> {
             Err(names) => Unresolved::Waiting(names),
         }),
         ExprKind::Not(inner) => known(Json::Bool(!boolean(inner, lookup)?)),
-        ExprKind::And(a, b) => known(Json::Bool(junction(a, b, false, lookup)?)),
-        ExprKind::Or(a, b) => known(Json::Bool(junction(a, b, true, lookup)?)),
+        ExprKind::And(items) => known(Json::Bool(junction(items, false, lookup)?)),
+        ExprKind::Or(items) => known(Json::Bool(junction(items, true, lookup)?)),
         ExprKind::Compare(op, a, b) => {
             let (left, right) = (value(a, lookup)?, value(b, lookup)?);
             known(Json::Bool(compare(expr, *op, &left, &right).map_err(Unresolved::Wrong)?))
@@ -596,6 +598,53 @@ mod tests {
             let error = Condition::parse(text).unwrap_err();
             assert_eq!(error.start, start, "{text}: {error:?}");
         }
+    }
+
+    #[test]
+    fn long_and_deep_ones_need_little_stack() {
+        let deep = || {
+            for (start, part, end, close) in [
+                ("true", " and true", "", ""),
+                ("on_", " or true", "", ""),
+                ("list", " | length", "", ""),
+                ("true", " and not (true or false)", "", ""),
+                ("", "(true and ", "true", ")"),
+                ("", "[", "1", "]"),
+                ("", "by[", "'gpu1'", "]"),
+                ("", "not ", "on_", ""),
+                ("mode in ['x'", ", 'fast'", "]", ""),
+            ] {
+                let text = |n: usize| format!("{start}{}{end}{}", part.repeat(n), close.repeat(n));
+                let error = Condition::parse(&text(100_000)).unwrap_err();
+                let refused = ["words", "too deep", "no length"];
+                assert!(refused.iter().any(|why| error.message.contains(why)), "{part}: {error:?}");
+                for n in [1, 2, 40, 1000, 4000] {
+                    let Ok(condition) = Condition::parse(&text(n)) else { continue };
+                    drop(condition.check(&names()));
+                    drop(condition.value(&world()));
+                    drop(condition.paths());
+                }
+            }
+        };
+        // As much as the threads of a run have.
+        std::thread::Builder::new().stack_size(2 << 20).spawn(deep).unwrap().join().unwrap();
+    }
+
+    #[test]
+    fn what_waits_guards_what_follows() {
+        for (text, want) in [
+            ("later == 1 and mtu == 'x' and false", Some(false)),
+            ("later == 1 and mtu == 'x' and true", None),
+            ("false or later == 1 or mtu == 'x' or true", Some(true)),
+        ] {
+            let held = Condition::parse(text).unwrap().holds(&world());
+            match want {
+                Some(want) => assert_eq!(held, Ok(want), "{text}"),
+                None => assert!(matches!(held, Err(Unresolved::Waiting(_))), "{text}: {held:?}"),
+            }
+        }
+        let held = Condition::parse("true and mtu == 'x' and later == 1").unwrap().holds(&world());
+        assert!(matches!(held, Err(Unresolved::Wrong(_))), "{held:?}");
     }
 
     proptest! {

@@ -17,6 +17,9 @@ use crate::inventory::hostlist::TextError;
 /// How deep an expression may nest.
 const MAX_DEPTH: usize = 48;
 
+/// How many words and marks it may have.
+const MAX_WORDS: usize = 10_000;
+
 /// An expression and its byte range in the text.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Expr {
@@ -39,10 +42,10 @@ pub enum ExprKind {
     Path(String, Vec<Step>),
     /// `not x`.
     Not(Box<Expr>),
-    /// `x and y`.
-    And(Box<Expr>, Box<Expr>),
-    /// `x or y`.
-    Or(Box<Expr>, Box<Expr>),
+    /// `x and y`: two or more.
+    And(Vec<Expr>),
+    /// `x or y`: two or more.
+    Or(Vec<Expr>),
     /// `x == y` and its like.
     Compare(Op, Box<Expr>, Box<Expr>),
     /// `x in y`; negated for `not in`.
@@ -184,6 +187,9 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, TextError> {
             });
         };
         tokens.push((token, start, at));
+        if tokens.len() > MAX_WORDS {
+            return Err(TextError::new(0, text.len(), format!("this has more than {MAX_WORDS} words")));
+        }
     }
     tokens.push((Token::End, text.len(), text.len()));
     Ok(tokens)
@@ -298,23 +304,31 @@ impl Parser {
             return Err(TextError::new(self.start(), self.len, "this nests too deep"));
         }
         let start = self.start();
-        let mut left = self.and()?;
+        let first = self.and()?;
+        let mut more = Vec::new();
         while self.word("or") {
-            let right = self.and()?;
-            left = Expr { kind: ExprKind::Or(Box::new(left), Box::new(right)), start, end: self.end() };
+            more.push(self.and()?);
         }
         self.depth -= 1;
-        Ok(left)
+        Ok(self.joined(ExprKind::Or, first, more, start))
     }
 
     fn and(&mut self) -> Parsed {
         let start = self.start();
-        let mut left = self.not()?;
+        let first = self.not()?;
+        let mut more = Vec::new();
         while self.word("and") {
-            let right = self.not()?;
-            left = Expr { kind: ExprKind::And(Box::new(left), Box::new(right)), start, end: self.end() };
+            more.push(self.not()?);
         }
-        Ok(left)
+        Ok(self.joined(ExprKind::And, first, more, start))
+    }
+
+    fn joined(&self, kind: fn(Vec<Expr>) -> ExprKind, first: Expr, more: Vec<Expr>, start: usize) -> Expr {
+        if more.is_empty() {
+            return first;
+        }
+        let all = std::iter::once(first).chain(more).collect();
+        Expr { kind: kind(all), start, end: self.end() }
     }
 
     fn not(&mut self) -> Parsed {
@@ -367,6 +381,9 @@ impl Parser {
         let start = self.start();
         let mut expr = self.primary()?;
         while *self.peek() == Token::Mark("|") && *self.second() == Token::Name("length".to_owned()) {
+            if matches!(expr.kind, ExprKind::Length(_)) {
+                return Err(TextError::new(start, self.end(), "a number has no length"));
+            }
             self.at += 2;
             expr = Expr { kind: ExprKind::Length(Box::new(expr)), start, end: self.end() };
         }
