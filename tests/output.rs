@@ -230,7 +230,8 @@ fn no_number_of_a_journal_panics() {
                             } else {
                                 part.to_owned()
                             };
-                            line += &format!("\":{value}");
+                            line += "\":";
+                            line += &value;
                         }
                         serde_json::from_str(&line).ok()
                     })

@@ -111,20 +111,10 @@ impl Diagnostic {
         if self.span.source == SourceId::NONE {
             report.push(Group::with_title(title));
         } else {
-            let mut group = title.element(snippet(sources, self.span.source).annotation(annotation(
-                sources,
-                self.span,
-                &self.label,
-                AnnotationKind::Primary,
-            )));
+            let mut group = title.element(snippet(sources, self.span, &self.label, AnnotationKind::Primary));
             for (span, label) in &self.related {
                 if span.source != SourceId::NONE {
-                    group = group.element(snippet(sources, span.source).annotation(annotation(
-                        sources,
-                        *span,
-                        label,
-                        AnnotationKind::Context,
-                    )));
+                    group = group.element(snippet(sources, *span, label, AnnotationKind::Context));
                 }
             }
             report.push(group);
@@ -146,38 +136,55 @@ impl Diagnostic {
     }
 }
 
-fn snippet(sources: &Sources, source: SourceId) -> Snippet<'_, annotate_snippets::Annotation<'_>> {
-    Snippet::source(sources.text(source)).path(sources.path(source).as_str()).fold(true)
-}
-
-fn annotation<'a>(
+/// The line of a position with its mark. The rest of the file is not looked at again for each mistake.
+fn snippet<'a>(
     sources: &'a Sources,
     span: Span,
     label: &'a str,
     kind: AnnotationKind,
-) -> annotate_snippets::Annotation<'a> {
+) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let text = sources.text(span.source);
     let start = text.floor_char_boundary(span.start as usize);
+    let (before, after) = text.split_at(start);
+    let line_start = before.rfind('\n').map_or(0, |at| at + 1);
     // A block value runs over many lines: its first one says enough.
-    let first_line = text.get(start..).unwrap_or("").find('\n').map_or(text.len(), |i| start + i);
-    let end = text.floor_char_boundary((span.end as usize).clamp(start, first_line.max(start)));
-    let annotation = kind.span(start..end);
-    if label.is_empty() { annotation } else { annotation.label(label) }
+    let line_end = after.find('\n').map_or(text.len(), |at| start + at);
+    let end = text.floor_char_boundary((span.end as usize).clamp(start, line_end));
+    let annotation = kind.span(start - line_start..end - line_start);
+    let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
+    Snippet::source(text.get(line_start..line_end).unwrap_or(""))
+        .line_start(before.bytes().filter(|byte| *byte == b'\n').count() + 1)
+        .path(sources.path(span.source).as_str())
+        .fold(true)
+        .annotation(annotation)
 }
 
 /// The mistakes found so far.
 #[derive(Debug, Clone, Default)]
 pub struct Diagnostics {
     list: Vec<Diagnostic>,
+    /// Errors beyond [`MOST`].
+    more: usize,
 }
+
+/// The most that are kept: each is compared with each and shown from the whole text.
+const MOST: usize = 100;
 
 impl Diagnostics {
     /// Adds one, unless the same was said already: the same words, or once more that a place
     /// wants quotes.
     pub fn push(&mut self, diagnostic: Diagnostic) {
         let quoted = |known: &Diagnostic| known.quote && diagnostic.quote && known.span == diagnostic.span;
-        if !self.list.iter().any(|known| *known == diagnostic || quoted(known)) {
+        if self.list.iter().any(|known| *known == diagnostic || quoted(known)) {
+            return;
+        }
+        if self.list.len() < MOST {
             self.list.push(diagnostic);
+        } else if diagnostic.severity == Severity::Error {
+            match self.list.iter_mut().find(|known| known.severity == Severity::Warning) {
+                Some(known) => *known = diagnostic,
+                None => self.more += 1,
+            }
         }
     }
 
@@ -193,6 +200,7 @@ impl Diagnostics {
 
     /// Takes of another collection what is not [said](Self::says) yet.
     pub fn append_new(&mut self, other: Self) {
+        self.more += other.more;
         for diagnostic in other.list {
             if !self.says(&diagnostic) {
                 self.push(diagnostic);
@@ -202,6 +210,7 @@ impl Diagnostics {
 
     /// Takes all of another collection.
     pub fn append(&mut self, other: Self) {
+        self.more += other.more;
         for diagnostic in other.list {
             self.push(diagnostic);
         }
@@ -209,17 +218,17 @@ impl Diagnostics {
 
     /// Whether one of them is an error.
     pub fn has_errors(&self) -> bool {
-        self.list.iter().any(|d| d.severity == Severity::Error)
+        self.errors() > 0
     }
 
     /// Number of errors.
     pub fn errors(&self) -> usize {
-        self.list.iter().filter(|d| d.severity == Severity::Error).count()
+        self.list.iter().filter(|d| d.severity == Severity::Error).count() + self.more
     }
 
     /// Whether nothing was found.
     pub fn is_empty(&self) -> bool {
-        self.list.is_empty()
+        self.list.is_empty() && self.more == 0
     }
 
     /// All of them in the order of the files and lines.
@@ -231,6 +240,10 @@ impl Diagnostics {
 
     /// Renders all of them, a blank line between two.
     pub fn render(&self, sources: &Sources, color: bool) -> String {
-        self.sorted().iter().map(|d| d.render(sources, color)).collect::<Vec<_>>().join("\n\n")
+        let mut texts: Vec<_> = self.sorted().iter().map(|d| d.render(sources, color)).collect();
+        if self.more > 0 {
+            texts.push(format!("and {} more", self.more));
+        }
+        texts.join("\n\n")
     }
 }

@@ -23,6 +23,10 @@ fn generated() -> Vec<(&'static str, String)> {
         ("anchor_bomb", inventory(&bomb)),
         ("junk_10_mib", inventory(&junk)),
         ("junk_1_mib", inventory(&"{]&*%@`junk: \n".repeat((1 << 20) / 14))),
+        (
+            "mistakes_100_000",
+            inventory(&format!("cluster: c\nvars:\n  a:\n{}", "  - 0644\n".repeat(100_000))),
+        ),
         ("deep_nesting", inventory(&format!("cluster: {}", "[".repeat(5000)))),
     ]
 }
