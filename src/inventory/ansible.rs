@@ -8,7 +8,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use crate::config::{Diagnostic, Diagnostics, Node, SourceId, Sources, Span, Yaml, yaml};
-use crate::inventory::hostlist;
+use crate::inventory::hostlist::{self, MAX_BRACKETS, MAX_HOSTS, MAX_NAME, MAX_NAMED};
 use crate::put;
 
 type Vars = IndexMap<String, String>;
@@ -16,6 +16,8 @@ type Vars = IndexMap<String, String>;
 /// Hosts and groups as Ansible has them.
 #[derive(Debug, Default)]
 struct Model {
+    /// How many names its patterns made, each as often as it was named.
+    named: usize,
     hosts: IndexMap<String, Vars>,
     groups: IndexMap<String, Group>,
 }
@@ -50,16 +52,41 @@ pub fn import(sources: &Sources, source: SourceId, cluster: &str) -> Result<Stri
 
 /// Ansible's `node[01:50:2]` and `db-[a:f]` as names.
 fn expand(pattern: &str) -> Result<Vec<String>, String> {
-    let Some((head, rest)) = pattern.split_once('[') else {
-        return if hostlist::is_name(pattern) {
-            Ok(vec![pattern.to_owned()])
-        } else {
-            Err(format!("`{pattern}` is no name here; give the host one: `node0 ansible_host={pattern}`"))
-        };
-    };
-    let Some((range, tail)) = rest.split_once(']') else {
-        return Err("the bracket is not closed".to_owned());
-    };
+    if !pattern.contains('[') && !hostlist::is_name(pattern) {
+        return Err(format!(
+            "`{pattern}` is no name here; give the host one: `node0 ansible_host={pattern}`"
+        ));
+    }
+    // Each bracket may make many names, and each letter stands in all of them.
+    let plain: usize = pattern.split('[').map(|part| part.rsplit(']').next().unwrap_or("").len()).sum();
+    if plain > MAX_NAME || pattern.matches('[').count() > MAX_BRACKETS {
+        return Err(format!("a host name has at most {MAX_NAME} characters and {MAX_BRACKETS} ranges"));
+    }
+    let mut names = vec![String::new()];
+    let mut rest = pattern;
+    while let Some((head, after)) = rest.split_once('[') {
+        let (range, tail) = after.split_once(']').ok_or("the bracket is not closed")?;
+        let middles = middles(range)?;
+        if names.len() * middles.len() > MAX_HOSTS {
+            return Err(format!("this names more than {MAX_HOSTS} hosts"));
+        }
+        names = names
+            .iter()
+            .flat_map(|name| middles.iter().map(move |middle| format!("{name}{head}{middle}")))
+            .collect();
+        rest = tail;
+    }
+    for name in &mut names {
+        name.push_str(rest);
+    }
+    match names.iter().find(|name| !hostlist::is_name(name)) {
+        Some(name) => Err(format!("`{name}` is not a host name")),
+        None => Ok(names),
+    }
+}
+
+/// What one bracket stands for.
+fn middles(range: &str) -> Result<Vec<String>, String> {
     let bounds: Vec<&str> = range.split(':').collect();
     let (first, last, step) = match bounds.as_slice() {
         [first, last] => (*first, *last, "1"),
@@ -74,30 +101,19 @@ fn expand(pattern: &str) -> Result<Vec<String>, String> {
     let middles: Vec<String> = if let (Some(first), Some(last)) = (letter(first), letter(last)) {
         (first..=last).step_by(step).map(|byte| char::from(byte).to_string()).collect()
     } else {
-        let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is no number"));
+        let number = |text: &str| {
+            // More digits are no number of a host, however many zeros they begin with.
+            let short = text.len() <= 18;
+            text.parse::<usize>().ok().filter(|_| short).ok_or_else(|| format!("`{text}` is no number"))
+        };
         let (from, to) = (number(first)?, number(last)?);
-        if to.saturating_sub(from) > hostlist::MAX_HOSTS {
-            return Err(format!("`[{range}]` names too many hosts"));
+        if to.saturating_sub(from) / step >= MAX_HOSTS {
+            return Err(format!("this names more than {MAX_HOSTS} hosts"));
         }
         let width = if first.starts_with('0') { first.len() } else { 0 };
         (from..=to).step_by(step).map(|number| format!("{number:0width$}")).collect()
     };
-    if middles.is_empty() {
-        return Err(format!("`[{range}]` is empty"));
-    }
-    let mut names = Vec::new();
-    for tail in if tail.contains('[') { expand_tail(tail)? } else { vec![tail.to_owned()] } {
-        names.extend(middles.iter().map(|middle| format!("{head}{middle}{tail}")));
-    }
-    match names.iter().find(|name| !hostlist::is_name(name)) {
-        Some(name) => Err(format!("`{name}` is not a host name")),
-        None => Ok(names),
-    }
-}
-
-/// What follows a bracket may have brackets itself; a name is needed in front for `expand`.
-fn expand_tail(tail: &str) -> Result<Vec<String>, String> {
-    Ok(expand(&format!("x{tail}"))?.into_iter().map(|name| name.chars().skip(1).collect()).collect())
+    if middles.is_empty() { Err(format!("`[{range}]` is empty")) } else { Ok(middles) }
 }
 
 fn read_ini(model: &mut Model, text: &str, source: SourceId, diagnostics: &mut Diagnostics) {
@@ -176,7 +192,7 @@ fn host_line(model: &mut Model, group: &str, line: &str) -> Result<(), String> {
         }
         _ => pattern,
     };
-    for name in expand(pattern)? {
+    for name in model.expand(pattern)? {
         model.hosts.entry(name.clone()).or_default().extend(vars.clone());
         model.groups.entry(group.to_owned()).or_default().hosts.insert(name);
     }
@@ -199,7 +215,7 @@ fn yaml_group(model: &mut Model, name: &str, node: &Node, diagnostics: &mut Diag
         _ => Vec::new(),
     };
     for (pattern, vars) in entries("hosts") {
-        match expand(&pattern.value) {
+        match model.expand(&pattern.value) {
             Ok(names) => {
                 for host in names {
                     model.hosts.entry(host.clone()).or_default().extend(yaml_vars(&vars));
@@ -289,6 +305,16 @@ fn comment(text: &mut String, indent: &str, lines: &[String]) {
 }
 
 impl Model {
+    /// Names of a pattern, as long as all patterns together do not make too many.
+    fn expand(&mut self, pattern: &str) -> Result<Vec<String>, String> {
+        let names = if self.named < MAX_NAMED { expand(pattern)? } else { Vec::new() };
+        self.named += names.len();
+        if self.hosts.len() > MAX_HOSTS || self.named >= MAX_NAMED {
+            return Err(hostlist::too_many());
+        }
+        Ok(names)
+    }
+
     fn write(&self, cluster: &str, from: &str) -> String {
         let mut text = format!(
             "# Made from {from} by `provision inventory import`. Variables that it had are comments: those that\n\
@@ -373,6 +399,7 @@ fn indented(lines: &[String]) -> Vec<String> {
 #[cfg(test)]
 mod tests {
     use camino::Utf8PathBuf;
+    use proptest::prelude::*;
 
     use super::*;
 
@@ -380,6 +407,40 @@ mod tests {
         let mut sources = Sources::default();
         let source = sources.add(name, text);
         import(&sources, source, "mine").map_err(|diagnostics| diagnostics.render(&sources, false))
+    }
+
+    #[test]
+    fn what_would_be_too_much_is_refused_before_it_is_made() {
+        for (pattern, why) in [
+            (format!("n{}", "[0:1]".repeat(40)), "at most 253 characters and 8 ranges"),
+            (format!("n{}", "[0:9]".repeat(8)), "more than 65536 hosts"),
+            ("n[0:18446744073709551615]".to_owned(), "is no number"),
+            ("n[0:99999999]".to_owned(), "more than 65536 hosts"),
+            // As wide as no number is written.
+            (format!("n[{}:2]", "0".repeat(70_000)), "is no number"),
+            (format!("{}[0:65000]", "n".repeat(1 << 20)), "at most 253 characters and 8 ranges"),
+            (
+                (0..400).fold(String::new(), |text, i| text + &format!("n{i}[0:65000]\n")),
+                "at most 65536 hosts, named at most 1048576 times",
+            ),
+            ("n[0:65000]\n".repeat(400), "at most 65536 hosts, named at most 1048576 times"),
+        ] {
+            let error = of("hosts.ini", &format!("{pattern}\n")).unwrap_err();
+            assert!(error.contains(why), "{why}:\n{error}");
+        }
+        assert_eq!(
+            expand("r[0:1]n[00:20:10]x").unwrap(),
+            ["r0n00x", "r0n10x", "r0n20x", "r1n00x", "r1n10x", "r1n20x"]
+        );
+        assert_eq!(expand("n[0:1000000:500000]").unwrap().len(), 3);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "([a-c0:=#;'\"é漢 ]|\\[|\\]|\n|\n  |ansible_host|:children|:vars|hosts:|all:|[0-9]{1,20}){0,40}|(?s).{0,40}") {
+            drop(of("hosts.ini", &text));
+            drop(of("hosts.yaml", &text));
+        }
     }
 
     const INI: &str = "\
@@ -456,7 +517,7 @@ hosts:
             ("[gpu\ngpu0", "bracket is not closed"),
             ("gpu[0-3]\n", "is no range"),
             ("gpu[3:0]\n", "is empty"),
-            ("gpu[0:99999999999]\n", "too many"),
+            ("gpu[0:99999999999]\n", "more than 65536 hosts"),
             ("gpu0 user\n", "is not written `name=value`"),
             ("gpu0 a='x\n", "a quote is not closed"),
             ("[gpu:host]\n", "no kind of section"),

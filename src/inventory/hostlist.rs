@@ -9,7 +9,18 @@ use std::fmt::Write as _;
 use indexmap::IndexSet;
 
 /// The most hosts that one expression may name.
-pub const MAX_HOSTS: u64 = 65_536;
+pub const MAX_HOSTS: usize = 65_536;
+/// The most names that all expressions of an inventory may make.
+pub const MAX_NAMED: usize = 16 * MAX_HOSTS;
+/// The longest name.
+pub const MAX_NAME: usize = 253;
+/// The most brackets of one name.
+pub const MAX_BRACKETS: usize = 8;
+
+/// What is said of an inventory with more than that.
+pub fn too_many() -> String {
+    format!("these are too many: an inventory has at most {MAX_HOSTS} hosts, named at most {MAX_NAMED} times")
+}
 
 /// What is wrong in a text and where: a byte range of it.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -48,7 +59,7 @@ impl TextError {
 
 /// Whether a text may be the name of a host, a group or a label.
 pub fn is_name(text: &str) -> bool {
-    text.len() <= 253
+    text.len() <= MAX_NAME
         && text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(is_name_char)
 }
@@ -87,6 +98,12 @@ pub fn expand(text: &str) -> Result<Vec<String>, TextError> {
     let mut total = 0_u64;
     for (start, element) in split(text, 0, text.len()) {
         let pieces = pieces(text, start, element)?;
+        let plain = |piece: &Piece<'_>| if let Piece::Text(text) = piece { text.len() } else { 0 };
+        let brackets = pieces.iter().filter(|piece| matches!(piece, Piece::Ranges(_))).count();
+        if pieces.iter().map(plain).sum::<usize>() > MAX_NAME || brackets > MAX_BRACKETS {
+            let most = format!("a host name has at most {MAX_NAME} characters and {MAX_BRACKETS} ranges");
+            return Err(TextError::new(start, start + element.len(), most));
+        }
         let mut count = 1_u64;
         for piece in &pieces {
             if let Piece::Ranges(ranges) = piece {
@@ -95,7 +112,7 @@ pub fn expand(text: &str) -> Result<Vec<String>, TextError> {
             }
         }
         total = total.saturating_add(count);
-        if total > MAX_HOSTS {
+        if total > MAX_HOSTS as u64 {
             return Err(TextError::new(
                 start,
                 start + element.len(),
@@ -341,10 +358,23 @@ mod tests {
             ("n[1-999999999]", 0, 14, "999999999 hosts"),
             ("n[0-999]x[0-999]", 0, 16, "1000000 hosts"),
             ("n[0-4/0]", 2, 7, "never ends"),
+            ("n[1][1][1][1][1][1][1][1][1]", 0, 28, "at most 253 characters and 8 ranges"),
         ] {
             let error = expand(text).unwrap_err();
             assert_eq!((error.start, error.end), (start, end), "{text}: {error:?}");
             assert!(error.message.contains(message), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_be_too_much_is_refused_before_it_is_made() {
+        for text in [
+            format!("n[0-65535]{}", "[1]".repeat(80_000)),
+            format!("n[0-65535]{}", "x".repeat(1 << 20)),
+            format!("n{}", "[0-9]".repeat(8)),
+            "n[0-65535],".repeat(80_000),
+        ] {
+            assert!(expand(&text).is_err());
         }
     }
 

@@ -10,7 +10,7 @@ use super::expect::Expectations;
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
-use super::hostlist;
+use super::hostlist::{self, MAX_HOSTS, MAX_NAMED};
 use super::select::Directory;
 use crate::config::{
     Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, locate, yaml,
@@ -85,7 +85,8 @@ pub fn load(
 ) -> Option<Inventory> {
     let node = yaml::read(sources, source, diagnostics)?;
     let file = InventoryFile::from_node(&node, diagnostics)?;
-    let mut loader = Loader { sources, bases, diagnostics, names: BTreeMap::new(), hosts: Vec::new() };
+    let mut loader =
+        Loader { sources, bases, diagnostics, names: BTreeMap::new(), named: 0, hosts: Vec::new() };
     Some(loader.inventory(file))
 }
 
@@ -94,6 +95,8 @@ struct Loader<'a> {
     bases: Bases<'a>,
     diagnostics: &'a mut Diagnostics,
     names: BTreeMap<String, usize>,
+    /// How many names were made, each as often as it was named.
+    named: usize,
     /// Where each host is named first, and what `hosts:` says of it.
     hosts: Vec<(Sp<String>, Vec<usize>)>,
 }
@@ -208,11 +211,21 @@ impl Loader<'_> {
     }
 
     fn expand(&mut self, word: &Sp<String>) -> Vec<String> {
-        hostlist::expand(&word.value).unwrap_or_else(|error| {
+        if self.named >= MAX_NAMED || self.hosts.len() > MAX_HOSTS {
+            // Said once.
+            if self.named != usize::MAX {
+                self.named = usize::MAX;
+                self.diagnostics.error(word.span, hostlist::too_many());
+            }
+            return Vec::new();
+        }
+        let names = hostlist::expand(&word.value).unwrap_or_else(|error| {
             let span = locate(self.sources, word.span, &word.value, error.start, error.end);
             self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
             Vec::new()
-        })
+        });
+        self.named += names.len();
+        names
     }
 
     fn host_entries(

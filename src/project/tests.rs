@@ -335,3 +335,15 @@ fn pipes_and_devices_are_not_read() {
     let error = case.load(&LoadOptions::default()).unwrap_err().render(false);
     assert!(error.contains("inventory.yaml`: it is a pipe, not a file"), "{error}");
 }
+
+#[test]
+fn too_many_hosts_are_not_made() {
+    let keys = |key: fn(usize) -> String| (0..300).fold(String::new(), |text, i| text + &key(i));
+    for text in [
+        format!("hosts:\n{}", keys(|i| format!("  \"x{i}n[0-40000]\":\n"))),
+        format!("groups:\n{}", keys(|i| format!("  g{i}: {{ hosts: \"n[0-65000]\" }}\n"))),
+    ] {
+        let error = load(&format!("--- inventory.yaml\ncluster: c\n{text}")).unwrap_err();
+        assert_eq!(error.matches("error: these are too many").count(), 1, "{error}");
+    }
+}
