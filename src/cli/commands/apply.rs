@@ -2,8 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use anyhow::Context as _;
-
 use super::load::load_to_run;
 use super::plan::PlanFile;
 use crate::cli::args::{ApplyArgs, PlanArgs};
@@ -58,8 +56,6 @@ fn expected(
     file: &camino::Utf8Path,
     project: &crate::project::Project,
 ) -> anyhow::Result<BTreeMap<String, String>> {
-    let text = std::fs::read_to_string(file).with_context(|| format!("cannot read {file}"))?;
-    let plan: PlanFile = serde_json::from_str(&text).with_context(|| format!("{file} is not a plan file"))?;
-    plan.check_sources(project, file)?;
+    let plan = PlanFile::read(file, project)?;
     Ok(plan.hosts.into_iter().map(|(host, plan)| (host, plan.digest)).collect())
 }

@@ -12,10 +12,12 @@ use crate::cli::args::PlanArgs;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
+use crate::disk;
 use crate::engine::Mode;
 use crate::events::PlannedTask;
 use crate::exit;
 use crate::plan::hex;
+use crate::playbook::files::short;
 use crate::project::Project;
 use crate::report::{output, plan};
 
@@ -43,6 +45,8 @@ pub(crate) struct HostPlan {
 
 impl PlanFile {
     const VERSION: u32 = 1;
+    /// In bytes; 10 000 hosts with 100 tasks each have less.
+    const LARGEST: u64 = 1 << 30;
 
     fn of(project: &BTreeMap<String, String>, finished: &Finished) -> Self {
         let hosts = finished
@@ -68,25 +72,40 @@ impl PlanFile {
         }
     }
 
-    /// Refuses a plan of other files.
+    /// Reads the plan of a project.
     ///
     /// # Errors
-    /// With exit code 3 when the format, the cluster or a source differs.
-    pub(crate) fn check_sources(&self, project: &Project, file: &Utf8Path) -> anyhow::Result<()> {
-        let refuse = |why: String| {
+    /// With exit code 3 when it cannot be read or is the plan of other files.
+    pub(crate) fn read(file: &Utf8Path, project: &Project) -> anyhow::Result<Self> {
+        let plan = disk::read(file, Self::LARGEST)
+            .map_err(|error| format!("it cannot be read: {}", short(&error)))
+            .and_then(|bytes| Self::parse(&bytes))
+            .and_then(|plan| plan.check_sources(&sources(project)).map(|()| plan));
+        plan.map_err(|why| {
             Exit::new(exit::CONFIG, format!("{file} is not a plan of this inventory: {why}"))
                 .hint(format!("make it anew: provision plan {} --out {file}", project.path))
-        };
-        if self.version != Self::VERSION {
-            return Err(refuse(format!("its format is {}", self.version)).into());
+                .into()
+        })
+    }
+
+    fn parse(bytes: &[u8]) -> Result<Self, String> {
+        #[derive(Deserialize)]
+        struct Head {
+            version: u64,
         }
-        let now = sources(project);
-        for (path, digest) in &now {
-            if self.sources.get(path) != Some(digest) {
-                return Err(refuse(format!("{path} was changed since")).into());
+        match serde_json::from_slice(bytes) {
+            Ok(Head { version }) if version != u64::from(Self::VERSION) => {
+                Err(format!("its format is {version}"))
             }
+            _ => serde_json::from_slice(bytes).map_err(|error| format!("it is damaged: {error}")),
         }
-        Ok(())
+    }
+
+    fn check_sources(&self, now: &BTreeMap<String, String>) -> Result<(), String> {
+        match now.iter().find(|(path, digest)| self.sources.get(*path) != Some(*digest)) {
+            Some((path, _)) => Err(format!("{path} was changed since")),
+            None => Ok(()),
+        }
     }
 }
 
@@ -128,4 +147,48 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         std::fs::write(file, text).with_context(|| format!("cannot write {file}"))?;
     }
     Ok(code)
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn good() -> Vec<u8> {
+        let hosts =
+            BTreeMap::from([("a".to_owned(), HostPlan { digest: "d".to_owned(), tasks: Vec::new() })]);
+        let plan = PlanFile { version: 1, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
+        serde_json::to_vec(&plan).unwrap()
+    }
+
+    #[test]
+    fn damaged_plans_are_told() {
+        assert_eq!(PlanFile::parse(&good()).unwrap().hosts["a"].digest, "d");
+        for (bytes, why) in [
+            (&b""[..], "it is damaged: EOF while parsing"),
+            (&good()[..40], "it is damaged: EOF while parsing"),
+            (b"cluster: c", "it is damaged: expected value"),
+            (b"\xff\xfe{}", "it is damaged: expected value"),
+            (b"[]", "it is damaged: invalid"),
+            (b"{\"version\": 2, \"new\": 1}", "its format is 2"),
+            (b"{\"version\": 4294967297}", "its format is 4294967297"),
+            (b"{\"version\": 1, \"hosts\": 3}", "it is damaged: invalid type"),
+        ] {
+            let error = PlanFile::parse(bytes).err().unwrap_or_else(|| panic!("{why}"));
+            assert!(error.starts_with(why), "{error}");
+        }
+        assert!(PlanFile::parse("[".repeat(1 << 20).as_bytes()).is_err());
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(at in 0_usize..90, noise in "[\\[{\":,}\\]0-9e-]{0,9}|\\PC{0,9}") {
+            let mut bytes = good();
+            let at = at.min(bytes.len());
+            drop(PlanFile::parse(&bytes[..at]));
+            bytes.splice(at..at, noise.into_bytes());
+            drop(PlanFile::parse(&bytes));
+        }
+    }
 }
