@@ -1,10 +1,15 @@
-//! Files of this machine: what a user names is read without waiting for ever and without end.
+//! Files of this machine.
+//!
+//! What a user names is read without waiting for ever and without end. What the program keeps is made
+//! so that nobody else reads it, and so that nobody else's link or directory leads it astray.
 
-use std::fs::{File, Metadata};
-use std::io::{self, Read as _};
-use std::os::unix::fs::{FileTypeExt as _, OpenOptionsExt as _};
+use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
+use std::io::{self, Read as _, Write as _};
+use std::os::unix::fs::{
+    DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
+};
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// Opens a file to read it. Only a regular one: a pipe may wait for ever, a device may never end or
 /// do something because it is opened.
@@ -60,6 +65,102 @@ pub fn read_text(path: &Utf8Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|_| io::Error::other("it is not UTF-8 text"))
 }
 
+/// The user that this program runs as.
+pub fn user() -> io::Result<u32> {
+    Ok(std::fs::metadata("/proc/self")?.uid())
+}
+
+/// Makes a directory that only its owner can enter, with those above it that are not there. One that
+/// is there must be ours, and nobody else may write in it: /tmp is everybody's.
+///
+/// # Errors
+/// When it cannot be made, or belongs to somebody else.
+pub fn private_directory(path: &Utf8Path) -> io::Result<()> {
+    private_directory_of(path, user()?)
+}
+
+fn private_directory_of(path: &Utf8Path, user: u32) -> io::Result<()> {
+    let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
+    let found = match path.symlink_metadata() {
+        Ok(found) => found,
+        // Why it could not be made says more than that it is not there.
+        Err(error) => return Err(made.err().unwrap_or(error)),
+    };
+    // A link of our own may lead to another disk.
+    let (link, found) = if found.is_symlink() { (Some(found), path.metadata()?) } else { (None, found) };
+    if let Some(other) = link.iter().chain([&found]).find(|found| found.uid() != user) {
+        return Err(io::Error::other(format!("it belongs to another user (number {})", other.uid())));
+    }
+    if !found.is_dir() {
+        return Err(io::Error::other("it is no directory"));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(io::Error::other(format!("others may write in it; `chmod 700 {path}` takes that away")));
+    }
+    if found.mode() & 0o077 != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// How a private file is opened to write: made with mode 0600, and never through a link.
+fn private() -> OpenOptions {
+    let mut options = File::options();
+    options.mode(0o600).custom_flags(libc::O_NOFOLLOW | libc::O_NONBLOCK);
+    options
+}
+
+/// Makes a new private file.
+///
+/// # Errors
+/// Also when something of this name is there.
+pub fn create(path: &Utf8Path) -> io::Result<File> {
+    private().write(true).create_new(true).open(path)
+}
+
+/// Opens a private file for a lock of the kernel; makes it when it is not there, changes nothing in it.
+///
+/// # Errors
+/// Also when it is a link.
+pub fn open_lock(path: &Utf8Path) -> io::Result<File> {
+    let file = private().read(true).write(true).create(true).truncate(false).open(path)?;
+    regular(&file.metadata()?)?;
+    Ok(file)
+}
+
+/// Writes a private file as a whole or not at all: a reader sees the old one or the new one.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
+    replace_with_mode(path, bytes, 0o600)
+}
+
+/// The same for a file that others read, too.
+///
+/// # Errors
+/// When it cannot be written.
+pub fn replace_with_mode(path: &Utf8Path, bytes: &[u8], mode: u32) -> io::Result<()> {
+    // Nobody knows the name before, and collectors that read by the end of a name do not see it.
+    let draft = Utf8PathBuf::from(format!("{path}.{}.part", uuid::Uuid::now_v7().simple()));
+    let write = || {
+        let mut file = create(&draft)?;
+        file.write_all(bytes)?;
+        file.set_permissions(Permissions::from_mode(mode))?;
+        std::fs::rename(&draft, path)
+    };
+    write().inspect_err(|_| drop(std::fs::remove_file(&draft)))
+}
+
+/// Opens a file that a user asked for, to write it anew. A new one is private, for results hold what
+/// files of hosts hold; one that is there keeps its mode, and may be a link, a pipe or a terminal.
+///
+/// # Errors
+/// When it cannot be opened.
+pub fn create_result(path: &Utf8Path) -> io::Result<File> {
+    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
+}
+
 /// Makes a named pipe.
 #[cfg(test)]
 #[expect(clippy::disallowed_methods, reason = "the standard library makes no pipes with a name")]
@@ -95,5 +196,77 @@ mod tests {
         assert_eq!(read_text(&full, 2048).unwrap().len(), 2048);
         // Its length is told as 0.
         assert!(read_text(Utf8Path::new("/proc/self/status"), 1 << 20).unwrap().contains("Name:"));
+    }
+
+    fn mode(path: &Utf8Path) -> u32 {
+        path.metadata().unwrap().mode() & 0o777
+    }
+
+    #[test]
+    fn what_is_made_is_private() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let below = folder.join("state/provision");
+        private_directory(&below).unwrap();
+        assert_eq!((mode(&below), mode(&folder.join("state"))), (0o700, 0o700));
+        let file = below.join("file");
+        create(&file).unwrap();
+        assert_eq!(mode(&file), 0o600);
+        assert_eq!(create(&file).unwrap_err().kind(), io::ErrorKind::AlreadyExists);
+        replace_with_mode(&file, b"shown", 0o644).unwrap();
+        assert_eq!((mode(&file), std::fs::read(&file).unwrap()), (0o644, b"shown".to_vec()));
+        replace(&file, b"again").unwrap();
+        assert_eq!(mode(&file), 0o600);
+        open_lock(&file).unwrap();
+        assert_eq!(std::fs::read(&file).unwrap(), b"again");
+        assert_eq!(below.read_dir().unwrap().count(), 1);
+        let result = folder.join("result");
+        create_result(&result).unwrap();
+        assert_eq!(mode(&result), 0o600);
+        std::fs::set_permissions(&result, Permissions::from_mode(0o640)).unwrap();
+        create_result(&result).unwrap();
+        assert_eq!(mode(&result), 0o640);
+    }
+
+    #[test]
+    fn no_link_is_followed() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let (target, link) = (folder.join("target"), folder.join("link"));
+        std::fs::write(&target, "dear").unwrap();
+        std::os::unix::fs::symlink(&target, &link).unwrap();
+        create(&link).unwrap_err();
+        open_lock(&link).unwrap_err();
+        // The link is replaced, not what it leads to.
+        replace(&link, b"new").unwrap();
+        assert_eq!(std::fs::read(&target).unwrap(), b"dear");
+        make_pipe(&folder.join("pipe"));
+        open_lock(&folder.join("pipe")).unwrap_err();
+    }
+
+    #[test]
+    fn a_directory_of_others_is_refused() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let own = user().unwrap();
+        let directory = folder.join("d");
+        std::fs::create_dir(&directory).unwrap();
+        let link = folder.join("link");
+        std::os::unix::fs::symlink(&directory, &link).unwrap();
+        let set = |mode| std::fs::set_permissions(&directory, Permissions::from_mode(mode)).unwrap();
+        for (bits, good) in [(0o700, true), (0o755, true), (0o770, false), (0o702, false), (0o1777, false)] {
+            set(bits);
+            assert_eq!(private_directory(&directory).is_ok(), good, "{bits:o}");
+            // What others may read only is shut.
+            assert_eq!(mode(&directory), if good { 0o700 } else { bits & 0o777 });
+        }
+        set(0o700);
+        private_directory(&link).unwrap();
+        for path in [&directory, &link] {
+            let error = private_directory_of(path, own + 1).unwrap_err();
+            assert!(error.to_string().contains("belongs to another user"), "{error}");
+        }
+        std::fs::write(folder.join("file"), "").unwrap();
+        private_directory(&folder.join("file")).unwrap_err();
     }
 }

@@ -6,7 +6,8 @@ pub const OK: u8 = 0;
 pub const BUG: u8 = 1;
 /// The command line is wrong, or it selects no host.
 pub const USAGE: u8 = 2;
-/// Inventory, playbook, template or secret is wrong; nothing was touched.
+/// Inventory, playbook, template or secret is wrong and nothing was touched, or a file of this machine
+/// cannot be used.
 pub const CONFIG: u8 = 3;
 /// A host was unreachable or quarantined.
 pub const UNREACHABLE: u8 = 4;
@@ -59,7 +60,7 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: CONFIG,
         name: "config",
-        meaning: "the inventory, a playbook, a template or a secret is wrong; nothing was touched",
+        meaning: "the inventory, a playbook, a template or a secret is wrong and nothing was touched, or a file or directory of this machine cannot be used",
         cure: "mend the places shown, then run `provision validate INVENTORY`",
     },
     ExitCode {

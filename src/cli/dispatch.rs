@@ -98,7 +98,9 @@ fn explain(error: &anyhow::Error) -> u8 {
     if let Some(hint) = exit.and_then(|exit| exit.hint.as_ref()) {
         output::say(&paint(HINT, &format!("hint: {hint}")));
     }
-    exit.map_or(exit::BUG, |exit| exit.code)
+    // What the system refuses is no bug.
+    let refused = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
+    exit.map_or(if refused { exit::CONFIG } else { exit::BUG }, |exit| exit.code)
 }
 
 /// The developer's log on stderr: `-vv` or `RUST_LOG`.

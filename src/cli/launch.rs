@@ -1,7 +1,6 @@
 //! From a loaded project to a finished run: transport, journal, lock, signals, reporters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fs::File;
 use std::io::{BufWriter, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
@@ -14,7 +13,9 @@ use sha2::{Digest as _, Sha256};
 use tokio::sync::Mutex;
 
 use super::args::{Connect, Reports};
+use super::dispatch::Exit;
 use super::settings::Settings;
+use crate::disk;
 use crate::engine::{self, Cancel, Consent, Context, Deadlines, Mode, Stop, Stopper};
 use crate::events::{Emitter, EventKind, Sink};
 use crate::exit;
@@ -64,6 +65,21 @@ pub(super) fn cluster_dir(settings: &Settings, cluster: &str) -> Utf8PathBuf {
     settings.state.join(cluster)
 }
 
+/// The same, made and ours.
+///
+/// # Errors
+/// With exit code 3 when it cannot be made or belongs to somebody else.
+fn own_cluster_dir(settings: &Settings, cluster: &str) -> Result<Utf8PathBuf, Exit> {
+    let directory = cluster_dir(settings, cluster);
+    for path in [&settings.state, &directory] {
+        disk::private_directory(path).map_err(|error| {
+            Exit::new(exit::CONFIG, format!("cannot keep runs in {path}: {error}"))
+                .hint("XDG_STATE_HOME names another directory for them")
+        })?;
+    }
+    Ok(directory)
+}
+
 /// Runs a project. `codes` turns the result into the exit codes of the command.
 ///
 /// # Errors
@@ -85,7 +101,13 @@ pub(super) async fn run(
         None => secrets(&mut project, connect.ask_become_pass, launch.mode != Mode::Gather, settings)?,
     };
     let run = journal::new_run_id(jiff::Timestamp::now());
-    let cluster = cluster_dir(settings, &project.cluster);
+    // A plan is made without it, too.
+    let own = own_cluster_dir(settings, &project.cluster);
+    let keeps = own.is_ok();
+    let cluster = match own {
+        Err(error) if launch.recorded || launch.mode == Mode::Apply => return Err(error.into()),
+        own => own.unwrap_or_else(|_| cluster_dir(settings, &project.cluster)),
+    };
     let lock = match launch.mode {
         Mode::Apply => Some(take_lock(&cluster, &run, &project)?),
         Mode::Plan | Mode::Gather => None,
@@ -105,7 +127,8 @@ pub(super) async fn run(
     let display = Arc::new(Mutex::new(Terminal::new(settings.terminal())));
     let consent = consent(launch.yes, settings.interactive, &display, &cancel);
     let state = settings.state.clone();
-    let mut fleet = journal::FleetRecord::read(&cluster);
+    let mut fleet =
+        if keeps { journal::FleetRecord::read(&cluster) } else { journal::FleetRecord::default() };
     let now = jiff::Timestamp::now().as_second();
     let shared = engine::SharedFacts::recorded(&fleet, now, |host| project.host(host).map(|host| host.index));
     let reboots = usize::try_from(project.policy.reboot_parallel.max(1)).unwrap_or(1);
@@ -149,7 +172,7 @@ pub(super) async fn run(
     });
 
     let mut report = engine::run(context.clone(), launch.command).await;
-    if launch.mode != Mode::Gather {
+    if keeps && launch.mode != Mode::Gather {
         let hosts = context.project.hosts.iter().map(|host| host.name.as_str()).collect();
         context.fleet.record(&mut fleet, now);
         fleet.write(&cluster, &hosts);
@@ -193,26 +216,27 @@ pub(super) fn write_reports(reports: &Reports, record: &Record) -> anyhow::Resul
         write_json(file, &json::object(record))?;
     }
     if let Some(file) = &reports.junit {
-        std::fs::write(file, junit::xml(record)?).with_context(|| format!("cannot write {file}"))?;
+        write_result(file, &junit::xml(record)?)?;
     }
     if let Some(file) = &reports.html {
-        std::fs::write(file, html::page(record)?).with_context(|| format!("cannot write {file}"))?;
+        write_result(file, &html::page(record)?)?;
     }
     if let Some(file) = &reports.prometheus {
-        replace(file, &prometheus::text(record)).with_context(|| format!("cannot write {file}"))?;
+        // The collector that reads it is another user.
+        disk::replace_with_mode(file, prometheus::text(record).as_bytes(), 0o644)
+            .with_context(|| format!("cannot write {file}"))?;
     }
     Ok(())
 }
 
-/// Writes a file beside the target and renames it: its reader never sees half of it. The collector
-/// that reads it is another user.
-fn replace(file: &Utf8Path, text: &str) -> std::io::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
-    // Collectors read `*.prom` only, so the name of what is not complete must end otherwise.
-    let part = Utf8PathBuf::from(format!("{file}.{}.part", std::process::id()));
-    std::fs::write(&part, text)?;
-    std::fs::set_permissions(&part, std::fs::Permissions::from_mode(0o644))?;
-    std::fs::rename(&part, file)
+/// Writes a file that the user asked for.
+///
+/// # Errors
+/// When it cannot be written.
+pub(super) fn write_result(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
+    disk::create_result(file)
+        .and_then(|mut out| out.write_all(text.as_bytes()))
+        .with_context(|| format!("cannot write {file}"))
 }
 
 /// Writes something as JSON to a file, or to stdout for `-`.
@@ -225,7 +249,7 @@ pub(super) fn write_json(file: &str, value: &impl Serialize) -> anyhow::Result<(
         return output::data(&text).context("cannot write to stdout");
     }
     let write = || {
-        let mut file = BufWriter::new(File::create(file)?);
+        let mut file = BufWriter::new(disk::create_result(Utf8Path::new(file))?);
         serde_json::to_writer_pretty(&mut file, value)?;
         file.write_all(b"\n")?;
         file.flush()
@@ -241,7 +265,7 @@ fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result
         .map(|host| host.name.clone())
         .collect();
     RunLock::take(cluster, run, &hosts).map_err(|error| match error {
-        LockError::Held { .. } => super::dispatch::Exit::new(exit::LOCKED, error.to_string())
+        LockError::Held { .. } => Exit::new(exit::LOCKED, error.to_string())
             .hint("wait for it; `provision report list INVENTORY` shows when it started")
             .into(),
         LockError::Unusable { .. } => anyhow::Error::from(error),
@@ -263,9 +287,8 @@ pub(super) fn secrets(
             }
         }
     }
-    let resolved = crate::secrets::resolve(&project.needed_secrets(tasks)).map_err(|error| {
-        super::dispatch::Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error)))
-    })?;
+    let resolved = crate::secrets::resolve(&project.needed_secrets(tasks))
+        .map_err(|error| Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error))))?;
     if !ask {
         return Ok(resolved);
     }
@@ -369,5 +392,6 @@ pub(super) async fn open_transport(
         terminal: settings.interactive,
         ..SshSettings::default()
     };
-    Ok(Arc::new(ByHost::start(ssh, hosts, secrets.clone()).await?))
+    let transport = ByHost::start(ssh, hosts, secrets.clone()).await;
+    Ok(Arc::new(transport.map_err(|error| Exit::new(exit::CONFIG, error.to_string()))?))
 }

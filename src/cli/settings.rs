@@ -34,6 +34,8 @@ impl Settings {
     #[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
     pub(super) fn new(global: &Global) -> Self {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
+        // Without /proc nothing of a run works; what belongs to nobody is refused there.
+        let user = crate::disk::user().unwrap_or(u32::MAX);
         let stderr = std::io::stderr().is_terminal();
         let verbosity = match (global.quiet, global.verbose) {
             (true, _) => Verbosity::Quiet,
@@ -46,8 +48,8 @@ impl Settings {
             columns.unwrap_or(80).max(40)
         });
         Self {
-            state: state_home(variable("HOME").as_deref(), variable("XDG_STATE_HOME").as_deref()),
-            cache: cache_home(variable("HOME").as_deref(), variable("XDG_CACHE_HOME").as_deref()),
+            state: state_home(variable("HOME").as_deref(), variable("XDG_STATE_HOME").as_deref(), user),
+            cache: cache_home(variable("HOME").as_deref(), variable("XDG_CACHE_HOME").as_deref(), user),
             home: variable("HOME").map(Utf8PathBuf::from),
             runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
             verbosity,

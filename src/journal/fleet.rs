@@ -6,6 +6,7 @@ use std::fs;
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
+use crate::disk;
 use crate::facts::Answer;
 
 /// The file in a cluster's directory.
@@ -65,10 +66,7 @@ impl FleetRecord {
     }
 
     fn save(&self, cluster: &Utf8Path) -> std::io::Result<()> {
-        fs::create_dir_all(cluster)?;
-        let new = cluster.join(format!("{FILE}.{}", std::process::id()));
-        fs::write(&new, serde_json::to_vec(self)?)?;
-        fs::rename(&new, cluster.join(FILE))
+        disk::replace(&cluster.join(FILE), &serde_json::to_vec(self)?)
     }
 }
 

@@ -1,11 +1,11 @@
 //! What one run keeps for the next, beside the runs of its cluster.
 
-use std::io::Write as _;
-
 use anyhow::Context as _;
 use camino::Utf8Path;
 use serde::Serialize;
 use serde::de::DeserializeOwned;
+
+use crate::disk;
 
 /// Reads what was kept; nothing, where there is no file or one that is not understood.
 pub fn read_state<T: Default + DeserializeOwned>(path: &Utf8Path) -> T {
@@ -22,13 +22,7 @@ pub fn read_state<T: Default + DeserializeOwned>(path: &Utf8Path) -> T {
 /// When the file cannot be written.
 pub fn write_state(path: &Utf8Path, value: &impl Serialize) -> anyhow::Result<()> {
     let bytes = serde_json::to_vec(value).context("cannot be kept")?;
-    let temporary = path.with_extension(format!("{}.new", std::process::id()));
-    let write = || -> std::io::Result<()> {
-        let mut file = std::fs::File::create(&temporary)?;
-        file.write_all(&bytes)?;
-        std::fs::rename(&temporary, path)
-    };
-    write().with_context(|| format!("cannot write {path}"))
+    disk::replace(path, &bytes).with_context(|| format!("cannot write {path}"))
 }
 
 #[cfg(test)]

@@ -9,7 +9,7 @@ use std::io::{Read as _, Write as _};
 
 use camino::Utf8Path;
 
-use crate::put;
+use crate::{disk, put};
 
 /// Why the lock was not taken.
 #[derive(Debug, thiserror::Error)]
@@ -61,10 +61,10 @@ impl RunLock {
             let path = path.to_string();
             move |source| LockError::Unusable { path, source }
         };
-        fs::create_dir_all(&directory).map_err(unusable(&directory))?;
+        disk::private_directory(&directory).map_err(unusable(&directory))?;
         // Only one run at a time looks and enters.
         let gate_path = directory.join("gate");
-        let gate = File::create(&gate_path).map_err(unusable(&gate_path))?;
+        let gate = disk::open_lock(&gate_path).map_err(unusable(&gate_path))?;
         gate.lock().map_err(unusable(&gate_path))?;
         for entry in directory.read_dir_utf8().map_err(unusable(&directory))?.filter_map(Result::ok) {
             let other = entry.file_name().to_owned();
@@ -99,13 +99,7 @@ impl RunLock {
             }
         }
         let path = directory.join(run);
-        let mut file = File::options()
-            .create(true)
-            .truncate(true)
-            .read(true)
-            .write(true)
-            .open(&path)
-            .map_err(unusable(&path))?;
+        let mut file = disk::create(&path).map_err(unusable(&path))?;
         file.try_lock().map_err(|error| match error {
             TryLockError::WouldBlock => LockError::Held { run: run.to_owned(), hosts: "all".to_owned() },
             TryLockError::Error(source) => LockError::Unusable { path: path.to_string(), source },

@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::disk;
 use crate::events::{Event, EventKind, Outcome, Sink};
 
 /// Recorded runs that are kept for a cluster.
@@ -16,23 +17,21 @@ const KEPT: usize = 100;
 const SYNC_EVERY: Duration = Duration::from_millis(200);
 
 /// Directory below which all state of this user stands.
-pub fn state_home(home: Option<&str>, xdg_state_home: Option<&str>) -> Utf8PathBuf {
-    let base = match (xdg_state_home.filter(|path| path.starts_with('/')), home) {
-        (Some(path), _) => Utf8PathBuf::from(path),
-        (None, Some(home)) => Utf8PathBuf::from(home).join(".local/state"),
-        (None, None) => Utf8PathBuf::from("/var/tmp"),
-    };
-    base.join("provision")
+pub fn state_home(home: Option<&str>, xdg_state_home: Option<&str>, user: u32) -> Utf8PathBuf {
+    match (xdg_state_home.filter(|path| path.starts_with('/')), home) {
+        (Some(path), _) => Utf8PathBuf::from(path).join("provision"),
+        (None, Some(home)) => Utf8PathBuf::from(home).join(".local/state/provision"),
+        (None, None) => Utf8PathBuf::from(format!("/var/tmp/provision-{user}")),
+    }
 }
 
 /// Directory below which all that can be made again stands.
-pub fn cache_home(home: Option<&str>, xdg_cache_home: Option<&str>) -> Utf8PathBuf {
-    let base = match (xdg_cache_home.filter(|path| path.starts_with('/')), home) {
-        (Some(path), _) => Utf8PathBuf::from(path),
-        (None, Some(home)) => Utf8PathBuf::from(home).join(".cache"),
-        (None, None) => Utf8PathBuf::from("/var/tmp"),
-    };
-    base.join("provision")
+pub fn cache_home(home: Option<&str>, xdg_cache_home: Option<&str>, user: u32) -> Utf8PathBuf {
+    match (xdg_cache_home.filter(|path| path.starts_with('/')), home) {
+        (Some(path), _) => Utf8PathBuf::from(path).join("provision"),
+        (None, Some(home)) => Utf8PathBuf::from(home).join(".cache/provision"),
+        (None, None) => Utf8PathBuf::from(format!("/var/tmp/provision-{user}/cache")),
+    }
 }
 
 /// A new run's id: its start in UTC with milliseconds, by which runs are ordered, and two hex digits
@@ -60,13 +59,9 @@ impl Journal {
     /// When the state directory cannot be written.
     pub fn create(cluster: &Utf8Path, run: &str) -> anyhow::Result<Self> {
         let directory = cluster.join(run);
-        fs::create_dir_all(&directory).with_context(|| format!("cannot create {directory}"))?;
+        disk::private_directory(&directory).with_context(|| format!("cannot use {directory}"))?;
         let path = directory.join("events.jsonl");
-        let file = File::options()
-            .create_new(true)
-            .append(true)
-            .open(&path)
-            .with_context(|| format!("cannot create {path}"))?;
+        let file = disk::create(&path).with_context(|| format!("cannot create {path}"))?;
         let runs = run_names(cluster);
         for old in runs.iter().take(runs.len().saturating_sub(KEPT)) {
             if let Err(error) = fs::remove_dir_all(cluster.join(old)) {

@@ -1,7 +1,6 @@
 //! Bringing a lab up, taking it down, and what it is now.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::os::unix::fs::MetadataExt as _;
 use std::sync::{Mutex, mpsc};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -15,6 +14,7 @@ use super::profile::Profile;
 use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image, vm};
+use crate::disk;
 
 /// Said when another command holds the lab's lock.
 const WAITING: &str = "another `provision lab` works on this inventory";
@@ -28,6 +28,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
         bail!("{} names no hosts", spec.inventory);
     }
     let folder = Folder::new(&spec.state_root, &spec.inventory)?;
+    files::private_folder(&spec.state_root)?;
     files::private_folder(&folder.path)?;
     let _lock = lock(&folder.file("lock"), WAITING, progress)?;
     let there =
@@ -280,7 +281,7 @@ fn nodes(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Node>> {
     // One image at a time, whatever the state directory: labs of a user share what they build.
-    let user = std::fs::metadata("/proc/self").map_or(0, |process| process.uid());
+    let user = disk::user()?;
     let temp = std::env::temp_dir();
     let temp = Utf8Path::from_path(&temp).context("the temporary directory is not UTF-8")?;
     let _lock =
@@ -459,11 +460,7 @@ pub(crate) fn lock(
     waiting_for: &str,
     progress: &mut dyn FnMut(&str),
 ) -> Result<std::fs::File> {
-    let file = std::fs::OpenOptions::new()
-        .create(true)
-        .append(true)
-        .open(path)
-        .with_context(|| format!("cannot open {path}"))?;
+    let file = disk::open_lock(path).with_context(|| format!("cannot open {path}"))?;
     if file.try_lock().is_err() {
         progress(&format!("waiting: {waiting_for}"));
         file.lock().with_context(|| format!("cannot lock {path}"))?;

@@ -1,8 +1,7 @@
 //! Keys and configuration files of a lab.
 
 use std::fmt::Write as _;
-use std::io::{Read as _, Write as _};
-use std::os::unix::fs::{DirBuilderExt as _, OpenOptionsExt as _};
+use std::io::Read as _;
 
 use anyhow::{Context as _, Result};
 use base64::Engine as _;
@@ -10,28 +9,16 @@ use camino::Utf8Path;
 
 use super::engine;
 use super::state::LabState;
+use crate::disk;
 
 /// Makes a folder that only its owner sees.
 pub(crate) fn private_folder(path: &Utf8Path) -> Result<()> {
-    std::fs::DirBuilder::new()
-        .recursive(true)
-        .mode(0o700)
-        .create(path)
-        .with_context(|| format!("cannot make {path}"))
+    disk::private_directory(path).with_context(|| format!("cannot use {path}"))
 }
 
 /// Writes a file as a whole or not at all.
 pub(crate) fn write(path: &Utf8Path, text: &str, mode: u32) -> Result<()> {
-    let draft = path.with_extension("new");
-    let written = std::fs::OpenOptions::new()
-        .write(true)
-        .create(true)
-        .truncate(true)
-        .mode(mode)
-        .open(&draft)
-        .and_then(|mut file| file.write_all(text.as_bytes()))
-        .and_then(|()| std::fs::rename(&draft, path));
-    written.with_context(|| format!("cannot write {path}"))
+    disk::replace_with_mode(path, text.as_bytes(), mode).with_context(|| format!("cannot write {path}"))
 }
 
 /// The lab's client key: made once. Gives the public line.

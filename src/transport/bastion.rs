@@ -21,6 +21,7 @@ use super::run_dir::{RunDir, Socket};
 use super::ssh::Settings;
 use super::ssh_config::{self, Client, ConfigError, File, Line};
 use super::{ConnectKind, TransportError, classify};
+use crate::disk;
 use crate::inventory::{Host, Ssh};
 
 /// How long a person may take to answer a jump host.
@@ -155,7 +156,7 @@ impl Bastions {
             file.include(path).map_err(std::io::Error::other)?;
         }
         file.block("*", &ssh_config::last());
-        std::fs::write(&config, file.text())?;
+        disk::replace(&config, file.text().as_bytes())?;
         self.list.push(Bastion {
             via: key.via,
             name: key.name.clone(),

@@ -5,10 +5,12 @@
 
 use std::fs::{DirBuilder, File};
 use std::io::{self, Read as _};
-use std::os::unix::fs::{DirBuilderExt as _, MetadataExt as _};
+use std::os::unix::fs::DirBuilderExt as _;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::disk;
 
 /// A socket's path may have 107 bytes, and ssh appends 17 to it while it binds; `/s` and digits.
 const LONGEST: usize = 107 - 17 - 10;
@@ -27,16 +29,22 @@ pub(super) struct RunDir {
 impl RunDir {
     /// Makes one under `$XDG_RUNTIME_DIR/provision`, else under `/tmp/provision-UID`.
     pub(super) fn create(runtime_dir: Option<&Utf8Path>) -> io::Result<Self> {
-        let uid = std::fs::metadata("/proc/self")?.uid();
-        let base = match runtime_dir.map(|dir| dir.join("provision")) {
+        let uid = disk::user()?;
+        let base = match runtime_dir.filter(|dir| dir.is_dir()).map(|dir| dir.join("provision")) {
             Some(base)
-                if base.as_str().len() + 9 <= LONGEST && is_plain(&base) && private(&base, uid).is_ok() =>
+                if base.as_str().len() + 9 <= LONGEST
+                    && is_plain(&base)
+                    && disk::private_directory(&base).is_ok() =>
             {
                 base
             }
             Some(_) | None => {
                 let base = Utf8PathBuf::from(format!("/tmp/provision-{uid}"));
-                private(&base, uid)?;
+                disk::private_directory(&base).map_err(|error| {
+                    io::Error::other(format!(
+                        "cannot use {base}: {error}; XDG_RUNTIME_DIR names another directory for sockets"
+                    ))
+                })?;
                 base
             }
         };
@@ -46,7 +54,7 @@ impl RunDir {
             let path = base.join(name.get(24..).unwrap_or(&name));
             DirBuilder::new().mode(0o700).create(&path)?;
             // Another run that cleans up may take the lock of a directory that is this young.
-            if let Ok(lock) = File::create_new(path.join("lock"))
+            if let Ok(lock) = disk::create(&path.join("lock"))
                 && lock.try_lock().is_ok()
                 && path.join("lock").exists()
             {
@@ -135,22 +143,10 @@ fn is_plain(path: &Utf8Path) -> bool {
         && path.as_str().chars().all(|char| char.is_ascii_alphanumeric() || "/._-".contains(char))
 }
 
-/// Makes a directory that only we can enter, or checks that it is one: /tmp is everybody's.
-fn private(path: &Utf8Path, uid: u32) -> io::Result<()> {
-    match DirBuilder::new().mode(0o700).create(path) {
-        Ok(()) => return Ok(()),
-        Err(error) if error.kind() == io::ErrorKind::AlreadyExists => {}
-        Err(error) => return Err(error),
-    }
-    let metadata = path.symlink_metadata()?;
-    if metadata.is_dir() && metadata.uid() == uid && metadata.mode().trailing_zeros() >= 6 {
-        return Ok(());
-    }
-    Err(io::Error::other(format!("{path} is not a private directory of ours (owner, mode 0700)")))
-}
-
 #[cfg(test)]
 mod tests {
+    use std::os::unix::fs::MetadataExt as _;
+
     use super::*;
 
     #[test]
@@ -196,19 +192,5 @@ mod tests {
             let run = RunDir::create(Some(&odd)).unwrap();
             assert!(run.path().as_str().starts_with("/tmp/provision-"), "{}", run.path());
         }
-    }
-
-    #[test]
-    fn somebody_elses_directory_is_refused() {
-        let base = tempfile::tempdir().unwrap();
-        let base = Utf8Path::from_path(base.path()).unwrap();
-        let open = base.join("open");
-        std::fs::create_dir(&open).unwrap();
-        std::fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o755)).unwrap();
-        let uid = open.metadata().unwrap().uid();
-        assert!(private(&open, uid).is_err());
-        let link = base.join("link");
-        std::os::unix::fs::symlink(base, &link).unwrap();
-        assert!(private(&link, uid).is_err());
     }
 }

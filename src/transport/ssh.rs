@@ -23,6 +23,7 @@ use super::ssh_config::{self, Client, File};
 use super::sudo::Way;
 use super::wire::Expected;
 use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue};
+use crate::disk;
 use crate::inventory::{Host, TransportKind};
 use crate::secrets::Secrets;
 
@@ -159,7 +160,7 @@ impl Shared {
         };
         let mut shared = File::new("What all hosts share; the lines of a host are given as options.");
         finish(&mut shared).map_err(local)?;
-        std::fs::write(self.common(), shared.text()).map_err(local)?;
+        disk::replace(&self.common(), shared.text().as_bytes()).map_err(local)?;
         let mut all = File::new(
             "`ssh -F THIS_FILE ADDRESS` logs in as the run did. A name of the inventory does, too, where your own\n\
              # files say the same of the name and the address.",
@@ -190,7 +191,7 @@ impl Shared {
             all.block(&if only { format!("{name} {address}") } else { name.to_owned() }, &lines);
         }
         finish(&mut all).map_err(local)?;
-        std::fs::write(&self.config, all.text())
+        disk::replace(&self.config, all.text().as_bytes())
             .map_err(|error| local(format!("cannot write {}: {error}", self.config)))
     }
 

@@ -144,7 +144,7 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
     }
     if let Some(file) = &args.out {
         let text = serde_json::to_string_pretty(&PlanFile::of(&sources, &finished))? + "\n";
-        std::fs::write(file, text).with_context(|| format!("cannot write {file}"))?;
+        launch::write_result(file, &text)?;
     }
     Ok(code)
 }

@@ -1,7 +1,6 @@
 //! Host keys: seen over our own connections, shown, and recorded only when a person says so.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::Write as _;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -13,15 +12,14 @@ use tokio::task::JoinSet;
 
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
-use crate::exit;
 use crate::inventory::{Host, TransportKind};
-use crate::put;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe_line};
 use crate::report::{output, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{
     ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts, recorded_keys,
 };
+use crate::{disk, exit, put};
 
 /// Hosts that are looked at together.
 const AT_ONCE: usize = 32;
@@ -171,7 +169,8 @@ pub(crate) async fn look(
         terminal: settings.interactive,
         ..SshSettings::default()
     };
-    let ssh = Arc::new(Ssh::start(ssh_settings, &probes, secrets.clone()).await?);
+    let ssh = Ssh::start(ssh_settings, &probes, secrets.clone()).await;
+    let ssh = Arc::new(ssh.map_err(|error| Exit::new(exit::CONFIG, error.to_string()))?);
     let mut seen = Vec::new();
     for group in probes.iter().zip(hosts).collect::<Vec<_>>().chunks(AT_ONCE) {
         let mut tasks = JoinSet::new();
@@ -494,6 +493,7 @@ pub(crate) fn known_hosts(host: &Host) -> Utf8PathBuf {
 /// # Errors
 /// When a file cannot be written.
 pub(crate) fn append(entries: &[Entry]) -> anyhow::Result<()> {
+    use std::os::unix::fs::PermissionsExt as _;
     let mut by_file: BTreeMap<&Utf8Path, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         by_file.entry(&entry.file).or_default().push(entry);
@@ -512,13 +512,11 @@ pub(crate) fn append(entries: &[Entry]) -> anyhow::Result<()> {
         for entry in entries {
             put!(text, "{}\n", entry.key.line);
         }
-        // A reader never sees half a file.
-        let temporary = Utf8PathBuf::from(format!("{file}.new"));
-        let mut out =
-            std::fs::File::create(&temporary).with_context(|| format!("cannot write {temporary}"))?;
-        out.write_all(text.as_bytes()).with_context(|| format!("cannot write {temporary}"))?;
-        out.sync_all().with_context(|| format!("cannot write {temporary}"))?;
-        std::fs::rename(&temporary, file).with_context(|| format!("cannot write {file}"))?;
+        // A reader never sees half a file. What it is a link to and its mode stay.
+        let mode = file.metadata().map_or(0o644, |there| there.permissions().mode() & 0o777);
+        let target = file.canonicalize_utf8().unwrap_or_else(|_| file.to_owned());
+        disk::replace_with_mode(&target, text.as_bytes(), mode)
+            .with_context(|| format!("cannot write {file}"))?;
     }
     Ok(())
 }
@@ -548,7 +546,10 @@ mod tests {
         let file = Utf8PathBuf::from_path_buf(directory.path().join("known_hosts")).unwrap();
         std::fs::write(&file, "# mine\n[127.0.0.1]:2222 ssh-ed25519 AAAA\nother ssh-rsa BBBB\n").unwrap();
         let key = HostKey::parse("[127.0.0.1]:2222 ssh-ed25519 CCCC").unwrap();
-        append(&[Entry { file: file.clone(), key, instead: BTreeSet::from([2]) }]).unwrap();
+        let link = file.with_extension("link");
+        std::os::unix::fs::symlink(&file, &link).unwrap();
+        append(&[Entry { file: link.clone(), key, instead: BTreeSet::from([2]) }]).unwrap();
+        assert!(link.is_symlink());
         let text = std::fs::read_to_string(&file).unwrap();
         assert_eq!(text, "# mine\nother ssh-rsa BBBB\n[127.0.0.1]:2222 ssh-ed25519 CCCC\n");
     }

@@ -1,0 +1,143 @@
+//! What the program leaves on the controller: who may read it, and what it says when it cannot.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start the program")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output};
+
+/// A site of this machine with one task that writes a file.
+struct Site(tempfile::TempDir);
+
+impl Site {
+    fn new() -> Self {
+        let site = Self(tempfile::tempdir().unwrap());
+        fs::write(
+            site.path("site.yaml"),
+            "cluster: c\ntransport: local\nplaybooks: [./p.yaml]\nhosts: { a: }\n",
+        )
+        .unwrap();
+        let task =
+            format!("file: {{ path: {}, content: hidden, mode: \"0600\" }}", site.path("made").display());
+        fs::write(site.path("p.yaml"), format!("name: P\ntasks:\n- name: t\n  {task}\n")).unwrap();
+        site
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    /// Runs with the usual umask, which lets everybody read.
+    fn run(&self, arguments: &str, home: &Path, state: &Path) -> Output {
+        Command::new("sh")
+            .args(["-c", &format!("umask 022; exec \"$0\" {arguments}"), env!("CARGO_BIN_EXE_provision")])
+            .env("HOME", home)
+            .env("XDG_STATE_HOME", state)
+            .env_remove("XDG_RUNTIME_DIR")
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
+    }
+}
+
+fn told(output: &Output) -> String {
+    String::from_utf8_lossy(&output.stderr).into_owned()
+}
+
+/// Everything below a directory that is not its owner's alone.
+fn open_to_others(directory: &Path) -> Vec<String> {
+    let mut open = Vec::new();
+    for entry in fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        let metadata = path.symlink_metadata().unwrap();
+        if metadata.mode() & 0o077 != 0 {
+            open.push(format!("{:o} {}", metadata.mode() & 0o777, path.display()));
+        }
+        if metadata.is_dir() {
+            open.extend(open_to_others(&path));
+        }
+    }
+    open
+}
+
+#[test]
+fn journals_and_reports_are_the_owners_alone() {
+    let site = Site::new();
+    let (home, state) = (site.path("home"), site.path("new/state"));
+    fs::write(site.path("there.html"), "").unwrap();
+    fs::set_permissions(site.path("there.html"), Permissions::from_mode(0o640)).unwrap();
+    let planned = site.run("plan site.yaml --out plan.json", &home, &state);
+    assert!(planned.status.success(), "{}", told(&planned));
+    let reports = "--json out.json --junit out.xml --html there.html --prometheus out.prom";
+    let applied = site.run(&format!("apply site.yaml --yes --plan plan.json {reports}"), &home, &state);
+    assert!(applied.status.success(), "{}", told(&applied));
+    assert_eq!(open_to_others(&site.path("new")), Vec::<String>::new());
+    assert!(state.join("provision/c").read_dir().unwrap().count() >= 2);
+    for (name, mode) in [
+        ("plan.json", 0o600),
+        ("out.json", 0o600),
+        ("out.xml", 0o600),
+        ("there.html", 0o640),
+        ("out.prom", 0o644),
+    ] {
+        assert_eq!(site.path(name).metadata().unwrap().mode() & 0o777, mode, "{name}");
+    }
+}
+
+#[test]
+fn a_state_directory_of_others_is_refused() {
+    let site = Site::new();
+    let state = site.path("state/provision");
+    fs::create_dir_all(&state).unwrap();
+    fs::set_permissions(&state, Permissions::from_mode(0o777)).unwrap();
+    let applied = site.run("apply site.yaml --yes", &site.path("home"), &site.path("state"));
+    assert_eq!(applied.status.code(), Some(3), "{}", told(&applied));
+    assert!(told(&applied).contains("others may write in it"), "{}", told(&applied));
+    assert!(told(&applied).contains("hint: XDG_STATE_HOME"), "{}", told(&applied));
+    assert!(!site.path("made").exists());
+    // A plan needs none.
+    let planned = site.run("plan site.yaml", &site.path("home"), &site.path("state"));
+    assert!(planned.status.success(), "{}", told(&planned));
+    assert_eq!(state.read_dir().unwrap().count(), 0);
+}
+
+#[test]
+fn what_cannot_be_written_is_no_bug() {
+    let site = Site::new();
+    fs::write(site.path("file"), "").unwrap();
+    // Not even root makes a directory in a file.
+    let applied = site.run("apply site.yaml --yes", &site.path("file"), Path::new(""));
+    assert_eq!(applied.status.code(), Some(3), "{}", told(&applied));
+    assert!(told(&applied).contains("cannot keep runs in"), "{}", told(&applied));
+    assert!(!site.path("made").exists());
+    let state = site.path("state");
+    let planned = site.run("plan site.yaml --html file/x.html", &site.path("home"), &state);
+    assert_eq!(planned.status.code(), Some(3), "{}", told(&planned));
+    assert!(told(&planned).contains("cannot write file/x.html"), "{}", told(&planned));
+    // A link that somebody put where a lock stands leads nowhere.
+    let dear = site.path("dear");
+    fs::write(&dear, "dear").unwrap();
+    fs::create_dir_all(state.join("provision/c/locks")).unwrap();
+    symlink(&dear, state.join("provision/c/locks/gate")).unwrap();
+    let applied = site.run("apply site.yaml --yes", &site.path("home"), &state);
+    assert_eq!(applied.status.code(), Some(3), "{}", told(&applied));
+    assert_eq!(fs::read(&dear).unwrap(), b"dear");
+}
+
+#[test]
+fn a_damaged_plan_is_no_bug() {
+    let site = Site::new();
+    let (home, state) = (site.path("home"), site.path("state"));
+    assert!(site.run("plan site.yaml --out whole.json", &home, &state).status.success());
+    let whole = fs::read(site.path("whole.json")).unwrap();
+    fs::write(site.path("cut.json"), &whole[..whole.len() / 2]).unwrap();
+    fs::write(site.path("other.json"), "漢字: [1").unwrap();
+    for plan in ["cut.json", "other.json", "/dev/zero", "missing.json", "."] {
+        let applied = site.run(&format!("apply site.yaml --yes --plan {plan}"), &home, &state);
+        assert_eq!(applied.status.code(), Some(3), "{plan}: {}", told(&applied));
+        assert!(told(&applied).contains("is not a plan of this inventory: it"), "{}", told(&applied));
+        assert!(!site.path("made").exists());
+    }
+}
