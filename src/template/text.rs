@@ -259,6 +259,7 @@ const TERA_FILTERS: &[&str] = &[
 
 #[cfg(test)]
 mod tests {
+    use proptest::prelude::*;
     use serde_json::json;
 
     use super::super::condition::descend;
@@ -328,5 +329,20 @@ mod tests {
         assert!(error.start >= 3, "{error:?}");
         assert!(matches!(render("{{ nope.x }} "), Err(Unresolved::Wrong(_))));
         assert!(matches!(render("{{ nope | json }}"), Err(Unresolved::Wrong(_))));
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "([{]{2}|[}]{2}|[{]%|%[}]|[{]#|for |in |set |if |end(if|for) |mtu|name|list|map| [|] |json|sq|[0-9]{1,20}|[-+*/~.,()'\" é漢]|\\[|\\]|\n){0,24}|\\PC{0,24}") {
+            let rendered = |text: &str| Text::parse(text).map(|_| render(text));
+            for text in [text.clone(), format!("{{{{ {text} }}}}"), format!("é{{% if {text} %}}漢{{% endif %}}")] {
+                match rendered(&text) {
+                    Err(error) | Ok(Err(Unresolved::Wrong(error))) => {
+                        prop_assert!(error.start <= error.end && error.end <= text.len() + 16, "{error:?}");
+                    }
+                    Ok(_) => {}
+                }
+            }
+        }
     }
 }
