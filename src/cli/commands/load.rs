@@ -77,7 +77,8 @@ pub(crate) fn reachable(
     let Some(state) = lab::overlay(&settings.state, &target.inventory)? else {
         return Err(super::lab::down(&target.inventory));
     };
-    for host in &mut project.hosts {
+    // A lab has no host that is marked offline.
+    for host in project.hosts.iter_mut().filter(|host| host.offline.is_none()) {
         let Some(in_lab) = state.host(&host.name) else {
             return Err(Exit::new(exit::USAGE, format!("host `{}` is not in the running lab", host.name))
                 .hint(format!("bring it up to date: provision lab up {}", target.inventory))
