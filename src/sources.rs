@@ -152,6 +152,11 @@ impl SiteSources {
         self.mirrors.sort_by_key(|mirror| std::cmp::Reverse(mirror.from.len()));
     }
 
+    /// Takes the proxy away: a lab has its mirror, and no proxy of the site's.
+    pub fn without_proxy(&mut self) {
+        self.proxy = None;
+    }
+
     /// Says that what the lab serves for a URL has this digest.
     pub fn add_stand_in(&mut self, url: &str, sha256: &str) {
         self.digests.insert(url.to_owned(), sha256.to_owned());

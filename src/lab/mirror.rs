@@ -121,6 +121,7 @@ impl MirrorState {
                 sources.add_stand_in(&format!("{scheme}://{place}"), digest);
             }
         }
+        sources.without_proxy();
         Ok(())
     }
 }
