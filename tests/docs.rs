@@ -3,75 +3,21 @@
 //!
 //! `<!-- check: inventory -->`, `<!-- check: playbook -->` and `<!-- check: tasks -->` in front of
 //! a block say what it is. Every other `yaml` block says `<!-- part -->`: a part of a file.
+//! `tests/lab_runs/examples.rs` applies what is checked here, in a lab with the options that stand
+//! behind `lab:`, as in `<!-- check: inventory, lab: --profile h200-x2 -->`.
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::expect_used, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests read files and start the program")]
 
 use std::collections::BTreeSet;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 
-fn root() -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR"))
-}
-
-/// All pages, by path below the repository.
-fn pages() -> Vec<(PathBuf, String)> {
-    fn collect(directory: &Path, found: &mut Vec<PathBuf>) {
-        for entry in std::fs::read_dir(directory).unwrap() {
-            let path = entry.unwrap().path();
-            if path.is_dir() {
-                collect(&path, found);
-            } else if path.extension().is_some_and(|extension| extension == "md") {
-                found.push(path);
-            }
-        }
-    }
-    let mut paths = vec![root().join("README.md"), root().join("playbooks/README.md")];
-    collect(&root().join("docs"), &mut paths);
-    paths.sort();
-    paths
-        .into_iter()
-        .map(|path| {
-            let text = std::fs::read_to_string(&path).unwrap();
-            (path.strip_prefix(root()).unwrap().to_owned(), text)
-        })
-        .collect()
-}
-
-/// A fenced block: its language, the last line of text before it, its first line, its text.
-struct Block {
-    language: String,
-    before: String,
-    line: usize,
-    text: String,
-}
-
-fn blocks(page: &str) -> Vec<Block> {
-    let mut blocks: Vec<Block> = Vec::new();
-    let mut open = false;
-    let mut before = String::new();
-    for (number, line) in page.lines().enumerate() {
-        match line.trim_start().strip_prefix("```") {
-            Some(language) if !open => {
-                open = true;
-                let language = language.to_owned();
-                let before = std::mem::take(&mut before);
-                blocks.push(Block { language, before, line: number + 2, text: String::new() });
-            }
-            Some(_) => open = false,
-            None if open => {
-                let block = blocks.last_mut().unwrap();
-                block.text.push_str(line);
-                block.text.push('\n');
-            }
-            None => line.trim().clone_into(&mut before),
-        }
-    }
-    blocks
-}
+#[path = "support/pages.rs"]
+mod pages;
+use pages::{blocks, pages, root};
 
 /// Runs `validate`; what it complains about.
 fn validate(inventory: &Path) -> Result<(), String> {
@@ -107,16 +53,16 @@ fn yaml_blocks_are_valid() {
         }
         for block in blocks(&text).iter().filter(|block| block.language == "yaml") {
             let at = format!("{}:{}", page.display(), block.line);
-            let result = match block.before.as_str() {
-                "<!-- check: inventory -->" => {
+            let result = match block.check() {
+                Some(("inventory", _)) => {
                     let directory = tempfile::tempdir().unwrap();
                     let inventory = directory.path().join("inventory.yaml");
                     std::fs::write(&inventory, &block.text).unwrap();
                     validate(&inventory)
                 }
-                "<!-- check: playbook -->" => validate_playbook(&block.text),
-                "<!-- check: tasks -->" => validate_playbook(&format!("name: docs\ntasks:\n{}", block.text)),
-                "<!-- part -->" => continue,
+                Some(("playbook", _)) => validate_playbook(&block.text),
+                Some(("tasks", _)) => validate_playbook(&format!("name: docs\ntasks:\n{}", block.text)),
+                None if block.before == "<!-- part -->" => continue,
                 _ => panic!("{at}: say `<!-- check: ... -->` or `<!-- part -->` in front of it"),
             };
             result.unwrap_or_else(|error| panic!("{at}:\n{error}"));

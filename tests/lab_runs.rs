@@ -12,6 +12,8 @@ mod commands;
 mod converge;
 #[path = "lab_runs/driver.rs"]
 mod driver;
+#[path = "lab_runs/examples.rs"]
+mod examples;
 #[path = "lab_runs/mesh.rs"]
 mod mesh;
 #[path = "lab_runs/netdev.rs"]

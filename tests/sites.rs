@@ -131,7 +131,7 @@ fn every_step_has_a_row_that_is_true() {
 fn doca_is_in_force_before_peermem() {
     use provision::project::{self, LoadOptions};
     let guide = read("docs/guides/gpu-nodes.md");
-    let block = guide.split("<!-- check: inventory -->\n```yaml\n").nth(1).unwrap();
+    let block = guide.split("```yaml\n").nth(1).unwrap();
     let site = "cluster: c\nhosts: { gpu0: {} }\npolicy: { reboot: allow }\nplaybooks:\n  - use: roce-v2\n    \
                 with: { stack: doca, doca: \"3.2.1\", doca_key_fingerprint: \"0000 0000 0000 0000 0000  0000 0000 0000 0000 0000\" }\n";
     for text in [block.split("```").next().unwrap(), site] {

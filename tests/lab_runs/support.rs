@@ -334,19 +334,36 @@ impl Lab {
             println!("skipped: neither Docker nor Podman answers, and PROVISION_NO_LAB is set");
             return None;
         }
-        let permit = Permit::take(hosts.len());
-        let dir = tempfile::tempdir().unwrap();
-        let mut lab = Self { dir, nodes: Vec::new(), state: Json::Null, _permit: permit };
-        std::fs::create_dir(lab.path("run")).unwrap();
-        std::fs::create_dir(lab.path("state")).unwrap();
         let inventory = format!(
             "cluster: lab\nlab: {settings}\nplaybooks: [./nothing.yaml]\ngroups: {{ nodes: {{ hosts: [{}] }} }}\n",
             hosts.join(", ")
         );
+        let nothing = ("nothing.yaml".to_owned(), "name: nothing\ntasks: []\n".to_owned());
+        Some(Self::with(Permit::take(hosts.len()), &inventory, &[nothing], &[]))
+    }
+
+    /// Brings up the hosts of an inventory, with files beside it and options of `lab up`.
+    pub(crate) fn of(inventory: &str, files: &[(String, String)], options: &[String]) -> Option<Self> {
+        if !engine_answers() && std::env::var_os("PROVISION_NO_LAB").is_some() {
+            return None;
+        }
+        // Nobody counted its hosts, so no other lab is brought up beside it.
+        Some(Self::with(Permit::take(CONTAINERS), inventory, files, options))
+    }
+
+    fn with(permit: Permit, inventory: &str, files: &[(String, String)], options: &[String]) -> Self {
+        let dir = tempfile::tempdir().unwrap();
+        let mut lab = Self { dir, nodes: Vec::new(), state: Json::Null, _permit: permit };
+        std::fs::create_dir(lab.path("run")).unwrap();
+        std::fs::create_dir(lab.path("state")).unwrap();
         std::fs::write(lab.path("lab.yaml"), inventory).unwrap();
-        std::fs::write(lab.path("nothing.yaml"), "name: nothing\ntasks: []\n").unwrap();
+        for (name, text) in files {
+            std::fs::write(lab.path(name), text).unwrap();
+        }
         let inventory = lab.text("lab.yaml");
-        lab.run(&["lab", "up", &inventory]).expect(0);
+        let mut up = vec!["lab", "up", &inventory];
+        up.extend(options.iter().map(String::as_str));
+        lab.run(&up).expect(0);
         lab.state = lab.run(&["lab", "status", &inventory, "--json", "-"]).expect(0).json();
         lab.nodes = lab.state["hosts"]
             .as_array()
@@ -363,7 +380,7 @@ impl Lab {
                 network: lab.state["network"].as_str().unwrap().to_owned(),
             })
             .collect();
-        Some(lab)
+        lab
     }
 
     pub(crate) fn path(&self, name: &str) -> PathBuf {
