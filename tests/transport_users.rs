@@ -482,6 +482,25 @@ async fn every_shell_of_a_login_is_the_same_user() {
     remote.close().await;
 }
 
+/// `verify` looks at what a login of the user gets beside the root shell of the same host.
+#[tokio::test]
+async fn a_login_beside_that_of_root_is_its_users() {
+    let server = Server::start();
+    let Some(user) = User::new("beside", "/bin/sh") else { return };
+    if !user.sudo("", "USER ALL=(ALL) NOPASSWD: ALL\n") {
+        return;
+    }
+    let host = user.host(&server);
+    let mut become_root = host.clone();
+    become_root.ssh.become_method = Become::Sudo { password: None };
+    let (ssh, mut root) = open(&server, &become_root, Secrets::default()).await.unwrap();
+    let mut beside = ssh.open(&host, DEADLINE).await.unwrap();
+    assert_eq!(sh(&mut *beside, "id -un").await.unwrap().1, format!("{}\n", user.name));
+    works_as_root(&mut *root).await;
+    beside.close().await;
+    root.close().await;
+}
+
 #[tokio::test]
 async fn what_is_streamed_is_never_taken_for_commands() {
     let server = Server::start();

@@ -87,7 +87,7 @@ struct Shared {
     /// The number of a host's jump host, by the host's name.
     jumps: BTreeMap<String, usize>,
     logins: Semaphore,
-    /// Who the first shell of a host was, by the host's name.
+    /// Who the first shell of a host was that does not become root, by the host's name.
     users: Mutex<BTreeMap<String, u64>>,
     dir: RunDir,
 }
@@ -274,8 +274,11 @@ impl Shared {
             (Err(error), Some(jump)) => Err(self.bastions.explain(jump, error).await),
             (Err(error), None) => Err(error),
             (Ok((login, session)), _) => {
-                let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-                users.entry(host.name.clone()).or_insert(session.shell.identity().uid);
+                // A login that becomes root is held against root; one beside it is its user's.
+                if !way.becomes_root() {
+                    let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+                    users.entry(host.name.clone()).or_insert(session.shell.identity().uid);
+                }
                 Ok((login, session))
             }
         }
