@@ -109,8 +109,10 @@ fn replace<'a>(text: &str, found: impl Iterator<Item = (Range<usize>, &'a str)>)
 /// A value as programs print it: as it is, line by line, and in the encodings that logs have.
 fn forms_of(value: &str) -> Vec<String> {
     let mut forms = Vec::new();
-    // A key of many lines may be printed, cut or indented line by line.
+    // A key of many lines may be printed, cut or indented line by line. Every key of its kind begins
+    // and ends with the same line.
     let lines = value.lines().map(str::trim).filter(|line| value.contains('\n') && line.len() >= FOLDED);
+    let lines = lines.filter(|line| !(line.starts_with("-----") && line.ends_with("-----")));
     for text in [value].into_iter().chain(lines).filter(|text| text.len() >= SHORTEST) {
         forms.push(text.to_owned());
         forms.extend(base64_forms(text.as_bytes()));
@@ -271,6 +273,16 @@ mod tests {
         }
         // What is shorter than four letters is in too many words.
         assert_eq!(Redactor::new([("pin", "123")].into_iter()).redact("123 MTIz"), "123 MTIz");
+    }
+
+    #[test]
+    fn what_every_key_of_its_kind_has_is_no_secret() {
+        let value = "-----BEGIN CERTIFICATE-----\nMIIJQwIBADANBgkq\n-----END CERTIFICATE-----\n";
+        let redactor = redactor(value);
+        let other = "-----BEGIN CERTIFICATE-----\nhkiG9w0BAQEFAASC\n-----END CERTIFICATE-----\n";
+        assert_eq!(redactor.redact(other), other);
+        assert_eq!(redactor.redact(&format!("<{value}>")), "<(secret pw)>");
+        assert_eq!(redactor.redact("  MIIJQwIBADANBgkq |"), "  (secret pw) |");
     }
 
     proptest! {
