@@ -118,6 +118,31 @@ fn what_a_run_accepts_is_known() {
     }
 }
 
+/// What is wrong with sudo there says nothing of the key.
+#[test]
+fn the_key_of_a_host_where_nobody_becomes_root_is_known() {
+    let site = Site::new();
+    let sudo = site.path("bin/sudo");
+    std::fs::create_dir(site.path("bin")).unwrap();
+    let text = "#!/bin/sh\nshift\n[ \"$(id -u)\" != 0 ] || set -- setpriv --regid 1 --clear-groups \"$@\"\nexec \"$@\"\n";
+    std::fs::write(&sudo, text).unwrap();
+    run("chmod", &["755", sudo.as_str()]).unwrap();
+    let shell = format!("PATH={}:$PATH; export PATH; eval \"$SSH_ORIGINAL_COMMAND\"", site.path("bin"));
+    let keys = std::fs::read_to_string(site.path("authorized_keys")).unwrap();
+    let forced = format!("command=\"{}\" {}", shell.replace('"', "\\\""), keys.trim_start());
+    std::fs::write(site.path("authorized_keys"), forced).unwrap();
+    let inventory = std::fs::read_to_string(site.path("inventory.yaml")).unwrap();
+    std::fs::write(site.path("inventory.yaml"), inventory.replace("ssh: {", "ssh: { become: sudo,")).unwrap();
+
+    let recorded = format!("[127.0.0.1]:{} {}\n", site.server.port, site.key("ecdsa"));
+    std::fs::write(site.path("known"), &recorded).unwrap();
+    let (_, said) = site.provision(&["facts", "inventory.yaml"]);
+    assert!(said.contains("not root"), "{said}");
+    let (code, said) = site.trust(&recorded, &[]);
+    assert!(code == 0 && said.contains("known"), "{said}");
+    assert_eq!(site.known(), recorded);
+}
+
 #[test]
 fn new_keys_are_recorded_and_others_replaced_when_told_so() {
     let site = Site::new();

@@ -340,7 +340,8 @@ async fn accepted(settings: &Settings, hosts: Vec<Host>) -> anyhow::Result<BTree
                             ConnectKind::KeyRefused
                             | ConnectKind::NoShell
                             | ConnectKind::SudoPassword
-                            | ConnectKind::SudoRefused,
+                            | ConnectKind::SudoRefused
+                            | ConnectKind::WrongUser,
                         ..
                     }) => Some(host.index),
                     Err(_) => None,
