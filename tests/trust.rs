@@ -144,6 +144,13 @@ fn the_key_of_a_host_where_nobody_becomes_root_is_known() {
 }
 
 #[test]
+fn a_line_for_many_names_is_shown_once() {
+    let site = Site::new();
+    let (code, said) = site.trust(&format!("@cert-authority * {}\n", site.key("stranger")), &[]);
+    assert_eq!((code, said.matches("recorded in").count()), (CONFIG, 1), "{said}");
+}
+
+#[test]
 fn new_keys_are_recorded_and_others_replaced_when_told_so() {
     let site = Site::new();
     let port = site.server.port;

@@ -103,7 +103,13 @@ fn judge(key: &HostKey, own: Vec<Recorded>, others: Vec<Recorded>) -> Verdict {
         return Verdict::Known;
     }
     let same = !own.iter().any(Recorded::tells) && others.iter().any(|line| line.is(key));
-    let told: Vec<Recorded> = own.into_iter().chain(others).filter(Recorded::tells).collect();
+    let mut told: Vec<Recorded> = Vec::new();
+    for line in own.into_iter().chain(others).filter(Recorded::tells) {
+        // A line with a pattern is found under several names.
+        if !told.contains(&line) {
+            told.push(line);
+        }
+    }
     if same || told.is_empty() { Verdict::New } else { Verdict::Changed(told) }
 }
 
