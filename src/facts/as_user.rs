@@ -22,11 +22,12 @@ pub(super) fn output<'a>(user: Option<&str>, output: &'a [u8]) -> Result<&'a [u8
         return Ok(answer);
     }
     let said = String::from_utf8_lossy(output);
-    let last = said.lines().rev().find(|line| !line.is_empty());
-    Err(Box::new(match last {
-        Some("no user") => Answer::NoUser(user.to_owned()),
-        Some(reason) => Answer::Unknown(format!("nothing can be asked as `{user}`: {reason}")),
-        None => Answer::Unknown(format!("nothing can be asked as `{user}`, and nothing says why")),
+    // The last words of `su` are mostly `Authentication failure`, whatever the reason before them.
+    let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
+    Err(Box::new(match lines.as_slice() {
+        [.., "no user"] => Answer::NoUser(user.to_owned()),
+        [] => Answer::Unknown(format!("nothing can be asked as `{user}`, and nothing says why")),
+        reasons => Answer::Unknown(format!("nothing can be asked as `{user}`: {}", reasons.join("; "))),
     }))
 }
 
@@ -40,9 +41,13 @@ mod tests {
         assert_eq!(output(Some("u"), b"\nasked\n").unwrap(), b"");
         assert_eq!(output(Some("u"), b"motd\n\nasked\na\n\nasked\n").unwrap(), b"a\n\nasked\n");
         assert_eq!(output(Some("u"), b"no user\n").unwrap_err(), Box::new(Answer::NoUser("u".to_owned())));
-        let refused = *output(Some("u"), b"su: Authentication failure\n").unwrap_err();
+        let refused =
+            *output(Some("u"), b"Your account has expired\r\n\nsu: Authentication failure\n").unwrap_err();
         let Answer::Unknown(reason) = refused else { panic!("{refused:?}") };
-        assert_eq!(reason, "nothing can be asked as `u`: su: Authentication failure");
+        assert_eq!(
+            reason,
+            "nothing can be asked as `u`: Your account has expired; su: Authentication failure"
+        );
         assert!(matches!(*output(Some("u"), b"").unwrap_err(), Answer::Unknown(_)));
     }
 }
