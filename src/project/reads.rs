@@ -63,6 +63,7 @@ impl<'a> Reader<'a> {
                         self.reads.fleet_facts.insert(name.clone());
                     }
                 }
+                self.variables_of_hosts(&path.segments);
             }
             "secrets" => match first {
                 Some(name) => drop(self.reads.secrets.insert(name)),
@@ -70,6 +71,24 @@ impl<'a> Reader<'a> {
             },
             "groups" | "item" => {}
             name => self.variable(name, frame),
+        }
+    }
+
+    /// Takes what `hosts.NAME.vars` shows, or the whole of `hosts`: of a variable every value, as it is
+    /// not known here of which host.
+    fn variables_of_hosts(&mut self, segments: &[Segment]) {
+        if matches!(segments.get(1), Some(Segment::Key(key)) if key != "vars") {
+            return;
+        }
+        let frame = inventory_frame();
+        for (name, values) in self.inventory {
+            let this =
+                segments.get(2).is_none_or(|segment| !matches!(segment, Segment::Key(key) if key != name));
+            if this && self.seen.insert((std::ptr::from_ref(frame).addr(), format!("hosts.{name}"))) {
+                for value in values {
+                    self.value(value, frame);
+                }
+            }
         }
     }
 

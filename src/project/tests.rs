@@ -249,6 +249,23 @@ tasks:
 }
 
 #[test]
+fn a_secret_in_a_variable_of_another_host_is_needed() {
+    let project = |text: &str| {
+        load(&format!(
+            "--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\nsecrets: {{ task: {{ env: B }}, other: {{ env: C }} }}\n\
+             vars: {{ m: {{ x: \"{{{{ secrets.task }}}}\" }} }}\ngroups: {{ g: {{ hosts: [n0] }} }}\n--- p.yaml\nname: P\n\
+             params: {{ m: {{ type: map }} }}\ntasks:\n- name: a\n  file: {{ path: /a, content: '{text}' }}\n"
+        ))
+    };
+    for text in ["{{ hosts.n0.vars.m.x }}", "{% for h in groups.g %}{{ hosts[h].vars.m.x }}{% endfor %}"] {
+        let needed = project(text).unwrap().needed_secrets(true);
+        assert_eq!(needed.into_keys().collect::<Vec<_>>(), ["task"], "{text}");
+    }
+    let error = project("{{ hosts.n0.vars.m.x | upper }}").unwrap_err();
+    assert!(error.contains("cannot be changed"), "{error}");
+}
+
+#[test]
 fn what_a_host_says_is_no_placeholder() {
     let foreign = "{{provision-secret:token}}";
     let project =
