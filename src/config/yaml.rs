@@ -351,18 +351,17 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
 
 /// The last line before a repeated key that begins with the same key.
 fn first_key(before: &str, key: &str, source: SourceId) -> Option<Span> {
-    let mut at = before.len();
-    loop {
-        at = before.get(..at)?.rfind(key)?;
-        let head = before.get(..at)?;
-        let line_start = head.rfind('\n').map_or(0, |i| i + 1);
-        let opens = before.get(line_start..at)?.trim_matches([' ', '"', '\'', '-']).is_empty();
-        let closes = before.get(at + key.len()..)?.trim_start_matches(['"', '\'']).starts_with(':');
-        if opens && closes {
-            let start = u32::try_from(at).ok()?;
+    let mut end = before.len();
+    for line in before.rsplit('\n') {
+        let opened = line.trim_start_matches([' ', '"', '\'', '-']);
+        let closes = |rest: &str| rest.trim_start_matches(['"', '\'']).starts_with(':');
+        if opened.strip_prefix(key).is_some_and(closes) {
+            let start = u32::try_from(end - opened.len()).ok()?;
             return Some(Span { source, start, end: start + u32::try_from(key.len()).ok()? });
         }
+        end = end.saturating_sub(line.len() + 1);
     }
+    None
 }
 
 #[cfg(test)]
@@ -390,6 +389,16 @@ mod tests {
         let mode = items[1].get("k").unwrap();
         assert_eq!(sources.snippet(mode.span), "0755");
         assert_eq!(sources.place(mode.span), "t.yaml:4:9");
+    }
+
+    /// The first of two keys is looked for in one pass, and an empty key is found as well.
+    #[test]
+    fn any_key_that_is_there_twice_is_told() {
+        let error = read("x: {b: 1}\n\"\": 1\nb: 2\n'': 2\n").unwrap_err();
+        assert!(error.contains("the key `` is there twice") && error.contains("first here"), "{error}");
+        assert!(error.contains("2 | \"\": 1"), "{error}");
+        let error = read(&format!("{{b: 1, c: {}, b: 2}}\n", "b".repeat(4 << 20))).unwrap_err();
+        assert!(error.contains("the key `b` is there twice"), "{}", error.get(..200).unwrap_or(&error));
     }
 
     #[test]
