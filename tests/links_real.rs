@@ -516,6 +516,14 @@ fn links_of_root_are_followed_and_directories_must_be_of_the_owner() {
         // A link of root in a directory of everybody, which nobody else can change.
         symlink("../etc/conf", ground.path("scratch/ours")).unwrap();
         converge(shell, &*ground.read("file: { path: DIR/scratch/ours/more, content: x }")).unwrap();
+        // Where a group may put another link in its place, the message says which directory that is.
+        fs::create_dir(ground.path("staff")).unwrap();
+        fs::set_permissions(ground.path("staff"), fs::Permissions::from_mode(0o2775)).unwrap();
+        symlink("../etc/conf", ground.path("staff/cuda")).unwrap();
+        let error =
+            converge(shell, &*ground.read("file: { path: DIR/staff/cuda/x, content: x }")).unwrap_err();
+        assert!(error.contains("staff (drwxrwsr-x, root:root)") && error.contains("chmod go-w"), "{error}");
+        assert!(!error.contains("link of root"), "{error}");
         // Root's link into a home does not make a link there any better.
         ground.other("ln -s ../etc/conf DIR/home/data");
         symlink("home/data", ground.path("data")).unwrap();
@@ -548,6 +556,36 @@ fn links_of_root_are_followed_and_directories_must_be_of_the_owner() {
         let error = converge(shell, &*ground.read(task)).unwrap_err();
         assert!(error.contains("group (drwxrwsr-x, root:root)") && error.contains("chmod go-w"), "{error}");
         converge(shell, &*ground.read("file: { path: DIR/group/x, content: x }")).unwrap();
+    }
+}
+
+/// Who is not root follows a link of their own, also where a group may write: with `umask 002` and a
+/// group for each user, every directory in a home is such a one. Somebody else's link leads nowhere.
+#[test]
+fn a_user_follows_their_own_links() {
+    for shell in SHELLS {
+        let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+        ground.other("umask 002; mkdir DIR/home/work DIR/home/work/v1; ln -s v1 DIR/home/work/now");
+        symlink("v1", ground.path("home/work/root")).unwrap();
+        lchown(ground.path("home/work/root"), Some(OTHER - 1), Some(OTHER)).unwrap();
+        let reach = |path: &str| {
+            let text = shell!("resources/reach.sh").to_owned() + "reach \"$1\" '' && : >\"$spot\"";
+            let path = ground.path(path);
+            let (program, arguments) = shell.split_first().unwrap();
+            Command::new(program)
+                .args(arguments)
+                .args(["-c", &text, "sh", path.to_str().unwrap()])
+                .uid(OTHER)
+                .gid(OTHER)
+                .output()
+                .unwrap()
+        };
+        let own = reach("home/work/now/x");
+        assert!(own.status.success(), "{own:?}");
+        assert!(ground.path("home/work/v1/x").exists());
+        let other = reach("home/work/root/y");
+        assert!(!other.status.success() && !ground.path("home/work/v1/y").exists(), "{other:?}");
+        assert!(String::from_utf8_lossy(&other.stderr).contains("may lead anywhere"), "{other:?}");
     }
 }
 

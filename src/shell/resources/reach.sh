@@ -1,7 +1,7 @@
 # Goes to where a path is by a way on which nobody else can lead us away, and stays there: what is then
 # done to $spot is done in the directory that was looked at, whatever is renamed meanwhile. Directories on
-# the way belong to root, to us or to the wanted owner. A link is followed when root or we made it where
-# nobody else can change it; below $spot_base none is, and it does not matter whose directories are.
+# the way belong to root, to us or to the wanted owner. A link is followed when root or we made it, as root
+# only where nobody else can change it; below $spot_base none is, and whose directories are does not matter.
 # Parameters of `reach`: path, wanted owner (`owner:group`, empty or `*` for anyone), `make` to make the
 # directories that are missing. It sets
 #   $spot       `./` and the last name of the path
@@ -100,9 +100,15 @@ spot_link() {
             "$spot_at" "$spot_base" >&2
         return 1
     fi
-    if [ -z "$spot_held" ] || [ -z "$spot_ours" ]; then
+    if [ -z "$spot_ours" ]; then
         printf '%s is a symbolic link of %s and may lead anywhere: take it away, or name the directory that is meant\n' \
             "$spot_at" "$(stat -c %U "$spot_at")" >&2
+        return 1
+    fi
+    # Who is not root follows their own: a group that has only them is common.
+    if [ -z "$spot_held" ] && [ "$spot_me" = 0 ]; then
+        printf '%s is a symbolic link, and others than root may put another one there by what they may change in %s (%s): take that right from them (chmod go-w), or name the directory that is meant\n' \
+            "$spot_at" "$spot_open" "$(stat -c '%A, %U:%G' "$spot_open")" >&2
         return 1
     fi
     spot_turn=$(readlink "$spot_at") || return
