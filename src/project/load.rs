@@ -311,18 +311,17 @@ fn tags(
     tags.iter().cloned().collect()
 }
 
-/// The steps with one of the tags, and the questions whose answers they or their handlers read.
+/// The steps with one of the tags, and the questions whose answers they or handlers read: a handler
+/// may wait since an earlier run, whoever notified it.
 fn tagged(steps: Vec<Step>, handlers: &[Step], tags: &BTreeSet<String>) -> Vec<Step> {
     if tags.is_empty() {
         return steps;
     }
-    let mut read: BTreeSet<String> = BTreeSet::new();
+    let mut read: BTreeSet<String> = handlers.iter().flat_map(|step| step.registers.clone()).collect();
     let (mut kept, mut left): (Vec<Step>, Vec<Step>) =
         steps.into_iter().partition(|step| !tags.is_disjoint(&step.tags));
     loop {
-        let notified = kept.iter().flat_map(|step| &step.conduct.notify);
-        let notified = notified.filter_map(|id| handlers.iter().find(|handler| handler.id == *id));
-        read.extend(kept.iter().chain(notified).flat_map(|step| step.registers.iter().cloned()));
+        read.extend(kept.iter().flat_map(|step| step.registers.iter().cloned()));
         let (asked, others): (Vec<Step>, Vec<Step>) = left
             .into_iter()
             .partition(|step| step.conduct.register.as_ref().is_some_and(|name| read.contains(name)));

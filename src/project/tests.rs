@@ -196,6 +196,16 @@ fn chosen_tasks_bring_the_questions_that_they_read() {
 }
 
 #[test]
+fn handlers_that_may_wait_bring_the_questions_that_they_read() {
+    let case = Case::new(&small(&ANSWERS.replace("  notify: tell\n", "")));
+    let options = LoadOptions { tags: vec!["one".to_owned()], ..LoadOptions::default() };
+    let project = case.load(&options).unwrap();
+    let titles: Vec<&str> = project.steps.iter().map(|step| step.title.as_str()).collect();
+    assert_eq!(titles, ["first", "second", "use"]);
+    assert!(!project.validate().has_errors(), "{}", project.validate().render(&project.sources, false));
+}
+
+#[test]
 fn an_answer_and_a_variable_of_one_name() {
     let playbook = |registered: &str, vars: &str| {
         small(&format!(
