@@ -135,6 +135,51 @@ fn the_last_line_names_all_hosts_that_are_left() {
     assert_eq!(killed.again()["not-started"].iter().collect::<Vec<_>>(), open);
 }
 
+/// What the display says at the end of a run of which one host failed.
+fn continuation(command: &str, options: &[&str]) -> String {
+    let (emitter, mut receiver) = Emitter::new("run1", None);
+    emitter.emit(EventKind::RunStarted {
+        command: command.into(),
+        inventory: "my hosts.yaml".into(),
+        options: options.iter().map(|&word| word.to_owned()).collect(),
+        cluster: "t".into(),
+        version: "0".into(),
+        hosts: vec!["gpu0".to_owned()],
+        offline: std::collections::BTreeMap::new(),
+        playbooks: 1,
+        tasks: 1,
+        steps: std::collections::BTreeMap::new(),
+        stages: 1,
+    });
+    let tasks = TaskCounts::default();
+    emitter.emit(EventKind::HostFinished {
+        host: "gpu0".to_owned(),
+        status: HostStatus::Failed,
+        tasks,
+        seconds: 1.0,
+    });
+    emitter.emit(EventKind::RunFinished { stats: RunStats::default(), exit_code: 5, seconds: 1.0 });
+    let events: Vec<Event> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
+    plain(&display(&events, None, Verbosity::Normal))
+}
+
+#[test]
+fn the_last_line_is_the_same_run_for_the_hosts_that_are_left() {
+    let text = continuation("apply", &["--lab", "--tags", "a,b", "--set", "motd=two words"]);
+    let wanted =
+        "provision apply 'my hosts.yaml' --lab --tags 'a,b' --set 'motd=two words' --hosts @failed\n";
+    assert!(text.ends_with(wanted), "{text}");
+}
+
+#[test]
+fn a_run_that_is_not_recorded_has_no_hosts_that_are_left() {
+    assert!(continuation("verify", &[]).contains("@failed"));
+    for command in ["plan", "facts"] {
+        let text = continuation(command, &[]);
+        assert!(!text.contains("continue with"), "{text}");
+    }
+}
+
 #[test]
 fn the_reason_of_a_blocked_task_is_shown_to_its_end() {
     let jobs: Vec<String> = (4700..4712).map(|job| job.to_string()).collect();

@@ -99,6 +99,7 @@ async fn asking(stopped: impl Future<Output = ()>) {
     emitter.emit(EventKind::RunStarted {
         command: "apply".into(),
         inventory: "i.yaml".into(),
+        options: Vec::new(),
         cluster: "t".into(),
         version: "0".into(),
         hosts: vec![host()],

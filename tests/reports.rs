@@ -133,6 +133,7 @@ fn fleet(number: usize, found: impl Fn(usize) -> Vec<CheckResult>) -> Record {
     add(EventKind::RunStarted {
         command: "verify".to_owned(),
         inventory: "inventories/a100.yaml".to_owned(),
+        options: Vec::new(),
         cluster: "roce-a100".to_owned(),
         version: "0".to_owned(),
         hosts: names.clone(),
@@ -254,6 +255,7 @@ fn applied(number: usize, most: usize) -> Record {
     add(EventKind::RunStarted {
         command: "apply".to_owned(),
         inventory: "inventories/a100.yaml".to_owned(),
+        options: Vec::new(),
         cluster: "roce-a100".to_owned(),
         version: "0".to_owned(),
         hosts: names.clone(),

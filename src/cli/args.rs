@@ -57,6 +57,22 @@ pub struct Target {
     pub lab: bool,
 }
 
+impl Target {
+    /// The options that a run on the rest of the hosts needs as well.
+    #[must_use]
+    pub fn lasting(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        if self.lab {
+            options.push("--lab".to_owned());
+        }
+        if !self.tags.is_empty() {
+            options.extend(["--tags".to_owned(), self.tags.join(",")]);
+        }
+        options.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        options
+    }
+}
+
 /// How hosts are connected to.
 #[derive(Debug, Clone, Args)]
 pub struct Connect {

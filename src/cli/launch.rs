@@ -96,6 +96,9 @@ pub(super) async fn run(
     if let Some(parallel) = connect.parallel {
         project.rollout.parallel = parallel.max(1);
     }
+    if connect.ask_become_pass {
+        project.options.push("--ask-become-pass".to_owned());
+    }
     let secrets = match launch.secrets.clone() {
         Some(secrets) => secrets,
         None => secrets(&mut project, connect.ask_become_pass, launch.mode != Mode::Gather, settings)?,

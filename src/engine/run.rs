@@ -66,6 +66,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     context.emitter.emit(EventKind::RunStarted {
         command: command.to_owned(),
         inventory: project.path.to_string(),
+        options: project.options.clone(),
         cluster: project.cluster.clone(),
         version: env!("CARGO_PKG_VERSION").to_owned(),
         hosts: sessions.iter().map(|session| session.name().to_owned()).collect(),

@@ -255,6 +255,9 @@ pub enum EventKind {
         command: String,
         /// The inventory as the user named it.
         inventory: String,
+        /// Options that say what the run is about, and that its continuation needs as well.
+        #[serde(default)]
+        options: Vec<String>,
         /// The cluster.
         cluster: String,
         /// Version of provision.

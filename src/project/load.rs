@@ -175,6 +175,7 @@ pub fn load_with(
     let mut project = Project {
         cluster: inventory.cluster,
         path: path.to_owned(),
+        options: Vec::new(),
         sources,
         hosts: world.hosts.clone(),
         controller,

@@ -52,6 +52,8 @@ pub struct Project {
     pub cluster: String,
     /// The inventory's file as the user named it.
     pub path: Utf8PathBuf,
+    /// Options of the command line that a run which continues this one needs as well.
+    pub options: Vec<String>,
     /// All files read.
     pub sources: Sources,
     /// All hosts of the inventory in order of their index.

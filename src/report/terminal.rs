@@ -16,6 +16,7 @@ use crate::events::{
     ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
 };
 use crate::inventory::RECORDED;
+use crate::transport::quote;
 
 /// How long a line waits for other hosts to say the same, in seconds.
 const PATIENCE: f64 = 2.5;
@@ -116,6 +117,7 @@ pub struct Terminal {
     again: BTreeSet<&'static str>,
     command: String,
     inventory: String,
+    options: Vec<String>,
     bars: Option<Bars>,
     /// When it began to draw.
     began: Option<Instant>,
@@ -150,6 +152,7 @@ impl Terminal {
             again: BTreeSet::new(),
             command: String::new(),
             inventory: String::new(),
+            options: Vec::new(),
             bars: None,
             began: None,
         }
@@ -437,10 +440,14 @@ impl Terminal {
         }
         self.phase("Finished", tone, &text, Some(time));
         let again: Vec<_> = RECORDED.iter().filter(|name| self.again.contains(*name)).collect();
-        if !again.is_empty() && exit_code != 0 {
+        // The names are those of the last run that was recorded: these are not.
+        let recorded = !matches!(self.command.as_str(), "plan" | "facts");
+        if recorded && !again.is_empty() && exit_code != 0 {
             let hosts = again.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(",");
             let hosts = if again.len() > 1 { format!("'{hosts}'") } else { hosts };
-            let text = format!("provision {} {} --hosts {hosts}", self.command, self.inventory);
+            let words = std::iter::once(&self.inventory).chain(&self.options);
+            let words = words.map(|word| quote(word)).collect::<Vec<_>>().join(" ");
+            let text = safe(&format!("provision {} {words} --hosts {hosts}", self.command));
             let lead = "continue with: ";
             let indent = " ".repeat(VERB + 2);
             // A command is to be copied: it is never broken or cut.
@@ -513,8 +520,19 @@ impl Reporter for Terminal {
     fn event(&mut self, event: &Event) {
         self.now = event.elapsed;
         match &event.kind {
-            EventKind::RunStarted { command, inventory, hosts, playbooks, tasks, steps, offline, .. } => {
+            EventKind::RunStarted {
+                command,
+                inventory,
+                options,
+                hosts,
+                playbooks,
+                tasks,
+                steps,
+                offline,
+                ..
+            } => {
                 self.command.clone_from(command);
+                self.options.clone_from(options);
                 self.inventory.clone_from(inventory);
                 self.hosts = hosts.len();
                 self.steps.clone_from(steps);

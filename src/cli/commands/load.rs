@@ -32,8 +32,9 @@ pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Proje
         recorded: recorded(settings, target),
     };
     match project::load(&target.inventory, &options) {
-        Ok(project) => {
+        Ok(mut project) => {
             show(&project.warnings, &project.sources);
+            project.options = target.lasting();
             Ok(project)
         }
         Err(error) => Err(shown(&error)),
