@@ -200,7 +200,7 @@ async fn failed_logins_say_what_mends_them() {
     let mut missing = host.clone();
     missing.ssh.identity_file = Some(server.path("no such key"));
     let (kind, message) = refusal(&server, &missing).await;
-    assert_eq!(kind, ConnectKind::KeyUnreadable, "{message}");
+    assert_eq!(kind, ConnectKind::KeyMissing, "{message}");
 
     let mut open = host.clone();
     std::fs::copy(server.path("id"), server.path("open key")).unwrap();

@@ -49,6 +49,9 @@ pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Opti
             format!("put your key on the host: ssh-copy-id {port}{user}{}", host.address)
         }
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
+        ConnectKind::KeyMissing => format!(
+            "name a key that is there: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
+        ),
         ConnectKind::NameUnknown => {
             format!("give the host an address: hosts: {{ {name}: {{ address: 10.0.0.1 }} }} in {inventory}")
         }

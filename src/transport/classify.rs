@@ -22,7 +22,7 @@ const PHRASES: &[(&str, ConnectKind)] = &[
     ("timed out", ConnectKind::TimedOut),
     ("not responding", ConnectKind::TimedOut),
     ("UNPROTECTED PRIVATE KEY FILE", ConnectKind::KeyUnreadable),
-    ("no such identity", ConnectKind::KeyUnreadable),
+    ("no such identity", ConnectKind::KeyMissing),
     ("Load key ", ConnectKind::KeyUnreadable),
     ("Permission denied (", ConnectKind::KeyRefused),
     (TOO_MANY, ConnectKind::KeyRefused),
@@ -240,6 +240,7 @@ fn explain(kind: ConnectKind, line: &str, stderr: &str) -> String {
         | ConnectKind::Refused
         | ConnectKind::TimedOut
         | ConnectKind::KeyRefused
+        | ConnectKind::KeyMissing
         | ConnectKind::Closed
         | ConnectKind::NoShell
         | ConnectKind::SudoPassword

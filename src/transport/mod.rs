@@ -92,6 +92,8 @@ pub enum ConnectKind {
     KeyRefused,
     /// The private key cannot be read.
     KeyUnreadable,
+    /// The private key is not there.
+    KeyMissing,
     /// The name has no address.
     NameUnknown,
     /// No route, network down.
