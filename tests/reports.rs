@@ -322,6 +322,15 @@ fn applied(number: usize, most: usize) -> Record {
 }
 
 #[test]
+fn what_was_changed_is_not_said_to_be_left() {
+    let mut record = applied(4, 30);
+    record.stats.as_mut().unwrap().pending = 8;
+    assert!(!html::page(&record).unwrap().contains("tasks to change"));
+    record.command = "plan".to_owned();
+    assert!(html::page(&record).unwrap().contains("tasks to change"));
+}
+
+#[test]
 fn a_page_hides_nothing_that_went_wrong() {
     // With texts that are more than all that a page may hold, too.
     for (name, most) in [("apply.html", 30), ("apply-long.html", 60_000)] {

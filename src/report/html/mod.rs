@@ -155,7 +155,8 @@ fn tiles(record: &Record) -> Vec<Json> {
         tiles.push(tile(checks.pass, "pass", "pass"));
         tiles.push(tile(checks.skip, "do not apply", "plain"));
     }
-    if stats.pending > 0 || matches!(record.command.as_str(), "verify" | "plan") {
+    // After `apply` they are changed or failed, and counted as that.
+    if matches!(record.command.as_str(), "verify" | "plan") {
         tiles.push(tile(stats.pending, "tasks to change", "warn"));
     }
     let tasks = stats.tasks;
