@@ -19,7 +19,10 @@ const CTRL_C: u8 = 3;
 pub fn confirm(question: &str) -> io::Result<bool> {
     output::ask(&format!("{question} [y/N] "));
     let mut answer = String::new();
-    io::stdin().read_line(&mut answer)?;
+    if io::stdin().read_line(&mut answer)? == 0 {
+        // Nobody ended the line of the question.
+        output::say("");
+    }
     Ok(is_yes(&answer))
 }
 
