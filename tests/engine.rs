@@ -470,7 +470,7 @@ async fn the_run_of_another_inventory_keeps_what_waits() {
     assert_eq!(told.handlers, ["doca/boot"]);
     let warned = told.warnings.join("\n");
     assert!(
-        warned.contains("`./site.yaml/tell`, notified by a run of cluster other, still waits"),
+        warned.contains("`./site.yaml/tell` was notified by a run of cluster other and waits"),
         "{warned}"
     );
     assert!(warned.contains("`gone/x`, which no playbook here has; it is forgotten"), "{warned}");

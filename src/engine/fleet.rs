@@ -179,7 +179,9 @@ pub(super) fn tell_absent(context: &Context, range: Range<usize>) {
     let left_out: Vec<&str> = left_out.map(|host| host.name.as_str()).collect();
     if !left_out.is_empty() {
         let hosts = fold(left_out);
-        say(format!("{hosts}: not part of this run; what it learned of others is still owed to them"));
+        say(format!(
+            "{hosts}: not part of this run; what they hold about other hosts may be out of date until a run includes them"
+        ));
     }
     // Once for all stages.
     for message in messages {

@@ -90,7 +90,7 @@ impl Session {
         let others: Vec<_> = self.state.notified.iter().filter(|it| !it.is_of(cluster)).cloned().collect();
         for it in others {
             self.warn(format!(
-                "`{}`, notified by a run{}, still waits for one of those",
+                "the handler `{}` was notified by a run{} and waits for the next such run",
                 it.handler,
                 of(&it.cluster)
             ));
