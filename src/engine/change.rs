@@ -154,7 +154,7 @@ impl Session {
             }
             None => Script::new(crate::shell!("resources/each.sh")),
         };
-        Ok(script.args(scripts.into_iter().map(|script| Arg::Script(Box::new(script)))))
+        Ok(script.arg(Arg::Scripts(scripts)))
     }
 
     /// Runs the spool part with the re-asked queries behind it, through deadlines and lost

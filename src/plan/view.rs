@@ -75,6 +75,7 @@ fn hash_script(hash: &mut Sha256, script: &Script) {
             }
             Arg::Bytes(bytes) => hash.update(base64::engine::general_purpose::STANDARD.encode(bytes)),
             Arg::Script(inner) => hash_script(hash, inner),
+            Arg::Scripts(inner) => inner.iter().for_each(|inner| hash_script(hash, inner)),
         }
         hash.update([2]);
     }

@@ -16,6 +16,9 @@ pub enum Arg {
     /// A whole script: its shell text with its own data quoted in. Printable text arrives as `=` and
     /// itself, other text as base64, which never begins with `=`.
     Script(Box<Script>),
+    /// Scripts that run in order up to the first that fails, as one: a text that several of them have is
+    /// sent and read once.
+    Scripts(Vec<Script>),
 }
 
 impl From<&str> for Arg {

@@ -40,11 +40,20 @@ impl Script {
     }
 
     fn render_into(&self, out: &mut String, secrets: &Secrets, name: &str) {
+        self.define(out, name);
+        self.call(out, secrets, name);
+        out.push('\n');
+    }
+
+    fn define(&self, out: &mut String, name: &str) {
         out.push_str(name);
         // A subshell without any command is a syntax error, hence the colon.
         out.push_str("() (\n:\n");
         out.push_str(&self.text);
         out.push_str("\n)\n");
+    }
+
+    fn call(&self, out: &mut String, secrets: &Secrets, name: &str) {
         out.push_str(name);
         for arg in &self.args {
             out.push(' ');
@@ -54,10 +63,11 @@ impl Script {
                 Arg::Bytes(bytes) => out.push_str(&encode(bytes)),
                 Arg::Packed(text) => out.push_str(&pack(&secrets.reveal(text))),
                 Arg::Script(script) => out.push_str(&pack(&script.render(secrets, "script"))),
+                Arg::Scripts(scripts) => out.push_str(&pack(&render_all(scripts, secrets))),
             }
         }
         // A script that is run from a pipe or a file must not read its own text.
-        out.push_str(" </dev/null\n");
+        out.push_str(" </dev/null");
     }
 
     /// Why it must not be sent.
@@ -75,9 +85,27 @@ impl Script {
                 Arg::Bytes(bytes) => placeholder::is_in_bytes(bytes)
                     .then(|| "sends bytes in which a secret should stand; this is a bug".to_owned()),
                 Arg::Script(script) => script.refusal(secrets),
+                Arg::Scripts(scripts) => scripts.iter().find_map(|script| script.refusal(secrets)),
             })
         })
     }
+}
+
+/// Scripts that run one after the other, each text defined once.
+fn render_all(scripts: &[Script], secrets: &Secrets) -> String {
+    let mut out = String::new();
+    let mut texts: Vec<&str> = Vec::new();
+    for script in scripts {
+        let known = texts.iter().position(|text| *text == script.text);
+        let name = format!("script_{}", known.unwrap_or(texts.len()));
+        if known.is_none() {
+            texts.push(&script.text);
+            script.define(&mut out, &name);
+        }
+        script.call(&mut out, secrets, &name);
+        out.push_str(" || exit\n");
+    }
+    out
 }
 
 /// Base64 needs no quotes, but an empty word does.
@@ -379,6 +407,27 @@ mod tests {
                 (b"", Line::End(7, 1)),
             ];
             assert_eq!(ends, expected, "{shell:?}");
+        }
+    }
+
+    #[test]
+    fn scripts_of_one_text_are_sent_once_and_run_until_one_fails() {
+        let long =
+            format!("x=${{x-unset}}$1; printf '%s,' \"$x\"; {}exit \"$2\"", ": a comment\n".repeat(500));
+        let scripts = vec![
+            Script::new(long.clone()).args(["it's", "0"]),
+            Script::new("printf 'between '"),
+            Script::new(long.clone()).args(["b\nc", "0"]),
+            Script::new(long.clone()).args(["d", "7"]),
+            Script::new("echo not reached"),
+        ];
+        let script = Script::new(format!("{UNPACK} | sh -s")).arg(Arg::Scripts(scripts));
+        let text = render(&frame(&[script]), NONCE, 1).unwrap();
+        assert!(text.len() < 2 * long.len(), "{}", text.len());
+        for shell in shells().filter(|shell| shell[0] != "mksh") {
+            let answers = answers(shell, &text);
+            let want = (b"unsetit's,between unsetb\nc,unsetd,".to_vec(), Line::End(0, 7));
+            assert_eq!(answers[1], want, "{shell:?}");
         }
     }
 

@@ -1,7 +1,5 @@
-# Runs the scripts of a task that makes several changes. Parameters: packed scripts.
-for script; do
-    case $script in
-    =*) printf '%s' "${script#=}" ;;
-    *) printf '%s' "$script" | base64 -d ;;
-    esac | sh -s || exit
-done
+# Runs the scripts of a task that makes several changes. Parameter: the scripts, packed.
+case $1 in
+=*) printf '%s' "${1#=}" ;;
+*) printf '%s' "$1" | base64 -d ;;
+esac | sh -s
