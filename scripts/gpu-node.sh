@@ -1,0 +1,167 @@
+#!/usr/bin/env bash
+# Proves on one machine with GPUs that what provision builds is what runs: Open MPI, NCCL and nccl-tests
+# from archives, a second apply that changes nothing, all_reduce with the NCCL that was built, and that
+# `verify` notices when another copy comes first. No network is needed. As root, on the machine itself,
+# which needs the driver, CUDA with nvcc, gcc, g++, make, perl, git and python3:
+#
+#   scripts/gpu-node.sh NCCL.tar.gz NCCL_TESTS.tar.gz OPENMPI.tar.xz [STEP...]
+#
+# The archives are those of a tag or a release, with one directory inside. PROVISION names the program
+# (target/release/provision), WORK a folder for everything else (/root/gpu-node), CUDA the toolkit
+# (/usr/local/cuda), GENCODE the kernels that are built (those of Hopper). STEP is one of prepare apply
+# again verify active other; all of them by default. Exit status 0: all was as it should be.
+set -uo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
+
+if [ $# -lt 3 ]; then
+    sed -n '2,/^set /{/^#/p}' "${BASH_SOURCE[0]}"
+    exit 2
+fi
+nccl=$(realpath "$1") tests=$(realpath "$2") openmpi=$(realpath "$3")
+shift 3
+provision=$(realpath "${PROVISION:-target/release/provision}")
+work=${WORK:-/root/gpu-node}
+cuda=${CUDA:-/usr/local/cuda}
+gencode=${GENCODE:--gencode=arch=compute_90,code=sm_90}
+inventory=$work/inventory.yaml
+export XDG_STATE_HOME=$work/state
+mkdir -p "$work" || exit
+wrong=0
+good() { printf 'ok     %s\n' "$*"; }
+bad() {
+    printf 'WRONG  %s\n' "$*"
+    wrong=1
+}
+
+# The version stands in makefiles/version.mk of NCCL, and in the name of the directory of Open MPI.
+nccl_version=$(tar -xOf "$nccl" --wildcards '*/makefiles/version.mk' |
+    awk -F ' *:= *' '/^NCCL_MAJOR/ { a = $2 } /^NCCL_MINOR/ { b = $2 } /^NCCL_PATCH/ { c = $2 } END { print a "." b "." c }')
+# A pager would end before tar does.
+listing=$(tar -tf "$openmpi")
+openmpi_version=${listing%%/*}
+openmpi_version=${openmpi_version#openmpi-}
+
+prepare() {
+    # nccl-tests come from a repository: one is made of the archive.
+    local repository=$work/nccl-tests
+    rm -rf "$repository"
+    mkdir "$repository" && tar -xf "$tests" --strip-components 1 -C "$repository" || exit
+    git -C "$repository" init -q
+    git -C "$repository" add -A
+    git -C "$repository" -c user.name=gpu-node -c user.email=gpu-node@localhost commit -qm 'as it came'
+    git -C "$repository" tag v0
+    cat >"$inventory" <<END
+cluster: gpu-node
+hosts: { box: { transport: local } }
+expect:
+  unknown: warn
+  software: { nccl: "$nccl_version", nccl_prefix: /usr/local/nccl, nccl_tests: /opt/nccl-tests/build }
+playbooks:
+  - use: openmpi
+    with: { version: "$openmpi_version", url: "file://$openmpi", sha256: "$(sha256 "$openmpi")", packages: [make] }
+  - use: nccl
+    with:
+      version: "$nccl_version-1"
+      url: file://$nccl
+      sha256: "$(sha256 "$nccl")"
+      cuda: $cuda
+      gencode: "$gencode"
+      packages: [make]
+  - use: nccl-tests
+    with: { version: "0", url: "file://$repository", cuda: $cuda, mpi: /opt/openmpi, gencode: "$gencode", packages: [make] }
+  - use: nccl-env
+    with: { nic: none, variables: { NCCL_DEBUG: WARN } }
+END
+    "$provision" validate "$inventory" || bad 'the inventory is not valid'
+}
+sha256() {
+    local sum
+    sum=$(sha256sum <"$1")
+    echo "${sum%% *}"
+}
+apply() {
+    if "$provision" apply "$inventory" --yes; then good apply; else bad "apply ended with $?"; fi
+}
+again() {
+    "$provision" apply "$inventory" --yes --quiet --json "$work/again.json"
+    if python3 -c '
+import json, sys
+tasks = json.load(open(sys.argv[1]))["summary"]["tasks"]
+print(tasks)
+sys.exit(any(tasks.get(word, 0) for word in ("changed", "ran", "failed")))
+' "$work/again.json"; then
+        good 'a second apply changes nothing'
+    else
+        bad 'a second apply changes something'
+    fi
+}
+# look NAME OPTION...: verifies, into NAME.json.
+look() {
+    local name=$1
+    shift
+    "$provision" verify "$inventory" --quiet --json "$work/$name.json" "$@" >/dev/null
+    echo "verify $* ended with $?"
+}
+# says NAME CHECK STATUS TEXT...: the check has this status, and all these texts in message or evidence.
+says() {
+    if python3 -c '
+import json, sys
+path, name, status, *texts = sys.argv[1:]
+check = next(it for it in json.load(open(path))["hosts"]["box"]["checks"] if it["check"] == name)
+lines = [check["message"]] + [it["from"] + ": " + it["line"] for it in check.get("evidence", [])]
+print(check["status"], name, "\n       ".join(lines))
+sys.exit(check["status"] != status or not all(any(text in line for line in lines) for text in texts))
+' "$work/$1.json" "${@:2}"; then
+        good "$1: $2 is $3"
+    else
+        bad "$1: $2 is not $3 with ${*:4}"
+    fi
+}
+verify() {
+    look idle
+    says idle software.nccl pass
+    says idle software.nccl_tests pass
+}
+active() {
+    look active --active
+    says active active.all_reduce pass "NCCL $nccl_version" /usr/local/nccl/lib/libnccl.so.2
+}
+# Another libnccl comes first, by a line before everything in ld.so.conf; then nothing is in its place again.
+other() {
+    mkdir -p /opt/gpu-node-other && cp -p /etc/ld.so.conf "$work/ld.so.conf" || exit
+    trap mend EXIT
+    echo 'int other;' | gcc -shared -fPIC -x c -Wl,-soname,libnccl.so.2 -o /opt/gpu-node-other/libnccl.so.2 -
+    sed -i '1i /opt/gpu-node-other' /etc/ld.so.conf
+    ldconfig
+    look other
+    says other software.nccl_tests fail /opt/gpu-node-other/libnccl.so.2 /usr/local/nccl
+    look other-active --active
+    says other-active active.all_reduce fail 'undefined symbol'
+    mend
+    trap - EXIT
+    look mended
+    says mended software.nccl_tests pass
+}
+mend() {
+    cp -p "$work/ld.so.conf" /etc/ld.so.conf
+    rm -rf /opt/gpu-node-other
+    ldconfig
+}
+
+[ $# -gt 0 ] || set -- prepare apply again verify active other
+for step; do
+    printf '== %s\n' "$step"
+    case $step in
+    prepare) prepare ;;
+    apply) apply ;;
+    again) again ;;
+    verify) verify ;;
+    active) active ;;
+    other) other ;;
+    *)
+        echo "there is no such step" >&2
+        exit 2
+        ;;
+    esac
+done
+exit "$wrong"
