@@ -31,7 +31,7 @@ demo-vm: build ## two virtual machines with RDMA between them, rebooted and powe
 lint: setup ## formatting, clippy and shellcheck, warnings denied
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets --locked -- -D warnings
-	@# src/shell is checked by tests/cases.rs, with the functions that its parts share
+	@# src/shell is checked by tests/shell_texts.rs, as it is sent
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/shell' | xargs -0 shellcheck
 
 test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests

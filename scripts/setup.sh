@@ -30,6 +30,7 @@ wanted=(
     /usr/bin/time:time
     pgrep:procps
     iptables:iptables
+    nft:nftables
     make:make
     git:git
     curl:curl
@@ -109,6 +110,17 @@ if ! answers; then
         say "no container engine answers. Start one and let this user use it:"
         say "  sudo systemctl start docker && sudo usermod -aG docker $(id -un) && newgrp docker"
         problems=1
+    fi
+fi
+
+# Each lab host takes about five inotify instances, and all containers of root share one limit:
+# with the 128 of most kernels systemd of the thirtieth host ends as it starts.
+limit=/proc/sys/fs/inotify/max_user_instances
+instances=1024
+if [ "$(cat "$limit")" -lt "$instances" ]; then
+    if [ "$(id -u)" != 0 ] || ! echo "$instances" 2>/dev/null >"$limit"; then
+        say "fs.inotify.max_user_instances is $(cat "$limit"): enough for about $(($(cat "$limit") / 5)) lab hosts at once"
+        say "  sudo sysctl -w fs.inotify.max_user_instances=$instances"
     fi
 fi
 

@@ -9,7 +9,7 @@ use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
 
-use camino::{Utf8Path, Utf8PathBuf};
+use camino::Utf8Path;
 
 /// Opens a file to read it. Only a regular one: a pipe may wait for ever, a device may never end or
 /// do something because it is opened.
@@ -63,6 +63,14 @@ pub fn read(path: &Utf8Path, most: u64) -> io::Result<Vec<u8>> {
 /// Also when it is not UTF-8.
 pub fn read_text(path: &Utf8Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|_| io::Error::other("it is not UTF-8 text"))
+}
+
+/// An error of the system without its number.
+pub fn short(error: &io::Error) -> String {
+    let text = error.to_string();
+    let text = text.split(" (os error").next().unwrap_or(&text);
+    let mut chars = text.chars();
+    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
 
 /// The user that this program runs as.
@@ -141,15 +149,13 @@ pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// When it cannot be written.
 pub fn replace_with_mode(path: &Utf8Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    // Nobody knows the name before, and collectors that read by the end of a name do not see it.
-    let draft = Utf8PathBuf::from(format!("{path}.{}.part", uuid::Uuid::now_v7().simple()));
-    let write = || {
-        let mut file = create(&draft)?;
-        file.write_all(bytes)?;
-        file.set_permissions(Permissions::from_mode(mode))?;
-        std::fs::rename(&draft, path)
-    };
-    write().inspect_err(|_| drop(std::fs::remove_file(&draft)))
+    let directory = path.parent().filter(|parent| *parent != "").unwrap_or(Utf8Path::new("."));
+    // Collectors that read by the end of a name do not see it.
+    let mut draft = tempfile::Builder::new().suffix(".part").tempfile_in(directory)?;
+    draft.write_all(bytes)?;
+    draft.as_file().set_permissions(Permissions::from_mode(mode))?;
+    draft.persist(path)?;
+    Ok(())
 }
 
 /// Opens a file that a user asked for, to write it anew. A new one is private, for results hold what

@@ -48,7 +48,7 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: BUG,
         name: "bug",
-        meaning: "something happened in provision that must not happen",
+        meaning: "there is a bug in provision",
         cure: "run again with -v and report what it says",
     },
     ExitCode {
@@ -66,19 +66,19 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: UNREACHABLE,
         name: "unreachable",
-        meaning: "a host could not be reached, or missed a deadline and was quarantined; the others were finished, or not started where that stops the rollout",
+        meaning: "a host could not be reached, or missed a deadline and was quarantined; the other hosts were finished, or not started because this stopped the rollout",
         cure: "each such host is listed with the command that mends it; then run the same command with `--hosts @unreachable`, or `--hosts '@unreachable,@not-started'`",
     },
     ExitCode {
         code: FAILED,
         name: "failed",
         meaning: "a task failed on at least one host",
-        cure: "the failure shows the command, what it printed and the likely cause; then run the same command with `--hosts @failed`; the last line of the run has it, with the hosts that were not started",
+        cure: "mend the cause: the failure shows the command, its output and the likely cause. Then run the command in the last line of the run: it selects `@failed`, and the hosts that were not started",
     },
     ExitCode {
         code: DRIFT,
         name: "drift",
-        meaning: "`verify` found that a host is not what the inventory says",
+        meaning: "`verify` found that a host differs from the inventory",
         cure: "`provision plan INVENTORY` shows the differences, `provision apply INVENTORY` mends them",
     },
     ExitCode {
@@ -107,7 +107,7 @@ pub const TABLE: &[ExitCode] = &[
     },
 ];
 
-/// Where several codes apply, the one that is given: the order of design section 3.
+/// Where several codes apply, the one that is given.
 pub const PRECEDENCE: &[u8] =
     &[BUG, INTERRUPTED, TERMINATED, LOCKED, CONFIG, FAILED, UNREACHABLE, DRIFT, PENDING];
 

@@ -10,6 +10,7 @@
 //! Left of execution everything is synchronous and pure; right of it everything only reads events.
 
 pub mod active;
+pub mod backoff;
 pub mod checks;
 pub mod cli;
 pub mod config;
@@ -18,13 +19,14 @@ pub mod engine;
 pub mod events;
 pub mod exit;
 pub mod facts;
+pub mod hostlist;
 pub mod inventory;
 pub mod journal;
 pub mod lab;
 pub mod placeholder;
 pub mod plan;
 pub mod playbook;
-pub mod probes;
+pub mod process;
 pub mod project;
 pub mod reference;
 pub mod report;
@@ -35,6 +37,7 @@ pub mod shell;
 pub mod sources;
 pub mod template;
 pub mod transport;
+pub mod words;
 
 /// Appends formatted text to a `String`, which cannot fail.
 #[macro_export]

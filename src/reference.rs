@@ -1,6 +1,5 @@
 //! Reference pages from the tables in the code: for `explain` and `docs/reference/`.
 
-use clap::CommandFactory as _;
 use serde_json::Value as Json;
 
 use crate::checks::{self, Check};
@@ -12,15 +11,15 @@ use crate::{facts, put, schema};
 /// Said at the top of each generated page.
 const GENERATED: &str = "<!-- Written by `provision generate docs DIRECTORY`; `make docs` does it. -->\n";
 
-/// All pages and schemas by file name.
+/// All pages and schemas by file name. `command` is the whole command line.
 ///
 /// # Errors
 /// When a schema cannot be written as JSON.
-pub fn pages() -> Result<Vec<(&'static str, String)>, serde_json::Error> {
+pub fn pages(command: clap::Command) -> Result<Vec<(&'static str, String)>, serde_json::Error> {
     let pretty = |schema: &Json| Ok(serde_json::to_string_pretty(schema)? + "\n");
     Ok(vec![
         ("checks.md", check_page()),
-        ("cli.md", cli()),
+        ("cli.md", cli(command)),
         ("exit-codes.md", format!("{GENERATED}{}", exit_codes())),
         ("facts.md", fact_page()),
         ("inventory.md", inventory()),
@@ -63,7 +62,7 @@ pub fn check(check: &Check) -> String {
         check.expects,
         check.hint,
         check.severity.word(),
-        check.kind.word(),
+        check.needs.word(),
         check.source,
     )
 }
@@ -72,8 +71,7 @@ pub fn check(check: &Check) -> String {
 fn check_page() -> String {
     let mut text = format!("{GENERATED}# Checks\n\n");
     text.push_str(
-        "What `provision verify` checks on every host. A check ends as *pass*, *warn*, *fail*, *unknown* (it \
-         cannot be told: a tool is missing, hung or not understood; never a pass) or *skip* (it does not apply). \
+        "What `provision verify` checks on every host. A check ends as *pass*, *warn*, *fail*, *unknown* (there is no answer: a tool is missing, hung or not understood; never a pass) or *skip* (it does not apply). \
          `idle` checks are made at any time, `load` needs work on the host, `delta` an earlier `verify`, \
          `fleet` other hosts with the same groups, `active` traffic between hosts (`verify --active`). `expect.ignore` leaves a check out. `provision explain NAME` \
          shows one.\n\n| check | what is proven | finding | kind |\n|---|---|---|---|\n",
@@ -85,7 +83,7 @@ fn check_page() -> String {
             "| [{id}](#{}) | {} | {severity} | {} |\n",
             id.replace('.', ""),
             check.title,
-            check.kind.word()
+            check.needs.word()
         );
     }
     for entry in checks::TABLE.iter() {
@@ -97,7 +95,7 @@ fn check_page() -> String {
 
 /// The page of a resource.
 pub fn resource(name: &str) -> Option<String> {
-    resources::kinds().iter().find(|kind| kind.name == name).map(resource_page)
+    resources::kind(name).map(resource_page)
 }
 
 fn resource_page(kind: &Kind) -> String {
@@ -278,7 +276,7 @@ fn playbook() -> String {
     keys(&mut text, &schema, 0, &|_| false);
     text.push_str("\n## A task\n\nA task has a resource ([resources](resources.md)) or `include`, and any of these keys.\n\n");
     if let Some(task) = schema.pointer("/$defs/task") {
-        keys(&mut text, task, 0, &|name| resources::kinds().iter().any(|kind| kind.name == name));
+        keys(&mut text, task, 0, &|name| resources::kind(name).is_some());
     }
     text
 }
@@ -312,9 +310,9 @@ fn keys(text: &mut String, schema: &Json, depth: usize, left_out: &dyn Fn(&str) 
 }
 
 /// What `--help` says of every command.
-fn cli() -> String {
+fn cli(command: clap::Command) -> String {
     let mut text = format!("{GENERATED}# Commands\n\nWhat `provision COMMAND --help` says.\n");
-    let mut root = crate::cli::Cli::command().term_width(100);
+    let mut root = command.term_width(100);
     root.build();
     help(&mut text, &mut root, &[]);
     text

@@ -14,10 +14,6 @@ pub fn inventory() -> Json {
 
 /// Schema of a playbook.
 pub fn playbook() -> Json {
-    playbook_of(crate::resources::kinds())
-}
-
-fn playbook_of(kinds: &[Kind]) -> Json {
     let mut schema = PlaybookRecord::schema();
     for key in ["tasks", "handlers"] {
         if let Some(list) = schema.pointer_mut(&format!("/properties/{key}")).and_then(Json::as_object_mut) {
@@ -25,7 +21,7 @@ fn playbook_of(kinds: &[Kind]) -> Json {
         }
     }
     if let Some(map) = schema.as_object_mut() {
-        map.insert("$defs".to_owned(), json!({ "task": task(kinds) }));
+        map.insert("$defs".to_owned(), json!({ "task": task(crate::resources::kinds()) }));
     }
     head("Playbook of provision", schema)
 }
@@ -100,99 +96,4 @@ fn templated(schema: Json) -> Json {
         return Json::Object(map);
     }
     json!({ "anyOf": [Json::Object(map), { "type": "string", "pattern": "\\{[{%]" }] })
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::config::{SourceId, Sources, yaml};
-
-    /// As much of JSON Schema as ours use.
-    fn valid(schema: &Json, root: &Json, value: &Json) -> Result<(), String> {
-        if let Some(reference) = schema.get("$ref").and_then(Json::as_str) {
-            return valid(root.pointer(reference.trim_start_matches('#')).unwrap(), root, value);
-        }
-        if let Some(any) = schema.get("anyOf").and_then(Json::as_array) {
-            let errors: Vec<String> = any.iter().filter_map(|one| valid(one, root, value).err()).collect();
-            return if errors.len() < any.len() { Ok(()) } else { Err(errors.join(" | ")) };
-        }
-        if let Some(words) = schema.get("enum").and_then(Json::as_array) {
-            return if words.contains(value) { Ok(()) } else { Err(format!("{value} is none of {words:?}")) };
-        }
-        let kinds: Vec<&str> = match schema.get("type") {
-            Some(Json::String(kind)) => vec![kind],
-            Some(Json::Array(kinds)) => kinds.iter().filter_map(Json::as_str).collect(),
-            _ => Vec::new(),
-        };
-        let fits = |kind: &&str| match *kind {
-            "object" => value.is_object(),
-            "array" => value.is_array(),
-            "string" => value.is_string(),
-            "integer" => value.is_i64(),
-            "boolean" => value.is_boolean(),
-            "null" => value.is_null(),
-            _ => false,
-        };
-        if !kinds.is_empty() && !kinds.iter().any(fits) {
-            return Err(format!("{value} is not {kinds:?}"));
-        }
-        if let (Some(items), Some(list)) = (schema.get("items"), value.as_array()) {
-            for item in list {
-                valid(items, root, item)?;
-            }
-        }
-        if let Some(map) = value.as_object() {
-            let none = Map::new();
-            let properties = schema.get("properties").and_then(Json::as_object).unwrap_or(&none);
-            for name in schema.get("required").and_then(Json::as_array).into_iter().flatten() {
-                if !map.contains_key(name.as_str().unwrap()) {
-                    return Err(format!("{name} is missing"));
-                }
-            }
-            for (key, value) in map.iter().filter(|(_, value)| !value.is_null() || kinds.contains(&"null")) {
-                match (properties.get(key), schema.get("additionalProperties")) {
-                    (None, Some(Json::Bool(false))) => return Err(format!("{key} is not known")),
-                    (Some(schema), _) | (None, Some(schema)) => valid(schema, root, value)?,
-                    (None, None) => {}
-                }
-            }
-        }
-        Ok(())
-    }
-
-    fn file(name: &str) -> Json {
-        let path = format!("{}/tests/cases/config/design/{name}", env!("CARGO_MANIFEST_DIR"));
-        let mut sources = Sources::default();
-        let id: SourceId = sources.add(path.clone(), std::fs::read_to_string(path).unwrap());
-        yaml::parse(&sources, id).unwrap().to_json()
-    }
-
-    #[test]
-    fn examples_are_valid() {
-        let schema = inventory();
-        valid(&schema, &schema, &file("inventory.yaml")).unwrap();
-        let schema = playbook_of(&crate::project::testing::language().kinds);
-        for name in ["roce-v2.yaml", "rdma-core.yaml", "base.yaml", "nvidia-driver.yaml"] {
-            valid(&schema, &schema, &file(name)).unwrap_or_else(|error| panic!("{name}: {error}"));
-        }
-        let bad = json!({ "name": "x", "tasks": [{ "name": "y", "file": { "pth": "/a" } }] });
-        assert!(valid(&schema, &schema, &bad).is_err());
-        let filled = json!({ "name": "x", "tasks": [{ "name": "y", "command": { "mtu": "{{ mtu }}" } }] });
-        valid(&schema, &schema, &filled).unwrap();
-    }
-
-    #[test]
-    fn written_schemas_are_current() {
-        let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/reference");
-        for (name, schema) in [("inventory", inventory()), ("playbook", playbook())] {
-            let path = format!("{directory}/{name}.schema.json");
-            let text = format!("{}\n", serde_json::to_string_pretty(&schema).unwrap());
-            if std::env::var_os("BLESS").is_some() {
-                std::fs::create_dir_all(directory).unwrap();
-                std::fs::write(&path, &text).unwrap();
-            }
-            let written = std::fs::read_to_string(&path).unwrap_or_default();
-            assert!(written == text, "{path} is old: run the tests with BLESS=1");
-        }
-    }
 }

@@ -10,10 +10,10 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use crate::config::{Diagnostic, Diagnostics, Entries, FromNode, Node, Sp, Yaml};
-use crate::inventory::Bases;
+use crate::config::yaml::MAX_FILE;
+use crate::config::{Bases, Diagnostic, Diagnostics, Entries, FromNode, Node, Sp, Yaml};
+use crate::disk;
 use crate::placeholder;
-use crate::playbook::files;
 
 crate::record! {
     /// Where software comes from at this site.
@@ -26,7 +26,7 @@ crate::record! {
         opt proxy: Sp<Url>,
         /// Names, domains and networks that are reached without the proxy.
         def no_proxy: Vec<Sp<String>> = Vec::new(),
-        /// The beginning of a URL and what stands in its place; the longest one wins.
+        /// What replaces the beginning of a URL; the longest beginning wins.
         def mirrors: Entries<MirrorFile> = Entries::default(),
     }
 }
@@ -34,7 +34,7 @@ crate::record! {
 crate::record! {
     /// A mirror that signs its repositories anew.
     MirrorRecord("a mirror") {
-        /// What stands in place of the beginning.
+        /// What replaces the beginning.
         req url: Url,
         /// The key that it signs with, relative to the inventory's file; replaces the one that a
         /// `repository` is pinned to.
@@ -75,9 +75,9 @@ impl Url {
         if placeholder::is_in(text) {
             return Err("a URL cannot hold a secret: URLs are shown in plans and logs".to_owned());
         }
-        let (scheme, rest) = text
-            .split_once("://")
-            .ok_or_else(|| format!("`{text}` is not a URL: it begins with a scheme, such as `https://`"))?;
+        let (scheme, rest) = text.split_once("://").ok_or_else(|| {
+            format!("`{text}` is not a URL: a URL begins with a scheme, such as `https://`")
+        })?;
         if !SCHEMES.contains(&scheme) {
             return Err(format!("`{scheme}://` is not one of {}", SCHEMES.join(", ")));
         }
@@ -220,7 +220,7 @@ impl SourcesFile {
             }
             let key = mirror.key.as_ref().and_then(|key| {
                 let path = bases.resolve(key);
-                let text = files::read_text(&path);
+                let text = disk::read_text(&path, MAX_FILE).map_err(|error| disk::short(&error));
                 text.map_err(|error| diagnostics.error(key.span, format!("cannot read {path}: {error}"))).ok()
             });
             sources.add(from, mirror.url.as_str(), key.as_deref());

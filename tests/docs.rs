@@ -174,3 +174,58 @@ fn links_resolve() {
         }
     }
 }
+
+/// The texts and names of all programs below a folder of the repository.
+fn texts(directory: &Path, into: &mut String) {
+    for entry in std::fs::read_dir(directory).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            texts(&path, into);
+        } else if path.extension().is_some_and(|extension| extension == "rs" || extension == "sh") {
+            into.push_str(&std::fs::read_to_string(&path).unwrap());
+            into.push_str(path.file_name().unwrap().to_str().unwrap());
+        }
+    }
+}
+
+/// A word in capitals stands for something, and what is behind it is not looked for.
+fn stands_for_something(part: &str) -> bool {
+    part.split(|c: char| !c.is_ascii_alphabetic())
+        .any(|word| word.len() > 2 && word.chars().all(char::is_uppercase))
+}
+
+#[test]
+fn what_pages_for_contributors_name_is_there() {
+    let mut source = String::new();
+    for folder in ["src", "tests", "scripts"] {
+        texts(&root().join(folder), &mut source);
+    }
+    for file in ["build.rs", "clippy.toml", "Cargo.toml", "Makefile"] {
+        source.push_str(&std::fs::read_to_string(root().join(file)).unwrap());
+    }
+    let words: BTreeSet<&str> = source.split(|c: char| !(c.is_ascii_alphanumeric() || c == '_')).collect();
+    let known = |part: &str| {
+        part.is_empty() || part.ends_with('_') || stands_for_something(part) || words.contains(part)
+    };
+    let (mut seen, mut missing) = (0, Vec::new());
+    for (page, text) in pages().iter().filter(|(page, _)| page.starts_with("docs/contributing")) {
+        for code in text.lines().flat_map(|line| line.split('`').skip(1).step_by(2)) {
+            if code.is_empty() || code.starts_with('/') || code.contains(' ') {
+                continue;
+            }
+            seen += 1;
+            let there = if code.contains('/') {
+                let parts = code.split('/').take_while(|part| !stands_for_something(part));
+                root().join(parts.collect::<std::path::PathBuf>()).exists()
+            } else {
+                let is_name = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | ':' | '!');
+                !code.chars().all(is_name) || code.trim_end_matches('!').split(':').all(known)
+            };
+            if !there {
+                missing.push(format!("{}: `{code}`", page.display()));
+            }
+        }
+    }
+    assert!(seen > 150, "{seen} names");
+    assert!(missing.is_empty(), "pages name what is not there:\n{}", missing.join("\n"));
+}

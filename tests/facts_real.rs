@@ -6,8 +6,11 @@ mod support;
 
 use std::collections::BTreeSet;
 
-use provision::facts::{Answer, Query, base, specimens};
-use provision::probes;
+use provision::checks;
+use provision::facts::installed::InstalledQuery;
+use provision::facts::login::LoginQuery;
+use provision::facts::setting::SettingQuery;
+use provision::facts::{Answer, BaseQuery, Query, base, specimens};
 use support::{SHELLS, gather};
 
 /// Paths of all values, with list items folded.
@@ -61,13 +64,13 @@ fn this_machine_under_every_shell() {
     shape("facts", &specimens()[0].1, &mut known);
     let mut first = None;
     for shell in SHELLS {
-        let queries: Vec<Query> = base::TABLE.iter().map(|f| Query::Base(f.name)).collect();
+        let queries: Vec<Query> = base::TABLE.iter().map(|f| BaseQuery(f.name).into()).collect();
         let facts = gather(shell, queries.clone());
         for query in queries {
             assert!(
-                matches!(facts.get(&query), Some(Answer::Base(_))),
+                matches!(facts.find(&query), Some(Answer::Known(_))),
                 "{shell:?} {query:?} {:?}",
-                facts.get(&query)
+                facts.find(&query)
             );
         }
         let mut seen = BTreeSet::new();
@@ -102,10 +105,10 @@ fn settings_under_every_shell() {
     let paths =
         [&plain, &tabs, &lines, &empty, "/proc/sys/kernel/pid_max", "/proc/sys/none"].map(str::to_owned);
     for shell in SHELLS {
-        let facts = gather(shell, paths.iter().cloned().map(Query::Setting));
-        let values = paths.each_ref().map(|path| match facts.get(&Query::Setting(path.clone())) {
-            Some(Answer::Setting(setting)) => setting.clone().map(|setting| setting.value.unwrap()),
-            other => panic!("{shell:?} {path}: {other:?}"),
+        let facts = gather(shell, paths.iter().map(|path| SettingQuery(path.clone()).into()));
+        let values = paths.each_ref().map(|path| match facts.get(&SettingQuery(path.clone())).answer() {
+            Some(setting) => setting.clone().map(|setting| setting.value.unwrap()),
+            None => panic!("{shell:?} {path}: {facts:?}"),
         });
         assert_eq!(
             values.each_ref().map(Option::as_deref),
@@ -121,16 +124,32 @@ fn probes_under_every_shell() {
     let mut first = None;
     for shell in SHELLS {
         let queries: Vec<Query> =
-            probes::queries().filter(|query| *query != Query::Probe(probes::LOGIN)).collect();
+            checks::queries().into_iter().filter(|query| !query.is::<LoginQuery>()).collect();
         let facts = gather(shell, queries.clone());
         let sections: Vec<String> = queries
             .iter()
-            .map(|query| match facts.get(query) {
-                Some(Answer::Probe(seen)) => format!("{query:?} {:?}", std::mem::discriminant(&**seen)),
+            .map(|query| match facts.find(query) {
+                Some(Answer::Known(_)) => query.label(),
                 other => panic!("{shell:?} {query:?} {other:?}"),
             })
             .collect();
         assert_eq!(first.get_or_insert_with(|| sections.clone()), &sections, "{shell:?}");
+    }
+}
+
+/// What is installed here, whichever package manager it has.
+#[test]
+fn installed_packages_under_every_shell() {
+    for shell in SHELLS {
+        let queries = ["bash*", "no-such-package*"].map(|pattern| InstalledQuery(pattern.to_owned()));
+        let facts = gather(shell, queries.clone().map(Query::from));
+        let names = queries.each_ref().map(|query| {
+            let found = facts.get(query).answer();
+            let packages = found.unwrap_or_else(|| panic!("{shell:?} {query:?}: {:?}", facts.get(query)));
+            packages.iter().map(|package| package.name.clone()).collect()
+        });
+        let [bash, none]: [Vec<String>; 2] = names;
+        assert!(bash.contains(&"bash".to_owned()) && none.is_empty(), "{shell:?} {bash:?} {none:?}");
     }
 }
 
@@ -143,11 +162,8 @@ fn modules_that_wait_for_a_boot() {
              printf '#!/bin/sh\\ncase $1 in ib_core) printf \"{modinfo}\" ;; *) exit 1 ;; esac\\n' >\"$bin/modinfo\"; \
              chmod +x \"$bin/modinfo\"; PATH=$bin:$PATH exec dash"
         );
-        let query = Query::Base("boot");
-        match gather(&["unshare", "-m", "sh", "-c", &make], [query.clone()]).get(&query) {
-            Some(Answer::Base(boot)) => Some(boot["stale_modules"].clone()),
-            _ => None,
-        }
+        let facts = gather(&["unshare", "-m", "sh", "-c", &make], [BaseQuery("boot").into()]);
+        Some(facts.base("boot")?["stale_modules"].clone())
     };
     let core = "mkdir ib_core; echo live >ib_core/initstate";
     let with = |srcversion: &str| format!("{core}; echo {srcversion} >ib_core/srcversion");

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use provision::config::{Diagnostics, Sources, yaml};
-use provision::resources::{Context, Local, Resource, kinds, value::sha256};
+use provision::resources::{Context, Local, Resource, kinds, shared::value::sha256};
 use provision::sources::SiteSources;
 use provision::transport::Script;
 use support::{SHELLS, converge, gather, run};

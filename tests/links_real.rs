@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use provision::config::{Diagnostics, Sources, yaml};
-use provision::resources::value::sha256;
+use provision::resources::shared::value::sha256;
 use provision::resources::{Context, Local, Resource, kinds};
 use provision::shell;
 use provision::transport::Script;

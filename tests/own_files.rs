@@ -95,7 +95,7 @@ fn a_state_directory_of_others_is_refused() {
     let applied = site.run("apply site.yaml --yes", &site.path("home"), &site.path("state"));
     assert_eq!(applied.status.code(), Some(3), "{}", told(&applied));
     assert!(told(&applied).contains("others may write in it"), "{}", told(&applied));
-    assert!(told(&applied).contains("hint: XDG_STATE_HOME"), "{}", told(&applied));
+    assert!(told(&applied).contains("hint: set XDG_STATE_HOME"), "{}", told(&applied));
     assert!(!site.path("made").exists());
     // A plan needs none.
     let planned = site.run("plan site.yaml", &site.path("home"), &site.path("state"));

@@ -9,7 +9,7 @@ use std::time::Duration;
 use provision::events::{Emitter, EventKind, Outcome, TaskRef};
 use provision::report::Reporter as _;
 use provision::report::prompt;
-use provision::report::terminal::{Settings, Terminal, Verbosity};
+use provision::report::terminal::{Terminal, TerminalSettings, Verbosity};
 
 /// What a terminal shows while `line` of a shell runs there; `answer` is typed when it asks.
 fn on_a_terminal(line: &str, question: &str, answer: &str) -> Option<String> {
@@ -91,7 +91,7 @@ fn nothing_is_drawn_over_a_question() {
 
 /// A run with a host that ends a task while somebody is asked.
 async fn asking(stopped: impl Future<Output = ()>) {
-    let settings = Settings { verbosity: Verbosity::Normal, width: Some(80), progress: true };
+    let settings = TerminalSettings { verbosity: Verbosity::Normal, width: Some(80), progress: true };
     let terminal = tokio::sync::Mutex::new(Terminal::new(settings));
     let (emitter, mut events) = Emitter::new("run1", None);
     let task = TaskRef { id: "a/b".into(), item: None, name: "slow work".into(), resource: "command".into() };

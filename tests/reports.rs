@@ -10,9 +10,8 @@ use std::collections::BTreeMap;
 use provision::checks;
 use provision::events::{
     ChangeView, CheckCounts, CheckResult, CheckStatus, Event, EventKind, Evidence, Failure, HostStatus,
-    Outcome, PairTest, PlannedTask, PlannedVerdict, RunStats, TaskCounts, TaskRef,
+    Outcome, PairTest, PlannedTask, PlannedVerdict, Record, RunStats, TaskCounts, TaskRef,
 };
-use provision::report::record::Record;
 use provision::report::{html, json, junit, prometheus};
 use provision::transport::ConnectKind;
 

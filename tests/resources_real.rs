@@ -40,7 +40,7 @@ impl Context for Here {
         let path = self.0.join(src);
         if src == "large" {
             let bytes = fs::read(&path).unwrap();
-            let sha256 = provision::resources::value::sha256(&bytes);
+            let sha256 = provision::resources::shared::value::sha256(&bytes);
             return Ok(Local::Large { path, size: bytes.len() as u64, sha256 });
         }
         if path.is_dir() {
@@ -277,7 +277,7 @@ fn builds() {
         assert_eq!(converge(shell, &*task("three", "?")).unwrap(), again("source"));
         says("three ?, new");
         fs::remove_file(prefix.join("bin/tool")).unwrap();
-        assert_eq!(converge(shell, &*task("three", "?")).unwrap(), again("bin/tool is gone or changed"));
+        assert_eq!(converge(shell, &*task("three", "?")).unwrap(), again("bin/tool is missing or changed"));
         // A build that fails leaves what is there, and shows its last lines.
         fs::write(source.join("tool.in"), "new\n").unwrap();
         fs::rename(source.join("configure"), source.join("away")).unwrap();
@@ -586,7 +586,7 @@ fn netdev_in_a_namespace() {
             &inside,
             &*read("netdev: { match: { netdev: rail0, pci: \"0000:00:00.0\" }, mtu: 9000 }"),
         );
-        assert!(driver.unwrap_err().contains("there is no link"));
+        assert!(driver.unwrap_err().contains("there is no network link"));
         let huge = converge(&inside, &*read("netdev: { name: rail0, mtu: 70000 }"));
         assert!(huge.unwrap_err().contains("at most 65535 bytes") || shell.contains(&"busybox"));
     });
@@ -678,8 +678,8 @@ fn a_question_has_the_surroundings_of_the_change() {
             let task = read(&context, task);
             let facts = gather(shell, task.queries());
             let query = task.queries().remove(0);
-            match facts.get(&query) {
-                Some(provision::facts::Answer::Asked(asked)) => (asked.status, asked.stdout.clone()),
+            match facts.find(&query).and_then(|answer| answer.known::<provision::facts::ask::Asked>()) {
+                Some(asked) => (asked.status, asked.stdout.clone()),
                 other => panic!("{shell:?}: {other:?}"),
             }
         };
@@ -705,7 +705,7 @@ fn a_user_who_is_not_there_asks_nothing() {
         let task = read(&As(Here(root.clone()), "no-such-user"), &text);
         let error = format!("{:?}", task.plan(&gather(shell, task.queries())).unwrap_err());
         assert!(error.starts_with("Missing(User(\"no-such-user\")"), "{shell:?}: {error}");
-        assert!(error.contains("there is no user `no-such-user` on the host"), "{error}");
+        assert!(error.contains("names `no-such-user`, but there is no such user on the host"), "{error}");
         assert!(!root.join("marker").exists());
     });
 }
@@ -766,8 +766,8 @@ printf 'build nccl-tests\nmake MPI=1\nmake MPI_HOME=/opt/openmpi\nmake NCCL_HOME
 /// What was built is what every program loads, until something else comes first.
 #[test]
 fn library_path() {
-    use provision::facts::{Answer, Facts, Query, batch};
-    use provision::probes::Observation;
+    use provision::facts::software::SoftwareQuery;
+    use provision::facts::{Facts, batch};
     use provision::transport::PartEnd;
     use std::process::Command;
     const TESTS: &str = "/opt/nccl-tests/build/all_reduce_perf";
@@ -780,15 +780,13 @@ fn library_path() {
             (output.status.success(), String::from_utf8_lossy(&output.stdout).trim().to_owned())
         };
         let linked_for = |user: &str| {
-            let query = Query::Probe("software");
-            let mut part = batch(&[query.clone()].into(), std::time::Duration::from_secs(20)).remove(0);
+            let mut part =
+                batch(&[SoftwareQuery.into()].into(), std::time::Duration::from_secs(20)).remove(0);
             part.part.script.args = vec![user.into()];
             let (status, output, _) = support::run(&inside, &part.part.script, None);
             let mut facts = Facts::default();
             facts.absorb(&part, &PartEnd { index: 0, status, output, dropped: 0 });
-            let answer = facts.get(&query);
-            let Some(Answer::Probe(seen)) = answer else { panic!("{answer:?}") };
-            let Observation::Software(software) = &**seen else { panic!("{seen:?}") };
+            let software = facts.get(&SoftwareQuery).answer().unwrap();
             let homes = &software.files.as_ref().unwrap().homes[TESTS];
             assert_eq!(homes.nccl.as_ref().unwrap().0, "/usr/local/nccl");
             software.tests[TESTS].clone().unwrap()
@@ -796,7 +794,7 @@ fn library_path() {
         let linked = || linked_for("");
         let nccl = read("library_path: { name: nccl, path: /usr/local/nccl/lib }");
         let mpi = read("library_path: { name: openmpi, path: /opt/openmpi/lib }");
-        assert!(converge(&inside, &*nccl).unwrap_err().contains("there is no /usr/local/nccl/lib"));
+        assert!(converge(&inside, &*nccl).unwrap_err().contains("/usr/local/nccl/lib does not exist"));
         assert!(sh(COPIES).0);
         assert!(!sh(TESTS).0, "nobody told the loader");
         assert_eq!(linked().missing, ["libnccl.so.2", "libmpi.so.40"]);
@@ -845,7 +843,7 @@ fn library_path() {
         sh("rm /etc/profile.d/zz.sh");
 
         sh("chmod 777 /usr/local/nccl/lib");
-        assert!(converge(&inside, &*nccl).unwrap_err().contains("gets into programs of root"));
+        assert!(converge(&inside, &*nccl).unwrap_err().contains("only root may be able to write there"));
         sh("rm /etc/ld.so.conf.d/000_other.conf; ldconfig");
         let away = read("library_path: { name: nccl, path: /usr/local/nccl/lib, state: absent }");
         assert_eq!(converge(&inside, &*away).unwrap().len(), 2);

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 use std::io::Read as _;
 use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 use provision::inventory::Host;
 use provision::placeholder;
@@ -259,10 +259,8 @@ async fn silence_and_slammed_doors() {
     let ssh = Ssh::start(settings, std::slice::from_ref(&host), Secrets::default()).await.unwrap();
     // Once ssh gives up first, once we do.
     for deadline in [DEADLINE, Duration::from_secs(1)] {
-        let begun = Instant::now();
         let error = ssh.open(&host, deadline).await.err().unwrap();
         assert!(matches!(error, TransportError::Connect { kind: ConnectKind::TimedOut, .. }), "{error:?}");
-        assert!(begun.elapsed() < Duration::from_secs(10));
     }
 
     let slam = TcpListener::bind("127.0.0.1:0").unwrap();
@@ -283,7 +281,7 @@ async fn a_hanging_part_is_ended_and_the_login_lives() {
     let server = Server::start();
     let host = server.host("gpu0");
     let (_ssh, mut remote) = server.open(&host).await.unwrap();
-    for round in 1..=2 {
+    for _ in 1..=2 {
         let hang = Part {
             name: "hang".to_owned(),
             deadline: Duration::from_millis(300),
@@ -305,11 +303,9 @@ async fn a_hanging_part_is_ended_and_the_login_lives() {
             "{error:?}"
         );
         assert!(matches!(sh(&mut *remote, "true").await, Err(TransportError::Protocol { .. })));
-        let begun = Instant::now();
         remote.revive().await.unwrap();
-        assert!(begun.elapsed() < Duration::from_secs(5), "round {round}");
         assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
-        assert_gone("7654").await;
+        assert_gone("sleep 7654").await;
     }
     assert_eq!(server.logins(), 1);
     remote.close().await;
@@ -347,7 +343,7 @@ async fn one_session_is_enough() {
     assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
     remote.revive().await.unwrap();
     assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
-    assert_gone("8765").await;
+    assert_gone("sleep 8765").await;
     assert_eq!(server.logins(), 2);
     remote.close().await;
     server.assert_nothing_left().await;
@@ -391,15 +387,16 @@ async fn dropping_leaves_nothing() {
 }
 
 #[tokio::test]
-async fn closing_is_quick_even_when_something_hangs() {
+async fn closing_does_not_wait_for_what_hangs() {
     let server = Server::start();
     let host = server.host("gpu0");
     let (_ssh, mut remote) = server.open(&host).await.unwrap();
     // It keeps the session's output open.
-    sh(&mut *remote, "sleep 5 & exit 0").await.unwrap();
-    let begun = Instant::now();
+    let (_, pid) = sh(&mut *remote, "sleep 8642 & echo $!").await.unwrap();
+    let pid = rustix::process::Pid::from_raw(pid.trim().parse().unwrap()).unwrap();
     remote.close().await;
-    assert!(begun.elapsed() < Duration::from_secs(2));
+    // It runs still, so nobody waited for it.
+    rustix::process::kill_process(pid, rustix::process::Signal::KILL).unwrap();
     server.assert_nothing_left().await;
 }
 
@@ -595,7 +592,7 @@ async fn this_machine_is_a_host() {
     assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
     remote.revive().await.unwrap();
     assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
-    assert_gone("6543").await;
+    assert_gone("sleep 6543").await;
     let dir = tempfile::tempdir().unwrap();
     let path = dir.path().join("file");
     remote.stream(path.to_str().unwrap(), &mut &b"content"[..]).await.unwrap();

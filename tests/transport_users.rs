@@ -128,7 +128,7 @@ async fn works_as_root(remote: &mut dyn Remote) {
     let frame = Frame { parts: vec![hang], ..Frame::default() };
     assert!(matches!(ends(remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
     remote.revive().await.unwrap();
-    assert_gone("97531").await;
+    assert_gone("sleep 97531").await;
     assert_eq!(sh(remote, "id -u; cat").await.unwrap(), (0, "0\n".to_owned()));
     let dir = tempfile::tempdir().unwrap();
     // Only root may write there.
@@ -375,7 +375,7 @@ async fn what_hangs_as_another_user_is_ended_too() {
     let frame = Frame { parts: vec![hang], ..Frame::default() };
     assert!(matches!(ends(&mut *remote, &frame).await, Err(TransportError::PartTimedOut { .. })));
     remote.revive().await.unwrap();
-    assert_gone("97642").await;
+    assert_gone("sleep 97642").await;
     remote.close().await;
 }
 
@@ -477,7 +477,7 @@ async fn every_shell_of_a_login_is_the_same_user() {
     assert!(!std::path::Path::new("/tmp/provision-never").exists());
     user.home(".bashrc", "");
     remote.revive().await.unwrap();
-    assert_gone("97753").await;
+    assert_gone("sleep 97753").await;
     assert_eq!(sh(&mut *remote, "id -un").await.unwrap().1, format!("{}\n", user.name));
     remote.close().await;
 }

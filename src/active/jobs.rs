@@ -1,20 +1,23 @@
 //! What jobs need of hosts together: SSH between them, processes started by `mpirun`, all GPUs in one
-//! `all_reduce_perf` (domain E3, F, H1, H3, H7).
+//! `all_reduce_perf`.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::catalogue::{self, ALL_REDUCE, MESH, MPIRUN};
-use super::judge::Ended;
-use super::member::{Member, said, skipped, untold};
+use super::gate::gate;
+use super::judge::PairEnded;
+use super::member::{Participant, said, skipped, untold};
 use super::nccl;
+use crate::checks;
+use crate::checks::active::{ALL_REDUCE, MPIRUN};
+use crate::checks::ssh::MESH;
 use crate::events::{CheckResult, CheckStatus, Evidence};
-use crate::inventory::hostlist::fold;
-use crate::probes::nvidia::Gpu;
-use crate::report::style::count;
+use crate::facts::nvidia::Gpu;
+use crate::hostlist::fold;
 use crate::secrets::Secrets;
 use crate::shell;
 use crate::transport::Script;
+use crate::words::count;
 
 /// Up to so many hosts each logs in to every other.
 const ALL: usize = 16;
@@ -36,16 +39,15 @@ const LARGEST: u64 = 16 << 30;
 /// Results by place in the members.
 type Results = BTreeMap<usize, CheckResult>;
 /// What logins of one host to another said.
-type Logins = BTreeMap<(usize, usize), Ended>;
+type Logins = BTreeMap<(usize, usize), PairEnded>;
 type Say<'a> = &'a (dyn Fn(&str) + Send + Sync);
 /// How hosts are called by place.
 type Names<'a> = dyn Fn(usize) -> &'a str + 'a;
 
-const NO_USER: &str =
-    "`expect.software.mpi_user` names no user who starts jobs, so nothing was tried in anyone's name";
+const NO_USER: &str = "`expect.software.mpi_user` is not set, so no user is known who starts jobs";
 
 fn named(status: CheckStatus, check: &str, message: String, evidence: Vec<Evidence>) -> CheckResult {
-    let hint = status.is_finding().then(|| catalogue::hint(check).to_owned());
+    let hint = status.is_finding().then(|| checks::hint(check).to_owned());
     CheckResult { check: check.to_owned(), status, message, evidence, hint, because: None }
 }
 
@@ -79,7 +81,7 @@ fn as_user(seconds: u64, user: &str, words: impl IntoIterator<Item = String>) ->
 }
 
 /// Logs in from each host to others.
-pub(super) async fn mesh(members: &[Member], secrets: &Secrets, say: Say<'_>) -> Results {
+pub(super) async fn mesh(members: &[Participant], secrets: &Secrets, say: Say<'_>) -> Results {
     let mut results = Results::new();
     let mut takes_part = Vec::new();
     for (place, member) in members.iter().enumerate() {
@@ -135,7 +137,7 @@ fn shut(logins: &Logins) -> BTreeSet<usize> {
 }
 
 /// What the script says of the login to one host.
-fn login(text: &str, name: &str) -> Ended {
+fn login(text: &str, name: &str) -> PairEnded {
     for line in text.lines() {
         let Some((status, said)) =
             line.strip_prefix(name).and_then(|rest| rest.strip_prefix(' ')?.split_once(' '))
@@ -144,7 +146,7 @@ fn login(text: &str, name: &str) -> Ended {
         };
         return if status == "0" { Ok(said.to_owned()) } else { Err(said.trim().to_owned()) };
     }
-    Err(text.lines().last().map_or("it was not tried in time", str::trim).to_owned())
+    Err(text.lines().last().map_or("it was not tried before the time ran out", str::trim).to_owned())
 }
 
 /// What logins say of one host: that nobody gets in is told of it, and not of those who tried.
@@ -155,7 +157,7 @@ fn reaches(
     (logins, shut): (&Logins, &BTreeSet<usize>),
     name: &Names<'_>,
 ) -> CheckResult {
-    let own: Vec<(usize, &Ended)> =
+    let own: Vec<(usize, &PairEnded)> =
         logins.range((host, 0)..(host + 1, 0)).map(|((_, to), ended)| (*to, ended)).collect();
     let from = |from: usize, to: usize| format!("ssh {} from {} as {user}", name(to), name(from));
     let mut failed = Vec::new();
@@ -184,8 +186,11 @@ fn reaches(
     }
     let good = own.iter().filter(|(_, ended)| ended.is_ok()).count();
     let others: Vec<&str> = own.iter().filter(|(to, _)| shut.contains(to)).map(|(to, _)| name(*to)).collect();
-    let but =
-        if others.is_empty() { String::new() } else { format!(", not {}, which none reaches", fold(others)) };
+    let but = if others.is_empty() {
+        String::new()
+    } else {
+        format!(", not {}, which no host reaches", fold(others))
+    };
     named(
         CheckStatus::Pass,
         MESH,
@@ -195,7 +200,7 @@ fn reaches(
 }
 
 /// Open MPI of a host: the declared one, or the first that is there.
-fn open_mpi(member: &Member) -> Option<String> {
+fn open_mpi(member: &Participant) -> Option<String> {
     let found = &member.software.as_ref()?.openmpi;
     let prefix = match &member.expect.openmpi_prefix {
         Some(declared) => found.keys().find(|prefix| *prefix == declared.trim_end_matches('/'))?,
@@ -205,7 +210,7 @@ fn open_mpi(member: &Member) -> Option<String> {
 }
 
 /// `all_reduce_perf` of a host, by the same rule.
-fn all_reduce_perf(member: &Member) -> Option<String> {
+fn all_reduce_perf(member: &Participant) -> Option<String> {
     let found = &member.software.as_ref()?.tests;
     let mut programs =
         found.iter().filter(|(_, linked)| linked.as_ref().is_ok_and(|linked| linked.missing.is_empty()));
@@ -218,7 +223,7 @@ fn all_reduce_perf(member: &Member) -> Option<String> {
     .map(|(program, _)| program.clone())
 }
 
-/// Words of `mpirun` for so many processes on each of these hosts (domain H7).
+/// Words of `mpirun` for so many processes on each of these hosts.
 fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usize) -> Vec<String> {
     let list: Vec<String> = hosts.iter().map(|host| format!("{host}:{each}")).collect();
     let total = (hosts.len() * each).to_string();
@@ -244,7 +249,7 @@ fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usiz
 }
 
 /// Starts `hostname` on all hosts from the first of them.
-pub(super) async fn mpirun(members: &[Member], secrets: &Secrets, say: Say<'_>) -> Results {
+pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<'_>) -> Results {
     let mut results = Results::new();
     let mut ready = Vec::new();
     for (place, member) in members.iter().enumerate() {
@@ -283,7 +288,7 @@ pub(super) async fn mpirun(members: &[Member], secrets: &Secrets, say: Say<'_>) 
             Some(times) if *times == alike => named(
                 CheckStatus::Pass,
                 MPIRUN,
-                format!("one of {} that {} started", ready.len(), first.name),
+                format!("one of {} processes that {} started", ready.len(), first.name),
                 Vec::new(),
             ),
             Some(times) => {
@@ -323,17 +328,17 @@ fn largest_size(gpus: &[Gpu]) -> u64 {
 /// Who takes part in `all_reduce_perf`: their places, with their GPUs and the program. What the others
 /// are told goes into `results`.
 fn with_gpus<'a>(
-    members: &'a [Member],
+    members: &'a [Participant],
     results: &mut Results,
-) -> Vec<(usize, &'a Member, &'a [Gpu], String)> {
+) -> Vec<(usize, &'a Participant, &'a [Gpu], String)> {
     let mut ready = Vec::new();
     for (place, member) in members.iter().enumerate() {
         let told = match &member.gpus {
-            Err(reason) => skipped(ALL_REDUCE, &format!("no GPU that is known: {reason}")),
+            Err(reason) => skipped(ALL_REDUCE, &format!("its GPUs are not known: {reason}")),
             Ok(gpus) if gpus.is_empty() => skipped(ALL_REDUCE, "no GPU"),
             Ok(gpus) if gpus.iter().any(|gpu| gpu.processes > 0) => {
                 let number: u64 = gpus.iter().map(|gpu| gpu.processes).sum();
-                skipped(ALL_REDUCE, &format!("its GPUs are in use by {number} processes"))
+                skipped(ALL_REDUCE, &format!("{number} processes use its GPUs"))
             }
             Ok(gpus) => match all_reduce_perf(member) {
                 Some(program) => {
@@ -360,7 +365,7 @@ fn with_gpus<'a>(
 }
 
 /// Runs `all_reduce_perf` over all GPUs that nobody uses; on one host without mpirun.
-pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'_>) -> Results {
+pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: Say<'_>) -> Results {
     let mut results = Results::new();
     let ready = with_gpus(members, &mut results);
     let Some((_, first, gpus, program)) = ready.first() else { return results };
@@ -401,7 +406,7 @@ pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'
     let (script, deadline) = as_user(REDUCE_SECONDS, user, words);
     let from = format!("all_reduce_perf on {}", first.name);
     let gpu = gpus.first().map_or("", |gpu| gpu.name.as_str());
-    let gate = catalogue::gate(gpu, gpus.len(), ready.len(), first.gdr.unwrap_or(false));
+    let gate = gate(gpu, gpus.len(), ready.len(), first.gdr.unwrap_or(false));
     let result = match said(first, script, deadline, secrets).await {
         Err(reason) => named(CheckStatus::Fail, ALL_REDUCE, reason.clone(), evidence(&from, &reason)),
         Ok(text) => reduced(&text, &gate, &from, nccl_of(first, program)),
@@ -411,7 +416,7 @@ pub(super) async fn all_reduce(members: &[Member], secrets: &Secrets, say: Say<'
 }
 
 /// The NCCL that the loader finds for a program.
-fn nccl_of<'a>(member: &'a Member, program: &str) -> Option<&'a str> {
+fn nccl_of<'a>(member: &'a Participant, program: &str) -> Option<&'a str> {
     let linked = member.software.as_ref()?.tests.get(program)?.as_ref().ok()?;
     linked.libraries.iter().find(|(name, _)| name.starts_with("libnccl.so")).map(|(_, file)| file.as_str())
 }
@@ -498,7 +503,7 @@ mod tests {
         let shut = logins(|_, to| to == 2);
         assert_eq!(status(&shut), [Pass, Pass, Fail, Pass]);
         assert_eq!(shut[2].message, "no host reaches it: Host key verification failed.");
-        assert!(shut[0].message.ends_with("not gpu2, which none reaches"), "{}", shut[0].message);
+        assert!(shut[0].message.ends_with("not gpu2, which no host reaches"), "{}", shut[0].message);
         let lost = logins(|from, _| from == 1);
         assert_eq!(status(&lost), [Pass, Fail, Pass, Pass]);
         assert_eq!(lost[1].message, "does not reach gpu[0,2-3]: Host key verification failed.");
@@ -518,7 +523,7 @@ mod tests {
             login("su: user mpi does not exist\n", "gpu1"),
             Err("su: user mpi does not exist".to_owned())
         );
-        assert_eq!(login("", "gpu1"), Err("it was not tried in time".to_owned()));
+        assert_eq!(login("", "gpu1"), Err("it was not tried before the time ran out".to_owned()));
     }
 
     #[test]
@@ -542,7 +547,7 @@ mod tests {
 
     #[test]
     fn a_run_is_judged() {
-        let gate = catalogue::gate("NVIDIA H200", 8, 1, false);
+        let gate = gate("NVIDIA H200", 8, 1, false);
         let bad = reduced(
             "gpu0: Test NCCL failure common.cu:958 'internal error'\n",
             &gate,
@@ -565,7 +570,7 @@ mod tests {
 
     #[test]
     fn what_nccl_warned_of_is_evidence() {
-        let gate = catalogue::gate("NVIDIA H200", 8, 1, false);
+        let gate = gate("NVIDIA H200", 8, 1, false);
         let text = format!(
             "gpu0:9:9 [0] init.cc:1 NCCL WARN Cuda failure 'out of memory'\ngpu0: Test NCCL failure common.cu:958 'unhandled cuda error'\n{}",
             " .. gpu0 pid 91: Test failure common.cu:1100\n".repeat(8)

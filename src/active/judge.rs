@@ -6,27 +6,27 @@ use super::pairs::{Blame, Outcomes, Pair};
 use crate::events::{CheckResult, CheckStatus, Evidence, PairTest};
 
 /// How one pair ended: what it showed, or what went wrong.
-pub type Ended = Result<String, String>;
+pub type PairEnded = Result<String, String>;
 
 /// The test of one pair.
 #[derive(Debug, Clone)]
-pub struct Trial {
+pub struct PairTrial {
     /// How it ended.
-    pub ended: Ended,
+    pub ended: PairEnded,
     /// Gb/s, where it was measured.
     pub gbps: Option<f64>,
 }
 
 /// Everything that was tested for one check: by rail, pairs with how they ended.
 #[derive(Debug, Clone, Default)]
-pub struct Tests {
+pub struct RailTests {
     /// The command, for evidence.
     pub command: String,
     /// In the order in which they were made; the first pass, then the second.
-    pub passes: [BTreeMap<Pair, Trial>; 2],
+    pub passes: [BTreeMap<Pair, PairTrial>; 2],
 }
 
-impl Tests {
+impl RailTests {
     /// The outcomes of a pass.
     pub fn outcomes(&self, pass: usize) -> Outcomes {
         let mut outcomes = Outcomes::default();
@@ -39,7 +39,7 @@ impl Tests {
     /// Every test of a rail, for reports.
     pub fn pairs(&self, rail: &str, names: &[String]) -> Vec<PairTest> {
         let name = |host: usize| names.get(host).cloned().unwrap_or_default();
-        let told = |(pair, trial): (&Pair, &Trial)| PairTest {
+        let told = |(pair, trial): (&Pair, &PairTrial)| PairTest {
             rail: rail.to_owned(),
             hosts: [name(pair.0), name(pair.1)],
             gbps: trial.gbps,
@@ -50,7 +50,7 @@ impl Tests {
 
     /// What is proven.
     pub fn blame(&self) -> Blame {
-        self.outcomes(0).verdict(&self.outcomes(1))
+        self.outcomes(0).blame(&self.outcomes(1))
     }
 
     /// What the tests say of one host; `None` when it was in none.
@@ -85,18 +85,22 @@ impl Tests {
             return (!text.is_empty()).then_some((CheckStatus::Pass, text, evidence));
         };
         if blame.hosts.contains(&host) {
-            let text = format!("fails with every partner, also with one that is known to be good; {first}");
+            let text = format!("fails with every partner, including one that is known to be good; {first}");
             return Some((CheckStatus::Fail, text, evidence));
         }
         let with = |pair: &&Pair| pair.0 == host || pair.1 == host;
         if let Some(pair) = blame.between.iter().find(with) {
             let other = if pair.0 == host { pair.1 } else { pair.0 };
-            let text =
-                format!("fails with {} only; both are well with others, so it is between them", name(other));
+            let text = format!(
+                "fails with {} only; both work with others, so the fault is between them",
+                name(other)
+            );
             return Some((CheckStatus::Fail, text, evidence));
         }
         if blame.either.iter().any(|pair| with(&pair)) {
-            let text = format!("{first}; no host that is known to be good could tell which of the two it is");
+            let text = format!(
+                "{first}; no host that is known to be good was left to tell which of the two is at fault"
+            );
             return Some((CheckStatus::Fail, text, evidence));
         }
         let bad: Vec<&str> = failed
@@ -107,7 +111,7 @@ impl Tests {
             .collect();
         Some((
             CheckStatus::Pass,
-            format!("{}; not with {}, which is bad", passed.join(", "), bad.join(", ")),
+            format!("{}; not with {}, which is at fault", passed.join(", "), bad.join(", ")),
             Vec::new(),
         ))
     }
@@ -118,7 +122,7 @@ pub fn results(
     check: &str,
     hint: &str,
     names: &[String],
-    rails: &BTreeMap<String, Tests>,
+    rails: &BTreeMap<String, RailTests>,
 ) -> BTreeMap<usize, CheckResult> {
     let mut results = BTreeMap::new();
     for host in 0..names.len() {
@@ -156,15 +160,15 @@ mod tests {
         (0..number).map(|host| format!("gpu{host}")).collect()
     }
 
-    fn played(bad: &[usize]) -> Tests {
-        let mut tests = Tests { command: "rping".to_owned(), ..Tests::default() };
+    fn played(bad: &[usize]) -> RailTests {
+        let mut tests = RailTests { command: "rping".to_owned(), ..RailTests::default() };
         let ended = |pair: &Pair| {
             let ended = if bad.contains(&pair.0) || bad.contains(&pair.1) {
                 Err("no answer".to_owned())
             } else {
                 Ok("5 pings".to_owned())
             };
-            Trial { ended, gbps: None }
+            PairTrial { ended, gbps: None }
         };
         for pair in super::super::pairs::neighbours(6).iter().flatten() {
             tests.passes[0].insert(*pair, ended(pair));
@@ -186,7 +190,7 @@ mod tests {
         assert!(bad.message.starts_with("mlx5_0: fails with every partner"), "{}", bad.message);
         assert_eq!(bad.hint.as_deref(), Some("look"));
         assert!(bad.evidence[0].from.starts_with("rping (gpu"), "{:?}", bad.evidence);
-        assert!(results[&1].message.contains("not with gpu2, which is bad"), "{}", results[&1].message);
+        assert!(results[&1].message.contains("not with gpu2, which is at fault"), "{}", results[&1].message);
         assert!(results[&5].message.contains("mlx5_1: gpu"), "{}", results[&5].message);
     }
 }

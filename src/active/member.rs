@@ -7,23 +7,22 @@ use tokio::sync::Mutex;
 
 use crate::checks::Subject;
 use crate::events::{CheckResult, CheckStatus, Evidence};
-use crate::facts::{Facts, Query, batch};
+use crate::facts::nvidia::{Gpu, NvidiaQuery};
+use crate::facts::rdma::{Device, RdmaQuery};
+use crate::facts::software::{Software, SoftwareQuery, in_jobs_of};
+use crate::facts::{Facts, batch};
 use crate::inventory::Host;
 use crate::inventory::expect::ExpectSoftware;
-use crate::probes;
-use crate::probes::nvidia::Gpu;
-use crate::probes::rdma::Device;
-use crate::probes::software::Software;
 use crate::secrets::Secrets;
 use crate::shell;
-use crate::transport::{Frame, Part, Remote, Script, Transport, TransportError};
+use crate::transport::{CONNECT, Frame, Part, Remote, Script, Transport, TransportError};
 
 /// Bytes of output that are kept.
 const LIMIT: usize = 256 << 10;
 
 /// The end of a rail on a host.
 #[derive(Debug, Clone, PartialEq)]
-pub(super) struct End {
+pub(super) struct RailEnd {
     pub device: String,
     pub port: u32,
     /// Index of its RoCE v2 GID with an IPv4 address; none on InfiniBand.
@@ -37,12 +36,12 @@ pub(super) struct End {
 }
 
 /// A host that takes part.
-pub(super) struct Member {
+pub(super) struct Participant {
     pub name: String,
     /// What it calls itself.
     pub hostname: String,
     /// The ends of its rails by device, or why they are not known.
-    pub rails: Result<BTreeMap<String, End>, String>,
+    pub rails: Result<BTreeMap<String, RailEnd>, String>,
     /// Its GPUs, or why they are not known.
     pub gpus: Result<Vec<Gpu>, String>,
     /// Tools of the tests that are there.
@@ -56,27 +55,27 @@ pub(super) struct Member {
     pub remote: Mutex<Box<dyn Remote>>,
 }
 
-impl Member {
+impl Participant {
     /// Names of its rails.
     pub(super) fn rails(&self) -> impl Iterator<Item = &String> {
         self.rails.iter().flat_map(BTreeMap::keys)
     }
 
     /// Its end of a rail.
-    pub(super) fn end(&self, rail: &str) -> Option<&End> {
+    pub(super) fn end(&self, rail: &str) -> Option<&RailEnd> {
         self.rails.as_ref().ok()?.get(rail)
     }
 }
 
 /// The ends of the ports that are up, by device.
-fn ends(devices: &[Device], address: &str) -> BTreeMap<String, End> {
+fn ends(devices: &[Device], address: &str) -> BTreeMap<String, RailEnd> {
     let end = |device: &Device| {
         let port = device.ports.iter().find(|port| port.state == "ACTIVE")?;
         let rate = port.rate_gbps.filter(|_| !device.pci.is_empty());
         let (name, number) = (device.name.clone(), port.number);
         if port.link_layer == "InfiniBand" {
             // The two sides meet over the management network.
-            let end = End {
+            let end = RailEnd {
                 device: name,
                 port: number,
                 gid: None,
@@ -88,7 +87,7 @@ fn ends(devices: &[Device], address: &str) -> BTreeMap<String, End> {
         }
         let gid = port.gids.iter().filter(|gid| gid.kind == "RoCE v2").find(|gid| gid.ipv4().is_some())?;
         let address = gid.ipv4()?.to_string();
-        Some(End { device: name, port: number, gid: Some(gid.index), address, own_address: true, rate })
+        Some(RailEnd { device: name, port: number, gid: Some(gid.index), address, own_address: true, rate })
     };
     devices.iter().filter_map(|device| Some((device.name.clone(), end(device)?))).collect()
 }
@@ -111,13 +110,14 @@ pub(super) fn skipped(check: &str, reason: &str) -> CheckResult {
 }
 
 /// Logs in and asks for devices, tools and software.
+#[tracing::instrument(name = "host", skip_all, fields(host = host.name))]
 pub(super) async fn open(
     transport: &dyn Transport,
     host: &Host,
     secrets: &Secrets,
-) -> Result<Member, String> {
-    let asked = ["rdma", "nvidia", "software"].map(Query::Probe);
-    let parts = probes::in_jobs_of(batch(&BTreeSet::from(asked), Duration::from_secs(20)), host);
+) -> Result<Participant, String> {
+    let asked = [RdmaQuery.into(), NvidiaQuery.into(), SoftwareQuery.into()];
+    let parts = in_jobs_of(batch(&BTreeSet::from(asked), Duration::from_secs(20)), host.mpi_user());
     let probes = parts.len();
     let tools = Script::new(shell!("active/tools.sh")).args(["rping", "ib_write_bw", "timeout"]);
     let mut frame = Frame { secrets: secrets.clone(), ..Frame::default() };
@@ -130,7 +130,7 @@ pub(super) async fn open(
     });
     let mut ended = Vec::new();
     let (remote, result) = transport
-        .open_and_run(host, Duration::from_secs(15), &frame, &mut |end| ended.push(end))
+        .open_and_run(host, CONNECT, &frame, &mut |end| ended.push(end))
         .await
         .map_err(|error| error.to_string())?;
     result.map_err(|error| error.to_string())?;
@@ -154,7 +154,7 @@ pub(super) async fn open(
     let subject = Subject::new(host, &facts, 0).map_err(|error| format!("its `expect`: {error}"))?;
     let devices = subject.rdma().and_then(|rdma| rdma.devices.as_ref().map_err(Clone::clone));
     let gpus = subject.nvidia().and_then(|nvidia| nvidia.smi.as_ref().map_err(Clone::clone));
-    Ok(Member {
+    Ok(Participant {
         name: host.name.clone(),
         hostname,
         rails: devices.map(|devices| ends(devices, &host.address)).map_err(|gap| gap.reason),
@@ -168,8 +168,9 @@ pub(super) async fn open(
 }
 
 /// Runs one script on a host and gives what it printed, however it ended.
+#[tracing::instrument(name = "host", level = "debug", skip_all, fields(host = member.name))]
 pub(super) async fn said(
-    member: &Member,
+    member: &Participant,
     script: Script,
     deadline: Duration,
     secrets: &Secrets,
@@ -194,7 +195,7 @@ pub(super) async fn said(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::probes::rdma::{Gid, Port};
+    use crate::facts::rdma::{Gid, Port};
 
     #[test]
     fn ends_are_ports_that_are_up_and_can_be_reached() {

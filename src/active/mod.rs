@@ -9,7 +9,7 @@
 //!
 //! A tool whose output is not understood is an error, never a pass.
 
-pub mod catalogue;
+pub mod gate;
 mod jobs;
 pub mod judge;
 mod member;
@@ -19,4 +19,4 @@ pub mod perftest;
 pub mod rping;
 mod run;
 
-pub use run::{Found, run};
+pub use run::{Traffic, run};

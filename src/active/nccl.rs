@@ -1,5 +1,4 @@
-//! nccl-tests: tables of three generations, and the log lines that prove the path (domain H1, H3, H8,
-//! N9 to N12, N19).
+//! nccl-tests: tables of three generations, and the log lines that prove the path.
 
 use std::collections::BTreeSet;
 
@@ -258,7 +257,7 @@ impl Run {
         let last = output.lines().map(str::trim).rfind(|line| !line.trim_matches('-').is_empty());
         let first = self.trouble.first().or(self.warnings.first()).cloned();
         let message = first.unwrap_or_else(|| match last {
-            Some(last) => format!("it printed no table, and last of all: {last}"),
+            Some(last) => format!("it printed no table; its last line is: {last}"),
             None => "it printed nothing".to_owned(),
         });
         // Every rank says the same.
@@ -320,7 +319,7 @@ impl Judgement {
     }
 }
 
-/// Judges a run: 95 % of what is expected pass, 85 % warn (domain H3).
+/// Judges a run: 95 % of what is expected pass, 85 % warn.
 pub fn judge(run: &Run, gate: &Gate) -> Judgement {
     let mut judged = Judgement::default();
     judged.fails.extend(run.trouble.iter().cloned());
@@ -475,7 +474,7 @@ mod tests {
         assert!(parse(&format!("{plugin}\n{NEW}")).unwrap().trouble.is_empty());
         assert_eq!(
             parse("# Collective test starting: all_reduce_perf\n").unwrap_err().message,
-            "it printed no table, and last of all: # Collective test starting: all_reduce_perf"
+            "it printed no table; its last line is: # Collective test starting: all_reduce_perf"
         );
     }
 

@@ -84,7 +84,7 @@ impl Outcomes {
     }
 
     /// What is proven, after the suspects were tested again.
-    pub fn verdict(&self, again: &Self) -> Blame {
+    pub fn blame(&self, again: &Self) -> Blame {
         let mut blame = Blame::default();
         let bad: BTreeSet<usize> =
             self.suspects().into_iter().filter(|host| again.suspects().contains(host)).collect();
@@ -163,7 +163,7 @@ mod tests {
                     prop_assert!(busy.insert(*one) && busy.insert(*other), "{round:?}");
                 }
             }
-            let blame = first.verdict(&played(&rounds, &bad, &[]));
+            let blame = first.blame(&played(&rounds, &bad, &[]));
             prop_assert_eq!(blame.hosts.into_iter().collect::<Vec<_>>(), bad);
             prop_assert!(blame.between.is_empty() && blame.either.is_empty());
         }
@@ -173,7 +173,7 @@ mod tests {
     fn a_cut_link_blames_neither_host() {
         let first = played(&neighbours(6), &[], &[(2, 3)]);
         let second = played(&first.again(), &[], &[(2, 3)]);
-        let blame = first.verdict(&second);
+        let blame = first.blame(&second);
         assert_eq!((blame.hosts.len(), blame.between), (0, vec![(2, 3)]));
     }
 
@@ -181,7 +181,7 @@ mod tests {
     fn two_hosts_cannot_tell_which_of_them() {
         let first = played(&neighbours(2), &[1], &[]);
         assert!(first.again().is_empty());
-        assert_eq!(first.verdict(&Outcomes::default()).either, [(0, 1)]);
+        assert_eq!(first.blame(&Outcomes::default()).either, [(0, 1)]);
         assert!(neighbours(1).is_empty());
     }
 }

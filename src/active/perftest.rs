@@ -1,4 +1,4 @@
-//! `ib_write_bw` and its kin: the table that perftest prints (domain H4, H5, N6 to N8).
+//! `ib_write_bw` and its kin: the table that perftest prints.
 
 /// What a bandwidth test showed.
 #[derive(Debug, Clone, PartialEq)]

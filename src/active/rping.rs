@@ -1,4 +1,4 @@
-//! `rping`: whether two hosts reach each other over RDMA at all (domain H6, N5).
+//! `rping`: whether two hosts reach each other over RDMA at all.
 
 /// Whether the client's output shows so many pings.
 ///

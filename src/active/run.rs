@@ -5,11 +5,12 @@ use std::time::Duration;
 
 use futures::StreamExt as _;
 
-use super::catalogue::{self, BANDWIDTH, RPING};
-use super::judge::{Ended, Tests, Trial, results};
-use super::member::{End, Member, open, said, skipped, untold};
+use super::judge::{PairEnded, PairTrial, RailTests, results};
+use super::member::{Participant, RailEnd, open, said, skipped, untold};
 use super::pairs::{Round, neighbours};
 use super::{jobs, perftest, rping};
+use crate::checks;
+use crate::checks::active::{BANDWIDTH, RPING};
 use crate::events::{CheckResult, PairTest};
 use crate::inventory::Host;
 use crate::secrets::Secrets;
@@ -24,12 +25,12 @@ const SECONDS: u64 = 3;
 const DEADLINE: Duration = Duration::from_secs(90);
 /// What is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Test {
+enum Tool {
     Rping,
     Bandwidth,
 }
 
-impl Test {
+impl Tool {
     fn check(self) -> &'static str {
         match self {
             Self::Rping => RPING,
@@ -47,7 +48,7 @@ impl Test {
 
 /// What tests between hosts found.
 #[derive(Debug, Default)]
-pub struct Found {
+pub struct Traffic {
     /// Results by host.
     pub results: BTreeMap<String, Vec<CheckResult>>,
     /// What pairs carry.
@@ -61,28 +62,31 @@ pub async fn run(
     secrets: &Secrets,
     parallel: usize,
     say: &(dyn Fn(&str) + Send + Sync),
-) -> Found {
-    let opened: Vec<(String, Result<Member, String>)> = futures::stream::iter(hosts)
+) -> Traffic {
+    let opened: Vec<(String, Result<Participant, String>)> = futures::stream::iter(hosts)
         .map(|host| async { (host.name.clone(), open(transport, host, secrets).await) })
         .buffered(parallel.max(1))
         .collect()
         .await;
-    let mut found = Found::default();
+    let mut found = Traffic::default();
     let mut members = Vec::new();
     for (name, member) in opened {
         match member {
             Ok(member) => members.push(member),
             Err(reason) => {
-                let all = catalogue::CHECKS.iter().map(|check| untold(check.id, &reason));
+                let all = checks::TABLE
+                    .iter()
+                    .filter(|check| check.needs == checks::Needs::Active)
+                    .map(|check| untold(check.id, &reason));
                 found.results.insert(name, all.collect());
             }
         }
     }
     let mut results = Vec::new();
-    for test in [Test::Rping, Test::Bandwidth] {
+    for test in [Tool::Rping, Tool::Bandwidth] {
         let (told, pairs) = tested(test, &members, secrets, say).await;
         results.push(told);
-        if test == Test::Bandwidth {
+        if test == Tool::Bandwidth {
             found.pairs = pairs;
         }
     }
@@ -103,8 +107,8 @@ pub async fn run(
 
 /// One test on all rails: results by place in `members`, and every pair.
 async fn tested(
-    test: Test,
-    members: &[Member],
+    test: Tool,
+    members: &[Participant],
     secrets: &Secrets,
     say: &(dyn Fn(&str) + Send + Sync),
 ) -> (BTreeMap<usize, CheckResult>, Vec<PairTest>) {
@@ -119,7 +123,7 @@ async fn tested(
             all.insert(place, skipped(test.check(), "no RDMA device that is up and has an address"));
         } else if !member.tools.contains(test.tool()) || !member.tools.contains("timeout") {
             all.insert(place, untold(test.check(), &format!("{} is not installed", test.tool())));
-        } else if test == Test::Rping && !rails.values().any(|end| end.own_address) {
+        } else if test == Tool::Rping && !rails.values().any(|end| end.own_address) {
             all.insert(
                 place,
                 skipped(test.check(), "InfiniBand ports without an address: see active.ib_write_bw"),
@@ -129,15 +133,15 @@ async fn tested(
     let ready: Vec<usize> = (0..members.len()).filter(|place| !all.contains_key(place)).collect();
     let names: Vec<String> = members.iter().map(|member| member.name.clone()).collect();
     let rails: BTreeSet<&String> =
-        ready.iter().filter_map(|place| members.get(*place)).flat_map(Member::rails).collect();
-    let mut by_rail: BTreeMap<String, Tests> = BTreeMap::new();
+        ready.iter().filter_map(|place| members.get(*place)).flat_map(Participant::rails).collect();
+    let mut by_rail: BTreeMap<String, RailTests> = BTreeMap::new();
     for rail in rails {
         let on: Vec<usize> = ready
             .iter()
             .copied()
             .filter(|place| members.get(*place).is_some_and(|member| member.end(rail).is_some()))
             .collect();
-        let mut tests = Tests { command: test.tool().to_owned(), ..Tests::default() };
+        let mut tests = RailTests { command: test.tool().to_owned(), ..RailTests::default() };
         let placed = |rounds: Vec<Round>| -> Vec<Round> {
             let place = |at: usize| on.get(at).copied().unwrap_or_default();
             rounds
@@ -162,7 +166,7 @@ async fn tested(
         }
         by_rail.insert(rail.clone(), tests);
     }
-    all.extend(results(test.check(), catalogue::hint(test.check()), &names, &by_rail));
+    all.extend(results(test.check(), checks::hint(test.check()), &names, &by_rail));
     for place in ready {
         all.entry(place).or_insert_with(|| skipped(test.check(), "no other host to test it with"));
     }
@@ -171,12 +175,12 @@ async fn tested(
 
 /// The tests of one round, all at the same time.
 async fn round_of(
-    test: Test,
+    test: Tool,
     rail: &str,
     round: &Round,
-    members: &[Member],
+    members: &[Participant],
     secrets: &Secrets,
-) -> BTreeMap<super::pairs::Pair, Trial> {
+) -> BTreeMap<super::pairs::Pair, PairTrial> {
     let tests = round.iter().map(|pair| async move {
         let sides = members.get(pair.0).zip(members.get(pair.1));
         let mut gbps = None;
@@ -184,32 +188,32 @@ async fn round_of(
             Some((server, client)) => pair_of(test, rail, (server, client), secrets, &mut gbps).await,
             None => Err("no such host".to_owned()),
         };
-        ((pair.0.min(pair.1), pair.0.max(pair.1)), Trial { ended, gbps })
+        ((pair.0.min(pair.1), pair.0.max(pair.1)), PairTrial { ended, gbps })
     });
     futures::future::join_all(tests).await.into_iter().collect()
 }
 
 /// Tests one pair; what it carries goes into `gbps`.
 async fn pair_of(
-    test: Test,
+    test: Tool,
     rail: &str,
-    (server, client): (&Member, &Member),
+    (server, client): (&Participant, &Participant),
     secrets: &Secrets,
     gbps: &mut Option<f64>,
-) -> Ended {
+) -> PairEnded {
     let (Some(here), Some(there)) = (server.end(rail), client.end(rail)) else {
         return Err("the rail is gone".to_owned());
     };
     let (serve, send) = match test {
-        Test::Rping => {
+        Tool::Rping => {
             let args = [here.address.clone(), PINGS.to_string()];
             (
                 Script::new(shell!("active/rping_server.sh")).args(args.clone()),
                 Script::new(shell!("active/rping_client.sh")).args(args),
             )
         }
-        Test::Bandwidth => {
-            let script = |end: &End| {
+        Tool::Bandwidth => {
+            let script = |end: &RailEnd| {
                 let gid = end.gid.map(|gid| gid.to_string()).unwrap_or_default();
                 let args = [SECONDS.to_string(), end.device.clone(), end.port.to_string(), gid];
                 Script::new(shell!("active/bandwidth.sh")).args(args)
@@ -226,8 +230,8 @@ async fn pair_of(
         Ok(_) => error,
     };
     match test {
-        Test::Rping => rping::client(&text, PINGS).map(|()| format!("{PINGS} pings")).map_err(or_server),
-        Test::Bandwidth => {
+        Tool::Rping => rping::client(&text, PINGS).map(|()| format!("{PINGS} pings")).map_err(or_server),
+        Tool::Bandwidth => {
             let seen = perftest::bandwidth(&text).map_err(or_server)?;
             *gbps = Some(seen.average_gbps);
             let told = format!("{:.1} Gb/s", seen.average_gbps);

@@ -1,189 +1,195 @@
-//! The driver stack across its layers (domain B11 to B15).
+//! The driver in its layers: module, packages, kernels.
 
-use super::verdict::{Checked, Findings, Verdict};
-use super::{Check, Kind, Subject};
+use super::shared::values::{fits, majority};
+use super::shared::verdict::{Checked, Findings, Verdict};
+use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::probes::GapKind;
-use crate::probes::driver::Kernel;
+use crate::facts::GapKind;
+use crate::facts::driver::{Driver, DriverPackage, Kernel};
+use crate::facts::driver_upkeep::Upkeep;
 
 const SYSFS: &str = "/sys/module/nvidia/version";
 const PROC: &str = "/proc/driver/nvidia/version";
 const MODINFO: &str = "modinfo nvidia";
 const SMI: &str = "nvidia-smi -q -x";
 
-pub(super) const CHECKS: &[Check] = &[
+pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
         id: "driver.coherence",
-        title: "the driver is of one version in all its layers",
-        kind: Kind::Idle,
+        title: "module, libraries and packages of the driver have one version",
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "the same version for the loaded module, the module on disk, its packages and the libraries",
+        expects: "the loaded module, the module on disk, the packages and the libraries have the same version",
         why: "An upgrade replaces libraries and files under a loaded module: every new CUDA program fails with \"Driver/library version mismatch\".",
-        hint: "reboot, or end all users of the GPUs and load the modules anew; then keep upgrades away (driver.upgrades)",
-        source: "domain B12, B15, L1",
+        hint: "reboot, or stop all programs that use the GPUs and reload the modules; then stop unattended upgrades (driver.upgrades)",
+        source: "NVIDIA Driver Installation Guide; modinfo(8); Linux kernel: Documentation/ABI/stable/sysfs-module",
         run: coherence,
     },
     Check {
         id: "driver.version",
         title: "the driver has the declared version",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "`expect.driver.version`, whole or its branch; skipped when it is not declared",
+        expects: "`expect.driver.version`, a full version or a branch; skipped when it is not declared",
         why: "Jobs, containers and fabric managers are built and tested for one branch.",
         hint: "apply the playbook that installs the driver, then reboot",
-        source: "domain B2, B15",
+        source: "Linux kernel: Documentation/ABI/stable/sysfs-module",
         run: version,
     },
     Check {
         id: "driver.flavour",
-        title: "the kernel module is of the declared flavour",
-        kind: Kind::Idle,
+        title: "the kernel module is the declared one, open or proprietary",
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`expect.driver.open`; skipped when it is not declared",
         why: "DMA-BUF and Blackwell need the open module; GPUs before Turing need the proprietary one.",
-        hint: "install the packages of the other flavour, build the module anew and reboot",
-        source: "domain B1, B2, C12",
+        hint: "install the packages of the other module, rebuild it and reboot",
+        source: "NVIDIA Driver Installation Guide",
         run: flavour,
     },
     Check {
         id: "driver.cuda",
-        title: "the driver takes the CUDA that is used",
-        kind: Kind::Idle,
+        title: "the driver supports the CUDA version in use",
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "at least the major version of the toolkit in /usr/local/cuda, and `expect.driver.cuda`",
-        why: "Programs of a newer CUDA than the driver takes fail at start.",
-        hint: "a newer driver, or an older toolkit: `nvidia-smi -q` shows the highest CUDA that the driver takes",
-        source: "domain B2, B14",
+        expects: "the driver supports the major version of the toolkit in /usr/local/cuda, and `expect.driver.cuda`",
+        why: "Programs built with a newer CUDA than the driver supports fail when they start.",
+        hint: "install a newer driver or an older toolkit; `nvidia-smi -q` shows the highest CUDA that the driver supports",
+        source: "CUDA Compatibility (NVIDIA); nvidia-smi(1)",
         run: cuda,
     },
     Check {
         id: "driver.packages",
-        title: "all driver packages are of one version",
-        kind: Kind::Idle,
+        title: "all packages of the driver have one version",
+        needs: Needs::Idle,
         severity: Warn,
-        expects: "one version for libnvidia-*, nvidia-utils-*, nvidia-dkms-* and their kin",
+        expects: "libnvidia-*, nvidia-utils-*, nvidia-dkms-* and related packages have one version",
         why: "Packages of two families or branches replace each other's files; the next upgrade breaks the driver.",
-        hint: "`dpkg -l '*nvidia*'`: purge what is of another branch, then hold the rest",
-        source: "domain B3, B15",
+        hint: "`dpkg -l '*nvidia*'` lists them: purge those of another branch, then hold the rest",
+        source: "NVIDIA Driver Installation Guide; dpkg-query(1); rpm(8)",
         run: packages,
     },
     Check {
         id: "driver.headers",
-        title: "the kernels have their headers, where DKMS builds the driver",
-        kind: Kind::Idle,
+        title: "where DKMS builds the driver, the headers of the kernels are installed",
+        needs: Needs::Idle,
         severity: Warn,
         expects: "headers of the running kernel and of the one that boots next",
         why: "Without them DKMS builds nothing for a new kernel, and the host comes back without GPUs.",
         hint: "install linux-headers-$(uname -r), or kernel-devel-$(uname -r)",
-        source: "domain B1, B3, L4",
+        source: "dkms(8); NVIDIA Driver Installation Guide",
         run: headers,
     },
     Check {
         id: "driver.dkms",
         title: "DKMS built its modules for the kernel that boots next",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "`installed` for the next kernel, for each module that any kernel has, and no difference to what was built",
+        expects: "`dkms status` says `installed` for the next kernel, for each module that is installed for any kernel",
         why: "After the next reboot the GPUs or the cards of the fabric have no driver.",
         hint: "`dkms autoinstall -k KERNEL`; the log of a failure is /var/lib/dkms/NAME/VERSION/build/make.log",
-        source: "domain B12, L4",
+        source: "dkms(8)",
         run: dkms,
     },
     Check {
         id: "driver.next_kernel",
         title: "the kernel that boots next has an nvidia module",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
         expects: "nvidia.ko below /lib/modules of the next kernel",
-        why: "After the next reboot there is no driver, whoever built the present one.",
+        why: "Without it the host comes back from its next reboot without a driver.",
         hint: "install the modules for that kernel (linux-modules-nvidia-*, or headers and `dkms autoinstall -k KERNEL`)",
-        source: "domain B12, L4",
+        source: "dkms(8); depmod(8)",
         run: next_kernel,
     },
     Check {
         id: "driver.nouveau",
         title: "nouveau is not loaded",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
         expects: "no /sys/module/nouveau on a host with NVIDIA GPUs",
         why: "nouveau holds the GPUs, so that the NVIDIA module finds none.",
         hint: "blacklist nouveau, rebuild the initramfs and reboot",
-        source: "domain B9",
+        source: "NVIDIA Driver Installation Guide; modprobe.d(5)",
         run: nouveau,
     },
     Check {
         id: "driver.fabric_manager",
-        title: "the fabric manager runs and is of the driver's version",
-        kind: Kind::Idle,
+        title: "the fabric manager runs and has the driver's version",
+        needs: Needs::Idle,
         severity: Fail,
         expects: "on hosts with NVSwitches: nvidia-fabricmanager active, its version exactly that of the driver",
-        why: "Without it, or with another patch level, CUDA fails with error 802 though nvidia-smi looks well.",
+        why: "Without it, or with another patch level, CUDA fails with error 802 although nvidia-smi reports no problem.",
         hint: "install the fabric manager of exactly the driver's version, `systemctl enable --now nvidia-fabricmanager`",
-        source: "domain B14, L5",
+        source: "Fabric Manager for NVIDIA NVSwitch Systems (user guide)",
         run: fabric_manager,
     },
     Check {
         id: "driver.upgrades",
         title: "nothing upgrades the driver by itself",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
-        expects: "unattended-upgrades and dnf-automatic off, or the packages of the driver held or excepted",
+        expects: "unattended-upgrades and dnf-automatic are off, or they leave the packages of the driver alone",
         why: "Upgrades overnight are the usual cause of \"Driver/library version mismatch\".",
         hint: "set `APT::Periodic::Unattended-Upgrade \"0\";`, and hold the packages of the driver",
-        source: "domain B13, L1",
+        source: "unattended-upgrade(8); apt.conf(5); apt-mark(8)",
         run: upgrades,
     },
     Check {
-        id: "system.reboot",
-        title: "no reboot is due",
-        kind: Kind::Idle,
-        severity: Warn,
-        expects: "no sign of one: reboot-required, a newer kernel, a newer driver on disk",
-        why: "What was installed is not what runs, and the next reboot changes it at a bad time.",
-        hint: "drain the host and reboot it, or let `provision apply` do it with `policy.reboot: allow`",
-        source: "domain B11",
-        run: reboot,
+        id: "driver.log",
+        title: "the driver logged no error when it started",
+        needs: Needs::Idle,
+        severity: Fail,
+        expects: "no RmInitAdapter failure, no API mismatch, no unknown symbols of peer memory, no blocked nvidia-smi",
+        why: "The kernel's log has the reason before any tool shows the effect.",
+        hint: "RmInitAdapter: reboot, then replace the GPU; API mismatch: see driver.coherence; unknown symbols: rebuild the driver after installing OFED",
+        source: "NVIDIA/open-gpu-kernel-modules, its kernel messages; Linux kernel: Documentation/admin-guide/sysctl/kernel.rst",
+        run: complaints,
     },
 ];
 
 fn coherence(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
-    let loaded = subject.loaded()?;
-    let driver = subject.driver().map_err(|gap| Verdict::gap(&gap, None))?;
+    let driver = subject.driver()?;
     let mut findings = Findings::default();
     // The library says so itself, whatever the files say.
     if let Ok(nvidia) = subject.nvidia()
         && let Err(gap) = &nvidia.smi
         && gap.output.contains("version mismatch")
     {
-        findings.wrong("libraries", "not of the loaded module's version", SMI, &gap.output);
+        findings.wrong("libraries", "their version differs from the loaded module's", SMI, &gap.output);
     }
-    let Some(version) = loaded.version.as_deref() else {
+    let Some(loaded) = &driver.loaded else {
         if findings.is_well() {
             let text = "the nvidia module is not loaded";
             return Err(Verdict::follows(text, SYSFS, "no such file", "gpu.answers"));
         }
         return Ok(findings.verdict(""));
     };
-    if let Some(seen) = loaded.proc_version().filter(|seen| *seen != version) {
-        let how = format!("{seen}, the loaded module is {version}");
-        findings.wrong(PROC, how, PROC, loaded.proc.as_deref().unwrap_or(""));
+    let version = loaded.version.as_str();
+    if let Some(seen) = loaded.banner_version().filter(|seen| *seen != version) {
+        let how = format!("version {seen}, but {version} is loaded");
+        findings.wrong(PROC, how, PROC, loaded.banner.as_deref().unwrap_or(""));
     }
-    match &driver.disk {
-        Ok(disk) if disk.version != version => {
-            let how = format!("{}, {version} is loaded", disk.version);
+    match (&driver.disk, &driver.disk_gap) {
+        (Some(disk), _) if disk.version != version => {
+            let how = format!("version {}, but {version} is loaded", disk.version);
             findings.wrong("module on disk", how, MODINFO, format!("version: {}", disk.version));
         }
-        Ok(_) => {}
-        Err(gap) => findings.unknown("module on disk", gap.reason.clone(), MODINFO),
+        (Some(_), _) | (None, None) => {}
+        (None, Some(gap)) => findings.unknown("module on disk", gap.reason.clone(), MODINFO),
     }
-    for package in driver.packages.iter().flatten().filter(|package| is_of_release(&package.name)) {
-        if package.version != version {
-            let how = format!("{}, {version} is loaded", package.version);
-            findings.wrong(&package.name, how, "packages", format!("{} {}", package.name, package.version));
-        }
+    for package in of_release(driver).filter(|package| package.upstream() != version) {
+        let seen = package.upstream();
+        let how = format!("version {seen}, but {version} is loaded");
+        findings.wrong(&package.name, how, "packages", format!("{} {seen}", package.name));
     }
     Ok(findings.verdict(version))
+}
+
+/// Installed packages that carry the version of the driver.
+fn of_release(driver: &Driver) -> impl Iterator<Item = &DriverPackage> {
+    driver.packages.iter().filter(|package| !package.broken && is_of_release(&package.name))
 }
 
 /// Packages that carry the libraries and the module, and so the version of the driver.
@@ -193,18 +199,12 @@ fn is_of_release(name: &str) -> bool {
         .any(|stem| name.starts_with(stem))
 }
 
-/// Whether a version is the wanted one: whole, or its first parts.
-pub(super) fn fits(seen: &str, wanted: &str) -> bool {
-    let rest = seen.strip_prefix(wanted);
-    rest.is_some_and(|rest| rest.is_empty() || rest.starts_with('.'))
-}
-
 fn version(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
     let Some(wanted) = subject.expect_driver().version else {
         return Err(Verdict::Skip("expect.driver.version is not declared".to_owned()));
     };
-    match subject.loaded()?.version.as_deref() {
+    match subject.loaded()?.map(|loaded| loaded.version.as_str()) {
         Some(seen) if fits(seen, &wanted) => Ok(Verdict::Pass(seen.to_owned())),
         Some(seen) => Ok(Verdict::finding(format!("{seen}, expected {wanted}"), SYSFS, seen)),
         None => Ok(Verdict::finding("the nvidia module is not loaded", SYSFS, "no such file")),
@@ -218,8 +218,8 @@ fn flavour(subject: &Subject<'_>) -> Checked {
     };
     let loaded = subject.loaded()?;
     let word = |open: bool| if open { "open" } else { "proprietary" };
-    let line = loaded.proc.as_deref().unwrap_or("no such file");
-    match loaded.is_open() {
+    let line = loaded.and_then(|loaded| loaded.banner.as_deref()).unwrap_or("no such file");
+    match loaded.and_then(|loaded| loaded.open) {
         Some(open) if open == wanted => Ok(Verdict::Pass(word(open).to_owned())),
         Some(open) => Ok(Verdict::finding(format!("{}, expected {}", word(open), word(wanted)), PROC, line)),
         None => Err(Verdict::follows("the module is not loaded", PROC, line, "gpu.answers")),
@@ -234,21 +234,21 @@ fn release(text: &str) -> Option<(u32, u32)> {
 
 fn cuda(subject: &Subject<'_>) -> Checked {
     let smi = subject.smi()?;
-    let driver = subject.driver().map_err(|gap| Verdict::gap(&gap, None))?;
+    let upkeep = subject.upkeep()?;
     let Some((takes, text)) = smi.cuda.as_deref().and_then(|text| Some((release(text)?, text))) else {
-        return Err(Verdict::unknown("the driver does not tell its CUDA version", SMI, "no cuda_version"));
+        return Err(Verdict::unknown("the driver does not show its CUDA version", SMI, "no cuda_version"));
     };
     let mut findings = Findings::default();
     let line = format!("cuda_version {text}");
     if let Some(wanted) = subject.expect_driver().cuda
         && release(&wanted).is_none_or(|wanted| takes < wanted)
     {
-        findings.wrong("the driver", format!("takes CUDA {text}, expected {wanted}"), SMI, &line);
+        findings.wrong("the driver", format!("supports CUDA {text}, expected {wanted}"), SMI, &line);
     }
-    match &driver.toolkit {
+    match &upkeep.toolkit {
         // Within a major version older drivers take newer toolkits.
         Ok(toolkit) if release(toolkit).is_some_and(|toolkit| toolkit.0 > takes.0) => {
-            let how = format!("is CUDA {toolkit}, the driver takes {text}");
+            let how = format!("is CUDA {toolkit}, the driver supports {text}");
             findings.wrong("/usr/local/cuda", how, SMI, &line);
         }
         Ok(_) => {}
@@ -260,37 +260,38 @@ fn cuda(subject: &Subject<'_>) -> Checked {
 
 fn packages(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
-    let driver = subject.driver().map_err(|gap| Verdict::gap(&gap, None))?;
-    let all = match &driver.packages {
-        Err(gap) if gap.kind == GapKind::Absent => return Err(Verdict::Skip(gap.reason.clone())),
-        seen => subject.seen(Ok(seen), None)?,
-    };
-    let of_release: Vec<_> = all.iter().filter(|package| is_of_release(&package.name)).collect();
-    let Some(usual) = super::gpu::majority(of_release.iter().map(|package| package.version.clone()))
-        .or_else(|| of_release.first().map(|package| package.version.clone()))
+    let driver = subject.driver()?;
+    match &driver.packages_gap {
+        Some(gap) if gap.kind == GapKind::Absent => return Err(Verdict::Skip(gap.reason.clone())),
+        Some(gap) => return Err(Verdict::gap(gap, None)),
+        None => {}
+    }
+    let of_release: Vec<_> = of_release(driver).collect();
+    let Some(usual) = majority(of_release.iter().map(|package| package.upstream().to_owned()))
+        .or_else(|| of_release.first().map(|package| package.upstream().to_owned()))
     else {
-        return Err(Verdict::Skip("the driver is not from packages".to_owned()));
+        return Err(Verdict::Skip("the driver was not installed from packages".to_owned()));
     };
     let mut findings = Findings::default();
-    for package in of_release.iter().filter(|package| package.version != usual) {
-        let how = format!("{}, the others are {usual}", package.version);
-        findings.wrong(&package.name, how, "packages", format!("{} {}", package.name, package.version));
+    for package in of_release.iter().filter(|package| package.upstream() != usual) {
+        let how = format!("version {}, the others have {usual}", package.upstream());
+        findings.wrong(&package.name, how, "packages", format!("{} {}", package.name, package.upstream()));
     }
     Ok(findings.verdict(format!("{} packages of {usual}", of_release.len())))
 }
 
 /// Whether DKMS builds the nvidia module on this host.
 fn is_dkms(subject: &Subject<'_>) -> bool {
-    let Ok(driver) = subject.driver() else { return false };
-    driver.dkms.iter().flatten().any(|line| line.module.starts_with("nvidia"))
-        || driver.disk.as_ref().is_ok_and(|disk| disk.file.contains("/dkms/"))
+    let built = |upkeep: &Upkeep| upkeep.dkms.iter().flatten().any(|line| line.module.starts_with("nvidia"));
+    let file = |driver: &Driver| driver.disk.as_ref().is_some_and(|disk| disk.file.contains("/dkms/"));
+    subject.upkeep().is_ok_and(built) || subject.driver().is_ok_and(file)
 }
 
 /// The kernel that boots next, when that is known and not somebody else's.
 fn next<'s>(subject: &'s Subject<'_>) -> Result<(&'s str, Option<&'s Kernel>), Verdict> {
     subject.has_own_kernel()?;
     let release = subject.fact("/boot/next_kernel")?;
-    Ok((release, subject.loaded()?.kernels.iter().find(|kernel| kernel.release == release)))
+    Ok((release, subject.driver()?.kernels.iter().find(|kernel| kernel.image && kernel.release == release)))
 }
 
 fn headers(subject: &Subject<'_>) -> Checked {
@@ -307,7 +308,7 @@ fn headers(subject: &Subject<'_>) -> Checked {
             let file = format!("/lib/modules/{running}/build/Makefile");
             findings.wrong(running, "no headers of the running kernel", file, "no such file");
         }
-        None => findings.unknown(running, "the host did not tell", "facts.kernel"),
+        None => findings.unknown(running, "the host gave no answer", "facts.kernel"),
     }
     if let Some(kernel) = kernel.filter(|kernel| kernel.release != running && !kernel.headers) {
         let file = format!("/lib/modules/{next}/build/Makefile");
@@ -318,8 +319,7 @@ fn headers(subject: &Subject<'_>) -> Checked {
 
 fn dkms(subject: &Subject<'_>) -> Checked {
     let (next, _) = next(subject)?;
-    let driver = subject.driver().map_err(|gap| Verdict::gap(&gap, None))?;
-    let lines = match &driver.dkms {
+    let lines = match &subject.upkeep()?.dkms {
         Err(gap) if gap.kind == GapKind::Absent || !is_dkms(subject) => {
             return Err(Verdict::Skip(gap.reason.clone()));
         }
@@ -341,7 +341,7 @@ fn dkms(subject: &Subject<'_>) -> Checked {
         }
     }
     if installed.is_empty() {
-        return Err(Verdict::Skip("DKMS built nothing".to_owned()));
+        return Err(Verdict::Skip("DKMS installed no module".to_owned()));
     }
     Ok(findings.verdict(format!("{} modules for {next}", installed.len())))
 }
@@ -363,7 +363,7 @@ fn next_kernel(subject: &Subject<'_>) -> Checked {
 
 fn nouveau(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
-    if subject.loaded()?.nouveau {
+    if subject.driver()?.nouveau {
         return Ok(Verdict::finding("nouveau is loaded", "/sys/module/nouveau", "is there"));
     }
     Ok(Verdict::Pass("not loaded".to_owned()))
@@ -376,8 +376,8 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
     if switches.is_none_or(Vec::is_empty) {
         return Err(Verdict::Skip("no NVSwitch".to_owned()));
     }
-    let driver = subject.driver().map_err(|gap| Verdict::gap(&gap, None))?;
-    let state = match &driver.fabric_state {
+    let upkeep = subject.upkeep()?;
+    let state = match &upkeep.fabric_state {
         // A container is no place for units; its version is still to be looked at.
         Err(_) if subject.is_container() => "active",
         seen => subject.seen(Ok(seen), None)?.as_str(),
@@ -386,10 +386,10 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
     if state != "active" {
         findings.wrong("nvidia-fabricmanager", state, UNIT, state);
     }
-    let loaded = subject.loaded()?.version.as_deref();
-    match (&driver.fabric_version, loaded) {
+    let loaded = subject.loaded()?.map(|loaded| loaded.version.as_str());
+    match (&upkeep.fabric_version, loaded) {
         (Ok(seen), Some(loaded)) if seen != loaded => {
-            let how = format!("{seen}, the driver is {loaded}");
+            let how = format!("version {seen}, the driver is {loaded}");
             findings.wrong("nv-fabricmanager", how, "nv-fabricmanager -v", seen);
         }
         (Err(gap), _) if gap.kind == GapKind::Missing => {
@@ -403,16 +403,15 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
 
 fn upgrades(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
-    let driver = subject.driver().map_err(|gap| Verdict::gap(&gap, None))?;
-    let upgrades = subject.seen(Ok(&driver.upgrades), None)?;
+    let upgrades = subject.seen(Ok(&subject.upkeep()?.upgrades), None)?;
     let Some(tool) = upgrades.armed() else {
-        return Ok(Verdict::Pass("nothing upgrades by itself".to_owned()));
+        return Ok(Verdict::Pass("no upgrade runs unattended".to_owned()));
     };
     if upgrades.exceptions.iter().any(|entry| entry.contains("nvidia")) {
-        return Ok(Verdict::Pass(format!("{tool} leaves out nvidia")));
+        return Ok(Verdict::Pass(format!("{tool} leaves the nvidia packages alone")));
     }
-    let mut of_release = driver.packages.iter().flatten().filter(|package| is_of_release(&package.name));
-    let held = of_release.clone().next().is_some() && of_release.all(|package| package.held);
+    let of_release: Vec<_> = of_release(subject.driver()?).collect();
+    let held = !of_release.is_empty() && of_release.iter().all(|package| package.held);
     if held {
         return Ok(Verdict::Pass(format!("{tool} is on, the packages of the driver are held")));
     }
@@ -423,21 +422,22 @@ fn upgrades(subject: &Subject<'_>) -> Checked {
     Ok(Verdict::finding(format!("{tool} may replace the driver"), "upgrades", line))
 }
 
-fn reboot(subject: &Subject<'_>) -> Checked {
-    subject.has_own_kernel()?;
-    subject.is_of_cluster()?;
-    let texts = |path: &str| -> Option<Vec<&str>> {
-        Some(subject.facts.pointer(path)?.as_array()?.iter().filter_map(serde_json::Value::as_str).collect())
-    };
-    let Some(reasons) = texts("/boot/reasons") else {
-        return Err(Verdict::unknown("the host did not tell", "facts.boot", "no answer"));
-    };
-    if reasons.is_empty() {
-        return Ok(Verdict::Pass("none is due".to_owned()));
+fn complaints(subject: &Subject<'_>) -> Checked {
+    const SIGNS: &[(&str, &str)] = &[
+        ("RmInitAdapter failed", "a GPU could not be initialised"),
+        ("API mismatch", "a program uses libraries of another driver version"),
+        ("The NVIDIA probe routine was not called", "another driver holds a GPU"),
+        ("Unknown symbol ib_register_peer_memory_client", "nvidia_peermem does not fit the loaded ib_core"),
+        ("disagrees about version of symbol", "a module was built against other versions of modules"),
+        ("task nvidia-smi", "nvidia-smi was blocked"),
+    ];
+    subject.has_gpus()?;
+    let log = subject.log()?;
+    let mut findings = Findings::default();
+    for (sign, how) in SIGNS {
+        if let Some(line) = log.with(&[sign]).last() {
+            findings.wrong("the driver", *how, log.command.clone(), line);
+        }
     }
-    Ok(Verdict::finding(
-        format!("a reboot is due: {}", reasons.join("; ")),
-        "facts.boot.reasons",
-        reasons.join("; "),
-    ))
+    Ok(findings.verdict("none"))
 }

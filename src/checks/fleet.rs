@@ -1,136 +1,182 @@
-//! What is compared over hosts: outliers of a group, and what only one host may have (domain M8, L10,
-//! L15, L16, F).
+//! What is compared over hosts: outliers of a group, and what only one host may have.
 
 use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 use sha2::Digest as _;
 
-use super::compare::{Same, Unique, alone, same};
-use super::{Check, Kind, Subject};
+use super::shared::compare::{Compared, How, alone, same};
+use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::inventory::hostlist;
+use crate::hostlist;
 
+macro_rules! compared {
+    ($id:literal, $title:literal, $severity:ident, $expects:expr, $run:ident, $why:literal, $hint:literal, $source:literal, $how:expr, $read:expr) => {
+        Compared {
+            check: Check {
+                id: $id,
+                title: $title,
+                needs: Needs::Fleet,
+                severity: $severity,
+                expects: $expects,
+                why: $why,
+                hint: $hint,
+                source: $source,
+                run: |subject| $run(subject, $id),
+            },
+            how: $how,
+            read: $read,
+        }
+    };
+}
+
+/// A value that hosts share; in braces: with whom, and the check of the host by itself.
 macro_rules! outlier {
-    ($id:literal, $title:literal, $severity:ident, $why:literal, $hint:literal, $source:literal) => {
-        Check {
-            id: $id,
-            title: $title,
-            kind: Kind::Fleet,
-            severity: $severity,
-            expects: "what more than half of the hosts of the same groups have; where none is that common all of them are named",
-            why: $why,
-            hint: $hint,
-            source: $source,
-            run: |subject| same(subject, $id),
-        }
+    ($id:literal, $title:literal, $severity:ident, $why:literal, $hint:literal, $source:literal, { everywhere: $everywhere:literal, after: $after:expr }, $read:expr) => {
+        compared!(
+            $id,
+            $title,
+            $severity,
+            "what more than half of the hosts in the same groups have; where there is no such majority, every host is named",
+            same,
+            $why,
+            $hint,
+            $source,
+            How::Alike { everywhere: $everywhere, after: $after },
+            $read
+        )
     };
 }
 
+/// A value that no two hosts have.
 macro_rules! unique {
-    ($id:literal, $title:literal, $why:literal, $hint:literal, $source:literal) => {
-        Check {
-            id: $id,
-            title: $title,
-            kind: Kind::Fleet,
-            severity: Fail,
-            expects: "another one on each host of this run",
-            why: $why,
-            hint: $hint,
-            source: $source,
-            run: |subject| alone(subject, $id),
-        }
+    ($id:literal, $title:literal, $why:literal, $hint:literal, $source:literal, $read:expr) => {
+        compared!(
+            $id,
+            $title,
+            Fail,
+            "a different value on each host of this run",
+            alone,
+            $why,
+            $hint,
+            $source,
+            How::Unique,
+            $read
+        )
     };
 }
 
-pub(super) const CHECKS: &[Check] = &[
+/// Every comparison.
+pub(in crate::checks) const COMPARED: &[Compared] = &[
     outlier!(
         "fleet.driver",
-        "all hosts of a group have one driver version",
+        "all hosts of a group have the same driver version",
         Warn,
-        "A job spans hosts: with two drivers it has two sets of bugs, and containers that start on one host only.",
+        "A job runs on several hosts: with two driver versions it meets the bugs of both, and some containers start on one host only.",
         "bring the outliers to the version of the others, then reboot them",
-        "domain M8"
+        "Linux kernel: Documentation/ABI/stable/sysfs-module",
+        { everywhere: false, after: Some("driver.coherence") },
+        |s| one(s.loaded().ok().flatten().map(|loaded| loaded.version.clone()))
     ),
     outlier!(
         "fleet.kernel",
-        "all hosts of a group run one kernel",
+        "all hosts of a group run the same kernel",
         Warn,
-        "Drivers are built for a kernel; the host with another one is the next that loses them.",
+        "Drivers are built for one kernel; a host with another kernel may come up without them.",
         "upgrade and reboot the outliers",
-        "domain M8"
+        "uname(2)",
+        { everywhere: false, after: None },
+        |s| one(text(s, "/kernel/release"))
     ),
     outlier!(
         "fleet.os",
-        "all hosts of a group have one distribution and version",
+        "all hosts of a group run the same version of the same distribution",
         Warn,
-        "What was built on one does not start on the other: another glibc, another OpenSSL.",
-        "install the outliers anew, or give them a group of their own",
-        "domain E1, M8"
+        "Programs built on one may not start on the other, which has another glibc or OpenSSL.",
+        "reinstall the outliers, or give them a group of their own",
+        "os-release(5)",
+        { everywhere: false, after: None },
+        |s| one(os(s))
     ),
     outlier!(
         "fleet.gpus",
         "all hosts of a group have the same GPUs",
         Warn,
-        "A job gets the memory and the speed of its smallest host.",
+        "A job has only the memory and the speed of its weakest host.",
         "count the GPUs of the outliers (gpu.count), or give them a group of their own",
-        "domain M8"
+        "Linux kernel: Documentation/PCI/sysfs-pci.rst",
+        { everywhere: false, after: Some("gpu.count") },
+        |s| one(gpus(s))
     ),
     outlier!(
         "fleet.vbios",
         "all hosts of a group have the same VBIOS versions",
         Warn,
-        "GPUs of one model with another VBIOS have other clocks and limits.",
+        "GPUs of the same model with another VBIOS may have other clocks and limits.",
         "ask the vendor for the VBIOS; a replaced board often has another one",
-        "domain M8"
+        "nvidia-smi(1)",
+        { everywhere: false, after: Some("gpu.vbios") },
+        |s| one(of_gpus(s, |gpu| gpu.vbios.clone()))
     ),
     outlier!(
         "fleet.ecc",
         "error correction is the same on all hosts of a group",
         Warn,
-        "Without it a GPU has more memory and no protection: jobs that fit on one host fail on another.",
+        "Without error correction some GPUs have more memory: jobs that fit on one host fail on another.",
         "`nvidia-smi -e 1` on the outliers, then a reset of their GPUs",
-        "domain L22, M8"
+        "nvidia-smi(1)",
+        { everywhere: false, after: Some("gpu.ecc") },
+        |s| one(of_gpus(s, |gpu| Some(if gpu.ecc? { "on" } else { "off" }.to_owned())))
     ),
     outlier!(
         "fleet.power_limit",
         "GPUs have the same power limit on all hosts of a group",
         Warn,
-        "A collective waits for the GPU that may draw the least.",
-        "`nvidia-smi -pl WATTS` on the outliers, and whatever sets it at boot",
-        "domain G11, M8"
+        "A collective is as slow as the GPU with the lowest limit.",
+        "`nvidia-smi -pl WATTS` on the outliers, and look for what sets the limit at boot",
+        "nvidia-smi(1)",
+        { everywhere: false, after: Some("gpu.power_limit") },
+        |s| one(of_gpus(s, |gpu| Some(format!("{} W", gpu.power_limit?.0))))
     ),
     outlier!(
         "fleet.topology",
-        "GPUs and cards are connected alike on all hosts of a group",
+        "GPUs and network cards are connected in the same way on all hosts of a group",
         Warn,
-        "Rails are built on the order of devices: a host that numbers them otherwise crosses all of its traffic.",
-        "`nvidia-smi topo -m` of both; another firmware setup, or a card in another slot",
-        "domain L16, M8"
+        "Rails follow the order of devices: on a host with another order traffic crosses from rail to rail.",
+        "compare `nvidia-smi topo -m`: the firmware setup may differ, or a card is in another slot",
+        "nvidia-smi(1), topo",
+        { everywhere: false, after: None },
+        |s| one(topology(s))
     ),
     outlier!(
         "fleet.hcas",
         "all hosts of a group have the same RDMA devices",
         Warn,
-        "NCCL_IB_HCA names devices: where a name is missing or is another card, the rail is missing.",
-        "`ls /sys/class/infiniband`; devices are named in the order in which they were found",
-        "domain C5, M8"
+        "NCCL_IB_HCA selects devices by name: where a name is missing or means another card, its rail is missing.",
+        "compare `ls /sys/class/infiniband`; the kernel names devices in the order in which it finds them",
+        "Linux kernel: Documentation/ABI/stable/sysfs-class-infiniband; NCCL User Guide: Environment Variables (NCCL_IB_HCA)",
+        { everywhere: false, after: Some("rdma.devices") },
+        |s| one(hcas(s))
     ),
     outlier!(
         "fleet.firmware",
-        "cards of a type have one firmware on all hosts of a group",
+        "cards of the same type have the same firmware on all hosts of a group",
         Warn,
-        "Mixed firmware means mixed defaults: one host behaves unlike the others under congestion.",
+        "With different firmware defaults differ: under congestion one host behaves unlike the others.",
         "bring the cards to one firmware with the vendor's tools; provision flashes nothing",
-        "domain G1, M8"
+        "Linux kernel: Documentation/ABI/stable/sysfs-class-infiniband",
+        { everywhere: false, after: Some("rdma.firmware") },
+        firmware
     ),
     outlier!(
         "fleet.mtu",
-        "network devices behind RDMA have one MTU on all hosts of a group",
+        "network devices behind RDMA have the same MTU on all hosts of a group",
         Fail,
-        "Between two MTUs small messages pass and large ones fail with status 12.",
-        "`ip link set dev IF mtu N` on the outliers, and where the network manager keeps it",
-        "domain D1, L7"
+        "Between hosts with different MTUs small messages pass and large ones fail with status 12.",
+        "`ip link set dev IF mtu N` on the outliers, and set it where the network manager keeps it",
+        "Linux kernel: Documentation/ABI/testing/sysfs-class-net",
+        { everywhere: false, after: Some("network.mtu") },
+        |s| one(mtu(s))
     ),
     outlier!(
         "fleet.gid_index",
@@ -138,150 +184,111 @@ pub(super) const CHECKS: &[Check] = &[
         Warn,
         "NCCL_IB_GID_INDEX is one number for all hosts.",
         "remove the extra addresses, or leave NCCL_IB_GID_INDEX unset with NCCL 2.21 and later",
-        "domain L6"
+        "NCCL User Guide: Environment Variables (NCCL_IB_GID_INDEX)",
+        { everywhere: false, after: Some("rdma.gid_index") },
+        |s| one(gid_index(s))
     ),
     outlier!(
         "fleet.memory",
         "all hosts of a group have the same memory",
         Warn,
-        "A module that failed is left out at boot without a word.",
-        "the management controller says which module; 1 % is allowed",
-        "domain M8"
+        "When a memory module fails, the host boots without it and reports nothing.",
+        "the management controller says which module is missing; differences up to 1 % are ignored",
+        "proc(5)",
+        { everywhere: false, after: None },
+        |s| one(s.facts.pointer("/memory/total_mib").and_then(Json::as_u64).map(|mib| mib.to_string()))
     ),
     outlier!(
         "fleet.cpus",
         "all hosts of a group have the same processors",
         Warn,
-        "Fewer CPUs than the others mean a socket or threads that are off.",
-        "compare the firmware setups; `lscpu`",
-        "domain M8"
+        "A host with fewer CPUs has a socket or hyper-threads switched off.",
+        "compare `lscpu` and the firmware setups",
+        "lscpu(1)",
+        { everywhere: false, after: None },
+        |s| {
+            let count = s.facts.pointer("/cpu/count").and_then(Json::as_u64);
+            one(count.zip(text(s, "/cpu/model")).map(|(count, model)| format!("{count} x {model}")))
+        }
     ),
     outlier!(
         "fleet.mounts",
         "all hosts of a group have the same shared file systems",
         Warn,
-        "A job that finds its data on all hosts but one dies after it started.",
+        "A job that does not find its data on one of its hosts dies after it has started.",
         "`findmnt -t nfs,nfs4,lustre,beegfs` on both; mount what is missing, and put it in /etc/fstab",
-        "domain M8, M15"
+        "findmnt(8)",
+        { everywhere: false, after: None },
+        |s| one(mounts(s))
     ),
     outlier!(
         "fleet.users",
-        "users have the same numbers on all hosts",
+        "users have the same numeric ids on all hosts",
         Warn,
-        "Files on shared file systems belong to numbers: with others they are somebody else's.",
-        "`usermod -u` and `groupmod -g` on the outliers, then `chown` what the user had there",
-        "domain F"
+        "Files on shared file systems belong to numeric ids: with another id they belong to somebody else.",
+        "`usermod -u` and `groupmod -g` on the outliers, then `chown` the user's files there",
+        "passwd(5)",
+        { everywhere: true, after: None },
+        users
     ),
     unique!(
         "fleet.machine_id",
         "no two hosts have the same machine-id",
-        "Cloned images: DHCP gives both one address, and logs of two hosts become one.",
+        "It happens with cloned images: DHCP gives both hosts the same address, and their logs are mixed up.",
         "`rm /etc/machine-id /var/lib/dbus/machine-id; systemd-machine-id-setup`, then reboot",
-        "domain F, L15"
+        "machine-id(5)",
+        |s| one(text(s, "/ids/machine_id"))
     ),
     unique!(
         "fleet.product_uuid",
         "no two hosts are the same machine",
-        "Two names of the inventory lead to one machine, or its firmware was cloned: each would be set up twice.",
-        "look at the addresses in the inventory",
-        "domain L15"
+        "Two names in the inventory lead to one machine, which would be set up twice, or firmware data was cloned.",
+        "compare the addresses of the two hosts in the inventory",
+        "dmidecode(8)",
+        // Containers have that of the machine around them.
+        |s| if s.is_container() { Vec::new() } else { one(text(s, "/ids/product_uuid")) }
     ),
     unique!(
         "fleet.hostname",
         "no two hosts have the same name",
         "Slurm, MPI and the hosts file know hosts by name.",
         "give one of them another name: the `hostname` resource",
-        "domain L15"
+        "hostname(7)",
+        |s| one(text(s, "/hostname"))
     ),
     unique!(
         "fleet.address",
         "no two hosts have the same address",
         "MPI and NCCL reach the wrong host, or hang, when they pick this address.",
         "change it on one of them; for bridges of containers: exclude them with `oob_tcp_if_include` and NCCL_SOCKET_IFNAME",
-        "domain L10"
+        "ip-address(8); NCCL User Guide: Environment Variables (NCCL_SOCKET_IFNAME)",
+        addresses
     ),
     unique!(
         "fleet.host_keys",
         "no two hosts have the same SSH host key",
-        "Cloned images: who has one host can pose as the other, and known_hosts proves nothing.",
+        "It happens with cloned images: each of the hosts can pretend to be the other, so known_hosts proves nothing.",
         "`rm /etc/ssh/ssh_host_*; ssh-keygen -A`, reload sshd, then `provision inventory trust`",
-        "domain F, L15"
+        "ssh-keygen(1)",
+        host_keys
     ),
 ];
+
+#[expect(clippy::indexing_slicing, reason = "evaluated when it is compiled")]
+pub(in crate::checks) const CHECKS: &[Check] = &{
+    let mut checks = [COMPARED[0].check; COMPARED.len()];
+    let mut at = 0;
+    while at < COMPARED.len() {
+        checks[at] = COMPARED[at].check;
+        at += 1;
+    }
+    checks
+};
 
 /// Without a name: there is one value.
 fn one(value: Option<String>) -> Vec<(String, String)> {
     value.map(|value| vec![(String::new(), value)]).unwrap_or_default()
 }
-
-pub(super) const SAME: &[Same] = &[
-    Same {
-        id: "fleet.driver",
-        read: |s| one(s.loaded().ok().and_then(|loaded| loaded.version.clone())),
-        everywhere: false,
-        after: Some("driver.coherence"),
-    },
-    Same { id: "fleet.kernel", read: |s| one(text(s, "/kernel/release")), everywhere: false, after: None },
-    Same { id: "fleet.os", read: |s| one(os(s)), everywhere: false, after: None },
-    Same { id: "fleet.gpus", read: |s| one(gpus(s)), everywhere: false, after: Some("gpu.count") },
-    Same {
-        id: "fleet.vbios",
-        read: |s| one(of_gpus(s, |gpu| gpu.vbios.clone())),
-        everywhere: false,
-        after: Some("gpu.vbios"),
-    },
-    Same {
-        id: "fleet.ecc",
-        read: |s| one(of_gpus(s, |gpu| Some(if gpu.ecc? { "on" } else { "off" }.to_owned()))),
-        everywhere: false,
-        after: Some("gpu.ecc"),
-    },
-    Same {
-        id: "fleet.power_limit",
-        read: |s| one(of_gpus(s, |gpu| Some(format!("{} W", gpu.power_limit?.0)))),
-        everywhere: false,
-        after: Some("gpu.power_limit"),
-    },
-    Same { id: "fleet.topology", read: |s| one(topology(s)), everywhere: false, after: None },
-    Same { id: "fleet.hcas", read: |s| one(hcas(s)), everywhere: false, after: Some("rdma.devices") },
-    Same { id: "fleet.firmware", read: firmware, everywhere: false, after: Some("rdma.firmware") },
-    Same { id: "fleet.mtu", read: |s| one(mtu(s)), everywhere: false, after: Some("network.mtu") },
-    Same {
-        id: "fleet.gid_index",
-        read: |s| one(gid_index(s)),
-        everywhere: false,
-        after: Some("rdma.gid_index"),
-    },
-    Same {
-        id: "fleet.memory",
-        read: |s| one(s.facts.pointer("/memory/total_mib").and_then(Json::as_u64).map(|mib| mib.to_string())),
-        everywhere: false,
-        after: None,
-    },
-    Same {
-        id: "fleet.cpus",
-        read: |s| {
-            let count = s.facts.pointer("/cpu/count").and_then(Json::as_u64);
-            one(count.zip(text(s, "/cpu/model")).map(|(count, model)| format!("{count} x {model}")))
-        },
-        everywhere: false,
-        after: None,
-    },
-    Same { id: "fleet.mounts", read: |s| one(mounts(s)), everywhere: false, after: None },
-    Same { id: "fleet.users", read: users, everywhere: true, after: None },
-];
-
-pub(super) const UNIQUE: &[Unique] = &[
-    Unique { id: "fleet.machine_id", read: |s| one(text(s, "/ids/machine_id")) },
-    Unique {
-        id: "fleet.product_uuid",
-        // Containers have that of the machine around them.
-        read: |s| if s.is_container() { Vec::new() } else { one(text(s, "/ids/product_uuid")) },
-    },
-    Unique { id: "fleet.hostname", read: |s| one(text(s, "/hostname")) },
-    Unique { id: "fleet.address", read: addresses },
-    Unique { id: "fleet.host_keys", read: host_keys },
-];
 
 fn text(subject: &Subject<'_>, path: &str) -> Option<String> {
     let text = subject.facts.pointer(path).and_then(Json::as_str)?;
@@ -293,10 +300,7 @@ fn os(subject: &Subject<'_>) -> Option<String> {
 }
 
 /// Different values of the GPUs of a host in one text.
-fn of_gpus(
-    subject: &Subject<'_>,
-    value: fn(&crate::probes::nvidia::Gpu) -> Option<String>,
-) -> Option<String> {
+fn of_gpus(subject: &Subject<'_>, value: fn(&crate::facts::nvidia::Gpu) -> Option<String>) -> Option<String> {
     let gpus = subject.gpus().ok()?;
     let values: BTreeSet<String> = gpus.iter().filter_map(|(_, gpu)| value(gpu)).collect();
     (!values.is_empty()).then(|| values.into_iter().collect::<Vec<_>>().join(", "))
@@ -327,7 +331,7 @@ fn topology(subject: &Subject<'_>) -> Option<String> {
             text.push('\n');
         }
     }
-    let digest = crate::plan::hex(&sha2::Sha256::digest(text));
+    let digest = crate::words::hex(&sha2::Sha256::digest(text));
     Some(format!("topology {}", digest.get(..8).unwrap_or_default()))
 }
 
@@ -357,10 +361,9 @@ fn firmware(subject: &Subject<'_>) -> Vec<(String, String)> {
 }
 
 fn mtu(subject: &Subject<'_>) -> Option<String> {
-    let rdma = subject.rdma().ok()?;
     let devices = subject.devices().ok()?;
     let ethernet = devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet"));
-    let mtus: BTreeSet<u32> = ethernet.filter_map(|device| rdma.netdevs.get(device.netdev()?)?.mtu).collect();
+    let mtus: BTreeSet<u32> = ethernet.filter_map(|device| subject.mtu(device.netdev()?)).collect();
     let list: Vec<String> = mtus.iter().map(u32::to_string).collect();
     (!list.is_empty()).then(|| list.join(", "))
 }
@@ -369,7 +372,7 @@ fn gid_index(subject: &Subject<'_>) -> Option<String> {
     let devices = subject.devices().ok()?;
     let ports =
         devices.iter().filter(|device| device.name.starts_with("mlx5_")).flat_map(|device| &device.ports);
-    let index = |port: &crate::probes::rdma::Port| {
+    let index = |port: &crate::facts::rdma::Port| {
         let gids = port.gids.iter().filter(|gid| gid.kind == "RoCE v2" && gid.ipv4().is_some());
         gids.map(|gid| gid.index).min()
     };

@@ -1,44 +1,52 @@
 //! The checks of `verify`: observations and expectations to results. Pure.
 //!
 //! ```text
-//!   facts, probes ─┐
+//!   facts ─────────┐
 //!   expect, nics ──┼─> Subject ── Check::run ──> Verdict ──> CheckResult (events)
 //!   baseline ──────┘                 fleet: all subjects of a group against each other
 //! ```
 //!
-//! A check never passes on what it did not see. A new check is a function in the file of its field and
-//! an entry in that file's table; `provision explain ID` and the reference show it by themselves.
+//! A check never passes on what it did not see. `gpu.count` stands in `gpu.rs` or in the folder `gpu/`: its
+//! entry in that file's table and its function. What several files need is in `shared/`. How a check is
+//! added: `docs/contributing/adding-a-check.md`.
 
-mod compare;
-mod delta;
+pub mod active;
 mod driver;
-mod evaluate;
 mod fleet;
-mod gdr;
-mod gpu;
-mod gpu_state;
-mod log;
-mod models;
+mod host;
 mod network;
 mod pcie;
-mod rdma;
-mod rdma_state;
+mod peermem;
+mod shared;
+mod slurm;
 mod software;
-mod subject;
+pub mod ssh;
 mod system;
-mod verdict;
+mod gpu {
+    pub(super) mod health;
+    pub(super) mod links;
+    pub(super) mod log;
+    pub(super) mod settings;
+}
+mod rdma {
+    pub(super) mod counters;
+    pub(super) mod gpudirect;
+    pub(super) mod pcie;
+    pub(super) mod ports;
+    pub(super) mod setup;
+}
 
-pub use compare::Fleet;
-pub use delta::{Baseline, Baselines};
-pub use evaluate::{Conclusion, evaluate, queries};
-pub use subject::Subject;
-pub use verdict::{Checked, Findings, Verdict};
+pub use shared::baseline::{Baseline, Baselines};
+pub use shared::compare::Comparison;
+pub use shared::evaluate::{Conclusion, evaluate, queries};
+pub use shared::subject::Subject;
+pub use shared::verdict::{Checked, Findings, Verdict};
 
 use crate::events::CheckStatus;
 
 /// What a check needs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Kind {
+pub enum Needs {
     /// Any time.
     Idle,
     /// A host under load; without it the check is skipped.
@@ -51,7 +59,7 @@ pub enum Kind {
     Active,
 }
 
-impl Kind {
+impl Needs {
     /// The word used in references.
     pub fn word(self) -> &'static str {
         match self {
@@ -72,7 +80,7 @@ pub struct Check {
     /// What is proven, in one line.
     pub title: &'static str,
     /// What it needs.
-    pub kind: Kind,
+    pub needs: Needs,
     /// What a finding counts as: fail or warn.
     pub severity: CheckStatus,
     /// What is expected when nothing is declared, and the key that declares it.
@@ -87,31 +95,47 @@ pub struct Check {
     pub run: fn(&Subject<'_>) -> Checked,
 }
 
+/// The checks of each file, with its place in this module.
+macro_rules! files {
+    ($($($part:ident)::+),+ $(,)?) => { &[$((&[$(stringify!($part)),+], $($part::)+CHECKS)),+] };
+}
+
+/// Every file with checks, in the order of reports.
+const FILES: &[(&[&str], &[Check])] = files![
+    driver,
+    gpu::health,
+    gpu::links,
+    gpu::settings,
+    gpu::log,
+    peermem,
+    rdma::ports,
+    rdma::setup,
+    rdma::pcie,
+    rdma::counters,
+    rdma::gpudirect,
+    pcie,
+    network,
+    system,
+    slurm,
+    software,
+    fleet,
+    active,
+    ssh,
+    host,
+];
+
 /// All checks in the order of reports.
-pub static TABLE: std::sync::LazyLock<Vec<Check>> = std::sync::LazyLock::new(|| {
-    [
-        driver::CHECKS,
-        gpu::CHECKS,
-        gpu_state::CHECKS,
-        log::CHECKS,
-        gdr::CHECKS,
-        rdma::CHECKS,
-        rdma_state::CHECKS,
-        delta::CHECKS,
-        pcie::CHECKS,
-        network::CHECKS,
-        system::CHECKS,
-        software::CHECKS,
-        fleet::CHECKS,
-        crate::active::catalogue::CHECKS,
-        evaluate::CHECKS,
-    ]
-    .concat()
-});
+pub static TABLE: std::sync::LazyLock<Vec<Check>> =
+    std::sync::LazyLock::new(|| FILES.iter().flat_map(|(_, checks)| *checks).copied().collect());
 
 /// The check of this id.
 pub fn find(id: &str) -> Option<&'static Check> {
     TABLE.iter().find(|check| check.id == id)
+}
+
+/// What to do when this check finds something.
+pub fn hint(id: &str) -> &'static str {
+    find(id).map_or("", |check| check.hint)
 }
 
 #[cfg(test)]

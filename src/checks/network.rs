@@ -1,85 +1,145 @@
-//! Network devices behind RDMA devices: traffic classes, addresses, declared cards (domain D2, D5).
+//! Network devices behind RDMA devices: MTU, traffic classes, addresses, declared cards.
 
 use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 
 use serde_json::Value as Json;
 
-use super::gpu::majority;
-use super::verdict::{Checked, Findings, Verdict};
-use super::{Check, Kind, Subject};
+use super::shared::baseline::growth;
+use super::shared::values::majority;
+use super::shared::verdict::{Checked, Findings, Verdict};
+use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::probes::fabric::Qos;
-use crate::probes::{Gap, GapKind};
+use crate::facts::fabric::Qos;
+use crate::facts::rdma::Device;
+use crate::facts::{Gap, GapKind};
 
-pub(super) const CHECKS: &[Check] = &[
+pub(in crate::checks) const CHECKS: &[Check] = &[
+    Check {
+        id: "network.mtu",
+        title: "the network devices behind RDMA devices have the declared MTU",
+        needs: Needs::Idle,
+        severity: Fail,
+        expects: "`mtu` of `nics:`, `expect.network.mtu`, else the MTU of most of these devices on this host",
+        why: "With different MTUs small messages pass and large ones fail with status 12, or everything is slow and nothing reports it.",
+        hint: "`ip link set dev IF mtu N`, and set it where the network manager keeps it; switch ports need 9216",
+        source: "ip-link(8); Linux kernel: Documentation/ABI/testing/sysfs-class-net",
+        run: mtu,
+    },
     Check {
         id: "network.pfc",
         title: "priority flow control is as declared",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "`expect.network.pfc`; else what most of these devices have on this host",
-        why: "Without flow control on its priority RoCE loses packets under load, and every loss costs milliseconds.",
+        expects: "`expect.network.pfc`; else the setting of most of these devices on this host",
+        why: "Without flow control on its priority, RoCE loses packets under load, and each loss costs milliseconds.",
         hint: "`mlnx_qos -i IF --pfc 0,0,0,1,0,0,0,0` or `dcb pfc set`, and a unit that sets it at each boot; the switch must match",
-        source: "domain D2, L8",
+        source: "Mellanox/mlnx-tools, mlnx_qos; dcb-pfc(8)",
         run: pfc,
     },
     Check {
         id: "network.trust",
-        title: "cards trust what is declared: DSCP or PCP",
-        kind: Kind::Idle,
+        title: "cards trust the declared field, DSCP or PCP",
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "`expect.network.trust`; else what most of these devices have on this host",
-        why: "A card that trusts the wrong field puts RoCE into the priority without flow control.",
+        expects: "`expect.network.trust`; else the setting of most of these devices on this host",
+        why: "A card that trusts the wrong field puts RoCE traffic into a priority without flow control.",
         hint: "`mlnx_qos -i IF --trust dscp`, and a unit that sets it at each boot",
-        source: "domain D2, L9",
+        source: "Mellanox/mlnx-tools, mlnx_qos; dcb-app(8)",
         run: trust,
     },
     Check {
         id: "network.ecn",
         title: "congestion notification is on where declared",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`expect.network.ecn`; skipped when it is not declared",
-        why: "Without it congestion ends in pauses that spread over the fabric.",
-        hint: "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/PRIORITY`, the same for roce_rp, at each boot",
-        source: "domain D2",
+        why: "Without it congestion leads to pauses that spread over the fabric.",
+        hint: "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/PRIORITY`and the same for roce_rp, at each boot",
+        source: "MLNX_OFED documentation: Explicit Congestion Notification (ECN)",
         run: ecn,
     },
     Check {
         id: "network.nics",
         title: "every card of `nics:` is there and has a link",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "a network device for each entry of `nics:`, not down",
+        expects: "a network device for each entry of `nics:`, and none is down",
         why: "A storage or management card that is gone is noticed when the first job writes its checkpoint.",
-        hint: "`ip -br link`; down without a carrier: cable or switch port; not there: driver, or the card itself",
-        source: "domain D1, G16, M15",
+        hint: "look at `ip -br link`: if the link is down, look at the cable and the switch port; if it is missing, at its driver and the card",
+        source: "Linux kernel: Documentation/ABI/testing/sysfs-class-net",
         run: nics,
     },
     Check {
         id: "network.subnets",
-        title: "RDMA devices are in different subnets, or the kernel is told how to answer",
-        kind: Kind::Idle,
+        title: "RDMA devices are in different subnets, or ARP is set up for one subnet",
+        needs: Needs::Idle,
         severity: Warn,
         expects: "one subnet for each device; else arp_ignore 1 or 2 and arp_announce 2",
         why: "Several devices in one subnet answer for each other's addresses, and traffic takes the wrong rail.",
         hint: "one subnet per rail, or `net.ipv4.conf.all.arp_ignore=1`, `arp_announce=2` and policy routing",
-        source: "domain D5",
+        source: "Linux kernel: Documentation/networking/ip-sysctl.rst",
         run: subnets,
     },
     Check {
         id: "network.address_twice",
         title: "no address is on two links of the host",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
         expects: "each IPv4 address once",
-        why: "MPI and NCCL pick links by address; one that two links have reaches the wrong one.",
-        hint: "`ip -br addr`: remove the address from one of the links",
-        source: "domain L10",
+        why: "MPI and NCCL pick links by address; an address that two links have may lead to the wrong one.",
+        hint: "remove the address from one of the links; `ip -br addr` shows them",
+        source: "ip-address(8); NCCL User Guide: Environment Variables (NCCL_SOCKET_IFNAME)",
         run: twice,
     },
+    Check {
+        id: "network.errors",
+        title: "network devices behind RDMA counted no errors since the last verify",
+        needs: Needs::Delta,
+        severity: Warn,
+        expects: "rx_errors and tx_errors have not grown",
+        why: "Errors of the Ethernet link slow down RDMA and TCP.",
+        hint: "`ethtool -S IF` says which kind; clean or replace the cable",
+        source: "Linux kernel: Documentation/ABI/testing/sysfs-class-net-statistics",
+        run: netdev_errors,
+    },
 ];
+
+fn mtu(subject: &Subject<'_>) -> Checked {
+    let devices = subject.devices()?;
+    // For InfiniBand the network device is IPoIB, and its MTU has nothing to do with verbs.
+    let ethernet = devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet"));
+    let with_mtu: Vec<(&Device, &str, Option<u32>)> = ethernet
+        .filter_map(|device| {
+            let name = device.netdev()?;
+            Some((*device, name, subject.mtu(name)))
+        })
+        .collect();
+    if with_mtu.is_empty() {
+        return Err(Verdict::Skip("no Ethernet device behind RDMA".to_owned()));
+    }
+    let declared = subject.expect_network().mtu;
+    let usual = majority(with_mtu.iter().filter_map(|(_, _, mtu)| *mtu));
+    let mut findings = Findings::default();
+    for (device, name, mtu) in &with_mtu {
+        let from = format!("/sys/class/net/{name}/mtu");
+        let from_nics = subject.nic_number(device, "mtu").and_then(|mtu| u32::try_from(mtu).ok());
+        match (mtu, from_nics.or(declared), usual) {
+            (None, _, _) => findings.unknown(name, "its MTU cannot be read", from),
+            (Some(seen), Some(wanted), _) if *seen != wanted => {
+                findings.wrong(name, format!("{seen}, expected {wanted}"), from, seen);
+            }
+            (Some(seen), None, Some(usual)) if *seen != usual => {
+                findings.wrong(name, format!("{seen}, the others of this host have {usual}"), from, seen);
+            }
+            (Some(seen), None, None) => {
+                findings.wrong(name, format!("{seen}; no value has a majority"), from, seen);
+            }
+            (Some(_), _, _) => {}
+        }
+    }
+    Ok(findings.verdict(declared.or(usual).map_or_else(|| "as declared".to_owned(), |mtu| mtu.to_string())))
+}
 
 /// Traffic classes by network device; an error says why there are none.
 fn classes(subject: &Subject<'_>) -> Result<BTreeMap<String, Result<Qos, Gap>>, Verdict> {
@@ -111,7 +171,7 @@ fn compare<T: Ord + Clone>(
 ) -> Checked {
     let seen: Vec<T> = classes.values().flatten().filter_map(&value).collect();
     if declared.is_none() && seen.is_empty() {
-        return Err(Verdict::Skip("not declared, and these cards do not tell".to_owned()));
+        return Err(Verdict::Skip("not declared, and these cards do not show it".to_owned()));
     }
     let usual = declared.cloned().or_else(|| majority(seen.into_iter()));
     let mut findings = Findings::default();
@@ -122,11 +182,11 @@ fn compare<T: Ord + Clone>(
                     Some(usual) if seen == *usual => continue,
                     Some(usual) if declared.is_some() => format!("{}, expected {}", show(&seen), show(usual)),
                     Some(usual) => format!("{}, the others of this host have {}", show(&seen), show(usual)),
-                    None => format!("{}, and no two of this host agree", show(&seen)),
+                    None => format!("{}; no value has a majority", show(&seen)),
                 };
                 findings.wrong(net, how, asked(net), show(&seen));
             }
-            Ok(None) => findings.unknown(net, "the tool does not tell it", asked(net)),
+            Ok(None) => findings.unknown(net, "the tool does not show it", asked(net)),
             Err(gap) => findings.unknown(net, gap.reason.clone(), gap.command.clone()),
         }
     }
@@ -165,7 +225,7 @@ fn ecn(subject: &Subject<'_>) -> Checked {
         let Some(net) = device.netdev() else { continue };
         let from = format!("/sys/class/net/{net}/ecn/roce_np/enable");
         match rdma.netdevs.get(net).and_then(|netdev| netdev.ecn.as_ref()) {
-            None => findings.unknown(net, "its driver does not tell of congestion notification", from),
+            None => findings.unknown(net, "its driver does not show congestion notification", from),
             Some(on) => {
                 let off: Vec<u32> =
                     wanted.iter().copied().filter(|priority| !on.contains(priority)).collect();
@@ -185,11 +245,11 @@ fn text<'j>(json: &'j Json, key: &str) -> &'j str {
 fn nics(subject: &Subject<'_>) -> Checked {
     let nics = subject.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
     if nics.is_empty() {
-        return Err(Verdict::Skip("no `nics:`".to_owned()));
+        return Err(Verdict::Skip("no `nics:` are declared".to_owned()));
     }
     let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
     let Some(links) = links else {
-        return Err(Verdict::unknown("the links could not be read", "/sys/class/net", "no list"));
+        return Err(Verdict::unknown("the network links could not be read", "/sys/class/net", "no list"));
     };
     let devices = subject.rdma().ok().and_then(|rdma| rdma.devices.as_ref().ok());
     let mut findings = Findings::default();
@@ -228,7 +288,7 @@ fn nics(subject: &Subject<'_>) -> Checked {
 fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, u32)>, Verdict> {
     let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
     let Some(links) = links else {
-        return Err(Verdict::unknown("the links could not be read", "/sys/class/net", "no list"));
+        return Err(Verdict::unknown("the network links could not be read", "/sys/class/net", "no list"));
     };
     let mut found = Vec::new();
     for link in links {
@@ -291,5 +351,21 @@ fn twice(subject: &Subject<'_>) -> Checked {
             findings.wrong(&links.join(", "), format!("both have {address}"), "ip -o addr", address);
         }
     }
-    Ok(findings.verdict("each once"))
+    Ok(findings.verdict("each address once"))
+}
+
+fn netdev_errors(subject: &Subject<'_>) -> Checked {
+    subject.devices()?;
+    let (grown, at) = growth(subject, "net", |counter| counter == "errors")?;
+    let mut findings = Findings::default();
+    for one in grown {
+        let from = format!("/sys/class/net/{}/statistics", one.device);
+        findings.wrong(
+            &one.device,
+            format!("+{}", one.by),
+            from,
+            format!("rx_errors, tx_errors +{} since {at}", one.by),
+        );
+    }
+    Ok(findings.verdict(format!("none since {at}")))
 }

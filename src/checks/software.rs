@@ -1,66 +1,66 @@
-//! NCCL, Open MPI, nccl-tests and perftest (domain E2 to E5, L18, L19).
+//! NCCL, Open MPI, nccl-tests and perftest.
 
-use super::driver::fits;
-use super::verdict::{Checked, Findings, Verdict};
-use super::{Check, Kind, Subject};
+use super::shared::values::fits;
+use super::shared::verdict::{Checked, Findings, Verdict};
+use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
+use crate::facts::software::{Linked, Software};
 use crate::inventory::expect::ExpectSoftware;
-use crate::probes::software::{Linked, Software};
 
-pub(super) const CHECKS: &[Check] = &[
+pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
         id: "software.nccl",
         title: "NCCL is where it should be, in the declared version",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`expect.software.nccl` and `nccl_prefix`; skipped when neither is declared",
-        why: "Hosts with another NCCL end the job in its first collective, or make it slow.",
+        why: "With another NCCL on one host a job ends in its first collective, or is slow.",
         hint: "apply the playbook `nccl` with this version and prefix",
-        source: "domain E2, L19",
+        source: "NVIDIA/nccl, src/nccl.h.in",
         run: nccl,
     },
     Check {
         id: "software.nccl_copies",
         title: "all copies of NCCL are of one version",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
         expects: "one version of libnccl.so.2 below /opt, /usr/local and /usr",
         why: "Which copy a job gets depends on LD_LIBRARY_PATH, which differs between shells, Slurm and MPI.",
-        hint: "remove the copies that nothing needs; containers and wheels bring their own anyway",
-        source: "domain E2, L19",
+        hint: "remove the copies that nothing needs; containers and Python wheels bring their own",
+        source: "ld.so(8)",
         run: nccl_copies,
     },
     Check {
         id: "software.openmpi",
         title: "Open MPI is where it should be, in the declared version",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`expect.software.openmpi` and `openmpi_prefix`; skipped when neither is declared",
-        why: "mpirun starts its daemon by path on every host: another prefix or version, and it does not start.",
+        why: "mpirun starts its daemon on every host by its path: with another prefix or version it does not start.",
         hint: "apply the playbook `openmpi` with this version and prefix",
-        source: "domain E3, F",
+        source: "mpirun(1)",
         run: openmpi,
     },
     Check {
         id: "software.nccl_tests",
-        title: "nccl-tests load the NCCL and MPI that they should, and know MPI",
-        kind: Kind::Idle,
+        title: "the programs of nccl-tests are built with MPI and load the right NCCL and MPI",
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`all_reduce_perf` in `expect.software.nccl_tests`, and each one found below /opt and /usr/local: no library missing, libnccl and libmpi among them, from `nccl_prefix` and `openmpi_prefix`, else from where their build took them. The loader is asked in a login of `mpi_user`, else of the user of the connection",
-        why: "Built without MPI every process runs alone, and the bandwidth of NVLink looks like that of the network. With another NCCL than the one that was built they prove nothing of it, or do not start.",
+        why: "Without MPI each process runs alone, and shows the bandwidth of NVLink instead of the network's. With another NCCL than the installed one they test the wrong library, or do not start.",
         hint: "build them with MPI=1, MPI_HOME and NCCL_HOME: the playbook `nccl-tests`. Where another copy wins: `library_path` (the playbooks `nccl` and `openmpi` with `loader: true`), and LD_LIBRARY_PATH in the login's profile",
-        source: "domain E4, L18",
+        source: "NVIDIA/nccl-tests, README.md; ldd(1)",
         run: nccl_tests,
     },
     Check {
         id: "software.perftest",
-        title: "perftest is there, with CUDA where declared",
-        kind: Kind::Idle,
+        title: "the perftest tools are installed, with CUDA support as declared",
+        needs: Needs::Idle,
         severity: Warn,
         expects: "`expect.software.perftest_cuda`; skipped when it is not declared",
-        why: "Without CUDA ib_write_bw measures host memory only, and a slow path to the GPUs stays hidden.",
+        why: "Without CUDA ib_write_bw measures host memory only, and nobody sees a slow path to the GPUs.",
         hint: "build perftest with CUDA_H_PATH=/usr/local/cuda/include/cuda.h",
-        source: "domain E5",
+        source: "linux-rdma/perftest, README",
         run: perftest,
     },
 ];
@@ -103,7 +103,7 @@ fn declared(
                 Verdict::finding(format!("{what} {seen} in {prefix}, expected {wanted}"), &from, seen)
             }
             None if !is_looked_at(prefix) => Verdict::unknown(
-                format!("{prefix} is not below /opt or /usr, where it is looked for"),
+                format!("{prefix} is not below /opt or /usr, so it was not looked at"),
                 &from,
                 list,
             ),
@@ -172,13 +172,13 @@ fn nccl_tests(subject: &Subject<'_>) -> Checked {
         let program = format!("{directory}/all_reduce_perf");
         if !tests.contains_key(&program) {
             if !is_looked_at(directory) {
-                let text = format!("{directory} is not below /opt or /usr, where it is looked for");
+                let text = format!("{directory} is not below /opt or /usr, so it was not looked at");
                 return Err(Verdict::unknown(text, &program, "not looked at"));
             }
             findings.wrong(directory, "no all_reduce_perf", &program, "no such file");
         }
     } else if tests.is_empty() {
-        return Err(Verdict::Skip("no nccl-tests, and none declared".to_owned()));
+        return Err(Verdict::Skip("there are no nccl-tests, and none are declared".to_owned()));
     }
     for (program, linked) in tests {
         let from = format!("ldd {program}");

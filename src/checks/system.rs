@@ -1,215 +1,194 @@
-//! The system around GPUs and cards (domain C10, D6, L24 to L27).
+//! The system around GPUs and cards.
 
 use serde_json::Value as Json;
 
-use super::verdict::{Checked, Findings, Verdict};
-use super::{Check, Kind, Subject};
+use super::shared::verdict::{Checked, Findings, Verdict};
+use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::probes::GapKind;
+use crate::facts::GapKind;
+use crate::facts::firewall::Backend;
 
 /// Free space in GiB that is enough where nothing is declared.
 const FREE_GIB: u64 = 5;
-/// The same of /boot in MiB: an initramfs is rebuilt there (domain B1).
+/// The same of /boot in MiB: an initramfs is rebuilt there.
 const BOOT_MIB: u64 = 100;
 
-pub(super) const CHECKS: &[Check] = &[
+pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
         id: "system.memlock",
         title: "a new login may lock all memory",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
-        expects: "unlimited on hosts with RDMA devices; `expect.system.memlock` when it is declared. In a container it is its engine's, and looked at only when declared",
-        why: "RDMA pins its buffers: with the usual 64 or 8192 KiB ibv_reg_mr fails, and a job with it.",
-        hint: "`* soft memlock unlimited` and `* hard memlock unlimited` in /etc/security/limits.d, the same for root; then log in anew",
-        source: "domain C10, L12",
+        expects: "unlimited on hosts with RDMA devices; `expect.system.memlock` when it is declared. In a container, where its engine sets the limit, it is checked only when declared",
+        why: "RDMA locks its buffers in memory: with the usual limit of 64 or 8192 KiB ibv_reg_mr fails, and with it the job.",
+        hint: "`* soft memlock unlimited` and `* hard memlock unlimited` in /etc/security/limits.d, and the same for root; then log in again",
+        source: "limits.conf(5); getrlimit(2)",
         run: memlock,
     },
     Check {
         id: "system.nofile",
         title: "a new login may open enough files",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
         expects: "`expect.system.nofile`; skipped when it is not declared",
-        why: "Large jobs open a socket to each peer: with 1024 files they die at scale only.",
-        hint: "`* soft nofile 1048576` and the same for hard in /etc/security/limits.d; then log in anew",
-        source: "domain C10",
+        why: "Large jobs open a socket to each peer: with a limit of 1024 they work on a few hosts and die on many.",
+        hint: "`* soft nofile 1048576` and the same for hard in /etc/security/limits.d; then log in again",
+        source: "limits.conf(5); getrlimit(2)",
         run: nofile,
     },
     Check {
         id: "system.hugepages",
-        title: "as many huge pages as declared",
-        kind: Kind::Idle,
+        title: "there are as many huge pages as declared",
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`expect.system.hugepages`; skipped when it is not declared",
-        why: "Programs that were set up for huge pages fail without them, and pages that nobody uses are lost memory.",
-        hint: "`sysctl vm.nr_hugepages=N` early after a boot, and a file in /etc/sysctl.d",
-        source: "domain L26",
+        why: "Programs that need huge pages fail without them, and unused huge pages are lost memory.",
+        hint: "run `sysctl vm.nr_hugepages=N` soon after a boot, and write it to a file in /etc/sysctl.d",
+        source: "Linux kernel: Documentation/admin-guide/mm/hugetlbpage.rst",
         run: hugepages,
     },
     Check {
         id: "system.swap",
         title: "swap is as declared",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
         expects: "`expect.system.swap`; skipped when it is not declared",
-        why: "Kubernetes refuses hosts with swap, and a swapping rank holds all others up.",
-        hint: "`swapoff -a`, and its line out of /etc/fstab",
-        source: "design section 8 (expect.system)",
+        why: "Kubernetes refuses hosts with swap, and one rank that swaps slows all others down.",
+        hint: "run `swapoff -a`, and remove the swap line from /etc/fstab",
+        source: "proc(5); swapon(8)",
         run: swap,
     },
     Check {
         id: "system.time_sync",
         title: "the clock is synchronised",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
         expects: "chrony or systemd says so, on hosts with GPUs or RDMA devices; `expect.system.time_sync: false` skips it",
-        why: "Clocks apart break munge and Kerberos, and nobody can put logs of two hosts side by side.",
-        hint: "`chronyc sources`: are the servers reached? The `time_sync` resource sets one up",
-        source: "domain L25",
+        why: "With different clocks munge and Kerberos fail, and logs of two hosts cannot be compared.",
+        hint: "`chronyc sources`: are the servers reached? The `time_sync` resource sets up chrony",
+        source: "chronyc(1); timedatectl(1)",
         run: time_sync,
     },
     Check {
         id: "system.disk",
-        title: "there is space left",
-        kind: Kind::Idle,
+        title: "the file systems have free space",
+        needs: Needs::Idle,
         severity: Warn,
         expects: "5 GiB free on /, /var and /tmp and 100 MiB on /boot; `expect.system.disk_free_gib` for all when it is declared",
-        why: "A full disk breaks upgrades half-way: a kernel without its initramfs, a driver without its module.",
+        why: "A full disk stops upgrades half-way: the kernel has no initramfs, or the driver no module.",
         hint: "`du -xhd1 / | sort -h`; old kernels, logs and container images are the usual cause",
-        source: "domain B1",
+        source: "df(1)",
         run: disk,
     },
     Check {
         id: "system.shm",
         title: "/dev/shm is large enough for the GPUs",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
         expects: "1 GiB for each GPU",
         why: "NCCL and data loaders share memory there; with the 64 MiB of a container they fail.",
         hint: "containers: `--shm-size=1g --ipc=host`; hosts: `mount -o remount,size=50% /dev/shm`",
-        source: "domain C10, L26",
+        source: "NCCL User Guide: Troubleshooting; shm_overview(7)",
         run: shm,
     },
     Check {
         id: "system.governor",
         title: "CPUs run at full speed",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
-        expects: "governor performance on all CPUs; `expect.system.governor` when it is declared; skipped where the kernel has none",
-        why: "A CPU that is still waking up adds latency to every small message.",
+        expects: "governor performance on all CPUs; `expect.system.governor` when it is declared; skipped where the kernel has no governors",
+        why: "A CPU that first has to speed up adds latency to every small message.",
         hint: "`cpupower frequency-set -g performance`, and a unit that does it at boot",
-        source: "domain D6",
+        source: "Linux kernel: Documentation/admin-guide/pm/cpufreq.rst",
         run: governor,
     },
     Check {
         id: "system.mce",
         title: "the processors and memory reported no error",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
         expects: "no machine check in the kernel's log since the boot",
         why: "Bad memory ends in crashes, or in wrong numbers.",
         hint: "the line names bank and address: `ras-mc-ctl --errors` or the management controller says which module",
-        source: "domain G15",
+        source: "Linux kernel: Documentation/admin-guide/RAS/main.rst; ras-mc-ctl(8)",
         run: mce,
     },
     Check {
         id: "system.oom",
-        title: "the kernel killed nothing for memory",
-        kind: Kind::Idle,
+        title: "the kernel killed no process for lack of memory",
+        needs: Needs::Idle,
         severity: Warn,
         expects: "no `Out of memory` in the kernel's log since the boot",
-        why: "The job that was killed looks like a hang from its other ranks.",
-        hint: "look which process it was; give jobs a memory limit in Slurm or their container",
-        source: "domain G15",
+        why: "To the other ranks of a job a killed rank looks like a hang.",
+        hint: "look which process was killed; give jobs a memory limit in Slurm or in their container",
+        source: "Linux kernel: Documentation/admin-guide/mm/concepts.rst",
         run: oom,
     },
     Check {
         id: "system.blocked_tasks",
         title: "no process was blocked in the kernel",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
         expects: "no `blocked for more than` in the kernel's log since the boot",
-        why: "A process that the kernel holds cannot be ended: a sick GPU, a dead NFS server, a driver's bug.",
-        hint: "the line names it; only a reboot frees it when its cause does not end",
-        source: "domain G15",
+        why: "A process that waits in the kernel cannot be killed. Causes are a broken GPU, a dead NFS server or a bug of a driver.",
+        hint: "the line in the evidence names the process; unless its cause goes away, only a reboot ends it",
+        source: "Linux kernel: Documentation/admin-guide/sysctl/kernel.rst",
         run: blocked,
     },
     Check {
         id: "system.firewall",
         title: "no firewall stands between the hosts",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Warn,
-        expects: "no policy that drops what comes in, on hosts with GPUs or RDMA devices",
-        why: "NCCL and MPI listen on ports that nobody knows beforehand: bootstraps hang for a minute and fail.",
-        hint: "let the cluster's subnets in: `ufw allow from SUBNET`, `firewall-cmd --zone=trusted --add-source=SUBNET`",
-        source: "domain D7, L24",
+        expects: "no policy that drops incoming packets, on hosts with GPUs or RDMA devices",
+        why: "NCCL and MPI listen on ports that are not known beforehand: behind a firewall jobs hang for a minute and fail.",
+        hint: "let the cluster's subnets in: `ufw allow from SUBNET` or `firewall-cmd --zone=trusted --add-source=SUBNET`",
+        source: "nft(8); iptables(8); ufw(8)",
         run: firewall,
     },
     Check {
         id: "system.own_name",
-        title: "the host's own name is not a loopback address",
-        kind: Kind::Idle,
+        title: "the host's own name does not resolve to a loopback address",
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`getent hosts NAME` gives no address of 127.0.0.0/8 or ::1, on hosts with GPUs or RDMA devices",
-        why: "MPI, NCCL and torch advertise what the name resolves to: with 127.0.1.1 the others connect to themselves.",
-        hint: "put the host's real address before its name in /etc/hosts, and take the line with 127.0.1.1 out",
-        source: "domain L27",
+        why: "MPI, NCCL and PyTorch tell other hosts the address of this name: with 127.0.1.1 the others connect to themselves.",
+        hint: "put the host's real address before its name in /etc/hosts, and remove the line with 127.0.1.1",
+        source: "getent(1); hosts(5)",
         run: own_name,
     },
     Check {
         id: "system.units",
-        title: "no unit of the stack failed",
-        kind: Kind::Idle,
+        title: "no systemd unit that the cluster needs failed",
+        needs: Needs::Idle,
         severity: Warn,
         expects: "no failed unit of NVIDIA, RDMA, Slurm, containers or the clock",
-        why: "A service that gave up at boot is noticed by the first job.",
+        why: "Otherwise the first job is the one that notices a service that failed at boot.",
         hint: "`systemctl status UNIT`, `journalctl -u UNIT -b`",
-        source: "domain B14, G16",
+        source: "systemctl(1)",
         run: units,
     },
     Check {
         id: "system.kernel",
         title: "the declared kernel runs",
-        kind: Kind::Idle,
+        needs: Needs::Idle,
         severity: Fail,
         expects: "`expect.system.kernel`; skipped when it is not declared",
-        why: "Drivers are built for one kernel; another one is another host.",
+        why: "Drivers are built for one kernel; under another kernel they may be missing.",
         hint: "install it, make it the boot loader's default and reboot",
-        source: "domain B11",
+        source: "Linux kernel: Documentation/admin-guide/sysctl/kernel.rst",
         run: kernel,
     },
     Check {
-        id: "slurm.gres",
-        title: "Slurm gives out as many GPUs as there are",
-        kind: Kind::Idle,
-        severity: Fail,
-        expects: "`gpu:N` of the node equal to the GPUs on its PCI bus, where Slurm has gpu among its resources",
-        why: "With fewer, GPUs stand idle; with more, jobs get GPUs that are not there.",
-        hint: "`Gres=gpu:N` of the node in slurm.conf, gres.conf with AutoDetect=nvml or all device files; then restart slurmd",
-        source: "domain J1",
-        run: gres,
-    },
-    Check {
-        id: "slurm.memlock",
-        title: "job steps of Slurm may lock all memory",
-        kind: Kind::Idle,
-        severity: Fail,
-        expects: "slurmd itself has no limit, on hosts with RDMA devices: its steps inherit it. No job is started to look",
-        why: "Over SSH all is well, and only jobs fail in ibv_reg_mr.",
-        hint: "`LimitMEMLOCK=infinity` in a drop-in of slurmd.service, `PropagateResourceLimitsExcept=MEMLOCK` in slurm.conf",
-        source: "domain C10, J1, L12",
-        run: slurm_memlock,
-    },
-    Check {
-        id: "slurm.node",
-        title: "Slurm takes jobs for this host",
-        kind: Kind::Idle,
+        id: "system.reboot",
+        title: "no reboot is due",
+        needs: Needs::Idle,
         severity: Warn,
-        expects: "a state that is neither down, drained, failing nor without an answer",
-        why: "A node that was drained for a repair and forgotten is a node less.",
-        hint: "`scontrol show node NAME` has the reason; `scontrol update nodename=NAME state=resume`",
-        source: "domain J1",
-        run: slurm_node,
+        expects: "no sign of one: reboot-required, a newer kernel, a newer driver on disk",
+        why: "Until a reboot the host runs other versions than are installed, and an unplanned reboot switches them at a bad time.",
+        hint: "drain the host and reboot it, or let `provision apply` do it with `policy.reboot: allow`",
+        source: "unattended-upgrade(8); needs-restarting(1)",
+        run: reboot,
     },
 ];
 
@@ -219,7 +198,7 @@ fn memlock(subject: &Subject<'_>) -> Checked {
     if declared.is_none() {
         subject.devices()?;
         if subject.is_container() {
-            return Err(Verdict::Skip("in a container: its engine sets it".to_owned()));
+            return Err(Verdict::Skip("in a container its engine sets the limit".to_owned()));
         }
     }
     let login = subject.login()?;
@@ -247,13 +226,13 @@ fn nofile(subject: &Subject<'_>) -> Checked {
         }
         Ok(seen) => Ok(Verdict::Pass(seen.to_string())),
         Err(_) if login.nofile == "unlimited" => Ok(Verdict::Pass("unlimited".to_owned())),
-        Err(_) => Ok(Verdict::unknown("the shell did not tell", "ulimit -n", &login.nofile)),
+        Err(_) => Ok(Verdict::unknown("the shell gave no number", "ulimit -n", &login.nofile)),
     }
 }
 
 fn number(subject: &Subject<'_>, path: &str) -> Result<u64, Verdict> {
     let number = subject.facts.pointer(path).and_then(Json::as_u64);
-    number.ok_or_else(|| Verdict::unknown("the host did not tell", "/proc/meminfo", "no answer"))
+    number.ok_or_else(|| Verdict::unknown("the host gave no answer", "/proc/meminfo", "no answer"))
 }
 
 fn hugepages(subject: &Subject<'_>) -> Checked {
@@ -288,7 +267,7 @@ fn time_sync(subject: &Subject<'_>) -> Checked {
         subject.is_of_cluster()?;
     }
     if subject.is_container() {
-        return Err(Verdict::Skip("in a container: the clock is that of the machine around it".to_owned()));
+        return Err(Verdict::Skip("in a container the clock belongs to the machine that runs it".to_owned()));
     }
     let system = subject.system()?;
     match &system.clock {
@@ -299,7 +278,7 @@ fn time_sync(subject: &Subject<'_>) -> Checked {
             let keeps = |name: &String| ["chronyd", "ntpd", "systemd-timesyn"].contains(&name.as_str());
             let nobody = system.files.as_ref().is_ok_and(|files| !files.processes.iter().any(keeps));
             if gap.kind == GapKind::Absent && nobody {
-                return Ok(Verdict::finding("nothing keeps the clock", "the clock", &gap.reason));
+                return Ok(Verdict::finding("no program synchronises the clock", "the clock", &gap.reason));
             }
             Err(Verdict::gap(gap, None))
         }
@@ -333,7 +312,7 @@ fn disk(subject: &Subject<'_>) -> Checked {
 fn shm(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
     if subject.is_container() && subject.expect.system.is_none() {
-        return Err(Verdict::Skip("in a container: its engine sets it".to_owned()));
+        return Err(Verdict::Skip("in a container its engine sets the limit".to_owned()));
     }
     let gpus = subject.pci_gpus().unwrap_or_default().len() as u64;
     let space = subject.seen(Ok(&subject.system()?.space), None)?;
@@ -352,19 +331,17 @@ fn governor(subject: &Subject<'_>) -> Checked {
     if declared.is_none() {
         subject.is_of_cluster()?;
         if subject.is_container() {
-            return Err(Verdict::Skip(
-                "in a container: the CPUs are set by the machine around it".to_owned(),
-            ));
+            return Err(Verdict::Skip("in a container the machine that runs it sets the CPUs".to_owned()));
         }
     }
     let files = subject.seen(Ok(&subject.system()?.files), None)?;
     if files.governors.is_empty() {
-        return Err(Verdict::Skip("the kernel has no governors, as in a guest".to_owned()));
+        return Err(Verdict::Skip("the kernel has no governors, as in a virtual machine".to_owned()));
     }
     let wanted = declared.unwrap_or_else(|| "performance".to_owned());
     let mut findings = Findings::default();
     for (name, count) in files.governors.iter().filter(|(name, _)| **name != wanted) {
-        let cpus = crate::report::style::count(*count, "CPU");
+        let cpus = crate::words::count(*count, "CPU");
         let from = "/sys/devices/system/cpu/cpu*/cpufreq/scaling_governor";
         findings.wrong(&cpus, format!("{name}, expected {wanted}"), from, name);
     }
@@ -382,7 +359,7 @@ fn no_line(subject: &Subject<'_>, words: &[&str], how: &str) -> Checked {
     }
     Ok(match findings.verdict("none") {
         Verdict::Finding { evidence, hint, severity, .. } => Verdict::Finding {
-            message: format!("{how}: {}", crate::report::style::count(lines.len() as u64, "line")),
+            message: format!("{how}: {}", crate::words::count(lines.len() as u64, "line")),
             evidence,
             hint,
             severity,
@@ -400,7 +377,7 @@ fn mce(subject: &Subject<'_>) -> Checked {
 }
 
 fn oom(subject: &Subject<'_>) -> Checked {
-    no_line(subject, &["Out of memory"], "processes were killed for memory")
+    no_line(subject, &["Out of memory"], "processes were killed for lack of memory")
 }
 
 fn blocked(subject: &Subject<'_>) -> Checked {
@@ -409,34 +386,33 @@ fn blocked(subject: &Subject<'_>) -> Checked {
 
 fn firewall(subject: &Subject<'_>) -> Checked {
     subject.is_of_cluster()?;
-    let system = subject.system()?;
-    let files = subject.seen(Ok(&system.files), None)?;
+    let firewall = subject.firewall()?;
     let mut findings = Findings::default();
-    if files.ufw {
-        findings.wrong("ufw", "on: it drops what no rule lets in", "/etc/ufw/ufw.conf", "ENABLED=yes");
+    if firewall.backend == Backend::Ufw {
+        findings.wrong("ufw", "on: it drops what no rule allows", "/etc/ufw/ufw.conf", "ENABLED=yes");
     }
-    for (tool, answer) in &system.firewalls {
+    for (tool, answer) in &firewall.tools {
         match answer {
-            Ok(firewall) if firewall.drops => {
-                let rules = crate::report::style::count(firewall.accepts, "rule");
+            Ok(policy) if policy.drops => {
+                let rules = crate::words::count(policy.accepts, "rule");
                 let how = if *tool == "iptables" {
-                    format!("drops what its {rules} do not let in")
+                    format!("drops what its {rules} do not allow")
                 } else {
-                    "drops what its rules do not let in".to_owned()
+                    "drops what its rules do not allow".to_owned()
                 };
-                findings.wrong(tool, how, tool.clone(), &firewall.policy);
+                findings.wrong(tool, how, tool.clone(), &policy.line);
             }
             Ok(_) => {}
             // Only root may ask, and a kernel without it says so.
             Err(gap) => findings.unknown(tool, gap.reason.clone(), gap.command.clone()),
         }
     }
-    if system.firewalls.is_empty() && !files.ufw {
+    if firewall.tools.is_empty() && firewall.backend != Backend::Ufw {
         return Err(Verdict::Skip("neither nft nor iptables is installed".to_owned()));
     }
     let verdict = findings.verdict("nothing is dropped");
     if subject.is_container() && matches!(verdict, Verdict::Unknown { .. }) {
-        return Err(Verdict::Skip("in a container: its rules are not to be read".to_owned()));
+        return Err(Verdict::Skip("in a container the firewall rules cannot be read".to_owned()));
     }
     Ok(verdict)
 }
@@ -453,7 +429,7 @@ fn own_name(subject: &Subject<'_>) -> Checked {
         .iter()
         .find(|address| address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()));
     match loopback {
-        Some(address) => Ok(Verdict::finding(format!("{name} is {address}"), &from, address)),
+        Some(address) => Ok(Verdict::finding(format!("{name} resolves to {address}"), &from, address)),
         None => Ok(Verdict::Pass(addresses.join(", "))),
     }
 }
@@ -504,58 +480,21 @@ fn kernel(subject: &Subject<'_>) -> Checked {
     Ok(Verdict::finding(format!("{seen}, expected {wanted}"), "/proc/sys/kernel/osrelease", seen))
 }
 
-/// This host as Slurm knows it.
-///
-/// # Errors
-/// The verdict without Slurm.
-fn node<'a>(subject: &Subject<'a>) -> Result<&'a crate::probes::system::Node, Verdict> {
-    let system = subject.system()?;
-    match &system.node {
-        Err(gap) if gap.kind == GapKind::Absent => Err(Verdict::Skip("no Slurm".to_owned())),
-        // A login host is no node.
-        Err(gap) if gap.kind == GapKind::Garbled && subject.is_of_cluster().is_err() => {
-            Err(Verdict::Skip("Slurm does not know this host".to_owned()))
-        }
-        seen => subject.seen(Ok(seen), None),
-    }
-}
-
-fn gres(subject: &Subject<'_>) -> Checked {
-    subject.has_gpus()?;
-    let node = node(subject)?;
-    let Some(gpus) = subject.pci_gpus().map(|gpus| gpus.len() as u64) else {
-        return Err(Verdict::unknown(
-            "the PCI bus could not be read",
-            "/sys/bus/pci/devices",
-            "no list of devices",
-        ));
+fn reboot(subject: &Subject<'_>) -> Checked {
+    subject.has_own_kernel()?;
+    subject.is_of_cluster()?;
+    let texts = |path: &str| -> Option<Vec<&str>> {
+        Some(subject.facts.pointer(path)?.as_array()?.iter().filter_map(Json::as_str).collect())
     };
-    let from = "sinfo -N -h -o '%N %T %G'";
-    match node.gpus() {
-        seen if seen == gpus => Ok(Verdict::Pass(node.gres.clone())),
-        seen => Ok(Verdict::finding(format!("{seen} in Slurm, {gpus} on the PCI bus"), from, &node.gres)),
+    let Some(reasons) = texts("/boot/reasons") else {
+        return Err(Verdict::unknown("the host gave no answer", "facts.boot", "no answer"));
+    };
+    if reasons.is_empty() {
+        return Ok(Verdict::Pass("none is due".to_owned()));
     }
-}
-
-fn slurm_memlock(subject: &Subject<'_>) -> Checked {
-    subject.devices()?;
-    let files = subject.seen(Ok(&subject.system()?.files), None)?;
-    if !files.processes.iter().any(|name| name == "slurmd") {
-        return Err(Verdict::Skip("slurmd does not run".to_owned()));
-    }
-    let from = "/proc/PID of slurmd/limits";
-    match files.slurmd_memlock.as_deref() {
-        Some("unlimited") => Ok(Verdict::Pass("unlimited".to_owned())),
-        Some(bytes) => Ok(Verdict::finding(format!("slurmd has {bytes} bytes"), from, bytes)),
-        None => Ok(Verdict::unknown("the limits of slurmd cannot be read", from, "no answer")),
-    }
-}
-
-fn slurm_node(subject: &Subject<'_>) -> Checked {
-    let node = node(subject)?;
-    let bad = ["down", "drain", "fail", "unknown", "not_responding", "inval"];
-    if bad.iter().any(|word| node.state.starts_with(word)) || node.state.ends_with('*') {
-        return Ok(Verdict::finding(node.state.clone(), "sinfo -N -h -o '%N %T %G'", &node.state));
-    }
-    Ok(Verdict::Pass(node.state.clone()))
+    Ok(Verdict::finding(
+        format!("a reboot is due: {}", reasons.join("; ")),
+        "facts.boot.reasons",
+        reasons.join("; "),
+    ))
 }

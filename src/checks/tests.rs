@@ -7,13 +7,12 @@ use serde_json::{Value as Json, json};
 
 use super::{Baseline, Subject, TABLE, evaluate};
 use crate::events::CheckStatus::{self, Fail, Pass, Skip, Unknown, Warn};
-use crate::facts::{Answer, Facts, Query};
+use crate::facts::{BaseQuery, Facts};
 use crate::inventory::Host;
-use crate::probes;
 
 const SMI: &str = include_str!("../lab/profiles/recorded/h200-x2/nvidia-smi-q-x.xml");
 const NVLINK: &str = include_str!("../lab/profiles/recorded/h200-x2/nvidia-smi-nvlink-s.txt");
-/// The matrix of domain G12 for two GPUs with a card each.
+/// What `nvidia-smi topo -m` prints for two GPUs with a card each.
 const TOPO: &str = "\tGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\nGPU0\t X \tNV18\tPIX\tSYS\t0-47\t0\nGPU1\tNV18\t X \tSYS\tPIX\t48-95\t1\nNIC0\tPIX\tSYS\t X \tSYS\nNIC1\tSYS\tPIX\tSYS\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n";
 
 /// What a probe prints for a command.
@@ -48,7 +47,7 @@ fn healthy() -> Site {
         )
     });
     let nets = both(|n| {
-        format!("net=rdma{n}\nmtu=9000\noperstate=up\ncarrier_changes=2\nrx_errors=0\ntx_errors=0\necn.3=1\n")
+        format!("net=rdma{n}\noperstate=up\ncarrier_changes=2\nrx_errors=0\ntx_errors=0\necn.3=1\n")
     });
     let links = both(|n| {
         format!(
@@ -57,6 +56,7 @@ fn healthy() -> Site {
     });
     let qos = "Priority trust state: dscp\n\tenabled     0   0   0   1   0   0   0   0   \n";
     let probes = BTreeMap::from([
+        ("firewall", section("firewall", "", "0") + &section("iptables -S INPUT", "-P INPUT ACCEPT", "0")),
         ("log", section("dmesg", "", "0")),
         ("rdma", section("sysfs", &(sysfs + &nets), "0")),
         (
@@ -72,7 +72,6 @@ fn healthy() -> Site {
                     "0",
                 )
                 + &section("chronyc tracking", "Leap status     : Normal", "0")
-                + &section("iptables -S INPUT", "-P INPUT ACCEPT", "0")
                 + &section("systemctl list-units --state=failed", "", "0")
                 + &section("sinfo -N -h -o %N %T %G", "gpu0 idle gpu:h200:2", "0"),
         ),
@@ -94,7 +93,7 @@ fn healthy() -> Site {
             "driver",
             section(
                 "driver",
-                "present=1\nloaded=580.159.04\nproc=NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nkernel=6.8.0-87-generic\nheaders=1\nmodule=/lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko",
+                "running=6.8.0-87-generic\nloaded=580.159.04\nbanner=NVRM version: NVIDIA UNIX Open Kernel Module for x86_64  580.159.04  Release Build\nkernel=6.8.0-87-generic\nheaders=true\nimage=true\nmodule=/lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko",
                 "0",
             ) + &section(
                 "modinfo nvidia",
@@ -104,7 +103,12 @@ fn healthy() -> Site {
                 "dpkg-query -W -f x",
                 "ii  libnvidia-compute-580 580.159.04-0ubuntu1\nii  nvidia-utils-580 580.159.04-0ubuntu1",
                 "1",
-            ) + &section("upgrades", "unattended=1\nline=APT::Periodic::Unattended-Upgrade \"0\";", "0")
+            ),
+        ),
+        (
+            "driver_upkeep",
+            section("peermem", "", "0")
+                + &section("upgrades", "unattended=1\nline=APT::Periodic::Unattended-Upgrade \"0\";", "0")
                 + &section("nv-fabricmanager -v", "Fabric Manager version is : 580.159.04", "0")
                 + &section("systemctl is-active nvidia-fabricmanager", "active", "0")
                 + &section("dkms status", "nvidia/580.159.04, 6.8.0-87-generic, x86_64: installed", "0"),
@@ -140,8 +144,8 @@ fn healthy() -> Site {
         (
             "network",
             json!({ "links": [
-            { "name": "rdma0", "state": "up", "pci": "0000:00:00.0", "addresses": ["10.0.0.1/24"] },
-            { "name": "rdma1", "state": "up", "pci": "0000:01:00.0", "addresses": ["10.0.1.1/24"] },
+            { "name": "rdma0", "mtu": 9000, "state": "up", "pci": "0000:00:00.0", "addresses": ["10.0.0.1/24"] },
+            { "name": "rdma1", "mtu": 9000, "state": "up", "pci": "0000:01:00.0", "addresses": ["10.0.1.1/24"] },
         ] }),
         ),
         ("kernel", json!({ "release": "6.8.0-87-generic", "headers": true })),
@@ -181,18 +185,12 @@ impl Site {
     fn answers(&self) -> Facts {
         let mut answers = Facts::default();
         for (name, value) in &self.facts {
-            answers.insert(Query::Base(name), Answer::Base(value.clone()));
+            answers.put(BaseQuery(name), value.clone());
         }
         for (name, text) in &self.probes {
-            if *name == probes::LOGIN {
-                let login = probes::login(text.as_bytes());
-                let observation = probes::Observation::Login(login);
-                answers.insert(Query::Probe(name), Answer::Probe(Box::new(observation)));
-            } else {
-                let query = Query::Probe(name);
-                for (query, answer) in probes::parse(&[query], text.as_bytes(), 0) {
-                    answers.insert(query, answer);
-                }
+            let query = super::queries().into_iter().find(|query| query.label() == *name).unwrap();
+            for (query, answer) in (query.family().parse)(std::slice::from_ref(&query), text, 0) {
+                answers.insert(query, answer);
             }
         }
         answers
@@ -232,10 +230,31 @@ fn ids_are_unique_and_every_check_tells_everything() {
     assert_eq!(ids.len(), TABLE.len());
     assert!(TABLE.len() >= 60, "{}", TABLE.len());
     for check in TABLE.iter() {
-        for text in [check.title, check.expects, check.why, check.hint, check.source] {
+        for text in [check.title, check.expects, check.why, check.hint] {
             assert!(text.len() > 6, "{}", check.id);
         }
         assert!(matches!(check.severity, Fail | Warn), "{}", check.id);
+    }
+}
+
+#[test]
+fn a_check_stands_in_the_file_of_its_prefix() {
+    for (file, checks) in super::FILES {
+        for check in *checks {
+            let prefix = check.id.split('.').next().unwrap();
+            assert_eq!(prefix, file[0], "{} is in src/checks/{}.rs", check.id, file.join("/"));
+        }
+    }
+}
+
+/// A source is a page, a manual or a repository that everybody can open.
+#[test]
+fn sources_are_real_references() {
+    for check in TABLE.iter() {
+        assert!(!check.source.is_empty(), "{} has no source", check.id);
+        for word in ["domain", "design", "peers"] {
+            assert!(!check.source.starts_with(word), "{}: {}", check.id, check.source);
+        }
     }
 }
 
@@ -285,14 +304,14 @@ fn one_fault_is_one_finding() {
         ("fail driver.version", healthy().expect(json!({ "driver": { "version": "535" } }))),
         ("fail driver.flavour", healthy().expect(json!({ "driver": { "open": false } }))),
         ("fail driver.cuda", healthy().expect(json!({ "driver": { "cuda": "13.1" } }))),
-        ("fail driver.dkms", healthy().with("driver", "x86_64: installed", "x86_64: installed (WARNING! Diff between built and installed module!)")),
+        ("fail driver.dkms", healthy().with("driver_upkeep", "x86_64: installed", "x86_64: installed (WARNING! Diff between built and installed module!)")),
         ("fail driver.next_kernel", healthy().with("driver", "module=/lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko\n", "")),
         ("warn driver.headers", healthy().fact("kernel", json!({ "release": "6.8.0-87-generic", "headers": false }))),
-        ("fail driver.nouveau", healthy().with("driver", "present=1", "present=1\nnouveau=1")),
-        ("fail driver.fabric_manager", healthy().with("driver", "version is : 580.159.04", "version is : 580.159.03")),
-        ("fail driver.fabric_manager", healthy().with("driver", "\nactive\n", "\nfailed\n")),
-        ("warn driver.upgrades", healthy().with("driver", "Unattended-Upgrade \"0\"", "Unattended-Upgrade \"1\"")),
-        ("fail peermem.legacy", healthy().with("driver", "present=1", "present=1\nnv_peer_mem=1")),
+        ("fail driver.nouveau", healthy().with("driver", "headers=true", "headers=true\nnouveau=true")),
+        ("fail driver.fabric_manager", healthy().with("driver_upkeep", "version is : 580.159.04", "version is : 580.159.03")),
+        ("fail driver.fabric_manager", healthy().with("driver_upkeep", "\nactive\n", "\nfailed\n")),
+        ("warn driver.upgrades", healthy().with("driver_upkeep", "Unattended-Upgrade \"0\"", "Unattended-Upgrade \"1\"")),
+        ("fail peermem.legacy", healthy().with("driver_upkeep", "ask peermem\n", "ask peermem\nnv_peer_mem=1\n")),
         ("fail peermem.loaded", healthy().with("driver", "Open Kernel Module for x86_64", "x86_64 Kernel Module")),
         ("warn system.reboot", healthy().fact("boot", json!({ "next_kernel": "6.8.0-87-generic", "reasons": ["the system wants one"] }))),
         ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:8a:00): 79, pid=55182, name=python, GPU has fallen off the bus.\n")),
@@ -301,6 +320,7 @@ fn one_fault_is_one_finding() {
         ("warn gpu.nvswitch_errors", healthy().with("log", "ask dmesg\n", "ask dmesg\nnvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore MCTO (First)\n")),
         ("fail driver.log", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: RmInitAdapter failed! (0x62:0xffffffff:1089)\n")),
         ("fail gpu.throttle", healthy().with("nvidia", "<clocks_event_reason_hw_slowdown>Not Active", "<clocks_event_reason_hw_slowdown>Active")),
+        ("fail gpu.fabric_health", healthy().with("nvidia", "<route_unhealthy>N/A", "<route_unhealthy>True")),
         ("warn gpu.temperature", healthy().with("nvidia", "<gpu_temp>38 C", "<gpu_temp>91 C")),
         ("warn gpu.power_limit", healthy().with("nvidia", "<current_power_limit>700.00 W", "<current_power_limit>500.00 W")),
         ("warn gpu.mig", healthy().expect(json!({ "gpu": { "mig": true } }))),
@@ -332,7 +352,7 @@ fn one_fault_is_one_finding() {
         ("warn system.governor", healthy().with("system", "governor=performance 8", "governor=performance 6\ngovernor=powersave 2")),
         ("fail system.mce", healthy().with("log", "ask dmesg\n", "ask dmesg\nmce: [Hardware Error]: Machine check events logged\n")),
         ("warn system.oom", healthy().with("log", "ask dmesg\n", "ask dmesg\nOut of memory: Killed process 4711 (python3)\n")),
-        ("warn system.firewall", healthy().with("system", "-P INPUT ACCEPT", "-P INPUT DROP")),
+        ("warn system.firewall", healthy().with("firewall", "-P INPUT ACCEPT", "-P INPUT DROP")),
         ("fail system.own_name", healthy().with("system", "10.0.1.10 gpu0", "127.0.1.1 gpu0")),
         ("warn system.units", healthy().with("system", "--state=failed\n", "--state=failed\nnvidia-persistenced.service loaded failed failed X\n")),
         ("fail system.kernel", healthy().expect(json!({ "system": { "kernel": "6.8.0-90-generic" } }))),
@@ -362,7 +382,9 @@ fn a_recorded_host() {
     let mut site = healthy();
     for (name, text) in [
         ("driver", include_str!("../../tests/cases/probes/h100-x1/driver.txt")),
+        ("driver_upkeep", include_str!("../../tests/cases/probes/h100-x1/driver_upkeep.txt")),
         ("fabric", include_str!("../../tests/cases/probes/h100-x1/fabric.txt")),
+        ("firewall", include_str!("../../tests/cases/probes/h100-x1/firewall.txt")),
         ("log", include_str!("../../tests/cases/probes/h100-x1/log.txt")),
         ("login", include_str!("../../tests/cases/probes/h100-x1/login.txt")),
         ("nvidia", include_str!("../../tests/cases/probes/h100-x1/nvidia.txt")),
@@ -411,15 +433,15 @@ fn cards_of_other_networks() {
     ]);
     assert_eq!(site.findings(None), ["fail network.nics", "fail rdma.nccl_hca"]);
     let results = site.results(None);
-    assert_eq!(results["rdma.nccl_hca"].1, "mlx5_1: selected, though it is for storage");
+    assert_eq!(results["rdma.nccl_hca"].1, "mlx5_1: selected, although it is for storage");
     assert_eq!(results["network.nics"].1, "netdev eno1: no such network device");
 }
 
 #[test]
 fn one_subnet_for_all_rails() {
     let links = json!({ "links": [
-        { "name": "rdma0", "state": "up", "addresses": ["10.0.0.1/16"] },
-        { "name": "rdma1", "state": "up", "addresses": ["10.0.1.1/16"] },
+        { "name": "rdma0", "mtu": 9000, "state": "up", "addresses": ["10.0.0.1/16"] },
+        { "name": "rdma1", "mtu": 9000, "state": "up", "addresses": ["10.0.1.1/16"] },
         { "name": "docker0", "state": "up", "addresses": ["10.0.1.1/32"] },
     ] });
     let site = healthy().fact("network", links);
@@ -496,7 +518,7 @@ fn fleet(sites: &[(&str, Site)]) -> BTreeMap<String, Vec<(String, CheckStatus, S
     let mut subjects: Vec<Subject<'_>> =
         hosts.iter().map(|(host, answers)| Subject::new(host, answers, 0).unwrap()).collect();
     let conclusions = evaluate(&mut subjects);
-    let of_fleet = |check: &str| super::find(check).unwrap().kind == super::Kind::Fleet;
+    let of_fleet = |check: &str| super::find(check).unwrap().needs == super::Needs::Fleet;
     conclusions
         .into_iter()
         .map(|conclusion| {
@@ -525,7 +547,8 @@ fn outliers_have_names_and_ties_are_told() {
     // One host by itself is compared with nobody.
     assert_eq!(fleet(&[("gpu0", usual.clone())])["gpu0"], []);
     // What a host has wrong by itself is told once, and its neighbour is not blamed.
-    let lost = healthy().with("rdma", "net=rdma1\nmtu=9000", "net=rdma1\nmtu=1500");
+    let mut lost = healthy();
+    lost.facts.get_mut("network").unwrap()["links"][1]["mtu"] = json!(1500);
     let found = fleet(&[("gpu0", usual.clone()), ("gpu1", lost)]);
     assert!(found.values().all(Vec::is_empty), "{found:?}");
     // Sizes that differ by a little are one size.
@@ -586,7 +609,7 @@ proptest! {
         }
         let results = site.results(None);
         prop_assert_eq!(results.is_empty(), false);
-        for name in ["log", "rdma", "system", "fabric", "driver", "nvidia", "login"] {
+        for name in ["log", "rdma", "system", "firewall", "fabric", "driver", "driver_upkeep", "nvidia", "login"] {
             site.probes.insert(name, noise.clone());
         }
         drop(site.results(None));

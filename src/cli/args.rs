@@ -24,10 +24,11 @@ pub struct Cli {
 /// Options of every command.
 #[derive(Debug, Clone, Args)]
 pub struct Global {
-    /// Say more: diffs, output, skipped tasks; twice for the developer's log
+    /// Show more: diffs, output, skipped tasks, the time of each host; `-vv`: of each exec and task; `-vvv`:
+    /// what ssh did, retries
     #[arg(short, long, global = true, action = clap::ArgAction::Count)]
     pub verbose: u8,
-    /// Say failures only
+    /// Show only failures
     #[arg(short, long, global = true, conflicts_with = "verbose")]
     pub quiet: bool,
     /// Use colour
@@ -38,7 +39,7 @@ pub struct Global {
     pub no_progress: bool,
 }
 
-/// An inventory and what of it is meant.
+/// An inventory and which of its hosts and tasks are meant.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
     /// The inventory
@@ -76,13 +77,13 @@ impl Target {
 /// How hosts are connected to.
 #[derive(Debug, Clone, Args)]
 pub struct Connect {
-    /// Hosts at once
+    /// The most hosts worked on at once
     #[arg(long, value_name = "N", alias = "forks")]
     pub parallel: Option<usize>,
     /// Ask for the sudo password once
     #[arg(long, short_alias = 'K')]
     pub ask_become_pass: bool,
-    /// Exit as if these many unreachable hosts were none
+    /// How many hosts may be unreachable without exit code 4
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub allow_unreachable: u64,
 }
@@ -111,7 +112,7 @@ impl Reports {
     }
 }
 
-/// Where the result of a command goes that is no run.
+/// Where the result of a command that is not a run goes.
 #[derive(Debug, Clone, Default, Args)]
 pub struct JsonReport {
     /// Write the result as one JSON object (`-` for stdout)
@@ -124,11 +125,11 @@ pub struct JsonReport {
 pub enum Command {
     /// Connect to hosts, record their keys and write a commented inventory from what was found
     Init(InitArgs),
-    /// Make every host what the inventory says
+    /// Make every host match the inventory
     Apply(ApplyArgs),
     /// Show what apply would do, with diffs; touch nothing
     Plan(PlanArgs),
-    /// Prove that every host is what the inventory says; touch nothing
+    /// Prove that every host matches the inventory; touch nothing
     Verify(VerifyArgs),
     /// Gather facts and print them
     Facts(FactsArgs),
@@ -196,7 +197,7 @@ pub struct ApplyArgs {
     #[command(flatten)]
     /// Where reports go.
     pub reports: Reports,
-    /// Do it, whatever it interrupts
+    /// Agree to every change, whatever it interrupts
     #[arg(long, short)]
     pub yes: bool,
     /// Plan anew and refuse where the plan is not the one in this file (`plan --out`)
@@ -242,8 +243,8 @@ pub struct VerifyArgs {
     #[command(flatten)]
     /// Where reports go.
     pub reports: Reports,
-    /// Test hosts with each other as well: `rping` and `ib_write_bw` between neighbours. It is traffic: not
-    /// beside jobs
+    /// Test hosts with each other as well: `rping` and `ib_write_bw` between neighbours. Not beside jobs: it
+    /// fills the network
     #[arg(long)]
     pub active: bool,
 }
@@ -325,7 +326,7 @@ pub enum InventoryCommand {
         /// Record without asking
         #[arg(long, short)]
         yes: bool,
-        /// Record keys of hosts of which others are known, in place of those
+        /// Record the keys also of hosts for which other keys are recorded, and remove those
         #[arg(long)]
         replace: bool,
     },

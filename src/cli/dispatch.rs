@@ -4,12 +4,12 @@ use std::process::ExitCode;
 
 use clap::Parser as _;
 
-use super::args::{Cli, Command, Global};
+use super::args::{Cli, Command};
 use super::commands;
 use super::settings::Settings;
 use crate::exit;
-use crate::report::output;
 use crate::report::style::{BAD, HINT, paint, safe};
+use crate::report::{log, output};
 
 /// An error with an exit code of its own.
 #[derive(Debug, thiserror::Error)]
@@ -49,8 +49,8 @@ pub fn main_impl() -> ExitCode {
         }
     };
     cli.global.color.set();
-    trace(&cli.global);
     let settings = Settings::new(&cli.global);
+    log::start(cli.global.verbose, settings.log_filter.as_deref());
     let runtime = match tokio::runtime::Builder::new_multi_thread().enable_all().build() {
         Ok(runtime) => runtime,
         Err(error) => {
@@ -101,12 +101,4 @@ fn explain(error: &anyhow::Error) -> u8 {
     // What the system refuses is no bug.
     let refused = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
     exit.map_or(if refused { exit::CONFIG } else { exit::BUG }, |exit| exit.code)
-}
-
-/// The developer's log on stderr: `-vv` or `RUST_LOG`.
-fn trace(global: &Global) {
-    let level = if global.verbose >= 2 { "provision=debug" } else { "off" };
-    let filter = tracing_subscriber::EnvFilter::try_from_default_env()
-        .unwrap_or_else(|_| tracing_subscriber::EnvFilter::new(level));
-    tracing_subscriber::fmt().with_env_filter(filter).with_writer(std::io::stderr).init();
 }

@@ -17,15 +17,15 @@ use super::dispatch::Exit;
 use super::settings::Settings;
 use crate::disk;
 use crate::engine::{self, Cancel, Consent, Context, Deadlines, Mode, Stop, Stopper};
-use crate::events::{Emitter, EventKind, Sink};
+use crate::events::{self, Emitter, EventKind, Record, Sink};
 use crate::exit;
 use crate::facts::Query;
 use crate::inventory::{Become, Host};
-use crate::journal::{self, Journal, LockError, RunLock};
+use crate::journal::{self, Journal, LockError, RunLock, RunLog};
+use crate::plan::StageDigest;
 use crate::project::Project;
-use crate::report::record::Record;
 use crate::report::terminal::Terminal;
-use crate::report::{Reporter as _, html, json, junit, output, prometheus, prompt};
+use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{ByHost, SshSettings, Transport};
 
@@ -42,13 +42,28 @@ pub(super) struct Launch<'a> {
     /// Queries beyond those of the tasks.
     pub queries: BTreeSet<Query>,
     /// Digests that plans must have.
-    pub expected: Option<BTreeMap<String, String>>,
+    pub expected: Option<BTreeMap<String, Vec<StageDigest>>>,
     /// Whether the run is kept for `report`.
     pub recorded: bool,
     /// Whether changes that interrupt something are agreed to.
     pub yes: bool,
     /// Values of secrets, where they were asked for already.
     pub secrets: Option<Secrets>,
+}
+
+impl<'a> Launch<'a> {
+    /// A run that asks nothing more than its tasks do and agrees to nothing; only an apply is kept.
+    pub(super) fn new(command: &'a str, mode: Mode) -> Self {
+        Self {
+            command,
+            mode,
+            queries: BTreeSet::new(),
+            expected: None,
+            recorded: mode == Mode::Apply,
+            yes: false,
+            secrets: None,
+        }
+    }
 }
 
 /// A finished run.
@@ -63,21 +78,6 @@ pub(super) struct Finished {
 /// The directory of a cluster's runs and locks.
 pub(super) fn cluster_dir(settings: &Settings, cluster: &str) -> Utf8PathBuf {
     settings.state.join(cluster)
-}
-
-/// The same, made and ours.
-///
-/// # Errors
-/// With exit code 3 when it cannot be made or belongs to somebody else.
-fn own_cluster_dir(settings: &Settings, cluster: &str) -> Result<Utf8PathBuf, Exit> {
-    let directory = cluster_dir(settings, cluster);
-    for path in [&settings.state, &directory] {
-        disk::private_directory(path).map_err(|error| {
-            Exit::new(exit::CONFIG, format!("cannot keep runs in {path}: {error}"))
-                .hint("XDG_STATE_HOME names another directory for them")
-        })?;
-    }
-    Ok(directory)
 }
 
 /// Runs a project. `codes` turns the result into the exit codes of the command.
@@ -103,21 +103,28 @@ pub(super) async fn run(
         Some(secrets) => secrets,
         None => secrets(&mut project, connect.ask_become_pass, launch.mode != Mode::Gather, settings)?,
     };
-    let run = journal::new_run_id(jiff::Timestamp::now());
+    let run = journal::new_run_id(events::now());
+    let cluster = cluster_dir(settings, &project.cluster);
     // A plan is made without it, too.
-    let own = own_cluster_dir(settings, &project.cluster);
+    let own = [&settings.state, &cluster].into_iter().try_for_each(|path| {
+        disk::private_directory(path).map_err(|error| {
+            Exit::new(exit::CONFIG, format!("cannot keep runs in {path}: {error}"))
+                .hint("set XDG_STATE_HOME to keep them in another directory")
+        })
+    });
     let keeps = own.is_ok();
-    let cluster = match own {
-        Err(error) if launch.recorded || launch.mode == Mode::Apply => return Err(error.into()),
-        own => own.unwrap_or_else(|_| cluster_dir(settings, &project.cluster)),
-    };
+    if launch.recorded || launch.mode == Mode::Apply {
+        own?;
+    }
     let lock = match launch.mode {
         Mode::Apply => Some(take_lock(&cluster, &run, &project)?),
         Mode::Plan | Mode::Gather => None,
     };
+    let mut kept = None;
     let (sink, config_dir): (Option<Box<dyn Sink>>, _) = if launch.recorded {
         let journal = Journal::create(&cluster, &run)?;
         let directory = journal.path().parent().map(Utf8Path::to_owned);
+        kept = directory.as_deref().and_then(RunLog::create);
         (Some(Box::new(journal)), directory)
     } else {
         (None, None)
@@ -127,12 +134,17 @@ pub(super) async fn run(
     let hosts: Vec<Host> = project.online().chain(&project.controller).cloned().collect();
     let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
     let (stopper, cancel) = engine::channel();
-    let display = Arc::new(Mutex::new(Terminal::new(settings.terminal())));
+    let mut display = Terminal::new(settings.terminal());
+    if let Some(log) = &kept {
+        display.name_log(log.path());
+    }
+    log::keep_in(kept);
+    let display = Arc::new(Mutex::new(display));
     let consent = consent(launch.yes, settings.interactive, &display, &cancel);
     let state = settings.state.clone();
     let mut fleet =
         if keeps { journal::FleetRecord::read(&cluster) } else { journal::FleetRecord::default() };
-    let now = jiff::Timestamp::now().as_second();
+    let now = events::now().as_second();
     let shared = engine::SharedFacts::recorded(&fleet, now, |host| project.host(host).map(|host| host.index));
     let reboots = usize::try_from(project.policy.reboot_parallel.max(1)).unwrap_or(1);
     let context = Arc::new(Context {
@@ -144,7 +156,7 @@ pub(super) async fn run(
         deadlines: Deadlines::default(),
         cancel,
         secrets,
-        controller: controller(&state),
+        controller: controller(settings),
         alive: Box::new(move |run| journal::is_alive_anywhere(&state, run)),
         queries: launch.queries,
         expected: launch.expected,
@@ -152,7 +164,9 @@ pub(super) async fn run(
         fleet: shared,
     });
 
+    #[expect(clippy::disallowed_methods, reason = "a signal is taken whatever the run does")]
     let signals = tokio::spawn(watch_signals(stopper, emitter.clone()));
+    #[expect(clippy::disallowed_methods, reason = "the display goes on whatever the run does")]
     let reporter = tokio::spawn(async move {
         let mut record = Record::default();
         let mut tick = tokio::time::interval(Duration::from_millis(250));
@@ -292,6 +306,7 @@ pub(super) fn secrets(
     }
     let resolved = crate::secrets::resolve(&project.needed_secrets(tasks))
         .map_err(|error| Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error))))?;
+    log::hide(&resolved);
     if !ask {
         return Ok(resolved);
     }
@@ -302,19 +317,19 @@ pub(super) fn secrets(
         std::io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
         line.trim_end_matches(['\n', '\r']).to_owned()
     };
-    Ok(resolved.with(ASKED, SecretString::from(password)))
+    let secrets = resolved.with(ASKED, SecretString::from(password));
+    log::hide(&secrets);
+    Ok(secrets)
 }
 
 /// This controller as it is called in the locks of hosts. Only who sees the same locks can tell
 /// whether a run is dead, so the state directory is a part of it.
-#[expect(clippy::disallowed_methods, reason = "nothing but a name for messages")]
-fn controller(state: &Utf8Path) -> String {
+fn controller(settings: &Settings) -> String {
     let machine = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
-    let user = std::env::var("USER").or_else(|_| std::env::var("LOGNAME")).unwrap_or_default();
-    let machine = Sha256::digest(format!("{}\n{state}", machine.trim()));
-    let machine = crate::plan::hex(&machine);
-    let text = format!("{}@{}/{}", user.trim(), host.trim(), machine.get(..8).unwrap_or(""));
+    let machine = Sha256::digest(format!("{}\n{}", machine.trim(), settings.state));
+    let machine = crate::words::hex(&machine);
+    let text = format!("{}@{}/{}", settings.user.trim(), host.trim(), machine.get(..8).unwrap_or(""));
     text.chars().filter(|c| c.is_ascii_alphanumeric() || "@/._-".contains(*c)).collect()
 }
 
@@ -340,14 +355,14 @@ async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
             1 => {
                 emitter.emit(EventKind::Stopping {
                     reason: format!(
-                        "{name}: nothing new is started, running tasks may end; once more ends them"
+                        "{name}: nothing new is started and running tasks may finish; once more ends them"
                     ),
                 });
                 stopper.ask(Stop::Finish);
             }
             2 => {
                 emitter.emit(EventKind::Stopping {
-                    reason: format!("{name}: tasks are being ended; once more leaves at once"),
+                    reason: format!("{name}: tasks are being ended; once more exits at once"),
                 });
                 stopper.ask(Stop::End);
             }

@@ -17,10 +17,14 @@ pub(super) struct Settings {
     pub cache: Utf8PathBuf,
     /// `$HOME`.
     pub home: Option<Utf8PathBuf>,
+    /// Name of the user, for messages; empty where nobody says it.
+    pub user: String,
     /// `$XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<Utf8PathBuf>,
     /// How much is said.
     pub verbosity: Verbosity,
+    /// `$RUST_LOG`.
+    pub log_filter: Option<String>,
     /// Columns of stderr, when it is a terminal.
     pub width: Option<usize>,
     /// Whether a bar may be drawn.
@@ -51,8 +55,10 @@ impl Settings {
             state: state_home(variable("HOME").as_deref(), variable("XDG_STATE_HOME").as_deref(), user),
             cache: cache_home(variable("HOME").as_deref(), variable("XDG_CACHE_HOME").as_deref(), user),
             home: variable("HOME").map(Utf8PathBuf::from),
+            user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_default(),
             runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
             verbosity,
+            log_filter: variable("RUST_LOG"),
             width,
             progress: stderr
                 && !global.no_progress
@@ -64,8 +70,8 @@ impl Settings {
     }
 
     /// What the display may use.
-    pub(super) fn terminal(&self) -> terminal::Settings {
-        terminal::Settings { verbosity: self.verbosity, width: self.width, progress: self.progress }
+    pub(super) fn terminal(&self) -> terminal::TerminalSettings {
+        terminal::TerminalSettings { verbosity: self.verbosity, width: self.width, progress: self.progress }
     }
 }
 

@@ -189,7 +189,7 @@ impl Diagnostics {
     }
 
     /// Whether the same is said of the same place already, whatever the notes.
-    pub fn says(&self, diagnostic: &Diagnostic) -> bool {
+    pub fn contains(&self, diagnostic: &Diagnostic) -> bool {
         self.list.iter().any(|known| known.span == diagnostic.span && known.message == diagnostic.message)
     }
 
@@ -198,11 +198,11 @@ impl Diagnostics {
         self.push(Diagnostic::error(span, message));
     }
 
-    /// Takes of another collection what is not [said](Self::says) yet.
+    /// Takes of another collection what is not [there](Self::contains) yet.
     pub fn append_new(&mut self, other: Self) {
         self.more += other.more;
         for diagnostic in other.list {
-            if !self.says(&diagnostic) {
+            if !self.contains(&diagnostic) {
                 self.push(diagnostic);
             }
         }

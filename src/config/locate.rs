@@ -2,6 +2,41 @@
 
 use super::source::{Sources, Span};
 
+/// What is wrong in a text and where: a byte range of it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TextError {
+    /// First byte.
+    pub start: usize,
+    /// One past the last byte.
+    pub end: usize,
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub help: Option<String>,
+}
+
+impl TextError {
+    /// An error over a byte range.
+    pub fn new(start: usize, end: usize, message: impl Into<String>) -> Self {
+        Self { start, end: end.max(start), message: message.into(), help: None }
+    }
+
+    /// Adds what to do.
+    #[must_use]
+    pub fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    /// The same error in a text that has `by` bytes before this one.
+    #[must_use]
+    pub fn shift(mut self, by: usize) -> Self {
+        self.start += by;
+        self.end += by;
+        self
+    }
+}
+
 /// Where bytes `start..end` of a scalar's text are written. `scalar` is the scalar's own place.
 ///
 /// Text and file differ by quotes, escapes and the indentation of block scalars; they are walked

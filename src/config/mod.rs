@@ -8,14 +8,16 @@
 
 pub mod diagnostic;
 pub mod locate;
+mod period;
 pub mod read;
 pub mod record;
 pub mod source;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
-pub use locate::locate;
+pub use locate::{TextError, locate};
+pub use period::Period;
 pub use read::{Entries, FromNode, MapReader, did_you_mean, did_you_mean_text};
 pub use record::{FieldDoc, Need, Record};
-pub use source::{SourceId, Sources, Sp, Span};
+pub use source::{Bases, SourceId, Sources, Sp, Span};
 pub use yaml::{Node, Yaml};

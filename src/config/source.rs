@@ -31,6 +31,25 @@ impl Span {
     pub const NONE: Self = Self { source: SourceId::NONE, start: 0, end: 0 };
 }
 
+/// What paths in an inventory are relative to.
+#[derive(Debug, Clone, Copy)]
+pub struct Bases<'a> {
+    /// Directory of the inventory's file.
+    pub directory: &'a Utf8Path,
+    /// Home directory of the user, for `~`.
+    pub home: Option<&'a Utf8Path>,
+}
+
+impl Bases<'_> {
+    /// An absolute path, as far as the directory is.
+    pub fn resolve(&self, path: &str) -> Utf8PathBuf {
+        match (path.strip_prefix("~/"), self.home) {
+            (Some(rest), Some(home)) => home.join(rest),
+            _ => self.directory.join(path.strip_prefix("./").unwrap_or(path)),
+        }
+    }
+}
+
 /// A value and where it was written.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Sp<T> {

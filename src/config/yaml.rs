@@ -269,12 +269,9 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// Writes a value as YAML, for `inventory show` and `init`.
-///
-/// # Errors
-/// When the value cannot be written as YAML.
-pub fn to_string<T: serde::Serialize>(value: &T) -> anyhow::Result<String> {
-    Ok(serde_yaml::to_string(value)?)
+/// Writes a value as YAML; nothing when it cannot be written so.
+pub fn to_string<T: serde::Serialize>(value: &T) -> Option<String> {
+    serde_yaml::to_string(value).ok()
 }
 
 fn span_of(location: serde_yaml::Location, source: SourceId, text: &str) -> Span {
@@ -326,14 +323,14 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
     if let Some(key) = message.strip_prefix("duplicate mapping key: ") {
         let key = key.split(", set ").next().unwrap_or(key);
         let first = text.get(..span.start as usize).and_then(|before| first_key(before, key, source));
-        let diagnostic = Diagnostic::error(span, format!("the key `{key}` is there twice"));
+        let diagnostic = Diagnostic::error(span, format!("the key `{key}` is written twice"));
         return match first {
             Some(first) => diagnostic.label("again here").related(first, "first here"),
             None => diagnostic,
         };
     }
     if full.contains("alias replay") || full.contains("budget") {
-        return Diagnostic::error(span, "the aliases of this file multiply to too much")
+        return Diagnostic::error(span, "the aliases of this file expand to too much text")
             .help("write the values out, or make them variables");
     }
     if full.contains("recursion limit") || full.contains("depth") {
@@ -395,10 +392,10 @@ mod tests {
     #[test]
     fn any_key_that_is_there_twice_is_told() {
         let error = read("x: {b: 1}\n\"\": 1\nb: 2\n'': 2\n").unwrap_err();
-        assert!(error.contains("the key `` is there twice") && error.contains("first here"), "{error}");
+        assert!(error.contains("the key `` is written twice") && error.contains("first here"), "{error}");
         assert!(error.contains("2 | \"\": 1"), "{error}");
         let error = read(&format!("{{b: 1, c: {}, b: 2}}\n", "b".repeat(4 << 20))).unwrap_err();
-        assert!(error.contains("the key `b` is there twice"), "{}", error.get(..200).unwrap_or(&error));
+        assert!(error.contains("the key `b` is written twice"), "{}", error.get(..200).unwrap_or(&error));
     }
 
     #[test]

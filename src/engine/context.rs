@@ -10,9 +10,10 @@ use super::cancel::Cancel;
 use super::fleet::SharedFacts;
 use crate::events::Emitter;
 use crate::facts::Query;
+use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::secrets::Secrets;
-use crate::transport::Transport;
+use crate::transport::{CONNECT, Transport};
 
 /// How far a run goes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -25,7 +26,7 @@ pub enum Mode {
     Apply,
 }
 
-/// Deadlines of design section 3. Nothing is waited for without one.
+/// Deadlines: nothing is waited for without one.
 #[derive(Debug, Clone, Copy)]
 pub struct Deadlines {
     /// TCP, login, become and host shell.
@@ -41,7 +42,7 @@ pub struct Deadlines {
 impl Default for Deadlines {
     fn default() -> Self {
         Self {
-            connect: Duration::from_secs(15),
+            connect: CONNECT,
             query: Duration::from_secs(20),
             gather: Duration::from_mins(1),
             reconnect: Duration::from_mins(2),
@@ -119,7 +120,7 @@ pub struct Context {
     /// Queries beyond those of the tasks.
     pub queries: BTreeSet<Query>,
     /// Digests that the plans must have (`apply --plan FILE`), by host.
-    pub expected: Option<BTreeMap<String, String>>,
+    pub expected: Option<BTreeMap<String, Vec<StageDigest>>>,
     /// Whether changes that interrupt something may be made.
     pub consent: Consent,
     /// How many more hosts may reboot now.

@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::change::Done;
-use super::session::{Gone, Lock, Session, human};
+use super::connection::{Connection, Gone};
+use super::hints::human;
+use super::known::Known;
 use super::state;
+use crate::backoff::Backoff;
 use crate::facts::Query;
 use crate::resources::Undo;
 use crate::transport::{Part, PartEnd, Script, TransportError};
@@ -27,43 +29,43 @@ const LARGE: usize = 20_000;
 /// How long that may take.
 const CARRIED: Duration = Duration::from_secs(10);
 
-impl Session {
-    /// Logs in anew and goes on there.
-    ///
-    /// # Errors
-    /// What keeps the new login from working; the old one is still there.
-    pub(super) async fn log_in_anew(&mut self) -> Result<(), TransportError> {
-        let fresh = self.context.transport.open(&self.host, self.context.deadlines.connect).await?;
-        if let Some(mut old) = self.remote.replace(fresh) {
-            old.close().await;
-        }
-        // The shell that held it is gone.
-        self.lock = Lock::Free;
-        self.stale = false;
-        // What a session gets was asked in the old one.
-        self.facts.forget_asked();
-        Ok(())
-    }
+/// What a change came to: its output, or what is wrong and its output.
+pub(super) type Done = Result<String, (String, String)>;
 
+/// A change that may cut the way in; the host keeps what it replaces.
+#[derive(Debug)]
+pub(super) struct Guard<'a> {
+    undo: &'a Undo,
+    armed: Instant,
+}
+
+impl<'a> Guard<'a> {
     /// Keeps on the host what a change may break, and starts the timer when it is in force at once.
-    pub(super) async fn arm(&mut self, undo: &Undo) -> Result<Result<(), String>, Gone> {
+    pub(super) async fn arm(
+        connection: &mut Connection,
+        undo: &'a Undo,
+    ) -> Result<Result<Self, String>, Gone> {
         let script = state::undo_keep(undo, undo.in_force.then_some(UNDO));
         let mut losses = 0;
         loop {
-            match self.guard_part(script.clone()).await {
+            match run(connection, script.clone()).await {
                 Ok(end) => {
                     let text = String::from_utf8_lossy(&end.output).trim().to_owned();
                     return Ok(match text.as_str() {
-                        "kept" | "armed" => Ok(()),
-                        other => Err(format!("not changed, it could not be taken back later: {other}")),
+                        "kept" | "armed" => Ok(Self { undo, armed: Instant::now() }),
+                        other => Err(format!(
+                            "not changed, because the host could not take the change back later: {other}"
+                        )),
                     });
                 }
                 Err(TransportError::Lost { message }) if losses < 3 => {
                     losses += 1;
-                    self.reconnect(&message).await?;
+                    connection.reconnect(&message).await?;
                 }
                 Err(error) => {
-                    return Ok(Err(format!("not changed, it could not be taken back later: {error}")));
+                    return Ok(Err(format!(
+                        "not changed, because the host could not take the change back later: {error}"
+                    )));
                 }
             }
         }
@@ -72,120 +74,127 @@ impl Session {
     /// Confirms a change over a new login, or sees to it that it is taken back. `again` is asked when
     /// it was.
     pub(super) async fn confirm(
-        &mut self,
-        undo: &Undo,
+        self,
+        connection: &mut Connection,
+        known: &mut Known,
         done: Done,
-        armed: Instant,
         again: &BTreeSet<Query>,
     ) -> Result<Done, Gone> {
         let (what, output) = match done {
             Err(failed) => failed,
-            Ok(output) => match self.log_in_until(armed + TRIES.min(UNDO)).await {
-                Ok(()) => return self.confirmed(undo, output, again).await,
+            Ok(output) => match log_in_until(connection, known, self.armed + TRIES.min(UNDO)).await {
+                Ok(()) => return self.confirmed(connection, known, output, again).await,
                 Err(reason) => (format!("no new login was possible after the change: {reason}"), output),
             },
         };
-        let how = self.take_back(undo, armed).await?;
-        self.ask(again).await?;
+        let how = self.take_back(connection, known).await?;
+        known.ask(connection, again).await?;
         Ok(Err((format!("{what}; {how}"), output)))
     }
 
     /// Confirms a change over the login that proves it.
     async fn confirmed(
-        &mut self,
-        undo: &Undo,
+        self,
+        connection: &mut Connection,
+        known: &mut Known,
         output: String,
         again: &BTreeSet<Query>,
     ) -> Result<Done, Gone> {
-        let answer = match self.guard_part(state::undo_end("confirm", undo.name)).await {
+        let answer = match run(connection, state::undo_end("confirm", self.undo.name)).await {
             Ok(end) => String::from_utf8_lossy(&end.output).trim().to_owned(),
             Err(error) => error.to_string(),
         };
         if answer == "confirmed" {
             return Ok(Ok(output));
         }
-        self.ask(again).await?;
+        known.ask(connection, again).await?;
         let after = human(UNDO);
         let reason = if answer.starts_with("undone") {
-            format!("it cut the way in: the host took it back by itself after {after}")
+            format!("the change cut off all logins: the host took it back by itself after {after}")
         } else {
-            format!("it could not be confirmed, the host takes it back after {after}: {answer}")
+            format!("the change could not be confirmed, so the host takes it back after {after}: {answer}")
         };
         Ok(Err((reason, output)))
     }
 
     /// Takes a change back through what is still open, else waits until the host has done it.
-    async fn take_back(&mut self, undo: &Undo, armed: Instant) -> Result<&'static str, Gone> {
-        let part = self.guard_part(state::undo_end("undo", undo.name)).await;
+    async fn take_back(self, connection: &mut Connection, known: &mut Known) -> Result<&'static str, Gone> {
+        let part = run(connection, state::undo_end("undo", self.undo.name)).await;
         let by_host = "the host took it back by itself";
         let error = match part {
-            Ok(_) if self.log_in_anew().await.is_ok() => return Ok("it was taken back"),
+            Ok(_) if log_in_anew(connection, known).await.is_ok() => return Ok("it was taken back"),
             Ok(_) => "no new login".to_owned(),
             Err(error) => error.to_string(),
         };
-        tokio::time::sleep_until(armed + UNDO + GRACE).await;
-        self.reconnect(&error).await?;
+        tokio::time::sleep_until(self.armed + UNDO + GRACE).await;
+        connection.reconnect(&error).await?;
         Ok(by_host)
     }
+}
 
-    /// Sends and reads back large packets.
-    async fn carries(&mut self) -> Result<(), TransportError> {
-        let text = "x".repeat(LARGE);
-        let script = Script::new("printf '%s' \"$1\"\n").arg(text.clone());
-        let part = Part { name: "carry".to_owned(), script, deadline: CARRIED, limit: 2 * LARGE };
-        let end = self.run_part(part, String::new()).await?;
-        if end.output == text.as_bytes() {
-            return Ok(());
-        }
-        Err(TransportError::Lost { message: "large packets do not pass whole".to_owned() })
-    }
+/// Logs in anew and goes on there.
+///
+/// # Errors
+/// What keeps the new login from working; the old one is still there.
+pub(super) async fn log_in_anew(
+    connection: &mut Connection,
+    known: &mut Known,
+) -> Result<(), TransportError> {
+    connection.log_in_anew().await?;
+    known.forget_session();
+    Ok(())
+}
 
-    /// Tries new logins until one works.
-    async fn log_in_until(&mut self, end: Instant) -> Result<(), String> {
-        let mut pause = Duration::from_millis(500);
-        loop {
-            let tried = match self.log_in_anew().await {
-                Ok(()) => self.carries().await,
-                Err(error) => Err(error),
-            };
-            match tried {
-                Ok(()) => return Ok(()),
-                Err(error) if Instant::now() + pause >= end => return Err(error.to_string()),
-                Err(_) => {
-                    tokio::time::sleep(pause).await;
-                    pause = (pause * 2).min(Duration::from_secs(5));
-                }
-            }
+/// What earlier runs left: a change that this login proves is confirmed, one that the host took
+/// back is told once.
+pub(super) async fn settle(connection: &mut Connection, armed: &[String], undone: &[String]) {
+    for name in armed {
+        if let Err(error) = run(connection, state::undo_end("confirm", name)).await {
+            connection.warn(format!("an earlier change of {name} could not be confirmed: {error}"));
         }
     }
-
-    /// What earlier runs left: a change that this login proves is confirmed, one that the host took
-    /// back is told once.
-    pub(super) async fn settle_guards(&mut self) {
-        let armed = std::mem::take(&mut self.state.armed);
-        let undone = std::mem::take(&mut self.state.undone);
-        for name in armed {
-            if let Err(error) = self.guard_part(state::undo_end("confirm", &name)).await {
-                self.warn(format!("an earlier change of {name} could not be confirmed: {error}"));
-            }
-        }
-        for name in undone {
-            self.warn(format!(
-                "the host took back an earlier change of {name} by itself: no new login had confirmed it"
-            ));
-            if let Err(error) = self.guard_part(state::undo_end("forget", &name)).await {
-                tracing::debug!(host = %self.host.name, %error, "forget");
-            }
+    for name in undone {
+        connection.warn(format!(
+            "the host took back an earlier change of {name} by itself: no new login had confirmed it"
+        ));
+        if let Err(error) = run(connection, state::undo_end("forget", name)).await {
+            tracing::debug!(host = %connection.host().name, %error, "forget");
         }
     }
+}
 
-    async fn guard_part(&mut self, script: Script) -> Result<PartEnd, TransportError> {
-        let part = Part {
-            name: "guard".to_owned(),
-            script,
-            deadline: self.context.deadlines.query,
-            limit: 64 << 10,
+/// Tries new logins until one works.
+async fn log_in_until(connection: &mut Connection, known: &mut Known, end: Instant) -> Result<(), String> {
+    let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(5));
+    loop {
+        let pause = backoff.pause();
+        let tried = match log_in_anew(connection, known).await {
+            Ok(()) => carries(connection).await,
+            Err(error) => Err(error),
         };
-        self.run_part(part, state::FUNCTIONS.to_owned()).await
+        match tried {
+            Ok(()) => return Ok(()),
+            Err(error) if Instant::now() + pause >= end => return Err(error.to_string()),
+            Err(_) => {
+                tokio::time::sleep(pause).await;
+            }
+        }
     }
+}
+
+/// Sends and reads back large packets.
+async fn carries(connection: &mut Connection) -> Result<(), TransportError> {
+    let text = "x".repeat(LARGE);
+    let script = Script::new("printf '%s' \"$1\"\n").arg(text.clone());
+    let part = Part { name: "carry".to_owned(), script, deadline: CARRIED, limit: 2 * LARGE };
+    let end = connection.run_part(part, String::new()).await?;
+    if end.output == text.as_bytes() {
+        return Ok(());
+    }
+    Err(TransportError::Lost { message: "large packets do not get through".to_owned() })
+}
+
+async fn run(connection: &mut Connection, script: Script) -> Result<PartEnd, TransportError> {
+    let part = Part { limit: 64 << 10, ..connection.short("guard", script) };
+    connection.run_part(part, state::FUNCTIONS.to_owned()).await
 }

@@ -4,10 +4,11 @@
 
 use std::time::Duration;
 
-use crate::events::Failure;
+use crate::events::{Failure, Outcome};
 use crate::inventory::{Become, Host};
-use crate::playbook::Step;
-use crate::project::Project;
+use crate::plan::diff;
+use crate::project::{Project, Step};
+use crate::resources::{Change, Unplannable, kind};
 use crate::transport::ConnectKind;
 
 /// Lines of output that a failure shows.
@@ -43,14 +44,14 @@ pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Opti
             format!("look at its key and record it: provision inventory trust {inventory} --hosts {name}")
         }
         ConnectKind::HostKeyChanged => format!(
-            "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, somebody may be in between"
+            "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, someone may be intercepting the connection"
         ),
         ConnectKind::KeyRefused => {
             format!("put your key on the host: ssh-copy-id {port}{user}{}", host.address)
         }
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
         ConnectKind::KeyMissing => format!(
-            "name a key that is there: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
+            "name a key file that exists: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
         ),
         ConnectKind::NameUnknown => {
             format!("give the host an address: hosts: {{ {name}: {{ address: 10.0.0.1 }} }} in {inventory}")
@@ -112,10 +113,10 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
     } else if has("command not found") || has(": not found") {
         "a tool is missing on the host: add its package in an earlier task"
     } else if has("did not converge") {
-        "something puts the old state back, or the task wants what the host cannot hold"
+        "something restores the old state, or the host cannot keep what the task asks for"
     } else {
         return Some(format!("`provision explain {resource}` has the details"))
-            .filter(|_| resource != "command");
+            .filter(|_| !kind(resource).is_some_and(|kind| kind.runs_anything));
     };
     Some(cause.to_owned())
 }
@@ -137,8 +138,94 @@ pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Durat
     ]
     .iter()
     .any(|needle| text.contains(needle));
-    if step.kind == "package" && transient {
+    if step.resource().is_some_and(|kind| kind.retries) && transient {
         return (3, Duration::from_secs(2 << attempt.min(4)));
     }
     (1, Duration::ZERO)
+}
+
+/// How a task ended that failed: its last lines and what they usually mean.
+pub(super) fn failure(step: &Step, message: String, command: Option<String>, output: &str) -> Outcome {
+    let output = tail(output);
+    let hint = task(step.kind, &message, &output);
+    Outcome::Failed(Failure { message, command, output, hint })
+}
+
+/// Why there is no plan, in one line.
+pub(super) fn unplannable(error: Unplannable) -> String {
+    match error {
+        Unplannable::Unknown(object, text) | Unplannable::Missing(object, text) => {
+            let object = object.to_string();
+            if text.starts_with(&object) { text } else { format!("{object}: {text}") }
+        }
+        Unplannable::Blocked(text) | Unplannable::Partly(_, text) | Unplannable::Failed(text) => text,
+    }
+}
+
+/// What a second plan still wants after the change.
+pub(super) fn not_converged(rest: &[Change]) -> String {
+    let lines: Vec<_> = rest
+        .iter()
+        .map(|change| {
+            format!("{}\n{}", change.summary, diff::render(&change.object.to_string(), &change.detail))
+        })
+        .collect();
+    format!("did not converge: after the change the plan is still\n{}", lines.join("\n").trim_end())
+}
+
+/// A duration as people write it: `15s`, `10m`, `2h`.
+pub(super) fn human(duration: Duration) -> String {
+    let seconds = duration.as_secs();
+    if seconds == 0 {
+        return format!("{}ms", duration.as_millis());
+    }
+    if seconds.is_multiple_of(3600) {
+        return format!("{}h", seconds / 3600);
+    }
+    if seconds.is_multiple_of(60) && seconds >= 120 {
+        return format!("{}m", seconds / 60);
+    }
+    format!("{seconds}s")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::project::testing::load;
+
+    #[test]
+    fn what_fails_for_a_moment_is_tried_again_where_the_resource_says_so() {
+        let project = load(
+            "--- inventory.yaml
+cluster: c
+playbooks: [./p.yaml]
+hosts: { n0: { address: 10.0.0.1 } }
+--- p.yaml
+name: p
+tasks:
+- name: one
+  package: { names: [a] }
+- name: two
+  service: { name: a, state: started }
+- name: three
+  retries: { attempts: 2, delay: 1s }
+  package: { names: [b] }
+",
+        )
+        .unwrap();
+        let tried = |step: usize, output: &str| {
+            let (message, output) = (String::new(), output.to_owned());
+            tries(&project.steps[step], &Failure { message, command: None, output, hint: None }, 1).0
+        };
+        assert_eq!(tried(0, "E: Failed to fetch x Hash Sum mismatch"), 3);
+        assert_eq!(tried(0, "E: Unable to locate package a"), 1);
+        assert_eq!(tried(1, "E: Failed to fetch x Hash Sum mismatch"), 1);
+        assert_eq!(tried(2, "E: Unable to locate package b"), 2);
+    }
+
+    #[test]
+    fn no_page_explains_what_a_playbook_runs() {
+        assert_eq!(task("service", "it", "failed").unwrap(), "`provision explain service` has the details");
+        assert_eq!(task("command", "it", "failed"), None);
+    }
 }

@@ -1,53 +1,46 @@
 //! What a new login of the user gets, for `verify`: limits are given to a session when it begins, and
 //! root has others than the user of the jobs.
 
-use super::Session;
-use crate::facts::{Answer, Query};
-use crate::inventory::Become;
-use crate::probes::{self, Observation};
-use crate::transport::{Frame, Part, TransportError};
+use super::context::Context;
+use super::known::Known;
+use crate::facts::login::LoginQuery;
+use crate::facts::rdma::RdmaQuery;
+use crate::facts::{self, BatchPart, Facts};
+use crate::inventory::{Become, Host};
+use crate::transport::{Frame, PartEnd, TransportError};
 
-impl Session {
-    /// Logs in beside the session that is open, without becoming root, and asks there. Only where a check
-    /// looks at it: a login costs time.
-    pub(super) async fn look_at_login(&mut self) {
-        let query = Query::Probe(probes::LOGIN);
-        let answer = match self.ask_login().await {
-            Ok(output) => Answer::Probe(Box::new(Observation::Login(probes::login(&output)))),
-            Err(error) => Answer::Unknown(format!("no new login: {error}")),
-        };
-        self.facts.insert(query, answer);
+/// Logs in beside the session that is open, without becoming root, and asks there. Only where a check
+/// looks at it: a login costs time.
+pub(super) async fn look(context: &Context, host: &Host, known: &mut Known) {
+    if !is_wanted(host, known.facts()) {
+        return;
     }
+    let part = facts::alone(LoginQuery, context.deadlines.query);
+    match ask(context, host, &part).await {
+        Ok(Some(end)) => known.absorb(&part, &end),
+        Ok(None) => known.unknown(&part, "no new login: it gave no answer"),
+        Err(error) => known.unknown(&part, &format!("no new login: {error}")),
+    }
+}
 
-    /// Whether a check needs it.
-    pub(super) fn wants_login(&self) -> bool {
-        let system = |key: &str| self.host.expect.pointer(&format!("/system/{key}")).is_some();
-        if system("memlock") || system("nofile") {
-            return true;
-        }
-        match self.facts.get(&Query::Probe("rdma")) {
-            Some(Answer::Probe(seen)) => {
-                matches!(&**seen, Observation::Rdma(rdma) if rdma.devices.as_ref().is_ok_and(|all| !all.is_empty()))
-            }
-            _ => false,
-        }
+/// Whether a check needs it.
+fn is_wanted(host: &Host, facts: &Facts) -> bool {
+    let system = |key: &str| host.expect.pointer(&format!("/system/{key}")).is_some();
+    if system("memlock") || system("nofile") {
+        return true;
     }
+    let rdma = facts.get(&RdmaQuery).answer();
+    rdma.is_some_and(|rdma| rdma.devices.as_ref().is_ok_and(|all| !all.is_empty()))
+}
 
-    async fn ask_login(&mut self) -> Result<Vec<u8>, TransportError> {
-        let mut host = self.host.clone();
-        host.ssh.become_method = Become::None;
-        let mut remote = self.context.transport.open(&host, self.context.deadlines.connect).await?;
-        let part = Part {
-            name: "probe.login".to_owned(),
-            script: probes::login_script(),
-            deadline: self.context.deadlines.query,
-            limit: 64 << 10,
-        };
-        let frame =
-            Frame { prelude: String::new(), parts: vec![part], secrets: self.context.secrets.clone() };
-        let mut output = Vec::new();
-        let result = remote.run(&frame, &mut |end| output = end.output).await;
-        remote.close().await;
-        result.map(|()| output)
-    }
+async fn ask(context: &Context, host: &Host, part: &BatchPart) -> Result<Option<PartEnd>, TransportError> {
+    let mut host = host.clone();
+    host.ssh.become_method = Become::None;
+    let mut remote = context.transport.open(&host, context.deadlines.connect).await?;
+    let secrets = context.secrets.clone();
+    let frame = Frame { prelude: String::new(), parts: vec![part.part.clone()], secrets };
+    let mut ended = None;
+    let result = remote.run(&frame, &mut |end| ended = Some(end)).await;
+    remote.close().await;
+    result.map(|()| ended)
 }

@@ -1,30 +1,63 @@
 //! Runs a project on its hosts.
 //!
-//! ```text
-//!   run ── stages ── batches ──> Session (one per host)
-//!                                  open ─> gather ─> plan ─> execute ─> handlers ─> close
-//!   every step of that is said to the Emitter and bounded by a deadline
-//! ```
+//! A host is a [`Session`]: parts with owners, put together in `session.rs`. One task from its plan to its
+//! proof is read in `task.rs`. A host never waits for another one inside a stage; every wait has a deadline,
+//! and everything that happens is said to the `Emitter`.
 //!
-//! A host never waits for another one inside a stage. Only this module spawns tasks.
+//! Each file imports only what stands below it; `tests/engine_order.rs` reads this list.
+//!
+//! ```text
+//!   run            stages and batches of all hosts, the sums; the only file that spawns tasks
+//!   rollout        who goes first, and when nobody starts any more
+//!   stage          one stage of one host: asks, plans, carries out
+//!   execute        its tasks one after another, then its handlers
+//!   task           one task from plan to proof
+//!   session        one host, put together from its parts
+//!   standing         how it stands: counts, status, digests of its plan
+//!   tasks            its tasks by what is known, and what they register
+//!   boot             what asks for a reboot, and how the host comes back
+//!   notified         what is notified: handlers that are due, and those the host has noted
+//!   spool            what is written: changes that outlive their connection
+//!   guard            what is written: changes of the way in, taken back unless a new login works
+//!   lock             what is locked: the kernel lock, as one shell holds it
+//!   turn             who writes what several hosts see as one file
+//!   login            what a new login of the user gets
+//!   known            what is known: questions, answers, what is unknown
+//!   connection     the connection to one host
+//!   context        what all hosts share
+//!   fleet          what all hosts know of each other
+//!   holders        who gives what from host to host
+//!   writers        who writes what, for one run
+//!   work           the tasks of one step
+//!   state          the state directory of a host: its scripts and their answers
+//!   hints          what is said of a failure
+//!   cancel         how a run is stopped
+//! ```
 
 mod boot;
 mod cancel;
-mod change;
+mod connection;
 mod context;
 mod execute;
 mod fleet;
 mod guard;
 mod hints;
+mod holders;
+mod known;
+mod lock;
 mod login;
-mod pending;
-mod register;
+mod notified;
 mod rollout;
 mod run;
 mod session;
-mod spread;
+mod spool;
 mod stage;
+mod standing;
 pub mod state;
+mod task;
+mod tasks;
+mod turn;
+mod work;
 mod writers;
 
 pub use cancel::{Cancel, Stop, Stopper, channel};
@@ -32,4 +65,4 @@ pub use context::{Consent, Context, Deadlines, Mode};
 pub use fleet::SharedFacts;
 pub use run::{Report, exit_code, run};
 pub use session::Session;
-pub use stage::Leaders;
+pub use work::Leaders;

@@ -6,16 +6,16 @@ use std::sync::Arc;
 
 use tokio::sync::Semaphore;
 use tokio::task::JoinSet;
+use tracing::Instrument as _;
 
 use super::cancel::Stop;
 use super::context::{Context, Mode};
-use super::fleet;
 use super::rollout::{Batch, Budget};
 use super::session::Session;
-use super::stage::Leaders;
+use super::work::Leaders;
 use crate::events::{EventKind, HostStatus, RunStats};
 use crate::exit;
-use crate::playbook::RunOnce;
+use crate::project::RunOnce;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -32,6 +32,7 @@ pub struct Report {
 
 /// Runs the project on its selected hosts. Ends with every host finished; the caller decides the
 /// exit code and says `RunFinished`.
+#[tracing::instrument(level = "info", skip_all, fields(run = context.emitter.run(), command = command))]
 pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let project = context.project.clone();
     let mut sessions = Vec::new();
@@ -85,9 +86,13 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let budget = Arc::new(Budget::new(context.clone(), &sessions));
     let last = stages.len().saturating_sub(1);
     for (number, range) in stages.iter().enumerate() {
-        fleet::tell_absent(&context, range.clone());
+        for message in context.fleet.absent(&project, range.clone()) {
+            context.emitter.emit(EventKind::Warning { host: None, message });
+        }
         let leaders = leaders(&context, &sessions, range.clone());
-        sessions = stage(&context, sessions, range.clone(), &leaders, &budget, number == last).await;
+        sessions = stage(&context, sessions, range.clone(), &leaders, &budget, number == last)
+            .instrument(tracing::info_span!("stage", stage = number + 1))
+            .await;
     }
     sessions.sort_by_key(Session::index);
     context.transport.close().await;
@@ -171,6 +176,7 @@ async fn stage(
 }
 
 /// Some hosts at once, each on its own. Each is started only while the budget lasts.
+#[expect(clippy::disallowed_methods, reason = "the one place that spawns tasks of hosts")]
 async fn together(
     context: &Arc<Context>,
     batch: Vec<Session>,
@@ -189,7 +195,8 @@ async fn together(
             session.not_started(&reason);
         }
         let (range, leaders, budget) = (range.clone(), leaders.clone(), budget.clone());
-        tasks.spawn(async move {
+        let span = tracing::info_span!("host", host = session.name());
+        let work = async move {
             session.stage(range, &leaders).await;
             budget.note(&session);
             if last || session.is_over() || session.has_failed() {
@@ -197,7 +204,8 @@ async fn together(
             }
             drop(permit);
             session
-        });
+        };
+        tasks.spawn(work.instrument(span));
     }
     let mut done = Vec::new();
     while let Some(joined) = tasks.join_next().await {

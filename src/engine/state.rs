@@ -18,10 +18,10 @@ use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
 
-use crate::plan::hex;
 use crate::resources::Undo;
 use crate::secrets::Secrets;
 use crate::transport::{Arg, Script};
+use crate::words::hex;
 
 /// Functions that frames of the engine share.
 pub const FUNCTIONS: &str = include_str!("../shell/state_functions.sh");
@@ -196,7 +196,7 @@ impl SpoolReport {
 pub struct LockOwner {
     /// The run.
     pub run: String,
-    /// Its controller, as [`Context::controller`](super::Context::controller).
+    /// Its controller, as the run's `Context::controller` has it.
     pub controller: String,
     /// Process of its host shell.
     pub pid: String,
@@ -247,6 +247,20 @@ pub fn spool(request: SpoolRequest<'_>) -> Script {
         script = script.arg(notify_key(request.cluster, handler)).arg(one_line(handler));
     }
     script
+}
+
+/// All changes of a task as one script, behind the site's proxy where it has one.
+pub(super) fn one_script(mut scripts: Vec<Script>, proxy: Option<(&str, String)>) -> Result<Script, String> {
+    if scripts.len() == 1 && proxy.is_none() {
+        return scripts.pop().ok_or_else(|| "nothing to run".to_owned());
+    }
+    let script = match proxy {
+        Some((proxy, direct)) => Script::new(crate::shell!("resources/proxy.sh", "resources/each.sh"))
+            .named("proxy", proxy)
+            .named("direct", direct),
+        None => Script::new(crate::shell!("resources/each.sh")),
+    };
+    Ok(script.named("scripts", Arg::Scripts(scripts)))
 }
 
 /// The script that waits for a spool entry.

@@ -7,22 +7,10 @@
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Duration;
 
 use tokio::sync::watch;
-use tokio::time::Instant;
 
-use super::cancel::Stop;
-use super::session::{Gone, Session, human};
-use super::stage::{Work, queries, task_id};
 use crate::events::Outcome;
-use crate::facts::{Object, Query, Touches};
-use crate::playbook::{Instance, InstanceState};
-use crate::resources::Change;
-
-/// How long it may take until a host sees what another one wrote: NFS trusts its cache of
-/// attributes for up to a minute.
-const VISIBLE: Duration = Duration::from_secs(90);
 
 /// A task at a place.
 type Key = (String, String);
@@ -33,8 +21,8 @@ type Claims = Arc<Mutex<BTreeMap<Key, Writer>>>;
 pub(super) struct Writers(Claims);
 
 #[derive(Debug, Clone)]
-struct Writer {
-    host: String,
+pub(super) struct Writer {
+    pub host: String,
     end: watch::Receiver<End>,
 }
 
@@ -46,7 +34,7 @@ enum End {
     Failed(String),
 }
 
-enum Claim {
+pub(super) enum Claim {
     Mine(Duty),
     Theirs(Writer),
 }
@@ -81,9 +69,20 @@ impl Drop for Duty {
     }
 }
 
+impl Writer {
+    /// Waits until its task ended: whether that went well, or why not; none when the writer was lost.
+    pub(super) async fn ended(&mut self) -> Option<Result<(), String>> {
+        match self.end.wait_for(|end| *end != End::Writing).await.map(|end| end.clone()) {
+            Err(_) | Ok(End::Writing) => None,
+            Ok(End::Done) => Some(Ok(())),
+            Ok(End::Failed(why)) => Some(Err(why)),
+        }
+    }
+}
+
 impl Writers {
     /// Claims all places for a task, or none and says who has one of them.
-    fn claim(&self, task: &str, places: &[String], host: &str) -> Claim {
+    pub(super) fn claim(&self, task: &str, places: &[String], host: &str) -> Claim {
         let keys: Vec<Key> = places.iter().map(|place| (place.clone(), task.to_owned())).collect();
         let mut claims = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let other = keys.iter().filter_map(|key| claims.get(key)).find(|writer| writer.host != host);
@@ -95,92 +94,6 @@ impl Writers {
             claims.insert(key.clone(), Writer { host: host.to_owned(), end: receiver.clone() });
         }
         Claim::Mine(Duty { claims: Arc::clone(&self.0), keys, end })
-    }
-}
-
-/// What a host finds that comes to a task.
-pub(super) enum Turn {
-    /// It makes these changes; when they are made it says so.
-    Write(Vec<Change>, Option<Duty>),
-    /// Another host made them.
-    Written,
-    /// It cannot be so here, and why.
-    Refused(String),
-}
-
-impl Session {
-    /// Finds out whether these changes are this host's to make.
-    pub(super) async fn turn(
-        &mut self,
-        item: &Work,
-        instance: &Instance,
-        mut changes: Vec<Change>,
-        touches: &Touches,
-        later: &(dyn Fn() -> std::collections::BTreeSet<Query> + Sync),
-    ) -> Result<Turn, Gone> {
-        let InstanceState::Ready { resource, .. } = &instance.state else {
-            return Ok(Turn::Write(changes, None));
-        };
-        let id = task_id(&item.step, instance);
-        let mut written: Option<Instant> = None;
-        let mut pause = Duration::from_millis(200);
-        loop {
-            let places = self.places(&changes);
-            let writer = match self.context.fleet.writers.claim(&id, &places, &self.host.name) {
-                Claim::Mine(duty) => return Ok(Turn::Write(changes, Some(duty))),
-                Claim::Theirs(writer) => writer,
-            };
-            let host = writer.host;
-            let mut end = writer.end;
-            let cancel = self.context.cancel.clone();
-            let ended = tokio::select! {
-                biased;
-                ended = end.wait_for(|end| *end != End::Writing) => ended.map(|end| end.clone()).ok(),
-                () = cancel.reached(Stop::Finish) => {
-                    return Ok(Turn::Refused(format!("not started: the run was stopped while {host} wrote it")));
-                }
-            };
-            match ended {
-                // The writer was lost: the next one takes its place.
-                None | Some(End::Writing) => continue,
-                Some(End::Failed(why)) => {
-                    return Ok(Turn::Refused(format!(
-                        "{host} writes it on the file system that both see, and failed: {why}"
-                    )));
-                }
-                Some(End::Done) => {}
-            }
-            let since = *written.get_or_insert_with(Instant::now);
-            let own = queries(std::slice::from_ref(instance));
-            let again = self.touched(touches, &own, &later());
-            self.ask(&again).await?;
-            match resource.plan(&self.facts) {
-                Ok(rest) if rest.is_empty() => return Ok(Turn::Written),
-                Ok(rest) => changes = rest,
-                Err(error) => return Ok(Turn::Refused(super::execute::unplannable(error))),
-            }
-            if since.elapsed() > VISIBLE {
-                let lines: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
-                return Ok(Turn::Refused(format!(
-                    "{host} wrote it on the file system that both see, and after {} this host still wants: {}",
-                    human(VISIBLE),
-                    lines.join("; ")
-                )));
-            }
-            if self.places(&changes).iter().any(|place| places.contains(place)) {
-                tokio::time::sleep(pause).await;
-                pause = (pause * 2).min(Duration::from_secs(5));
-            }
-        }
-    }
-
-    /// The places of some changes that other hosts may see too.
-    fn places(&self, changes: &[Change]) -> Vec<String> {
-        let path = |change: &Change| {
-            let Object::Path(path) = &change.object else { return None };
-            self.facts.location(path)
-        };
-        changes.iter().filter_map(path).collect()
     }
 }
 

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 pub enum CheckStatus {
     /// It is wrong.
     Fail,
-    /// It cannot be told: a tool is missing, hung or not understood. Never a pass.
+    /// There is no answer: a tool is missing, hung or not understood. Never a pass.
     Unknown,
     /// It is not what it should be, and the host works.
     Warn,
@@ -88,7 +88,7 @@ pub struct CheckCounts {
     pub warn: u64,
     /// Wrong.
     pub fail: u64,
-    /// Cannot be told.
+    /// No answer.
     pub unknown: u64,
     /// Does not apply.
     pub skip: u64,

@@ -7,7 +7,14 @@ use serde_json::Value as Json;
 use tokio::sync::mpsc;
 
 use super::kind::{Event, EventKind};
+use super::values::{Failure, HostStatus, Outcome};
 use crate::secrets::Secrets;
+
+/// What time it is.
+#[expect(clippy::disallowed_methods, reason = "the one place that reads the clock")]
+pub fn now() -> jiff::Timestamp {
+    jiff::Timestamp::now()
+}
 
 /// Takes events before anything else sees them: the journal.
 pub trait Sink: Send {
@@ -67,14 +74,9 @@ impl Emitter {
     /// Says that something happened. When this returns it is in the journal.
     pub fn emit(&self, kind: EventKind) {
         let kind = self.hide(kind);
+        trace(&kind);
         let mut inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let event = Event {
-            run: self.run.clone(),
-            seq: inner.seq,
-            at: jiff::Timestamp::now(),
-            elapsed: self.elapsed(),
-            kind,
-        };
+        let event = Event { run: self.run.clone(), seq: inner.seq, at: now(), elapsed: self.elapsed(), kind };
         inner.seq += 1;
         if let Some(sink) = inner.sink.as_mut() {
             sink.write(&event);
@@ -93,8 +95,32 @@ impl Emitter {
         }
         serde_json::from_value(json).unwrap_or_else(|_| EventKind::Warning {
             host: None,
-            message: "an event is not shown: it would not stand without the secret in it".to_owned(),
+            message: "an event is left out: it could not be written without the secret in it".to_owned(),
         })
+    }
+}
+
+/// Says in the log what leads to the cause of a failure; the rest is in the journal.
+fn trace(kind: &EventKind) {
+    const TARGET: &str = "provision::events";
+    if let EventKind::TaskFinished { host, task, outcome: Outcome::Failed(failure), .. } = kind {
+        let Failure { message, output, .. } = failure;
+        tracing::debug!(target: TARGET, %host, task = task.id, "failed: {message}\n{output}");
+    } else if let EventKind::HostFinished { host, status, .. } = kind {
+        let reason = match status {
+            HostStatus::Unreachable { reason, .. }
+            | HostStatus::Quarantined { reason }
+            | HostStatus::NotStarted(reason)
+            | HostStatus::Offline(reason) => reason,
+            HostStatus::Ok | HostStatus::Failed => "",
+        };
+        tracing::debug!(target: TARGET, %host, "{} {reason}", status.word());
+    } else if let EventKind::HostLost { host, reason } = kind {
+        tracing::debug!(target: TARGET, %host, "lost: {reason}");
+    } else if let EventKind::Warning { host, message } = kind {
+        tracing::debug!(target: TARGET, host, "warning: {message}");
+    } else if let EventKind::Stopping { reason } = kind {
+        tracing::debug!(target: TARGET, "stopping: {reason}");
     }
 }
 

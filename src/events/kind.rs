@@ -1,11 +1,15 @@
-//! The kinds of events and the values in them.
+//! The kinds of events, and the record of a run that is folded from them.
+//!
+//! An event is defined here, with what is kept of it; `docs/contributing/adding-an-event.md`.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::check::{CheckCounts, CheckResult, PairTest};
-use crate::transport::ConnectKind;
+use super::check::{CheckResult, PairTest};
+use super::values::{ChangeView, HostStatus, Outcome, PlannedTask, RunStats, TaskCounts, TaskRef};
+use crate::inventory::RECORDED;
 
 /// One thing that happened.
 #[derive(Debug, Clone, Serialize, Deserialize)]
@@ -20,229 +24,6 @@ pub struct Event {
     pub elapsed: f64,
     /// What.
     pub kind: EventKind,
-}
-
-/// A task of the run on one host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct TaskRef {
-    /// Stable id of its step.
-    pub id: String,
-    /// Place in its loop.
-    pub item: Option<usize>,
-    /// Name with everything filled in.
-    pub name: String,
-    /// Its resource key.
-    pub resource: String,
-}
-
-/// A change as people see it: no script, no secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct ChangeView {
-    /// What changes, in words.
-    pub object: String,
-    /// One short line.
-    pub summary: String,
-    /// Unified diff, attribute lines or the command; may be empty.
-    pub diff: String,
-    /// What it interrupts: a word of [`Disruption`](crate::resources::Disruption).
-    pub disruption: String,
-}
-
-/// Why a task failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Failure {
-    /// What happened, in one line.
-    pub message: String,
-    /// What was run, when something was.
-    pub command: Option<String>,
-    /// The last lines it printed.
-    pub output: String,
-    /// The likely cause and what to do.
-    pub hint: Option<String>,
-}
-
-/// How a task ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum Outcome {
-    /// All was as it should be.
-    Unchanged,
-    /// Something was changed, and a second plan was empty.
-    Changed {
-        /// What.
-        changes: Vec<ChangeView>,
-        /// What the commands printed, bounded.
-        output: String,
-    },
-    /// A command ran that cannot be proven.
-    Ran {
-        /// What.
-        changes: Vec<ChangeView>,
-        /// What it printed, bounded.
-        output: String,
-    },
-    /// Not for this host: why.
-    Skipped(String),
-    /// Could not be done now, though nothing failed: why.
-    Blocked(String),
-    /// Failed.
-    Failed(Failure),
-}
-
-impl Outcome {
-    /// The word used in `--json`.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Unchanged => "unchanged",
-            Self::Changed { .. } => "changed",
-            Self::Ran { .. } => "ran",
-            Self::Skipped(_) => "skipped",
-            Self::Blocked(_) => "blocked",
-            Self::Failed(_) => "failed",
-        }
-    }
-}
-
-/// How a host ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum HostStatus {
-    /// Everything on it ended well.
-    Ok,
-    /// A task failed.
-    Failed,
-    /// It was never reached.
-    Unreachable {
-        /// By what mends it.
-        kind: ConnectKind,
-        /// What happened.
-        reason: String,
-        /// The one command that mends it.
-        hint: Option<String>,
-    },
-    /// It was reached and then missed a deadline or was lost for good.
-    Quarantined {
-        /// What happened.
-        reason: String,
-    },
-    /// Marked `offline` in the inventory: not touched, not counted.
-    Offline(String),
-    /// Not started or not taken to its end: the run was stopped, its canary failed or its budget of
-    /// failures was spent.
-    NotStarted(String),
-}
-
-impl HostStatus {
-    /// The word used in `--json`.
-    pub fn word(&self) -> &'static str {
-        match self {
-            Self::Ok => "ok",
-            Self::Failed => "failed",
-            Self::Unreachable { .. } => "unreachable",
-            Self::Quarantined { .. } => "quarantined",
-            Self::Offline(_) => "offline",
-            Self::NotStarted(_) => "not_started",
-        }
-    }
-
-    /// What `--hosts @NAME` calls a host that needs another run.
-    pub fn again(&self) -> Option<&'static str> {
-        match self {
-            Self::Ok | Self::Offline(_) => None,
-            Self::Failed => Some("failed"),
-            Self::Unreachable { .. } | Self::Quarantined { .. } => Some("unreachable"),
-            Self::NotStarted(_) => Some("not-started"),
-        }
-    }
-}
-
-/// What a plan says of one task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(rename_all = "snake_case")]
-pub enum PlannedVerdict {
-    /// Nothing to do.
-    Unchanged,
-    /// These changes.
-    Changes(Vec<ChangeView>),
-    /// A command that always runs.
-    Runs(Vec<ChangeView>),
-    /// Not for this host: why.
-    Skipped(String),
-    /// Cannot be done now: why.
-    Blocked(String),
-    /// Will be known after an earlier task.
-    KnownAfter(String),
-    /// Cannot be planned.
-    Failed(Failure),
-}
-
-/// One task of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct PlannedTask {
-    /// The task.
-    pub task: TaskRef,
-    /// What the plan says.
-    pub verdict: PlannedVerdict,
-    /// Why it is planned though nothing is to be changed: a notification that an earlier run left.
-    pub pending_since: Option<String>,
-    /// For a handler: names of the tasks in this plan that notify it.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub notified_by: Vec<String>,
-}
-
-/// Tasks by outcome, summed over hosts and loop items, handlers included.
-#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct TaskCounts {
-    /// As it should be.
-    pub unchanged: u64,
-    /// Changed and proven.
-    pub changed: u64,
-    /// Ran, not provable.
-    pub ran: u64,
-    /// Not for the host.
-    pub skipped: u64,
-    /// Could not be done now.
-    pub blocked: u64,
-    /// Failed.
-    pub failed: u64,
-}
-
-impl TaskCounts {
-    /// Counts one outcome.
-    pub fn count(&mut self, outcome: &Outcome) {
-        match outcome {
-            Outcome::Unchanged => self.unchanged += 1,
-            Outcome::Changed { .. } => self.changed += 1,
-            Outcome::Ran { .. } => self.ran += 1,
-            Outcome::Skipped(_) => self.skipped += 1,
-            Outcome::Blocked(_) => self.blocked += 1,
-            Outcome::Failed(_) => self.failed += 1,
-        }
-    }
-}
-
-/// The sums of a run.
-#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
-pub struct RunStats {
-    /// Hosts that were selected and are not offline.
-    pub hosts: u64,
-    /// Of these, ended well.
-    pub ok: u64,
-    /// A task failed.
-    pub failed: u64,
-    /// Unreachable or quarantined.
-    pub unreachable: u64,
-    /// Marked offline.
-    pub offline: u64,
-    /// Never started.
-    pub not_started: u64,
-    /// Tasks.
-    pub tasks: TaskCounts,
-    /// Changes that a plan holds and that were not carried out (`plan`, `verify`).
-    pub pending: u64,
-    /// Checks (`verify`).
-    #[serde(default, skip_serializing_if = "CheckCounts::is_empty")]
-    pub checks: CheckCounts,
 }
 
 /// What happened.
@@ -415,4 +196,154 @@ pub enum EventKind {
         /// How long it took.
         seconds: f64,
     },
+}
+
+/// One task of a host.
+#[derive(Debug, Clone)]
+pub struct TaskRecord {
+    /// The task.
+    pub task: TaskRef,
+    /// How it ended.
+    pub outcome: Outcome,
+    /// How long it took.
+    pub seconds: f64,
+    /// Whether an earlier connection or run had started it.
+    pub attached: bool,
+}
+
+/// One host.
+#[derive(Debug, Clone, Default)]
+pub struct HostRecord {
+    /// How it ended; `None` while it runs, or when the run was killed.
+    pub status: Option<HostStatus>,
+    /// Its tasks in the order they ended.
+    pub tasks: Vec<TaskRecord>,
+    /// Its plan.
+    pub plan: Vec<PlannedTask>,
+    /// Why it still needs a reboot.
+    pub reboot: Vec<String>,
+    /// Handlers that were notified and did not run.
+    pub handlers: Vec<String>,
+    /// What `verify` found.
+    pub checks: Vec<CheckResult>,
+    /// What was warned about.
+    pub warnings: Vec<String>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+/// A whole run.
+#[derive(Debug, Clone, Default)]
+pub struct Record {
+    /// Its id.
+    pub run: String,
+    /// When it started.
+    pub at: Option<jiff::Timestamp>,
+    /// The subcommand.
+    pub command: String,
+    /// The inventory as the user named it.
+    pub inventory: String,
+    /// The cluster.
+    pub cluster: String,
+    /// The hosts in the order of the inventory.
+    pub hosts: IndexMap<String, HostRecord>,
+    /// What pairs of hosts carry, when `verify` tested them.
+    pub pairs: Vec<PairTest>,
+    /// Hosts that are offline, with the reason.
+    pub offline: BTreeMap<String, String>,
+    /// The sums; `None` when the run did not end.
+    pub stats: Option<RunStats>,
+    /// The exit code.
+    pub exit_code: Option<u8>,
+    /// How long it took.
+    pub seconds: f64,
+}
+
+impl Record {
+    /// A record of these events.
+    pub fn of<'a>(events: impl IntoIterator<Item = &'a Event>) -> Self {
+        let mut record = Self::default();
+        for event in events {
+            record.add(event);
+        }
+        record
+    }
+
+    /// Takes one event.
+    pub fn add(&mut self, event: &Event) {
+        self.seconds = event.elapsed;
+        match &event.kind {
+            EventKind::RunStarted { command, inventory, cluster, hosts, offline, .. } => {
+                self.run.clone_from(&event.run);
+                self.at = Some(event.at);
+                self.command.clone_from(command);
+                self.inventory.clone_from(inventory);
+                self.cluster.clone_from(cluster);
+                self.offline.clone_from(offline);
+                self.hosts = hosts.iter().map(|host| (host.clone(), HostRecord::default())).collect();
+            }
+            EventKind::HostPlanned { host, tasks } => self.host(host).plan.extend(tasks.iter().cloned()),
+            EventKind::TasksUnchanged { host, tasks } => {
+                let unchanged = |task: &TaskRef| TaskRecord {
+                    task: task.clone(),
+                    outcome: Outcome::Unchanged,
+                    seconds: 0.0,
+                    attached: false,
+                };
+                self.host(host).tasks.extend(tasks.iter().map(unchanged));
+            }
+            EventKind::TaskFinished { host, task, outcome, seconds, attached } => {
+                let record = TaskRecord {
+                    task: task.clone(),
+                    outcome: outcome.clone(),
+                    seconds: *seconds,
+                    attached: *attached,
+                };
+                self.host(host).tasks.push(record);
+            }
+            EventKind::Warning { host: Some(host), message } => {
+                self.host(host).warnings.push(message.clone());
+            }
+            EventKind::RebootPending { host, reasons } => self.host(host).reboot.clone_from(reasons),
+            EventKind::HandlersPending { host, handlers } => self.host(host).handlers.clone_from(handlers),
+            EventKind::HostFinished { host, status, seconds, .. } => {
+                let record = self.host(host);
+                record.status = Some(status.clone());
+                record.seconds = *seconds;
+            }
+            EventKind::RunFinished { stats, exit_code, .. } => {
+                self.stats = Some(stats.clone());
+                self.exit_code = Some(*exit_code);
+            }
+            EventKind::PairsTested { pairs } => self.pairs.clone_from(pairs),
+            EventKind::HostChecked { host, checks } => self.host(host).checks.clone_from(checks),
+            EventKind::HostConnecting { .. }
+            | EventKind::HostConnected { .. }
+            | EventKind::HostGathered { .. }
+            | EventKind::BatchStarted { .. }
+            | EventKind::HostLost { .. }
+            | EventKind::Attached { .. }
+            | EventKind::TaskStarted { .. }
+            | EventKind::Warning { host: None, .. }
+            | EventKind::Stopping { .. } => {}
+        }
+    }
+
+    fn host(&mut self, name: &str) -> &mut HostRecord {
+        self.hosts.entry(name.to_owned()).or_default()
+    }
+
+    /// Hosts that need another run, by the name that `--hosts @NAME` has for them.
+    pub fn again(&self) -> BTreeMap<&'static str, BTreeSet<String>> {
+        let mut again: BTreeMap<_, BTreeSet<String>> =
+            RECORDED.iter().map(|name| (*name, BTreeSet::new())).collect();
+        for (name, host) in &self.hosts {
+            // Where the run was killed no host has a status that did not end before.
+            let word = host.status.as_ref().map_or(Some("not-started"), HostStatus::again);
+            if let Some(hosts) = word.and_then(|word| again.get_mut(word)) {
+                hosts.insert(name.clone());
+            }
+        }
+        again
+    }
 }

@@ -12,10 +12,11 @@
 mod check;
 mod emitter;
 mod kind;
+mod values;
 
 pub use check::{CheckCounts, CheckResult, CheckStatus, Evidence, PairTest};
-pub use emitter::{Emitter, Sink};
-pub use kind::{
-    ChangeView, Event, EventKind, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
-    TaskCounts, TaskRef,
+pub use emitter::{Emitter, Sink, now};
+pub use kind::{Event, EventKind, HostRecord, Record, TaskRecord};
+pub use values::{
+    ChangeView, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats, TaskCounts, TaskRef,
 };

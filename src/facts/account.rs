@@ -8,7 +8,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde::{Deserialize, Serialize};
 
 use super::file::{TEXT_LIMIT, read_text};
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Told, Touches, answers, lines, of_type};
 use crate::transport::Script;
 
 /// A user.
@@ -29,7 +29,7 @@ pub struct User {
 
 /// A group.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Group {
+pub struct GroupEntry {
     /// Its number.
     pub gid: u32,
 }
@@ -60,31 +60,105 @@ pub struct AuthorizedKeys {
     pub unreadable: Option<String>,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/text.sh", "facts/account.sh"));
-    for query in queries {
-        if let Query::User(name) = query {
-            script = script.arg("user").arg(name.as_str());
-        } else if let Query::Group(name) = query {
-            script = script.arg("group").arg(name.as_str());
-        } else if let Query::AuthorizedKeys(name) = query {
-            script = script.arg("keys").arg(name.as_str());
-        }
+/// A user; `None` when there is none of that name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UserQuery(pub String);
+
+impl Question for UserQuery {
+    type Answer = Option<User>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("user {}", self.0)
     }
-    script
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::User(self.0.clone()))
+            // A group is also a membership of its users.
+            || touches.any(|object| matches!(object, Object::Group(_)))
+            || touches.account_files()
+    }
+}
+
+/// A group; `None` when there is none of that name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct GroupQuery(pub String);
+
+impl Question for GroupQuery {
+    type Answer = Option<GroupEntry>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("group {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Group(self.0.clone()))
+            || touches.any(|object| matches!(object, Object::User(_)))
+            || touches.account_files()
+    }
+}
+
+/// The `authorized_keys` file of a user; `None` when there is no such user.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct AuthorizedKeysQuery(pub String);
+
+impl Question for AuthorizedKeysQuery {
+    type Answer = Option<AuthorizedKeys>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("authorized_keys {}", self.0)
+    }
+
+    fn answer_touched(answer: &Self::Answer, touches: &Touches) -> bool {
+        answer.as_ref().is_some_and(|keys| touches.meets(&Object::Path(keys.path.clone())))
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        user_touched(&self.0, touches)
+    }
+}
+
+/// Whether a user or something in `~/.ssh` may be another. Where that is, only the host knows.
+pub(super) fn user_touched(user: &str, touches: &Touches) -> bool {
+    touches.meets(&Object::User(user.to_owned()))
+        || touches.account_files()
+        || touches.any(|object| matches!(object, Object::Path(path) if path.contains("/.ssh")))
+}
+
+pub(super) const FAMILY: Family =
+    Family { output: 96 << 10, ..Family::new("account", script, parse, read_label) };
+
+fn read_label(label: &str) -> Option<Query> {
+    let (kind, name) = label.split_once(' ')?;
+    let name = name.to_owned();
+    match kind {
+        "user" => Some(UserQuery(name).into()),
+        "group" => Some(GroupQuery(name).into()),
+        "authorized_keys" => Some(AuthorizedKeysQuery(name).into()),
+        _ => None,
+    }
+}
+
+fn script(queries: &[Query]) -> Script {
+    let users = of_type(queries).flat_map(|UserQuery(name)| ["user", name]);
+    let groups = of_type(queries).flat_map(|GroupQuery(name)| ["group", name]);
+    let keys = of_type(queries).flat_map(|AuthorizedKeysQuery(name)| ["keys", name]);
+    Script::new(crate::shell!("facts/text.sh", "facts/account.sh")).args(users.chain(groups).chain(keys))
 }
 
 #[derive(Default)]
-struct Seen<'a> {
+struct AccountLines<'a> {
     users: BTreeMap<&'a str, User>,
-    groups: BTreeMap<&'a str, Group>,
+    groups: BTreeMap<&'a str, GroupEntry>,
     keys: BTreeMap<&'a str, AuthorizedKeys>,
     missing: BTreeSet<&'a str>,
     ended: bool,
 }
 
-fn read(output: &str) -> Seen<'_> {
-    let mut seen = Seen::default();
+fn read(output: &str) -> AccountLines<'_> {
+    let mut seen = AccountLines::default();
     let mut section = "";
     let mut current = "";
     let mut lines = lines(output);
@@ -109,7 +183,7 @@ fn read(output: &str) -> Seen<'_> {
 }
 
 /// `name:password:uid:gid:comment:home:shell`
-fn read_user<'a>(line: &'a str, seen: &mut Seen<'a>) {
+fn read_user<'a>(line: &'a str, seen: &mut AccountLines<'a>) {
     let fields: Vec<&str> = line.split(':').collect();
     if let [name, _, uid, gid, _, home, shell, ..] = fields.as_slice()
         && let (Ok(uid), Ok(gid)) = (uid.parse(), gid.parse())
@@ -122,7 +196,7 @@ fn read_user<'a>(line: &'a str, seen: &mut Seen<'a>) {
 }
 
 /// `name:password:gid:member,member`
-fn read_members<'a>(line: &'a str, seen: &mut Seen<'a>) {
+fn read_members<'a>(line: &'a str, seen: &mut AccountLines<'a>) {
     let fields: Vec<&str> = line.split(':').collect();
     let [name, _, _, members] = fields.as_slice() else { return };
     for member in members.split(',') {
@@ -132,12 +206,12 @@ fn read_members<'a>(line: &'a str, seen: &mut Seen<'a>) {
     }
 }
 
-fn read_group<'a>(line: &'a str, seen: &mut Seen<'a>) {
+fn read_group<'a>(line: &'a str, seen: &mut AccountLines<'a>) {
     let mut fields = line.split(':');
     if let (Some(name), Some(_), Some(Ok(gid))) =
         (fields.next(), fields.next(), fields.next().map(str::parse))
     {
-        seen.groups.insert(name, Group { gid });
+        seen.groups.insert(name, GroupEntry { gid });
     }
 }
 
@@ -146,7 +220,7 @@ fn read_keys<'a>(
     key: &str,
     rest: &'a str,
     lines: &mut impl Iterator<Item = &'a str>,
-    seen: &mut Seen<'a>,
+    seen: &mut AccountLines<'a>,
 ) {
     if key == "home" {
         let (uid, gid) = seen.users.get(user).map_or((0, 0), |user| (user.uid, user.gid));
@@ -175,7 +249,7 @@ fn read_keys<'a>(
         "text" => {
             let bytes = read_text(lines).unwrap_or_default();
             if bytes.len() > TEXT_LIMIT {
-                keys.unreadable = Some(format!("{} has more than 64 KiB", keys.path));
+                keys.unreadable = Some(format!("{} is larger than 64 KiB", keys.path));
             } else {
                 match String::from_utf8(bytes) {
                     Ok(text) => keys.text = Some(text),
@@ -192,33 +266,27 @@ fn mode_and_owner(text: &str) -> Option<(u32, u32)> {
     Some((u32::from_str_radix(mode, 8).ok()?, owner.parse().ok()?))
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let seen = read(&output);
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let seen = read(output);
     if !seen.ended {
         return Vec::new();
     }
-    let tool = |kind: &str| {
+    let tools = |kind: &str| -> Told<()> {
         let tools = [format!("{kind}add"), format!("{kind}mod"), format!("{kind}del")];
-        let missing = tools.iter().find(|tool| seen.missing.contains(tool.as_str()))?;
-        Some(Answer::Unknown(format!("no {missing} on the host")))
+        let missing = tools.iter().find(|tool| seen.missing.contains(tool.as_str()));
+        missing.map_or(Ok(()), |missing| Err(format!("{missing} is not installed")))
     };
-    queries
-        .iter()
-        .filter_map(|query| {
-            let answer = if let Query::User(name) = query {
-                tool("user").unwrap_or_else(|| Answer::User(seen.users.get(name.as_str()).cloned()))
-            } else if let Query::Group(name) = query {
-                tool("group").unwrap_or_else(|| Answer::Group(seen.groups.get(name.as_str()).cloned()))
-            } else if let Query::AuthorizedKeys(name) = query {
-                match seen.keys.get(name.as_str()) {
-                    Some(AuthorizedKeys { unreadable: Some(reason), .. }) => Answer::Unknown(reason.clone()),
-                    keys => Answer::AuthorizedKeys(keys.cloned()),
-                }
-            } else {
-                return None;
-            };
-            Some((query.clone(), answer))
+    let users = answers(queries, |UserQuery(name)| {
+        Some(tools("user").map(|()| seen.users.get(name.as_str()).cloned()))
+    });
+    let groups = answers(queries, |GroupQuery(name)| {
+        Some(tools("group").map(|()| seen.groups.get(name.as_str()).cloned()))
+    });
+    let keys = answers(queries, |AuthorizedKeysQuery(name)| {
+        Some(match seen.keys.get(name.as_str()) {
+            Some(AuthorizedKeys { unreadable: Some(reason), .. }) => Err(reason.clone()),
+            keys => Ok(keys.cloned()),
         })
-        .collect()
+    });
+    [users, groups, keys].concat()
 }

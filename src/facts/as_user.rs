@@ -15,7 +15,7 @@ pub(super) fn script(user: Option<&str>, script: Script) -> Script {
 }
 
 /// What the script printed for `user`, or the answer where nothing was run.
-pub(super) fn output<'a>(user: Option<&str>, output: &'a [u8]) -> Result<&'a [u8], Box<Answer>> {
+pub(super) fn output<'a>(user: Option<&str>, output: &'a [u8]) -> Result<&'a [u8], Answer> {
     let Some(user) = user else { return Ok(output) };
     let at = output.windows(MARK.len()).position(|window| window == MARK);
     if let Some(answer) = at.and_then(|at| output.get(at + MARK.len()..)) {
@@ -24,11 +24,11 @@ pub(super) fn output<'a>(user: Option<&str>, output: &'a [u8]) -> Result<&'a [u8
     let said = String::from_utf8_lossy(output);
     // The last words of `su` are mostly `Authentication failure`, whatever the reason before them.
     let lines: Vec<&str> = said.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    Err(Box::new(match lines.as_slice() {
+    Err(match lines.as_slice() {
         [.., "no user"] => Answer::NoUser(user.to_owned()),
-        [] => Answer::Unknown(format!("nothing can be asked as `{user}`, and nothing says why")),
-        reasons => Answer::Unknown(format!("nothing can be asked as `{user}`: {}", reasons.join("; "))),
-    }))
+        [] => Answer::Unknown(format!("cannot run commands as `{user}`, and the host gave no reason")),
+        reasons => Answer::Unknown(format!("cannot run commands as `{user}`: {}", reasons.join("; "))),
+    })
 }
 
 #[cfg(test)]
@@ -40,14 +40,15 @@ mod tests {
         assert_eq!(output(None, b"x").unwrap(), b"x");
         assert_eq!(output(Some("u"), b"\nasked\n").unwrap(), b"");
         assert_eq!(output(Some("u"), b"motd\n\nasked\na\n\nasked\n").unwrap(), b"a\n\nasked\n");
-        assert_eq!(output(Some("u"), b"no user\n").unwrap_err(), Box::new(Answer::NoUser("u".to_owned())));
+        let missing = output(Some("u"), b"no user\n").unwrap_err();
+        assert!(matches!(missing, Answer::NoUser(user) if user == "u"));
         let refused =
-            *output(Some("u"), b"Your account has expired\r\n\nsu: Authentication failure\n").unwrap_err();
+            output(Some("u"), b"Your account has expired\r\n\nsu: Authentication failure\n").unwrap_err();
         let Answer::Unknown(reason) = refused else { panic!("{refused:?}") };
         assert_eq!(
             reason,
-            "nothing can be asked as `u`: Your account has expired; su: Authentication failure"
+            "cannot run commands as `u`: Your account has expired; su: Authentication failure"
         );
-        assert!(matches!(*output(Some("u"), b"").unwrap_err(), Answer::Unknown(_)));
+        assert!(matches!(output(Some("u"), b"").unwrap_err(), Answer::Unknown(_)));
     }
 }

@@ -3,12 +3,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query};
+use super::{Answers, Family, Query, Question, Touches, answers, of_type};
 use crate::transport::{Arg, Script};
 
-/// A command with its surroundings.
+/// A command with its surroundings. A command may look at anything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Question {
+pub struct CommandQuery {
     /// What runs.
     pub command: Command,
     /// Variables; values may hold placeholders of secrets.
@@ -61,36 +61,55 @@ impl Command {
     }
 }
 
-impl Question {
+impl CommandQuery {
     /// The script that runs it, for asking and for changing alike; who runs it is not in there.
     pub fn script(&self) -> Script {
         let mut script = Script::new(crate::shell!("ask.sh"))
-            .arg(self.chdir.as_deref().unwrap_or(""))
-            .arg(self.env.len().to_string())
-            .args(self.env.iter().map(|(name, value)| format!("{name}={value}")));
+            .named("directory", self.chdir.as_deref().unwrap_or(""))
+            .named("variables", self.env.len().to_string())
+            .list("variable", self.env.iter().map(|(name, value)| format!("{name}={value}")));
         match &self.command {
-            Command::Argv(words) => script = script.arg("argv").args(words.iter().map(String::as_str)),
+            Command::Argv(words) => {
+                script = script.named("kind", "argv").list("word", words.iter().map(String::as_str));
+            }
             Command::Script(text) => {
                 let interpreter =
                     text.lines().next().and_then(|line| line.strip_prefix("#!")).map_or("", str::trim);
-                script = script.arg("script").arg(interpreter).arg(Arg::Text(text.clone()));
+                script = script
+                    .named("kind", "script")
+                    .named("interpreter", interpreter)
+                    .named("text", Arg::Text(text.clone()));
             }
         }
         script
     }
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    match queries.first() {
-        Some(Query::Ask(question)) => question.script(),
-        _ => Script::new(":"),
+impl Question for CommandQuery {
+    type Answer = Asked;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("asked {}", self.command.display())
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.any(|_| true)
+    }
+
+    fn user(&self) -> Option<&str> {
+        self.user.as_deref()
     }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], status: i32) -> Answers {
-    let stdout = String::from_utf8_lossy(output).into_owned();
-    queries
-        .iter()
-        .map(|query| (query.clone(), Answer::Asked(Asked { status, stdout: stdout.clone() })))
-        .collect()
+// What a command was asked with is more than its label tells.
+pub(super) const FAMILY: Family =
+    Family { chunk: 1, output: 1 << 20, partial: true, ..Family::new("ask", script, parse, |_| None) };
+
+fn script(queries: &[Query]) -> Script {
+    of_type(queries).next().map_or_else(|| Script::new(":"), CommandQuery::script)
+}
+
+fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
+    answers(queries, |_: &CommandQuery| Some(Ok(Asked { status, stdout: output.to_owned() })))
 }

@@ -1,15 +1,15 @@
 //! What is known of a build: its prefix, its source, and what it would be built with.
 //!
-//! Sources: `domain.md` E1 and E6; `gcc -dumpfullversion`, `nvcc --version`, `df -Pk` (POSIX).
+//! Formats: `gcc -dumpfullversion`, `nvcc --version`, `df -Pk` (POSIX).
 
 use serde::{Deserialize, Serialize};
 
 use super::file::read_text;
-use super::{Answer, Answers, Query};
+use super::{Answers, Family, Query, Question, Touches, after, answers, of_type};
 use crate::transport::Script;
 
 /// What is asked.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BuildQuery {
     /// Where the software is.
     pub prefix: String,
@@ -68,20 +68,45 @@ pub struct Build {
     pub prefix_free_kib: Option<u64>,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script =
-        Script::new(crate::shell!("facts/text.sh", "resources/build_directory.sh", "facts/build.sh"));
-    for query in queries {
-        if let Query::Build(build) = query {
-            let BuildQuery { prefix, name, directory, source, compiler, cuda, user: _ } = &**build;
-            script = script.args([prefix, name, directory, source, compiler, cuda].map(String::as_str));
-        }
+impl Question for BuildQuery {
+    type Answer = Build;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("build {}", self.prefix)
     }
-    script
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        // A package may be the compiler.
+        touches.packages()
+            || touches.paths(&[&self.prefix, &self.source])
+            || touches.asker(self.user.as_deref())
+    }
+
+    /// The compiler and `nvcc` are run.
+    fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
+/// Its paths may be on file systems of a network, and a source is read when it is new.
+pub(super) const FAMILY: Family = Family {
+    chunk: 16,
+    output: 96 << 10,
+    ..Family::new("build", script, parse, |label| {
+        Some(BuildQuery { prefix: after("build", label)?.to_owned(), ..BuildQuery::default() }.into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let text = crate::shell!("facts/text.sh", "resources/build_directory.sh", "facts/build.sh");
+    Script::new(text).args(of_type(queries).flat_map(|build| {
+        let BuildQuery { prefix, name, directory, source, compiler, cuda, user: _ } = build;
+        [prefix, name, directory, source, compiler, cuda].map(String::as_str)
+    }))
+}
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let mut lines = output.lines();
     let mut builds: Vec<Build> = Vec::new();
     while let Some(line) = lines.next() {
@@ -117,5 +142,6 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
             _ => {}
         }
     }
-    queries.iter().zip(builds).map(|(query, build)| (query.clone(), Answer::Build(Box::new(build)))).collect()
+    let mut builds = builds.into_iter();
+    answers(queries, |_: &BuildQuery| builds.next().map(Ok))
 }

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Query, Question, Touches, answers, lines};
 use crate::transport::Script;
 
 /// The kernel command line.
@@ -19,16 +19,35 @@ pub struct Cmdline {
     pub next: Option<Vec<String>>,
 }
 
-pub(super) fn script() -> Script {
-    Script::new(crate::shell!("facts/cmdline.sh"))
+/// The kernel command line of this boot and the next.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CmdlineQuery;
+
+impl Question for CmdlineQuery {
+    type Answer = Cmdline;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        "cmdline".to_owned()
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.paths(&["/etc/default", "/boot", "/proc/cmdline"])
+    }
 }
 
-pub(super) fn parse(_: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
+pub(super) const FAMILY: Family = Family::new(
+    "cmdline",
+    |_| Script::new(crate::shell!("facts/cmdline.sh")),
+    parse,
+    |label| (label == "cmdline").then(|| CmdlineQuery.into()),
+);
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let words = |text: &str| text.trim_matches('"').split_whitespace().map(str::to_owned).collect();
     let mut cmdline = Cmdline::default();
     let mut ended = false;
-    for line in lines(&output) {
+    for line in lines(output) {
         match line.split_once('=').unwrap_or((line, "")) {
             ("running", text) => cmdline.running = words(text),
             ("loader", name) => cmdline.loader = Some(name.to_owned()),
@@ -37,5 +56,5 @@ pub(super) fn parse(_: &[Query], output: &[u8], _: i32) -> Answers {
             _ => {}
         }
     }
-    if ended { vec![(Query::Cmdline, Answer::Cmdline(cmdline))] } else { Vec::new() }
+    answers(queries, |CmdlineQuery| ended.then(|| Ok(cmdline.clone())))
 }

@@ -1,11 +1,14 @@
 //! The NVIDIA driver: its packages, its module on disk for each kernel, the module that is loaded.
 //!
-//! Formats: `modinfo -F`, `/sys/module/nvidia/version`, the first line of `/proc/driver/nvidia/version`
-//! (`domain.md` B1, M16), `dpkg-query` and `rpm` as in [`installed`](super::installed).
+//! Formats: `modinfo -F`, `/sys/module/nvidia/version`, the first line of `/proc/driver/nvidia/version`,
+//! `dpkg-query` and `rpm` as in [`installed`](super::installed).
+
+use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::section::{Section, Sections};
+use super::{Answers, Family, Gap, GapKind, Query, Question, Touches, answers, lines, of_type};
 use crate::transport::Script;
 
 /// What is known of the driver.
@@ -16,6 +19,10 @@ pub struct Driver {
     pub running: String,
     /// Every kernel that has modules.
     pub kernels: Vec<Kernel>,
+    /// The module on disk of the running kernel.
+    pub disk: Option<Disk>,
+    /// Why that is not known.
+    pub disk_gap: Option<Gap>,
     /// The module that is loaded.
     pub loaded: Option<Loaded>,
     /// Whether nouveau is loaded, which holds the GPUs.
@@ -28,6 +35,8 @@ pub struct Driver {
     pub runfile: Option<String>,
     /// Packages with NVIDIA in their name, whatever they are.
     pub packages: Vec<DriverPackage>,
+    /// Why they are not known.
+    pub packages_gap: Option<Gap>,
     /// Whether dnf can lock versions.
     pub versionlock: bool,
     /// Whether versions of NVIDIA's packages are locked by dnf.
@@ -46,6 +55,21 @@ pub struct Kernel {
     pub version: Option<String>,
     /// Whether that is the open module.
     pub open: bool,
+    /// Whether it has an image in `/boot`.
+    pub image: bool,
+    /// Files of the NVIDIA module in its tree, where they were asked for.
+    pub modules: Vec<String>,
+}
+
+/// The module on disk of the running kernel.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Disk {
+    /// Its version.
+    pub version: String,
+    /// `NVIDIA`, or `Dual MIT/GPL` for the open one.
+    pub license: String,
+    /// Where it is.
+    pub file: String,
 }
 
 /// The module that is loaded.
@@ -58,6 +82,22 @@ pub struct Loaded {
     pub open: Option<bool>,
     /// How often it is in use.
     pub users: u64,
+    /// The first line of `/proc/driver/nvidia/version`.
+    pub banner: Option<String>,
+}
+
+impl Loaded {
+    /// The version in its banner: the first word that looks like one.
+    pub fn banner_version(&self) -> Option<&str> {
+        self.banner.as_deref()?.split_whitespace().find(|word| is_version(word))
+    }
+}
+
+/// Whether a word is a version of the driver: `535.129.03`.
+pub(super) fn is_version(word: &str) -> bool {
+    let mut parts = word.split('.');
+    let number = |part: &str| !part.is_empty() && part.bytes().all(|b| b.is_ascii_digit());
+    parts.next().is_some_and(number) && word.contains('.') && parts.all(number)
 }
 
 /// A package that has to do with the driver.
@@ -89,8 +129,41 @@ impl Driver {
     }
 }
 
-pub(super) fn script() -> Script {
-    Script::new(crate::shell!("facts/driver.sh"))
+/// The NVIDIA driver: packages, modules on disk and the one loaded. What `nvidia_driver` changes and what
+/// `verify` looks at is this one answer.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct DriverQuery {
+    /// Whether it is asked for an installation: on a host without a device of NVIDIA too, the modules of other
+    /// kernels, and what stands in the way. Else the files of the modules are asked for.
+    pub whole: bool,
+}
+
+impl Question for DriverQuery {
+    type Answer = Driver;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        "driver".to_owned()
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.packages() || touches.modules() || touches.units() || touches.module_files()
+    }
+}
+
+pub(super) const FAMILY: Family = Family {
+    deadline: Some(Duration::from_secs(45)),
+    output: 1 << 20,
+    ..Family::new("driver", script, parse, |label| {
+        (label == "driver").then(|| DriverQuery { whole: true }.into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let asks = |whole: bool| of_type(queries).any(|query: &DriverQuery| query.whole == whole);
+    Script::new(crate::shell!("probes/ask.sh", "facts/nvidia_module.sh", "facts/driver.sh"))
+        .arg(if asks(true) { "whole" } else { "" })
+        .arg(if asks(false) { "files" } else { "" })
 }
 
 /// `status name version` of dpkg (three letters: wanted, status, error) or of rpm (`ii `).
@@ -108,54 +181,108 @@ fn read_package(record: &str) -> Option<DriverPackage> {
     })
 }
 
-pub(super) fn parse(_: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let mut driver = Driver::default();
-    let mut ended = false;
-    for line in lines(&output) {
-        let Some((key, value)) = line.split_once('=') else {
-            ended |= line == "end";
-            continue;
+/// What `modinfo` says of a module.
+fn modinfo(text: &str) -> Result<Disk, String> {
+    let field = |name: &str| {
+        let line = text.lines().find_map(|line| line.strip_prefix(name)?.strip_prefix(':'));
+        line.map(|value| value.trim().to_owned())
+    };
+    Ok(Disk {
+        version: field("version").ok_or("it shows no version")?,
+        license: field("license").unwrap_or_default(),
+        file: field("filename").unwrap_or_default(),
+    })
+}
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let sections = Sections::split(output);
+    let Some(files) = sections.get("driver") else { return Vec::new() };
+    let mut driver = read_files(files.stdout);
+    let of_kernel = |how: &str| {
+        let names = ["nvidia", "nvidia-current", "nvidia-current-open"];
+        let found = names.map(|name| sections.get(&format!("modinfo {how}{name}")));
+        found.into_iter().flatten().map(|section| section.read(modinfo))
+    };
+    // The first that has a module, else why the first has none.
+    let mut of_running: Vec<_> = of_kernel("").collect();
+    of_running.sort_by_key(Result::is_err);
+    match of_running.into_iter().next() {
+        Some(Ok(disk)) => driver.disk = Some(disk),
+        Some(Err(gap)) => driver.disk_gap = Some(gap),
+        None => driver.disk_gap = Some(absent("modinfo nvidia")),
+    }
+    for kernel in &mut driver.kernels {
+        let found = if kernel.release == driver.running {
+            driver.disk.clone()
+        } else {
+            of_kernel(&format!("-k {} ", kernel.release)).find_map(Result::ok)
         };
+        kernel.open = found.as_ref().is_some_and(|found| found.license.contains("MIT"));
+        kernel.version = found.map(|found| found.version);
+    }
+    let listed = ["dpkg-query -W", "rpm -qa"].iter().find_map(|tool| sections.starting(tool).next());
+    match listed.map(|(_, section)| packages(&section)) {
+        Some(Ok(packages)) => driver.packages = packages,
+        Some(Err(gap)) => driver.packages_gap = Some(gap),
+        None => driver.packages_gap = Some(absent("dpkg-query -W")),
+    }
+    answers(queries, |_: &DriverQuery| Some(Ok(driver.clone())))
+}
+
+fn absent(command: &str) -> Gap {
+    let reason = match command {
+        "dpkg-query -W" => "no package manager was asked",
+        _ => "the host has no NVIDIA device",
+    };
+    Gap::new(GapKind::Absent, command, reason)
+}
+
+/// dpkg-query ends with 1 when one of the patterns fits nothing.
+fn packages(section: &Section<'_>) -> Result<Vec<DriverPackage>, Gap> {
+    if section.status != Some(1) {
+        section.read(|_| Ok(()))?;
+    }
+    let mut packages: Vec<DriverPackage> = lines(section.stdout).filter_map(read_package).collect();
+    packages.sort_by(|a, b| a.name.cmp(&b.name));
+    packages.dedup();
+    Ok(packages)
+}
+
+fn read_files(text: &str) -> Driver {
+    let mut driver = Driver::default();
+    for (key, value) in lines(text).filter_map(|line| line.split_once('=')) {
         let text = || Some(value.to_owned()).filter(|value| !value.is_empty());
         match key {
             "running" => value.clone_into(&mut driver.running),
             "loaded" => driver.loaded = Some(Loaded { version: value.to_owned(), ..Loaded::default() }),
-            "users" => {
-                if let Some(loaded) = &mut driver.loaded {
+            "users" | "banner" => {
+                let Some(loaded) = &mut driver.loaded else { continue };
+                if key == "users" {
                     loaded.users = value.parse().unwrap_or(0);
-                }
-            }
-            "banner" => {
-                if let Some(loaded) = &mut driver.loaded {
+                } else {
                     loaded.open = text().map(|banner| banner.contains("Open Kernel Module"));
+                    loaded.banner = text();
                 }
             }
             "nouveau" => driver.nouveau = true,
             "kernel" => {
                 driver.kernels.push(Kernel { release: value.to_owned(), ..Kernel::default() });
             }
-            "headers" | "version" | "license" => {
+            "headers" | "image" | "module" => {
                 let Some(kernel) = driver.kernels.last_mut() else { continue };
                 match key {
                     "headers" => kernel.headers = true,
-                    "version" => kernel.version = text(),
-                    _ => kernel.open = value.contains("MIT"),
+                    "image" => kernel.image = true,
+                    _ => kernel.modules.push(value.to_owned()),
                 }
             }
             "secure_boot" => driver.secure_boot = Some(value == "true"),
             "enrolled" => driver.enrolled = true,
             "runfile" => driver.runfile = text(),
-            "package" => driver.packages.extend(read_package(value)),
             "versionlock" => driver.versionlock = true,
             "locked" => driver.locked = true,
             _ => {}
         }
     }
-    if !ended {
-        return Vec::new();
-    }
-    driver.packages.sort_by(|a, b| a.name.cmp(&b.name));
-    driver.packages.dedup();
-    vec![(Query::Driver, Answer::Driver(Box::new(driver)))]
+    driver
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Told, Touches, after, answers, lines, of_type};
 use crate::transport::{Arg, Script};
 
 /// The largest text that a host sends.
@@ -71,30 +71,113 @@ pub struct Content {
     pub text: Option<String>,
 }
 
+/// Type, mode and owner of a path, `None` when nothing is there; links are not followed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PathQuery(pub String);
+
+impl Question for PathQuery {
+    type Answer = Option<Attributes>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("path {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Path(self.0.clone()))
+    }
+}
+
+/// Digest of a regular file, and its text when that is asked for; `None` when there is no regular file.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ContentQuery {
+    /// The file.
+    pub path: String,
+    /// The digest that it should have, in hex.
+    pub wanted: Option<String>,
+    /// Whether the text (up to 64 KiB) is sent when the digest is not the wanted one.
+    /// Never for content that holds a secret: the old text has the previous one.
+    pub text: bool,
+    /// Whether the host may remember the digest by inode, size and times: files over 16 MiB.
+    pub stamp: bool,
+}
+
+impl Question for ContentQuery {
+    type Answer = Option<Content>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("content {}", self.path)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Path(self.path.clone()))
+    }
+}
+
+/// Whether a file holds a text with secrets. The host compares; nothing comes back.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SecretQuery {
+    /// The file.
+    pub path: String,
+    /// The text with placeholders.
+    pub text: String,
+}
+
+impl Question for SecretQuery {
+    type Answer = bool;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("secret {}", self.path)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Path(self.path.clone()))
+    }
+}
+
+/// One text has 64 KiB as base64, and the lines around it.
+pub(super) const FAMILY: Family =
+    Family { chunk: 256, output: 96 << 10, ..Family::new("file", script, parse, read_label) };
+
+/// `path /a file`, `content /etc/x`, `content /etc/x text`.
+fn read_label(label: &str) -> Option<Query> {
+    if let Some(path) = after("path", label) {
+        return Some(PathQuery(path.to_owned()).into());
+    }
+    if let Some(path) = after("secret", label) {
+        return Some(SecretQuery { path: path.to_owned(), text: String::new() }.into());
+    }
+    let rest = after("content", label)?;
+    let path = rest.strip_suffix(" text").unwrap_or(rest).to_owned();
+    Some(ContentQuery { path, wanted: None, text: rest.ends_with(" text"), stamp: false }.into())
+}
+
 /// One `stat`, one `sha256sum`, links and texts where wanted.
-pub(super) fn script(queries: &[Query]) -> Script {
+fn script(queries: &[Query]) -> Script {
     let mut script = Script::new(crate::shell!("facts/text.sh", "facts/file.sh"));
-    for query in queries {
-        if let Query::Path(path) = query {
-            script = script.arg(path.as_str()).arg("").arg("a");
-        } else if let Query::Content { path, wanted, text, stamp } = query {
-            let what = if *stamp {
-                "s"
-            } else if *text {
-                "t"
-            } else {
-                "d"
-            };
-            script = script.arg(path.as_str()).arg(wanted.as_deref().unwrap_or("")).arg(what);
-        } else if let Query::Secret { path, text } = query {
-            script = script.arg(path.as_str()).arg(Arg::Text(text.clone())).arg("x");
-        }
+    for PathQuery(path) in of_type(queries) {
+        script = script.args([path, "", "a"]);
+    }
+    for ContentQuery { path, wanted, text, stamp } in of_type(queries) {
+        let what = if *stamp {
+            "s"
+        } else if *text {
+            "t"
+        } else {
+            "d"
+        };
+        script = script.args([path, wanted.as_deref().unwrap_or(""), what]);
+    }
+    for SecretQuery { path, text } in of_type(queries) {
+        script = script.arg(path.as_str()).arg(Arg::Text(text.clone())).arg("x");
     }
     script
 }
 
 #[derive(Default)]
-struct Seen<'a> {
+struct FileLines<'a> {
     stats: BTreeMap<&'a str, Attributes>,
     users: BTreeMap<u32, &'a str>,
     groups: BTreeMap<u32, &'a str>,
@@ -106,8 +189,8 @@ struct Seen<'a> {
     tools: Vec<&'a str>,
 }
 
-fn read(output: &str) -> Seen<'_> {
-    let mut seen = Seen::default();
+fn read(output: &str) -> FileLines<'_> {
+    let mut seen = FileLines::default();
     let mut lines = lines(output);
     while let Some(line) = lines.next() {
         let Some((key, rest)) = line.split_once(' ') else { continue };
@@ -207,71 +290,61 @@ fn name(number: u32, names: &BTreeMap<u32, &str>) -> String {
     name.unwrap_or(if number == 0 { "root" } else { "UNKNOWN" }).to_owned()
 }
 
-impl Seen<'_> {
-    fn denied(&self, path: &str) -> Option<Answer> {
-        match self.absent.get(path) {
-            Some(false) => Some(Answer::Unknown(format!("no permission to look at {path}"))),
-            Some(true) | None => None,
-        }
+impl FileLines<'_> {
+    fn denied(&self, path: &str) -> Option<String> {
+        (self.absent.get(path) == Some(&false)).then(|| format!("no permission to inspect {path}"))
     }
 
-    fn path(&self, path: &str) -> Option<Answer> {
+    fn path(&self, path: &str) -> Option<Told<Option<Attributes>>> {
         if let Some(attributes) = self.stats.get(path) {
             let mut attributes = attributes.clone();
             attributes.owner = name(attributes.uid, &self.users);
             attributes.group = name(attributes.gid, &self.groups);
-            return Some(Answer::Path(Some(attributes)));
-        }
-        self.denied(path).or_else(|| {
-            if self.absent.contains_key(path) {
-                return Some(Answer::Path(None));
-            }
-            self.tools.contains(&"stat").then(|| Answer::Unknown("no `stat` on the host".to_owned()))
-        })
-    }
-
-    fn secret(&self, path: &str) -> Option<Answer> {
-        if let Some(same) = self.same.get(path) {
-            return Some(Answer::Secret(*same));
-        }
-        let answer = self.content(path)?;
-        Some(if answer == Answer::Content(None) { Answer::Secret(false) } else { answer })
-    }
-
-    fn content(&self, path: &str) -> Option<Answer> {
-        if let Some(digest) = self.digests.get(path) {
-            let text = self.texts.get(path).cloned().flatten();
-            return Some(Answer::Content(Some(Content { sha256: (*digest).to_owned(), text })));
-        }
-        if self.unreadable.contains(path) {
-            return Some(Answer::Unknown(format!("no permission to read {path}")));
+            return Some(Ok(Some(attributes)));
         }
         if let Some(denied) = self.denied(path) {
-            return Some(denied);
+            return Some(Err(denied));
+        }
+        if self.absent.contains_key(path) {
+            return Some(Ok(None));
+        }
+        self.tools.contains(&"stat").then(|| Err("`stat` is not installed".to_owned()))
+    }
+
+    fn secret(&self, path: &str) -> Option<Told<bool>> {
+        match self.same.get(path) {
+            Some(same) => Some(Ok(*same)),
+            // Where there is a file, the host compares or says why not.
+            None => match self.content(path)? {
+                Ok(None) => Some(Ok(false)),
+                Ok(Some(_)) => None,
+                Err(reason) => Some(Err(reason)),
+            },
+        }
+    }
+
+    fn content(&self, path: &str) -> Option<Told<Option<Content>>> {
+        if let Some(digest) = self.digests.get(path) {
+            let text = self.texts.get(path).cloned().flatten();
+            return Some(Ok(Some(Content { sha256: (*digest).to_owned(), text })));
+        }
+        if self.unreadable.contains(path) {
+            return Some(Err(format!("no permission to read {path}")));
+        }
+        if let Some(denied) = self.denied(path) {
+            return Some(Err(denied));
         }
         if self.absent.contains_key(path) || self.stats.get(path).is_some_and(|a| a.kind != FileKind::File) {
-            return Some(Answer::Content(None));
+            return Some(Ok(None));
         }
-        self.tools.contains(&"sha256sum").then(|| Answer::Unknown("no `sha256sum` on the host".to_owned()))
+        self.tools.contains(&"sha256sum").then(|| Err("`sha256sum` is not installed".to_owned()))
     }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let seen = read(&output);
-    queries
-        .iter()
-        .filter_map(|query| {
-            let answer = if let Query::Content { path, .. } = query {
-                seen.content(path)
-            } else if let Query::Path(path) = query {
-                seen.path(path)
-            } else if let Query::Secret { path, .. } = query {
-                seen.secret(path)
-            } else {
-                None
-            };
-            answer.map(|answer| (query.clone(), answer))
-        })
-        .collect()
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let seen = read(output);
+    let mut all = answers(queries, |PathQuery(path)| seen.path(path));
+    all.extend(answers(queries, |query: &ContentQuery| seen.content(&query.path)));
+    all.extend(answers(queries, |query: &SecretQuery| seen.secret(&query.path)));
+    all
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::base::{PSEUDO, unescape};
 use super::object::inside;
-use super::{Answer, Answers, Query};
+use super::{Answers, Family, Query, Question, Touches, answers};
 use crate::transport::Script;
 
 /// File systems of a network or a cluster: what their source names is the same thing everywhere.
@@ -75,12 +75,35 @@ impl Filesystems {
     }
 }
 
-pub(super) fn script() -> Script {
-    Script::new(crate::shell!("facts/filesystems.sh"))
+/// What is mounted, for telling which paths several hosts share.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct FilesystemsQuery;
+
+impl Question for FilesystemsQuery {
+    type Answer = Filesystems;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        "filesystems".to_owned()
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.units() || touches.paths(&["/etc/fstab"])
+    }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
+/// A mount of a container is 1 KiB.
+pub(super) const FAMILY: Family = Family {
+    output: 4 << 20,
+    ..Family::new(
+        "filesystem",
+        |_| Script::new(crate::shell!("facts/filesystems.sh")),
+        parse,
+        |label| (label == "filesystems").then(|| FilesystemsQuery.into()),
+    )
+};
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let mut boot = String::new();
     let mut mounts = Vec::new();
     let mut complete = false;
@@ -93,12 +116,10 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
             mounts.extend(mount(line));
         }
     }
-    let answer = if complete {
-        Answer::Filesystems(Filesystems { boot, mounts })
-    } else {
-        Answer::Unknown("the list of mounts was cut".to_owned())
-    };
-    queries.iter().map(|query| (query.clone(), answer.clone())).collect()
+    let told = Filesystems { boot, mounts };
+    answers(queries, |FilesystemsQuery| {
+        Some(if complete { Ok(told.clone()) } else { Err("the list of mounts was cut short".to_owned()) })
+    })
 }
 
 /// A line of `mountinfo`: `ID PARENT DEVICE ROOT POINT OPTIONS [TAGS] - TYPE SOURCE SUPEROPTIONS`.
@@ -129,9 +150,8 @@ mod tests {
             format!("{lines}26 1 {place} rw,relatime shared:1 -{what} rw\n")
         });
         let output = format!("boot b1\n{lines}end\n");
-        let answers = parse(&[Query::Filesystems], output.as_bytes(), 0);
-        let [(_, Answer::Filesystems(seen))] = answers.as_slice() else { panic!("{answers:?}") };
-        seen.clone()
+        let answers = parse(&[FilesystemsQuery.into()], &output, 0);
+        answers[0].1.known::<Filesystems>().unwrap().clone()
     }
 
     #[test]

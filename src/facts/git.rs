@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Told, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// What is at the path of a checkout.
@@ -39,38 +39,66 @@ pub struct Tree {
     pub changed: u32,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    queries.iter().fold(Script::new(crate::shell!("facts/git.sh")), |script, query| {
-        if let Query::Checkout { path, .. } = query { script.arg(path.as_str()) } else { script }
-    })
+/// A checkout of git.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct CheckoutQuery {
+    /// Where it is.
+    pub path: String,
+    /// Who asks, where it is not the login's user: git runs what the checkout tells it to, and
+    /// tells nobody but the owner.
+    pub user: Option<String>,
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let mut found: BTreeMap<&str, Answer> = BTreeMap::new();
+impl Question for CheckoutQuery {
+    type Answer = Checkout;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("checkout {}", self.path)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Path(self.path.clone())) || touches.asker(self.user.as_deref())
+    }
+
+    fn user(&self) -> Option<&str> {
+        self.user.as_deref()
+    }
+}
+
+pub(super) const FAMILY: Family = Family {
+    chunk: 256,
+    ..Family::new("git", script, parse, |label| {
+        Some(CheckoutQuery { path: after("checkout", label)?.to_owned(), user: None }.into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let paths = of_type(queries).map(|query: &CheckoutQuery| query.path.as_str());
+    Script::new(crate::shell!("facts/git.sh")).args(paths)
+}
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let mut found: BTreeMap<&str, Told<Checkout>> = BTreeMap::new();
     let (mut path, mut tree) = ("", Tree::default());
-    for line in lines(&output) {
+    for line in lines(output) {
         let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
         match key {
-            "absent" => drop(found.insert(rest, Answer::Checkout(Checkout::Absent))),
-            "other" => drop(found.insert(rest, Answer::Checkout(Checkout::Other))),
-            "tool" => drop(found.insert(rest, Answer::Unknown("no `git` on the host".to_owned()))),
+            "absent" => drop(found.insert(rest, Ok(Checkout::Absent))),
+            "other" => drop(found.insert(rest, Ok(Checkout::Other))),
+            "tool" => drop(found.insert(rest, Err("`git` is not installed".to_owned()))),
             "tree" => (path, tree) = (rest, Tree::default()),
-            "refused" => drop(found.insert(path, Answer::Unknown(rest.to_owned()))),
+            "refused" => drop(found.insert(path, Err(rest.to_owned()))),
             "head" => tree.head = Some(rest.to_owned()).filter(|head| !head.is_empty()),
             "url" => tree.url = Some(rest.to_owned()).filter(|url| !url.is_empty()),
             "ref" => tree.refs.push(rest.to_owned()),
             "changed" => tree.changed += 1,
             "end" => {
                 let tree = std::mem::take(&mut tree);
-                found.entry(path).or_insert(Answer::Checkout(Checkout::Tree(tree)));
+                found.entry(path).or_insert(Ok(Checkout::Tree(tree)));
             }
             _ => {}
         }
     }
-    let answer = |query: &Query| {
-        let Query::Checkout { path, .. } = query else { return None };
-        Some((query.clone(), found.get(path.as_str())?.clone()))
-    };
-    queries.iter().filter_map(answer).collect()
+    answers(queries, |query: &CheckoutQuery| found.get(query.path.as_str()).cloned())
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// An installed package.
@@ -32,14 +32,33 @@ pub fn matches_pattern(name: &str, pattern: &str) -> bool {
     left.ends_with(last)
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/installed.sh"));
-    for query in queries {
-        if let Query::Installed(pattern) = query {
-            script = script.arg(pattern.as_str());
-        }
+/// The installed packages of a family: a name with `*`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct InstalledQuery(pub String);
+
+impl Question for InstalledQuery {
+    type Answer = Vec<Installed>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("installed {}", self.0)
     }
-    script
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.packages() || touches.package_files()
+    }
+}
+
+pub(super) const FAMILY: Family = Family {
+    chunk: 256,
+    ..Family::new("installed", script, parse, |label| {
+        Some(InstalledQuery(after("installed", label)?.to_owned()).into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let patterns = of_type(queries).map(|InstalledQuery(pattern)| pattern.as_str());
+    Script::new(crate::shell!("facts/installed.sh")).args(patterns)
 }
 
 /// `status name version` of dpkg (three letters: wanted, status, error) or of rpm (`ii `).
@@ -55,31 +74,24 @@ fn read(line: &str) -> Option<Installed> {
     })
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let reason = match lines(&output).last() {
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let reason = match lines(output).last() {
         Some("end") => None,
-        Some("no package manager") => Some("no dpkg-query and no rpm on the host"),
+        Some("no package manager") => Some("neither dpkg-query nor rpm is installed"),
         _ => return Vec::new(),
     };
     // One name may be installed for two architectures, or in several versions.
-    let all: BTreeMap<(String, String), Installed> = lines(&output)
+    let all: BTreeMap<(String, String), Installed> = lines(output)
         .filter_map(read)
         .map(|package| ((package.name.clone(), package.version.clone()), package))
         .collect();
-    queries
-        .iter()
-        .filter_map(|query| {
-            let Query::Installed(pattern) = query else { return None };
-            let answer = match reason {
-                Some(reason) => Answer::Unknown(reason.to_owned()),
-                None => Answer::Installed(
-                    all.values().filter(|package| matches_pattern(&package.name, pattern)).cloned().collect(),
-                ),
-            };
-            Some((query.clone(), answer))
+    answers(queries, |InstalledQuery(pattern)| {
+        let fits = |package: &&Installed| matches_pattern(&package.name, pattern);
+        Some(match reason {
+            Some(reason) => Err(reason.to_owned()),
+            None => Ok(all.values().filter(fits).cloned().collect()),
         })
-        .collect()
+    })
 }
 
 #[cfg(test)]

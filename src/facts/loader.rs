@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::object::inside;
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// What the loader knows.
@@ -25,19 +25,42 @@ pub struct Loader {
     pub elsewhere: BTreeMap<String, String>,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let directories = queries.iter().filter_map(|query| {
-        let Query::Loader(directory) = query else { return None };
-        Some(directory.as_str())
-    });
+/// What the dynamic loader knows of the libraries in a directory.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct LoaderQuery(pub String);
+
+impl Question for LoaderQuery {
+    type Answer = Loader;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("loader {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        // A package runs ldconfig.
+        touches.packages()
+            || touches.meets(&Object::Path(self.0.clone()))
+            || touches.paths(&["/etc/ld.so.cache", "/etc/ld.so.conf", "/etc/ld.so.conf.d"])
+    }
+}
+
+pub(super) const FAMILY: Family = Family {
+    chunk: 64,
+    ..Family::new("loader", script, parse, |label| {
+        Some(LoaderQuery(after("loader", label)?.to_owned()).into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let directories = of_type(queries).map(|LoaderQuery(directory)| directory.as_str());
     Script::new(crate::shell!("facts/loader.sh")).args(directories)
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let mut found: Vec<(Loader, Vec<Entry<'_>>)> = Vec::new();
     let mut ended = false;
-    for line in lines(&output) {
+    for line in lines(output) {
         if line == "loader" {
             found.push(<_>::default());
         } else if line == "end" {
@@ -53,8 +76,9 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     if !ended {
         return Vec::new();
     }
-    let answer = |(query, (mut loader, entries)): (&Query, (Loader, Vec<Entry<'_>>))| {
-        let Query::Loader(directory) = query else { return None };
+    let mut found = found.into_iter();
+    answers(queries, |LoaderQuery(directory)| {
+        let (mut loader, entries) = found.next()?;
         for name in loader.libraries.clone() {
             let of_name = || entries.iter().filter(|entry| entry.name == name);
             let Some(own) = of_name().find(|entry| inside(directory, entry.file)) else {
@@ -66,9 +90,8 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
                 loader.elsewhere.insert(name, first.file.to_owned());
             }
         }
-        Some((query.clone(), Answer::Loader(loader)))
-    };
-    queries.iter().zip(found).filter_map(answer).collect()
+        Some(Ok(loader))
+    })
 }
 
 /// A line of the cache.

@@ -7,7 +7,7 @@ use std::collections::BTreeSet;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// A kernel module.
@@ -29,21 +29,39 @@ pub fn canonical(name: &str) -> String {
     name.replace('-', "_")
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/module.sh"));
-    for query in queries {
-        if let Query::Module(name) = query {
-            script = script.arg(name.as_str());
-        }
+/// A kernel module, with underscores.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ModuleQuery(pub String);
+
+impl Question for ModuleQuery {
+    type Answer = Module;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("module {}", self.0)
     }
-    script
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Module(self.0.clone())) || touches.module_files()
+    }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
+pub(super) const FAMILY: Family = Family {
+    output: 4 << 10,
+    ..Family::new("module", script, parse, |label| {
+        Some(ModuleQuery(after("module", label)?.to_owned()).into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let names = of_type(queries).map(|ModuleQuery(name)| name.as_str());
+    Script::new(crate::shell!("facts/module.sh")).args(names)
+}
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let (mut loaded, mut builtin, mut files) = (BTreeSet::new(), BTreeSet::new(), BTreeSet::new());
     let (mut kernel, mut in_builtin, mut ended, mut modprobe) = ("", false, false, true);
-    for line in lines(&output) {
+    for line in lines(output) {
         match line.split_once(' ').unwrap_or((line, "")) {
             ("kernel", release) => kernel = release,
             ("loaded", name) => drop(loaded.insert(name.to_owned())),
@@ -66,22 +84,14 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     if !ended {
         return Vec::new();
     }
-    queries
-        .iter()
-        .filter_map(|query| {
-            let Query::Module(name) = query else { return None };
-            let module = Module {
-                loaded: loaded.contains(name),
-                builtin: builtin.contains(name),
-                available: loaded.contains(name) || builtin.contains(name) || files.contains(name),
-                kernel: kernel.to_owned(),
-            };
-            let answer = if modprobe || module.loaded || module.builtin {
-                Answer::Module(module)
-            } else {
-                Answer::Unknown("no modprobe on the host".to_owned())
-            };
-            Some((query.clone(), answer))
-        })
-        .collect()
+    answers(queries, |ModuleQuery(name)| {
+        let module = Module {
+            loaded: loaded.contains(name),
+            builtin: builtin.contains(name),
+            available: loaded.contains(name) || builtin.contains(name) || files.contains(name),
+            kernel: kernel.to_owned(),
+        };
+        let known = modprobe || module.loaded || module.builtin;
+        Some(if known { Ok(module) } else { Err("modprobe is not installed".to_owned()) })
+    })
 }

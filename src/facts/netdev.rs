@@ -1,4 +1,4 @@
-//! Network links: MTU, addresses, and who configures them.
+//! Network links: addresses, and who configures them. Their MTU is in `facts.network`.
 //!
 //! Formats: our own (`src/shell/facts/netdev.sh`) around lines of ip-link(8) and ip-address(8) with `-o`,
 //! `networkctl status` (`Network File:`), systemd.network(5) `[Match]`, and `nmcli -t`.
@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// Which links are meant; an empty text is any.
@@ -42,8 +42,6 @@ impl std::fmt::Display for LinkMatch {
 pub struct Netdev {
     /// Its name.
     pub name: String,
-    /// Its MTU.
-    pub mtu: u32,
     /// The largest that it takes.
     pub max_mtu: Option<u32>,
     /// Whether it is up.
@@ -74,17 +72,44 @@ pub struct Netdev {
     pub files: BTreeMap<String, String>,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/netdev.sh"));
-    for (number, query) in queries.iter().enumerate() {
-        if let Query::Netdev(which) = query {
-            script = script
-                .arg(number.to_string())
-                .arg(which.netdev.as_str())
-                .arg(which.pci.as_str())
-                .arg(which.guid.as_str())
-                .arg(which.driver.as_str());
+/// Network links; none when there are none.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct NetdevQuery(pub LinkMatch);
+
+impl Question for NetdevQuery {
+    type Answer = Vec<Netdev>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("netdev {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.links()
+    }
+}
+
+pub(super) const FAMILY: Family = Family { chunk: 64, ..Family::new("netdev", script, parse, read_label) };
+
+fn read_label(label: &str) -> Option<Query> {
+    let mut which = LinkMatch::default();
+    for words in after("netdev", label)?.split(", ") {
+        match words.split_once(' ') {
+            None => words.clone_into(&mut which.netdev),
+            Some(("pci", value)) => value.clone_into(&mut which.pci),
+            Some(("guid", value)) => value.clone_into(&mut which.guid),
+            Some(("driver", value)) => value.clone_into(&mut which.driver),
+            Some(_) => return None,
         }
+    }
+    Some(NetdevQuery(which).into())
+}
+
+fn script(queries: &[Query]) -> Script {
+    let mut script = Script::new(crate::shell!("facts/netdev.sh"));
+    for (number, NetdevQuery(which)) in of_type(queries).enumerate() {
+        let LinkMatch { netdev, pci, guid, driver } = which;
+        script = script.arg(number.to_string()).args([netdev, pci, guid, driver].map(String::as_str));
     }
     script
 }
@@ -111,7 +136,6 @@ fn alone(condition: &str, link: &str) -> bool {
 impl Netdev {
     fn line(&mut self, key: &str, value: &str, file: &mut String) {
         match key {
-            "mtu" => self.mtu = value.parse().unwrap_or_default(),
             // IFF_UP is bit 0.
             "flags" => self.up = value.ends_with(['1', '3', '5', '7', '9', 'b', 'd', 'f']),
             "class" => value.clone_into(&mut self.class),
@@ -153,9 +177,8 @@ impl Netdev {
     }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    if lines(&output).last() != Some("end") {
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    if lines(output).last() != Some("end") {
         return Vec::new();
     }
     let mut managers: Vec<String> = Vec::new();
@@ -163,7 +186,7 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     let mut found: BTreeMap<usize, Vec<Netdev>> = BTreeMap::new();
     let mut number = None;
     let mut file = String::new();
-    for line in lines(&output) {
+    for line in lines(output) {
         let (key, value) = line.split_once(' ').unwrap_or((line, ""));
         match (key, number) {
             ("manager", _) => managers.push(value.to_owned()),
@@ -194,9 +217,6 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
             (_, None) => {}
         }
     }
-    queries
-        .iter()
-        .enumerate()
-        .filter_map(|(number, query)| Some((query.clone(), Answer::Netdev(found.remove(&number)?))))
-        .collect()
+    let mut number = 0..;
+    answers(queries, |_: &NetdevQuery| found.remove(&number.next()?).map(Ok))
 }

@@ -75,4 +75,79 @@ impl Touches {
             Self::Objects(objects) => objects.iter().any(|touched| touched.meets(object)),
         }
     }
+
+    /// Whether some thing of this sort may be among them.
+    pub(super) fn any(&self, is: fn(&Object) -> bool) -> bool {
+        match self {
+            Self::Everything => true,
+            Self::Objects(objects) => objects.iter().any(is),
+        }
+    }
+
+    /// Whether something in one of these places may be among them.
+    pub(super) fn paths(&self, paths: &[&str]) -> bool {
+        paths.iter().any(|path| self.meets(&Object::Path((*path).to_owned())))
+    }
+
+    pub(super) fn units(&self) -> bool {
+        self.any(|object| matches!(object, Object::Unit(_)))
+    }
+
+    pub(super) fn modules(&self) -> bool {
+        self.any(|object| matches!(object, Object::Module(_)))
+    }
+
+    pub(super) fn packages(&self) -> bool {
+        self.any(|object| matches!(object, Object::Package(_)))
+    }
+
+    /// Where unit files live: below these a change may touch any unit.
+    pub(super) fn unit_files(&self) -> bool {
+        self.paths(&["/etc/systemd", "/run/systemd", "/usr/lib/systemd", "/lib/systemd"])
+    }
+
+    pub(super) fn module_files(&self) -> bool {
+        self.paths(&[
+            "/etc/modprobe.d",
+            "/etc/modules-load.d",
+            "/lib/modules",
+            "/usr/lib/modules",
+            "/run/modprobe.d",
+        ])
+    }
+
+    /// Whether links of the network may be others or be configured otherwise.
+    pub(super) fn links(&self) -> bool {
+        self.modules()
+            || self.units()
+            || self.packages()
+            || self.paths(&[
+                "/sys/class/net",
+                "/etc/netplan",
+                "/etc/systemd/network",
+                "/etc/network",
+                "/etc/NetworkManager",
+                "/etc/udev/rules.d",
+            ])
+    }
+
+    pub(super) fn account_files(&self) -> bool {
+        self.paths(&["/etc/passwd", "/etc/group", "/etc/shadow", "/etc/gshadow", "/etc/nsswitch.conf"])
+    }
+
+    pub(super) fn package_files(&self) -> bool {
+        self.paths(&[
+            "/var/lib/dpkg",
+            "/var/lib/apt",
+            "/etc/apt",
+            "/var/lib/rpm",
+            "/etc/yum.repos.d",
+            "/etc/dnf",
+        ])
+    }
+
+    /// Whether the user who asks may have come or become another.
+    pub(super) fn asker(&self, user: Option<&str>) -> bool {
+        user.is_some_and(|user| self.meets(&Object::User(user.to_owned())) || self.account_files())
+    }
 }

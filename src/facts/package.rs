@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// The package manager of a host.
@@ -78,22 +78,72 @@ fn without_epoch(version: &str) -> &str {
     version.split_once(':').map_or(version, |(_, rest)| rest)
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/package.sh"));
-    for query in queries {
-        if let Query::Package { name, version, latest } = query {
-            script = script.arg(name.as_str()).arg(version.as_deref().unwrap_or("")).arg(if *latest {
-                "latest"
-            } else {
-                ""
-            });
-        }
+/// The package manager: which one, its lists, an interrupted transaction.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PackagesQuery;
+
+impl Question for PackagesQuery {
+    type Answer = Packages;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        "packages".to_owned()
     }
-    script
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.packages() || touches.package_files()
+    }
+}
+
+/// A package of the distribution.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PackageQuery {
+    /// Its name.
+    pub name: String,
+    /// The version that it should have; the repository is asked when it is another.
+    pub version: Option<String>,
+    /// Whether the repository is asked even when it is installed.
+    pub latest: bool,
+}
+
+impl Question for PackageQuery {
+    type Answer = Package;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("package {}", self.name)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Package(self.name.clone())) || touches.package_files()
+    }
+}
+
+pub(super) const FAMILY: Family =
+    Family { output: 4 << 10, ..Family::new("package", script, parse, read_label) };
+
+/// `packages`, `package perftest`, `package perftest 4.5`, `package perftest latest`.
+fn read_label(label: &str) -> Option<Query> {
+    if label == "packages" {
+        return Some(PackagesQuery.into());
+    }
+    let rest = after("package", label)?;
+    let (name, version) = rest.split_once(' ').map_or((rest, None), |(name, version)| (name, Some(version)));
+    let latest = version == Some("latest");
+    let version = version.filter(|_| !latest).map(str::to_owned);
+    Some(PackageQuery { name: name.to_owned(), version, latest }.into())
+}
+
+fn script(queries: &[Query]) -> Script {
+    Script::new(crate::shell!("facts/package.sh")).args(of_type(queries).flat_map(
+        |PackageQuery { name, version, latest }| {
+            [name.as_str(), version.as_deref().unwrap_or(""), if *latest { "latest" } else { "" }]
+        },
+    ))
 }
 
 #[derive(Default)]
-struct Seen<'a> {
+struct PackageLines<'a> {
     manager: &'a str,
     ended: bool,
     interrupted: bool,
@@ -105,14 +155,14 @@ struct Seen<'a> {
     updates: Option<BTreeMap<&'a str, &'a str>>,
 }
 
-fn read(output: &str) -> Seen<'_> {
+fn read(output: &str) -> PackageLines<'_> {
     #[derive(PartialEq)]
     enum At {
         Top,
         Policy,
         Updates,
     }
-    let mut seen = Seen::default();
+    let mut seen = PackageLines::default();
     let mut locks = Vec::new();
     let mut at = At::Top;
     let mut current = "";
@@ -213,7 +263,7 @@ fn read_policy(line: &str, entry: &mut Repository) {
     }
 }
 
-impl Seen<'_> {
+impl PackageLines<'_> {
     fn package(&self, name: &str, latest: bool) -> Package {
         let mut package = self.installed.get(name).cloned().unwrap_or_default();
         if let Some(locks) = &self.locks {
@@ -239,34 +289,24 @@ impl Seen<'_> {
     }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let seen = read(&output);
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let seen = read(output);
     if !seen.ended {
         return Vec::new();
     }
-    let none = seen.manager == "none" || seen.manager.is_empty();
-    queries
-        .iter()
-        .filter_map(|query| {
-            if none {
-                return Some((
-                    query.clone(),
-                    Answer::Unknown("no dpkg-query and no rpm on the host".to_owned()),
-                ));
-            }
-            let answer = if let Query::Package { name, latest, .. } = query {
-                Answer::Package(seen.package(name, *latest))
-            } else if *query == Query::Packages {
-                Answer::Packages(Packages {
-                    manager: seen.manager.to_owned(),
-                    interrupted: seen.interrupted,
-                    can_hold: seen.manager == "apt" || seen.locks.is_some(),
-                })
-            } else {
-                return None;
-            };
-            Some((query.clone(), answer))
-        })
-        .collect()
+    let managed = || match seen.manager {
+        "none" | "" => Err("neither dpkg-query nor rpm is installed".to_owned()),
+        manager => Ok(manager.to_owned()),
+    };
+    let mut all = answers(queries, |PackagesQuery| {
+        Some(managed().map(|manager| Packages {
+            interrupted: seen.interrupted,
+            can_hold: manager == "apt" || seen.locks.is_some(),
+            manager,
+        }))
+    });
+    all.extend(answers(queries, |PackageQuery { name, latest, .. }| {
+        Some(managed().map(|_| seen.package(name, *latest)))
+    }));
+    all
 }

@@ -1,11 +1,11 @@
 //! `PCIe` settings of bridges and NICs, as `setpci` reads them from the configuration space.
 //!
 //! Format: our own (`src/shell/facts/pcie.sh`); the values are four hexadecimal digits: the ACS control
-//! register of a bridge, the device control register of a NIC (`domain.md` D6).
+//! register of a bridge, the device control register of a NIC.
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Query, Question, Touches, answers, lines};
 use crate::transport::Script;
 
 /// What was read.
@@ -30,25 +30,44 @@ pub struct Nic {
     pub max_read_request: u32,
 }
 
-pub(super) fn script() -> Script {
-    Script::new(crate::shell!("facts/pcie.sh"))
+/// `PCIe` settings of bridges and NICs.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct PcieQuery;
+
+impl Question for PcieQuery {
+    type Answer = Pcie;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        "pcie".to_owned()
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.units()
+    }
 }
 
-pub(super) fn parse(_: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
+pub(super) const FAMILY: Family = Family::new(
+    "pcie",
+    |_| Script::new(crate::shell!("facts/pcie.sh")),
+    parse,
+    |label| (label == "pcie").then(|| PcieQuery.into()),
+);
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let hex = |text: &str| u16::from_str_radix(text.trim(), 16).ok();
     let mut pcie = Pcie::default();
     let mut ended = false;
-    for line in lines(&output) {
+    for line in lines(output) {
         let words: Vec<&str> = line.split(' ').collect();
         match words.as_slice() {
             ["no", "setpci"] => {
-                let reason = "no setpci on the host: install the package pciutils".to_owned();
-                return vec![(Query::Pcie, Answer::Unknown(reason))];
+                let reason = "setpci is not installed: install the package pciutils".to_owned();
+                return answers(queries, |PcieQuery| Some(Err(reason.clone())));
             }
             ["not", "root"] => {
-                let reason = "only root may read these settings".to_owned();
-                return vec![(Query::Pcie, Answer::Unknown(reason))];
+                let reason = "only root may read PCIe settings: set `become`".to_owned();
+                return answers(queries, |PcieQuery| Some(Err(reason.clone())));
             }
             ["bridge", address, value] => {
                 pcie.bridges.extend(hex(value).map(|value| ((*address).to_owned(), value)));
@@ -64,5 +83,5 @@ pub(super) fn parse(_: &[Query], output: &[u8], _: i32) -> Answers {
             _ => {}
         }
     }
-    if ended { vec![(Query::Pcie, Answer::Pcie(pcie))] } else { Vec::new() }
+    answers(queries, |PcieQuery| ended.then(|| Ok(pcie.clone())))
 }

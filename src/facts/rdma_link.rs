@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// The first port of an RDMA device.
@@ -20,11 +20,36 @@ pub struct RdmaLink {
     pub iwarp: bool,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let names = queries.iter().filter_map(|query| {
-        let Query::RdmaLink(name) = query else { return None };
-        Some(name.as_str())
-    });
+/// An RDMA device; `None` when there is none of that name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RdmaLinkQuery(pub String);
+
+impl Question for RdmaLinkQuery {
+    type Answer = Option<RdmaLink>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("rdma_link {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Path(format!("/sys/class/infiniband/{}", self.0)))
+            || touches.modules()
+            || touches.units()
+            || touches.packages()
+    }
+}
+
+pub(super) const FAMILY: Family = Family {
+    chunk: 256,
+    output: 4 << 10,
+    ..Family::new("rdma_link", script, parse, |label| {
+        Some(RdmaLinkQuery(after("rdma_link", label)?.to_owned()).into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let names = of_type(queries).map(|RdmaLinkQuery(name)| name.as_str());
     Script::new(crate::shell!("facts/rdma_link.sh")).args(names)
 }
 
@@ -49,34 +74,24 @@ fn port(output: &str, name: &str) -> Option<RdmaLink> {
     })
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    if lines(&output).last() != Some("end") {
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    if lines(output).last() != Some("end") {
         return Vec::new();
     }
-    let tool = !lines(&output).any(|line| line == "no rdma");
-    let answer = |name: &str| -> Option<Answer> {
+    let tool = !lines(output).any(|line| line == "no rdma");
+    answers(queries, |RdmaLinkQuery(name)| {
         if !tool {
-            return Some(Answer::Unknown("no `rdma` on the host: its package is iproute2".to_owned()));
+            return Some(Err("`rdma` is not installed: install the package iproute2".to_owned()));
         }
-        if lines(&output).any(|line| line.strip_prefix("absent ") == Some(name)) {
-            return Some(Answer::RdmaLink(None));
+        if lines(output).any(|line| line.strip_prefix("absent ") == Some(name)) {
+            return Some(Ok(None));
         }
-        let kind = lines(&output).find_map(|line| {
+        let kind = lines(output).find_map(|line| {
             let (found, kind) = line.strip_prefix("device ")?.split_once(' ')?;
             (found == name).then_some(kind)
         })?;
         let iwarp = kind.starts_with("4:");
-        Some(match port(&output, name) {
-            Some(link) => Answer::RdmaLink(Some(RdmaLink { iwarp, ..link })),
-            None => Answer::Unknown(format!("`rdma link` does not tell about {name}")),
-        })
-    };
-    queries
-        .iter()
-        .filter_map(|query| {
-            let Query::RdmaLink(name) = query else { return None };
-            Some((query.clone(), answer(name)?))
-        })
-        .collect()
+        let link = port(output, name).map(|link| Some(RdmaLink { iwarp, ..link }));
+        Some(link.ok_or_else(|| format!("`rdma link` does not show {name}")))
+    })
 }

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// What a link does for RoCE; `None` where nothing here tells.
@@ -32,11 +32,30 @@ pub struct Roce {
     pub refused: Option<String>,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let names = queries.iter().filter_map(|query| {
-        let Query::Roce(name) = query else { return None };
-        Some(name.as_str())
-    });
+/// Quality of service of a network link; `None` when there is no link of that name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct RoceQuery(pub String);
+
+impl Question for RoceQuery {
+    type Answer = Option<Roce>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("roce {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.links()
+    }
+}
+
+pub(super) const FAMILY: Family = Family {
+    chunk: 64,
+    ..Family::new("roce", script, parse, |label| Some(RoceQuery(after("roce", label)?.to_owned()).into()))
+};
+
+fn script(queries: &[Query]) -> Script {
+    let names = of_type(queries).map(|RoceQuery(name)| name.as_str());
     Script::new(crate::shell!("facts/roce.sh")).args(names)
 }
 
@@ -114,14 +133,13 @@ impl Roce {
     }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    if lines(&output).last() != Some("end") {
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    if lines(output).last() != Some("end") {
         return Vec::new();
     }
     let mut found: BTreeMap<&str, Option<Roce>> = BTreeMap::new();
     let mut link = "";
-    for line in lines(&output) {
+    for line in lines(output) {
         let (key, value) = line.split_once(' ').unwrap_or((line, ""));
         match key {
             "link" => {
@@ -136,11 +154,5 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
             }
         }
     }
-    queries
-        .iter()
-        .filter_map(|query| {
-            let Query::Roce(name) = query else { return None };
-            Some((query.clone(), Answer::Roce(found.remove(name.as_str())?)))
-        })
-        .collect()
+    answers(queries, |RoceQuery(name)| found.remove(name.as_str()).map(Ok))
 }

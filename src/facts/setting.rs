@@ -5,7 +5,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// What a setting is.
@@ -23,44 +23,58 @@ pub fn plain(value: &str) -> String {
     value.split_whitespace().collect::<Vec<_>>().join(" ")
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let paths = queries.iter().filter_map(|query| {
-        let Query::Setting(path) = query else { return None };
-        Some(path.as_str())
-    });
+/// A setting of the kernel, by its path below `/proc/sys` or `/sys`; `None` when it has none of that name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SettingQuery(pub String);
+
+impl Question for SettingQuery {
+    type Answer = Option<Setting>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("setting {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        // A module brings settings, and units such as systemd-sysctl write them.
+        touches.meets(&Object::Path(self.0.clone())) || touches.modules() || touches.units()
+    }
+}
+
+pub(super) const FAMILY: Family = Family {
+    output: 8 << 10,
+    ..Family::new("setting", script, parse, |label| {
+        Some(SettingQuery(after("setting", label)?.to_owned()).into())
+    })
+};
+
+fn script(queries: &[Query]) -> Script {
+    let paths = of_type(queries).map(|SettingQuery(path)| path.as_str());
     Script::new(crate::shell!("facts/setting.sh")).args(paths)
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let (heads, values) = output.split_once("values\n").unwrap_or((&output, ""));
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let (heads, values) = output.split_once("values\n").unwrap_or((output, ""));
     let ended = values.trim_end().rsplit('\n').next().and_then(|line| line.strip_prefix("end "));
     let says = |word: &str, path: &str| lines(heads).any(|line| line.strip_prefix(word) == Some(path));
     let value = |path: &str| -> String {
         let lines = lines(values).filter_map(|line| line.strip_prefix(path)?.strip_prefix(':'));
         plain(&lines.collect::<Vec<_>>().join(" "))
     };
-    let answer = |path: &str| -> Option<Answer> {
+    answers(queries, |SettingQuery(path)| {
         if says("absent ", path) {
-            return Some(Answer::Setting(None));
+            return Some(Ok(None));
         }
         let writable = says("rw ", path);
         if !writable && !says("ro ", path) {
             return None;
         }
         if !says("read ", path) {
-            return Some(Answer::Setting(Some(Setting { value: None, writable })));
+            return Some(Ok(Some(Setting { value: None, writable })));
         }
-        match ended? {
-            "127" => Some(Answer::Unknown("no grep on the host".to_owned())),
-            _ => Some(Answer::Setting(Some(Setting { value: Some(value(path)), writable }))),
-        }
-    };
-    queries
-        .iter()
-        .filter_map(|query| {
-            let Query::Setting(path) = query else { return None };
-            Some((query.clone(), answer(path)?))
+        Some(match ended? {
+            "127" => Err("grep is not installed".to_owned()),
+            _ => Ok(Some(Setting { value: Some(value(path)), writable })),
         })
-        .collect()
+    })
 }

@@ -7,8 +7,9 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::account::user_touched;
 use super::file::read_text;
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Query, Question, Told as Answered, Touches, answers, lines, of_type};
 use crate::transport::Script;
 
 /// The largest file that is read: keys of some thousand hosts.
@@ -59,16 +60,69 @@ pub fn files(mesh: &str) -> [String; 2] {
     [format!("provision-{mesh}.conf"), format!("provision-{mesh}.known_hosts")]
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/text.sh", "facts/ssh_user.sh"));
-    for query in queries {
-        if let Query::SshKey { user, name } = query {
-            script = script.arg("key").arg(user.as_str()).arg(name.as_str());
-        } else if let Query::SshFiles { user, mesh } = query {
-            script = script.arg("files").arg(user.as_str()).arg(mesh.as_str());
-        }
+/// A key in a user's `~/.ssh`; `None` when there is no such user.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SshKeyQuery {
+    /// The user.
+    pub user: String,
+    /// Name of the file with the private half.
+    pub name: String,
+}
+
+impl Question for SshKeyQuery {
+    type Answer = Option<SshKey>;
+    const FAMILY: &'static Family = &FAMILY;
+    const RECORDED: bool = true;
+
+    fn label(&self) -> String {
+        format!("ssh_key {} {}", self.user, self.name)
     }
-    script
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        user_touched(&self.user, touches)
+    }
+}
+
+/// The files of a mesh in a user's `~/.ssh`; `None` when there is no such user.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SshFilesQuery {
+    /// The user.
+    pub user: String,
+    /// Name of the mesh.
+    pub mesh: String,
+}
+
+impl Question for SshFilesQuery {
+    type Answer = Option<SshFiles>;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("ssh_files {} {}", self.user, self.mesh)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        user_touched(&self.user, touches)
+    }
+}
+
+/// Four files as base64.
+pub(super) const FAMILY: Family =
+    Family { chunk: 64, output: 24 << 20, ..Family::new("ssh_user", script, parse, read_label) };
+
+fn read_label(label: &str) -> Option<Query> {
+    let mut words = label.splitn(3, ' ').map(str::to_owned);
+    let (kind, user, name) = (words.next()?, words.next()?, words.next()?);
+    match kind.as_str() {
+        "ssh_key" => Some(SshKeyQuery { user, name }.into()),
+        "ssh_files" => Some(SshFilesQuery { user, mesh: name }.into()),
+        _ => None,
+    }
+}
+
+fn script(queries: &[Query]) -> Script {
+    let keys = of_type(queries).flat_map(|SshKeyQuery { user, name }| ["key", user, name]);
+    let files = of_type(queries).flat_map(|SshFilesQuery { user, mesh }| ["files", user, mesh]);
+    Script::new(crate::shell!("facts/text.sh", "facts/ssh_user.sh")).args(keys.chain(files))
 }
 
 /// What is told of one question.
@@ -90,11 +144,11 @@ impl Told<'_> {
         self.fields.contains_key(key)
     }
 
-    fn key(self) -> Answer {
+    fn key(self) -> Answered<Option<SshKey>> {
         if let Some(reason) = self.wrong {
-            return Answer::Unknown(reason);
+            return Err(reason);
         }
-        Answer::SshKey(self.found.then(|| SshKey {
+        Ok(self.found.then(|| SshKey {
             home: self.fields.get("home").copied().unwrap_or_default().to_owned(),
             uid: self.number("uid"),
             gid: self.number("gid"),
@@ -110,14 +164,14 @@ impl Told<'_> {
         }))
     }
 
-    fn files(self) -> Answer {
+    fn files(self) -> Answered<Option<SshFiles>> {
         if let Some(reason) = self.wrong {
-            return Answer::Unknown(reason);
+            return Err(reason);
         }
         let (uid, gid, linked) = (self.number("uid"), self.number("gid"), self.has("linked"));
         let home = self.fields.get("home").copied().unwrap_or_default().to_owned();
         let (files, modes) = (self.files, self.modes);
-        Answer::SshFiles(self.found.then_some(SshFiles { home, uid, gid, files, linked, modes }))
+        Ok(self.found.then_some(SshFiles { home, uid, gid, files, linked, modes }))
     }
 }
 
@@ -146,7 +200,7 @@ fn read(output: &str) -> Option<Vec<Told<'_>>> {
                     Ok(text) if text.len() <= LIMIT => {
                         last.files.insert(std::mem::take(&mut file), text);
                     }
-                    Ok(_) => last.wrong = Some(format!("~/.ssh/{file} has more than 4 MiB")),
+                    Ok(_) => last.wrong = Some(format!("~/.ssh/{file} is larger than 4 MiB")),
                     Err(_) => last.wrong = Some(format!("~/.ssh/{file} is not UTF-8")),
                 }
             }
@@ -156,14 +210,10 @@ fn read(output: &str) -> Option<Vec<Told<'_>>> {
     None
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let Some(told) = read(&output) else { return Vec::new() };
-    let answers = queries.iter().zip(told);
-    answers
-        .map(|(query, told)| {
-            let of_key = matches!(query, Query::SshKey { .. });
-            (query.clone(), if of_key { told.key() } else { told.files() })
-        })
-        .collect()
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    // In the order in which the script asks.
+    let Some(mut told) = read(output).map(Vec::into_iter) else { return Vec::new() };
+    let mut all = answers(queries, |_: &SshKeyQuery| told.next().map(Told::key));
+    all.extend(answers(queries, |_: &SshFilesQuery| told.next().map(Told::files)));
+    all
 }

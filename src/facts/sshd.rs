@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Query, Question, Touches, answers, lines};
 use crate::transport::Script;
 
 /// sshd's configuration.
@@ -20,15 +20,34 @@ pub struct Sshd {
     pub drop_ins: bool,
 }
 
-pub(super) fn script(_: &[Query]) -> Script {
-    Script::new(crate::shell!("facts/sshd.sh"))
+/// What sshd makes of its files.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct SshdQuery;
+
+impl Question for SshdQuery {
+    type Answer = Sshd;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        "sshd".to_owned()
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.paths(&["/etc/ssh"])
+    }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
+pub(super) const FAMILY: Family = Family::new(
+    "sshd",
+    |_| Script::new(crate::shell!("facts/sshd.sh")),
+    parse,
+    |label| (label == "sshd").then(|| SshdQuery.into()),
+);
+
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let mut sshd = Sshd::default();
     let (mut missing, mut ended) = (false, false);
-    for line in lines(&output) {
+    for line in lines(output) {
         match line.split_once(' ').unwrap_or((line, "")) {
             ("missing", "") => missing = true,
             ("drop-ins", "") => sshd.drop_ins = true,
@@ -48,6 +67,7 @@ pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
     if !ended {
         return Vec::new();
     }
-    let answer = if missing { Answer::Unknown("no sshd on the host".to_owned()) } else { Answer::Sshd(sshd) };
-    queries.iter().map(|query| (query.clone(), answer.clone())).collect()
+    answers(queries, |SshdQuery| {
+        Some(if missing { Err("sshd is not installed".to_owned()) } else { Ok(sshd.clone()) })
+    })
 }

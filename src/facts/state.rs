@@ -1,14 +1,33 @@
 //! What the host's state directory says of earlier runs. The engine owns its format
 //! (`engine::state`), and the frames that ask carry its shell functions.
 
-use super::{Answer, Answers, Query};
+use super::{Family, Question, Touches, answers};
 use crate::transport::Script;
 
-pub(super) fn script() -> Script {
-    Script::new(include_str!("../shell/state.sh"))
+/// What the state directory says, as text.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct StateQuery;
+
+impl Question for StateQuery {
+    type Answer = String;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        "state".to_owned()
+    }
+
+    fn touched_by(&self, _: &Touches) -> bool {
+        // The engine knows itself when it changes.
+        false
+    }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let text = String::from_utf8_lossy(output).into_owned();
-    queries.iter().map(|query| (query.clone(), Answer::State(text.clone()))).collect()
-}
+pub(super) const FAMILY: Family = Family {
+    output: 1 << 20,
+    ..Family::new(
+        "state",
+        |_| Script::new(include_str!("../shell/state.sh")),
+        |queries, output, _| answers(queries, |StateQuery| Some(Ok(output.to_owned()))),
+        |label| (label == "state").then(|| StateQuery.into()),
+    )
+};

@@ -1,10 +1,12 @@
 //! The answers for one host.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
 use serde_json::{Map, Value as Json};
 
-use super::{Answer, BatchPart, Object, Query, Touches, as_user, kind_of};
+use super::filesystem::FilesystemsQuery;
+use super::{Answer, BaseQuery, BatchPart, CommandQuery, Query, Question, Touches, as_user};
 use crate::transport::PartEnd;
 
 /// The answers for one host.
@@ -13,13 +15,63 @@ pub struct Facts {
     answers: BTreeMap<Query, Answer>,
 }
 
+/// What is known about a question.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Known<'a, T> {
+    /// The answer.
+    Answer(&'a T),
+    /// It was asked and there is no answer: why.
+    Unknown(&'a str),
+    /// Nothing was asked: this user, who should ask, is not on the host.
+    NoUser(&'a str),
+    /// It was not asked.
+    NotAsked,
+}
+
+impl<'a, T> Known<'a, T> {
+    /// The answer, when there is one.
+    pub fn answer(self) -> Option<&'a T> {
+        if let Self::Answer(answer) = self { Some(answer) } else { None }
+    }
+}
+
 impl Facts {
-    /// The answer to a query, when it was asked.
-    pub fn get(&self, query: &Query) -> Option<&Answer> {
+    /// What is known about a question.
+    pub fn get<Q: Question>(&self, question: &Q) -> Known<'_, Q::Answer> {
+        match self.answers.get(&Query::from(question.clone())) {
+            Some(Answer::Unknown(reason)) => Known::Unknown(reason),
+            Some(Answer::NoUser(user)) => Known::NoUser(user),
+            answer => answer.and_then(Answer::known).map_or(Known::NotAsked, Known::Answer),
+        }
+    }
+
+    /// What is known about a question to all hosts, by their names; `None` when it was not asked.
+    pub fn of_all<'a, Q: Question>(
+        &'a self,
+        question: &Q,
+    ) -> Option<impl Iterator<Item = (&'a str, &'a Q::Answer)> + use<'a, Q>> {
+        let Some(Answer::OfAll(answers)) = self.answers.get(&Query::of_all(question.clone())) else {
+            return None;
+        };
+        Some(answers.iter().filter_map(|(host, value)| Some((host.as_str(), value.known()?))))
+    }
+
+    /// What is known about a question of any type, when it was asked.
+    pub fn find(&self, query: &Query) -> Option<&Answer> {
         self.answers.get(query)
     }
 
+    /// Whether a query was asked and is answered.
+    pub fn knows(&self, query: &Query) -> bool {
+        !matches!(self.answers.get(query), None | Some(Answer::Unknown(_)))
+    }
+
     /// Puts an answer in.
+    pub fn put<Q: Question>(&mut self, question: Q, answer: Q::Answer) {
+        self.insert(question.into(), Answer::Known(Arc::new(answer)));
+    }
+
+    /// Puts an answer to a question of any type in.
     pub fn insert(&mut self, query: Query, answer: Answer) {
         self.answers.insert(query, answer);
     }
@@ -27,14 +79,20 @@ impl Facts {
     /// Takes the output of a part; what cannot be understood is [`Answer::Unknown`].
     pub fn absorb(&mut self, part: &BatchPart, end: &PartEnd) {
         if end.dropped > 0 {
-            return self.unknown(part, &format!("the answer was too long by {} bytes", end.dropped));
+            return self.unknown(part, &format!("the answer of the host is {} bytes too long", end.dropped));
         }
-        self.unknown(part, &format!("no answer from the host (status {})", end.status));
-        let Some(kind) = part.queries.first().and_then(kind_of) else { return };
-        match as_user::output(part.queries.first().and_then(Query::user), &end.output) {
-            Ok(output) => self.answers.extend((kind.parse)(&part.queries, output, end.status)),
+        let Some(first) = part.queries.first() else { return };
+        if end.status > 128 && !first.family().partial {
+            return self.unknown(part, &format!("signal {} ended the question", end.status - 128));
+        }
+        self.unknown(part, &format!("the host gave no answer (status {})", end.status));
+        match as_user::output(first.user(), &end.output) {
+            Ok(output) => {
+                let output = String::from_utf8_lossy(output);
+                self.answers.extend((first.family().parse)(&part.queries, &output, end.status));
+            }
             Err(answer) => {
-                self.answers.extend(part.queries.iter().map(|query| (query.clone(), (*answer).clone())));
+                self.answers.extend(part.queries.iter().map(|query| (query.clone(), answer.clone())));
             }
         }
     }
@@ -51,7 +109,7 @@ impl Facts {
         let touched: BTreeSet<Query> = self
             .answers
             .iter()
-            .filter(|(query, answer)| query.touched_by(touches) || keys_touched(answer, touches))
+            .filter(|(query, answer)| query.answer_touched(answer, touches))
             .map(|(query, _)| query.clone())
             .collect();
         self.answers.retain(|query, _| !touched.contains(query));
@@ -60,24 +118,18 @@ impl Facts {
 
     /// The value of a basic fact, when it is known.
     pub fn base(&self, name: &'static str) -> Option<&Json> {
-        match self.answers.get(&Query::Base(name)) {
-            Some(Answer::Base(value)) => Some(value),
-            _ => None,
-        }
+        self.get(&BaseQuery(name)).answer()
     }
 
     /// Where a path is, by a name that all hosts share that see the same file there: see
     /// [`Filesystems::location`](super::filesystem::Filesystems::location).
     pub fn location(&self, path: &str) -> Option<String> {
-        match self.answers.get(&Query::Filesystems) {
-            Some(Answer::Filesystems(seen)) => seen.location(path),
-            _ => None,
-        }
+        self.get(&FilesystemsQuery).answer()?.location(path)
     }
 
     /// Drops what commands answered: a new session may answer otherwise.
     pub fn forget_asked(&mut self) {
-        self.answers.retain(|query, _| !matches!(query, Query::Ask(_)));
+        self.answers.retain(|query, _| !query.is::<CommandQuery>());
     }
 
     /// Drops all answers but those of these queries.
@@ -89,17 +141,10 @@ impl Facts {
     pub fn view(&self) -> Json {
         let mut view = Map::new();
         for (query, answer) in &self.answers {
-            if let (Query::Base(name), Answer::Base(value)) = (query, answer) {
+            if let (Some(BaseQuery(name)), Some(value)) = (query.get(), answer.known::<Json>()) {
                 view.insert((*name).to_owned(), value.clone());
             }
         }
         Json::Object(view)
     }
-}
-
-fn keys_touched(answer: &Answer, touches: &Touches) -> bool {
-    if let Answer::AuthorizedKeys(Some(keys)) = answer {
-        return touches.meets(&Object::Path(keys.path.clone()));
-    }
-    false
 }

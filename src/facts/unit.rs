@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answer, Answers, Query, lines};
+use super::{Answers, Family, Object, Query, Question, Told, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
 /// A unit as systemd sees it.
@@ -27,16 +27,52 @@ pub struct Unit {
     pub done: bool,
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/unit.sh"));
-    for query in queries {
-        if let Query::Unit(name) = query {
-            script = script.arg(name.as_str());
-        } else if let Query::Manager(property) = query {
-            script = script.arg(format!("={property}"));
-        }
+/// A systemd unit, with its suffix.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct UnitQuery(pub String);
+
+impl Question for UnitQuery {
+    type Answer = Unit;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("unit {}", self.0)
     }
-    script
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.meets(&Object::Unit(self.0.clone())) || touches.unit_files()
+    }
+}
+
+/// A property of systemd itself: `DefaultLimitMEMLOCK`.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct ManagerQuery(pub String);
+
+impl Question for ManagerQuery {
+    type Answer = String;
+    const FAMILY: &'static Family = &FAMILY;
+
+    fn label(&self) -> String {
+        format!("manager {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        touches.units() || touches.unit_files()
+    }
+}
+
+pub(super) const FAMILY: Family =
+    Family { chunk: 512, output: 16 << 10, ..Family::new("unit", script, parse, read_label) };
+
+fn read_label(label: &str) -> Option<Query> {
+    let unit = after("unit", label).map(|name| UnitQuery(name.to_owned()).into());
+    unit.or_else(|| Some(ManagerQuery(after("manager", label)?.to_owned()).into()))
+}
+
+fn script(queries: &[Query]) -> Script {
+    let units = of_type(queries).map(|UnitQuery(name)| name.clone());
+    let properties = of_type(queries).map(|ManagerQuery(property)| format!("={property}"));
+    Script::new(crate::shell!("facts/unit.sh")).args(units.chain(properties))
 }
 
 fn read(output: &str) -> Vec<(Vec<&str>, Unit)> {
@@ -74,30 +110,29 @@ fn read(output: &str) -> Vec<(Vec<&str>, Unit)> {
     units
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    let reason = match output.trim_end() {
-        "no systemctl" => Some("no systemctl on the host"),
-        "not booted" => Some("systemd does not run on the host"),
-        _ => None,
+fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+    let asked: Told<()> = match output.trim_end() {
+        "no systemctl" => Err("systemctl is not installed".to_owned()),
+        "not booted" => Err("systemd is not running on the host".to_owned()),
+        _ => Ok(()),
     };
-    let (units, manager) = output.split_once("\nmanager\n").unwrap_or((&output, ""));
-    let units = if reason.is_some() { Vec::new() } else { read(units) };
-    queries
-        .iter()
-        .filter_map(|query| {
-            let answer = if let Some(reason) = reason {
-                Answer::Unknown(reason.to_owned())
-            } else if let Query::Unit(name) = query {
-                let (_, unit) = units.iter().find(|(names, _)| names.contains(&name.as_str()))?;
-                Answer::Unit(unit.clone())
-            } else if let Query::Manager(name) = query {
-                let value = lines(manager).find_map(|line| line.strip_prefix(name)?.strip_prefix('='))?;
-                Answer::Manager(value.to_owned())
-            } else {
-                return None;
-            };
-            Some((query.clone(), answer))
-        })
-        .collect()
+    let (units, manager) = output.split_once("\nmanager\n").unwrap_or((output, ""));
+    let units = if asked.is_ok() { read(units) } else { Vec::new() };
+    let mut all = answers(queries, |UnitQuery(name)| {
+        let found = units.iter().find(|(names, _)| names.contains(&name.as_str()));
+        told(&asked, found.map(|(_, unit)| unit.clone()))
+    });
+    all.extend(answers(queries, |ManagerQuery(name)| {
+        let value = lines(manager).find_map(|line| line.strip_prefix(name)?.strip_prefix('='));
+        told(&asked, value.map(str::to_owned))
+    }));
+    all
+}
+
+/// What was found, where systemd was asked at all.
+fn told<T>(asked: &Told<()>, found: Option<T>) -> Option<Told<T>> {
+    match asked {
+        Ok(()) => found.map(Ok),
+        Err(reason) => Some(Err(reason.clone())),
+    }
 }

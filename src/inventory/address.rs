@@ -83,10 +83,10 @@ fn plain(what: &str, word: &str, fits: impl Fn(char) -> bool) -> Result<(), Stri
         return Err(format!("`{word}` cannot be {what}: it begins with `-`"));
     }
     if word.contains(|c: char| c.is_whitespace() || c.is_control()) {
-        return Err(format!("`{}` cannot be {what}: it holds white space", word.escape_default()));
+        return Err(format!("`{}` cannot be {what}: it contains white space", word.escape_default()));
     }
     match word.chars().find(|c| !fits(*c)) {
-        Some(c) => Err(format!("`{word}` cannot be {what}: `{c}` has no place in one")),
+        Some(c) => Err(format!("`{word}` cannot be {what}: `{c}` is not allowed there")),
         None => Ok(()),
     }
 }

@@ -8,7 +8,7 @@
 use indexmap::{IndexMap, IndexSet};
 
 use crate::config::{Diagnostic, Diagnostics, Node, SourceId, Sources, Span, Yaml, yaml};
-use crate::inventory::hostlist::{self, MAX_BRACKETS, MAX_HOSTS, MAX_NAME, MAX_NAMED};
+use crate::hostlist::{self, MAX_BRACKETS, MAX_HOSTS, MAX_NAME, MAX_NAMED};
 use crate::put;
 
 type Vars = IndexMap<String, String>;
@@ -19,11 +19,11 @@ struct Model {
     /// How many names its patterns made, each as often as it was named.
     named: usize,
     hosts: IndexMap<String, Vars>,
-    groups: IndexMap<String, Group>,
+    groups: IndexMap<String, AnsibleGroup>,
 }
 
 #[derive(Debug, Default)]
-struct Group {
+struct AnsibleGroup {
     hosts: IndexSet<String>,
     children: IndexSet<String>,
     vars: Vars,
@@ -54,7 +54,7 @@ pub fn import(sources: &Sources, source: SourceId, cluster: &str) -> Result<Stri
 fn expand(pattern: &str) -> Result<Vec<String>, String> {
     if !pattern.contains('[') && !hostlist::is_name(pattern) {
         return Err(format!(
-            "`{pattern}` is no name here; give the host one: `node0 ansible_host={pattern}`"
+            "`{pattern}` cannot be a name; give the host one: `node0 ansible_host={pattern}`"
         ));
     }
     // Each bracket may make many names, and each letter stands in all of them.
@@ -91,9 +91,9 @@ fn middles(range: &str) -> Result<Vec<String>, String> {
     let (first, last, step) = match bounds.as_slice() {
         [first, last] => (*first, *last, "1"),
         [first, last, step] => (*first, *last, *step),
-        _ => return Err(format!("`[{range}]` is no range; Ansible writes `[0:15]`")),
+        _ => return Err(format!("`[{range}]` is not a range; Ansible writes `[0:15]`")),
     };
-    let step: usize = step.parse().ok().filter(|step| *step > 0).ok_or("the step is no number")?;
+    let step: usize = step.parse().ok().filter(|step| *step > 0).ok_or("the step is not a number")?;
     let letter = |text: &str| match text.as_bytes() {
         [byte] if byte.is_ascii_alphabetic() => Some(*byte),
         _ => None,
@@ -104,7 +104,7 @@ fn middles(range: &str) -> Result<Vec<String>, String> {
         let number = |text: &str| {
             // More digits are no number of a host, however many zeros they begin with.
             let short = text.len() <= 18;
-            text.parse::<usize>().ok().filter(|_| short).ok_or_else(|| format!("`{text}` is no number"))
+            text.parse::<usize>().ok().filter(|_| short).ok_or_else(|| format!("`{text}` is not a number"))
         };
         let (from, to) = (number(first)?, number(last)?);
         if to.saturating_sub(from) / step >= MAX_HOSTS {
@@ -131,7 +131,7 @@ fn read_ini(model: &mut Model, text: &str, source: SourceId, diagnostics: &mut D
             let (group, kind) = name.split_once(':').unwrap_or((name, "hosts"));
             if !["hosts", "children", "vars"].contains(&kind) {
                 diagnostics.push(
-                    Diagnostic::error(span, format!("`{kind}` is no kind of section"))
+                    Diagnostic::error(span, format!("`{kind}` is not a kind of section"))
                         .help("Ansible has [group], [group:children] and [group:vars]"),
                 );
             }
@@ -368,7 +368,7 @@ impl Model {
         text
     }
 
-    fn write_group(text: &mut String, name: &str, group: &Group) {
+    fn write_group(text: &mut String, name: &str, group: &AnsibleGroup) {
         put!(text, "  {name}:\n");
         let empty = text.len();
         if !group.hosts.is_empty() {
@@ -414,10 +414,10 @@ mod tests {
         for (pattern, why) in [
             (format!("n{}", "[0:1]".repeat(40)), "at most 253 characters and 8 ranges"),
             (format!("n{}", "[0:9]".repeat(8)), "more than 65536 hosts"),
-            ("n[0:18446744073709551615]".to_owned(), "is no number"),
+            ("n[0:18446744073709551615]".to_owned(), "is not a number"),
             ("n[0:99999999]".to_owned(), "more than 65536 hosts"),
             // As wide as no number is written.
-            (format!("n[{}:2]", "0".repeat(70_000)), "is no number"),
+            (format!("n[{}:2]", "0".repeat(70_000)), "is not a number"),
             (format!("{}[0:65000]", "n".repeat(1 << 20)), "at most 253 characters and 8 ranges"),
             (
                 (0..400).fold(String::new(), |text, i| text + &format!("n{i}[0:65000]\n")),
@@ -515,12 +515,12 @@ hosts:
     fn what_is_not_understood_is_told_with_its_line() {
         for (text, says) in [
             ("[gpu\ngpu0", "bracket is not closed"),
-            ("gpu[0-3]\n", "is no range"),
+            ("gpu[0-3]\n", "is not a range"),
             ("gpu[3:0]\n", "is empty"),
             ("gpu[0:99999999999]\n", "more than 65536 hosts"),
             ("gpu0 user\n", "is not written `name=value`"),
             ("gpu0 a='x\n", "a quote is not closed"),
-            ("[gpu:host]\n", "no kind of section"),
+            ("[gpu:host]\n", "not a kind of section"),
             ("2001:db8::1\n", "give the host one"),
             ("\n# nothing\n", "names no host"),
         ] {

@@ -1,9 +1,9 @@
 //! `expect:`: what `verify` holds hosts against, beyond what it detects.
 
-use crate::config::{Diagnostics, Entries, FromNode, Node};
+use crate::config::{Diagnostics, Entries, FromNode, Node, Sp, Yaml};
 
 crate::choice! {
-    /// What a check that cannot be told counts as.
+    /// What a check without an answer counts as.
     UnknownIs {
         /// The verification fails.
         Fail = "fail",
@@ -20,7 +20,7 @@ crate::record! {
         opt count: u32,
         /// Product name, as `nvidia-smi` shows it.
         opt model: String,
-        /// Total memory of each in MiB; 1 % is allowed.
+        /// Total memory of each in MiB; a deviation of 1 % is allowed.
         opt memory_mib: u64,
         /// Error correction.
         opt ecc: bool,
@@ -32,7 +32,7 @@ crate::record! {
         opt power_limit: u32,
         /// Active `NVLink`s of each.
         opt nvlinks: u32,
-        /// The highest temperature in degrees Celsius that is taken for healthy.
+        /// The highest temperature in degrees Celsius that counts as healthy.
         opt temperature: u32,
     }
 }
@@ -152,7 +152,7 @@ crate::record! {
         opt system: ExpectSystem,
         /// Software.
         opt software: ExpectSoftware,
-        /// What a check that cannot be told counts as: `fail` unless it says `warn`.
+        /// What a check without an answer counts as: `fail` unless it says `warn`.
         opt unknown: UnknownIs,
         /// Checks that are not made, such as `gpu.nvlink`.
         opt ignore: Vec<String>,
@@ -165,26 +165,24 @@ pub struct Expectations(pub Entries<Node>);
 
 impl FromNode for Expectations {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-        let expect = Expect::from_node(node, diagnostics)?;
-        let known = || crate::checks::TABLE.iter().map(|check| check.id);
-        for id in expect.ignore.iter().flatten() {
-            if !known().any(|check| check == id) {
-                super::file::unknown(
-                    "check",
-                    &crate::config::Sp::new(
-                        id.clone(),
-                        node.get("ignore").map_or(node.span, |list| list.span),
-                    ),
-                    known(),
-                    diagnostics,
-                );
-                return None;
-            }
-        }
+        Expect::from_node(node, diagnostics)?;
         Entries::from_node(node, diagnostics).map(Self)
     }
 
     fn schema() -> serde_json::Value {
         Expect::schema()
+    }
+}
+
+impl Expectations {
+    /// Reports ids under `ignore` that no check has.
+    pub(super) fn check_ids(&self, known: &[&str], diagnostics: &mut Diagnostics) {
+        for (_, list) in self.0.0.iter().filter(|(key, _)| key.value == "ignore") {
+            let Yaml::List(ids) = &list.value else { continue };
+            for id in ids.iter().filter_map(Node::as_str).filter(|id| !known.contains(id)) {
+                let id = Sp::new(id.to_owned(), list.span);
+                super::file::unknown("check", &id, known.iter().copied(), diagnostics);
+            }
+        }
     }
 }

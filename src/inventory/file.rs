@@ -36,7 +36,7 @@ crate::record! {
         opt rollout: RolloutFile,
         /// What `verify` expects of all hosts.
         def expect: Expectations = Expectations::default(),
-        /// Makes the inventory a lab's: it exists only there.
+        /// Makes this the inventory of a lab: its hosts exist only there.
         opt lab: Node,
     }
 }
@@ -74,7 +74,7 @@ crate::record! {
         def labels: Entries<String> = Entries::default(),
         /// Variables.
         def vars: Entries<Node> = Entries::default(),
-        /// Why it is neither reached nor counted.
+        /// Why it is out of service: it is neither reached nor counted.
         opt offline: Sp<String>,
         /// How it is reached over SSH.
         opt ssh: SshFile,
@@ -158,8 +158,8 @@ crate::record! {
         /// Hosts per batch after that. The next batch starts when all of this one have ended.
         opt batch: Sp<u32>,
         /// How many hosts may fail: a number, or `"5%"` of the hosts of the run, rounded down.
-        /// Unreachable and lost hosts count. It is looked at before each host: when more failed,
-        /// hosts that were started go on and no other is.
+        /// Unreachable and lost hosts count. It is looked at before each host: once more have failed,
+        /// started hosts go on and no other host is started.
         opt max_failed: MaxFailed,
     }
 }
@@ -177,7 +177,7 @@ crate::choice! {
 }
 
 crate::record! {
-    /// How a network card is recognised; all that is written must hold.
+    /// How a network card is recognised: every key that is given must match.
     NicMatch("`match`") {
         /// PCI address, such as `0000:18:00.0`.
         opt pci: String,
@@ -266,7 +266,7 @@ pub enum BecomeFile {
 }
 
 crate::choice! {
-    /// How root is become.
+    /// How the login becomes root.
     BecomeMethod {
         /// Not at all.
         None = "none",
@@ -276,7 +276,7 @@ crate::choice! {
 }
 
 crate::record! {
-    /// How root is become, with a password.
+    /// How the login becomes root, with a password.
     BecomeRecord("`become`") {
         /// How.
         req method: BecomeMethod,

@@ -17,6 +17,25 @@ crate::choice! {
     }
 }
 
+// Who asks more of a transport asks here, so that the compiler names what a new one has to answer.
+impl TransportKind {
+    /// Whether a host is the machine that this program runs on.
+    pub fn is_this_machine(self) -> bool {
+        match self {
+            Self::Local => true,
+            Self::Ssh => false,
+        }
+    }
+
+    /// Whether a host has a key that ssh must know, and lines of its own in a configuration of ssh.
+    pub fn is_ssh(self) -> bool {
+        match self {
+            Self::Ssh => true,
+            Self::Local => false,
+        }
+    }
+}
+
 /// How root is become on a host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub enum Become {
@@ -98,7 +117,7 @@ pub struct Host {
     pub groups: BTreeSet<String>,
     /// `labels:`, such as `rack: r1`.
     pub labels: BTreeMap<String, String>,
-    /// Why it is neither reached nor counted.
+    /// Why it is out of service: it is neither reached nor counted.
     pub offline: Option<String>,
     /// Name or address that is connected to.
     pub address: String,
@@ -122,6 +141,11 @@ pub fn is_compute(nic: &Json) -> bool {
 }
 
 impl Host {
+    /// Who starts jobs on it, where `expect:` says so.
+    pub fn mpi_user(&self) -> Option<&str> {
+        self.expect.pointer("/software/mpi_user").and_then(Json::as_str)
+    }
+
     /// The fields of what templates see as `host`.
     const FIELDS: [&str; 7] = ["name", "index", "number", "address", "groups", "labels", "nics"];
 

@@ -2,7 +2,6 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value as Json};
 
 use super::address::{self, AddressValues};
@@ -10,11 +9,12 @@ use super::expect::Expectations;
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
-use super::hostlist::{self, MAX_HOSTS, MAX_NAMED};
 use super::select::Directory;
 use crate::config::{
-    Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, locate, yaml,
+    Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, TextError,
+    locate, yaml,
 };
+use crate::hostlist::{self, MAX_HOSTS, MAX_NAMED};
 use crate::secrets::SecretSource;
 use crate::sources::SiteSources;
 use crate::template::{Text, Unresolved};
@@ -46,25 +46,6 @@ pub struct Inventory {
     pub set_vars: BTreeMap<String, Vec<(Node, Span)>>,
 }
 
-/// What paths in an inventory are relative to.
-#[derive(Debug, Clone, Copy)]
-pub struct Bases<'a> {
-    /// Directory of the inventory's file.
-    pub directory: &'a Utf8Path,
-    /// Home directory of the user, for `~`.
-    pub home: Option<&'a Utf8Path>,
-}
-
-impl Bases<'_> {
-    /// An absolute path, as far as the directory is.
-    pub fn resolve(&self, path: &str) -> Utf8PathBuf {
-        match (path.strip_prefix("~/"), self.home) {
-            (Some(rest), Some(home)) => home.join(rest),
-            _ => self.directory.join(path.strip_prefix("./").unwrap_or(path)),
-        }
-    }
-}
-
 /// Everything that one set of groups gives to its hosts.
 #[derive(Debug, Default)]
 struct Given {
@@ -76,18 +57,19 @@ struct Given {
     expect: Map<String, Json>,
 }
 
-/// Reads an inventory that is already among the sources.
+/// Reads an inventory that is already among the sources. `checks` are the ids that it may name.
 pub fn load(
     sources: &Sources,
     source: SourceId,
     bases: Bases<'_>,
+    checks: &[&str],
     diagnostics: &mut Diagnostics,
 ) -> Option<Inventory> {
     let node = yaml::read(sources, source, diagnostics)?;
     let file = InventoryFile::from_node(&node, diagnostics)?;
     let mut loader =
         Loader { sources, bases, diagnostics, names: BTreeMap::new(), named: 0, hosts: Vec::new() };
-    Some(loader.inventory(file))
+    Some(loader.inventory(file, checks))
 }
 
 struct Loader<'a> {
@@ -102,7 +84,7 @@ struct Loader<'a> {
 }
 
 impl Loader<'_> {
-    fn inventory(&mut self, file: InventoryFile) -> Inventory {
+    fn inventory(&mut self, file: InventoryFile, checks: &[&str]) -> Inventory {
         self.cluster_name(&file.cluster);
         let mut host_files: Vec<(Sp<String>, HostFile)> = Vec::new();
         let hosts_first = match (&file.hosts, &file.groups) {
@@ -127,6 +109,11 @@ impl Loader<'_> {
         }
         if !hosts_first {
             self.host_entries(host_entries, &mut host_files);
+        }
+        let of_groups = group_files.iter().map(|(_, group, _)| &group.expect);
+        let of_hosts = host_files.iter().map(|(_, host)| &host.expect);
+        for expect in std::iter::once(&file.expect).chain(of_groups).chain(of_hosts) {
+            expect.check_ids(checks, self.diagnostics);
         }
         if self.hosts.is_empty() && !self.diagnostics.has_errors() {
             self.diagnostics.push(
@@ -548,7 +535,7 @@ impl Loader<'_> {
         }
     }
 
-    fn text_error(&mut self, text: &Sp<String>, error: hostlist::TextError) {
+    fn text_error(&mut self, text: &Sp<String>, error: TextError) {
         let span = locate(self.sources, text.span, &text.value, error.start, error.end);
         self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
     }

@@ -1,4 +1,4 @@
-//! The hosts of a cluster: the inventory's file, host lists, host expressions, resolved hosts.
+//! The hosts of a cluster: the inventory's file, host expressions, resolved hosts.
 
 mod address;
 pub mod ansible;
@@ -6,7 +6,6 @@ pub mod expect;
 pub mod file;
 mod groups;
 pub mod host;
-pub mod hostlist;
 pub mod load;
 pub mod select;
 
@@ -14,5 +13,5 @@ pub use address::{is_address, is_user};
 pub use expect::Expect;
 pub use file::{Busy, MaxFailed, NicMatch, Policy, Reboot};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
-pub use load::{Bases, Inventory};
+pub use load::Inventory;
 pub use select::{Directory, RECORDED, select};

@@ -10,8 +10,8 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use super::hostlist::{self, TextError};
-use crate::config::did_you_mean_text;
+use crate::config::{TextError, did_you_mean_text};
+use crate::hostlist;
 
 /// What host expressions are about.
 #[derive(Debug, Clone, Default)]

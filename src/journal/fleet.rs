@@ -5,14 +5,14 @@ use std::fs;
 
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
+use serde_json::Value as Json;
 
 use crate::disk;
-use crate::facts::Answer;
 
 /// The file in a cluster's directory.
 const FILE: &str = "fleet.json";
 /// What is written here; another version is not read.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// What was seen of each host, public things only: addresses, names, public keys.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -27,8 +27,8 @@ pub struct FleetRecord {
 pub struct Entry {
     /// When, in seconds since 1970.
     pub seen: i64,
-    /// Answers by the names of their queries ([`Query::record_name`](crate::facts::Query::record_name)).
-    pub answers: BTreeMap<String, Answer>,
+    /// Answers by the labels of their questions.
+    pub answers: BTreeMap<String, Json>,
 }
 
 impl FleetRecord {
@@ -40,10 +40,10 @@ impl FleetRecord {
     }
 
     /// Notes an answer of a host.
-    pub fn put(&mut self, host: &str, now: i64, name: &str, answer: &Answer) {
+    pub fn put(&mut self, host: &str, now: i64, label: &str, answer: Json) {
         let entry = self.hosts.entry(host.to_owned()).or_default();
         entry.seen = now;
-        entry.answers.insert(name.to_owned(), answer.clone());
+        entry.answers.insert(label.to_owned(), answer);
     }
 
     /// Writes what this run saw over what is recorded by now, for hosts that are in the inventory.
@@ -80,12 +80,12 @@ mod tests {
         let cluster = Utf8Path::from_path(directory.path()).unwrap();
         let mut first = FleetRecord::default();
         for host in ["a", "b"] {
-            first.put(host, 5, "base hostname", &Answer::Base(host.into()));
+            first.put(host, 5, "base hostname", host.into());
         }
         first.write(cluster, &BTreeSet::from(["a", "b"]));
         let mut second = FleetRecord::read(cluster);
         assert_eq!(second.hosts.len(), 2);
-        second.put("a", 9, "base hostname", &Answer::Base("x".into()));
+        second.put("a", 9, "base hostname", "x".into());
         second.write(cluster, &BTreeSet::from(["a"]));
         let third = FleetRecord::read(cluster);
         assert_eq!(third.hosts.keys().collect::<Vec<_>>(), ["a"]);

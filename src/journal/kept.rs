@@ -1,17 +1,32 @@
 //! What one run keeps for the next, beside the runs of its cluster.
 
-use anyhow::Context as _;
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
 
 use crate::disk;
 
+/// What could not be done with a file of the journal.
+#[derive(Debug, thiserror::Error)]
+#[error("cannot {what} {path}")]
+pub struct JournalError {
+    what: &'static str,
+    path: Utf8PathBuf,
+    source: std::io::Error,
+}
+
+impl JournalError {
+    pub(super) fn new(what: &'static str, path: &Utf8Path) -> impl FnOnce(std::io::Error) -> Self {
+        let path = path.to_owned();
+        move |source| Self { what, path, source }
+    }
+}
+
 /// Reads what was kept; nothing, where there is no file or one that is not understood.
 pub fn read_state<T: Default + DeserializeOwned>(path: &Utf8Path) -> T {
     let Ok(bytes) = std::fs::read(path) else { return T::default() };
     serde_json::from_slice(&bytes).unwrap_or_else(|error| {
-        tracing::warn!(%path, %error, "begun anew, for it is not understood");
+        tracing::warn!(%path, %error, "started again empty, because it cannot be understood");
         T::default()
     })
 }
@@ -20,9 +35,9 @@ pub fn read_state<T: Default + DeserializeOwned>(path: &Utf8Path) -> T {
 ///
 /// # Errors
 /// When the file cannot be written.
-pub fn write_state(path: &Utf8Path, value: &impl Serialize) -> anyhow::Result<()> {
-    let bytes = serde_json::to_vec(value).context("cannot be kept")?;
-    disk::replace(path, &bytes).with_context(|| format!("cannot write {path}"))
+pub fn write_state(path: &Utf8Path, value: &impl Serialize) -> Result<(), JournalError> {
+    let bytes = serde_json::to_vec(value).map_err(std::io::Error::from);
+    bytes.and_then(|bytes| disk::replace(path, &bytes)).map_err(JournalError::new("write", path))
 }
 
 #[cfg(test)]

@@ -89,7 +89,7 @@ impl RunLock {
                     if !both.is_empty() {
                         return Err(LockError::Held {
                             run: other,
-                            hosts: crate::inventory::hostlist::fold(both.iter().map(String::as_str)),
+                            hosts: crate::hostlist::fold(both.iter().map(String::as_str)),
                         });
                     }
                 }

@@ -4,9 +4,11 @@
 mod fleet;
 mod kept;
 mod lock;
+mod log;
 mod store;
 
 pub use fleet::{Entry, FleetRecord};
-pub use kept::{read_state, write_state};
+pub use kept::{JournalError, read_state, write_state};
 pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere};
+pub use log::RunLog;
 pub use store::{Journal, RunInfo, cache_home, last_run, list, new_run_id, read, state_home};

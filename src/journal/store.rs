@@ -4,9 +4,9 @@ use std::fs::{self, File};
 use std::io::{BufRead as _, BufReader, Write as _};
 use std::time::{Duration, Instant};
 
-use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::kept::JournalError;
 use crate::disk;
 use crate::events::{Event, EventKind, Outcome, Sink};
 
@@ -57,11 +57,11 @@ impl Journal {
     ///
     /// # Errors
     /// When the state directory cannot be written.
-    pub fn create(cluster: &Utf8Path, run: &str) -> anyhow::Result<Self> {
+    pub fn create(cluster: &Utf8Path, run: &str) -> Result<Self, JournalError> {
         let directory = cluster.join(run);
-        disk::private_directory(&directory).with_context(|| format!("cannot use {directory}"))?;
+        disk::private_directory(&directory).map_err(JournalError::new("use", &directory))?;
         let path = directory.join("events.jsonl");
-        let file = disk::create(&path).with_context(|| format!("cannot create {path}"))?;
+        let file = disk::create(&path).map_err(JournalError::new("create", &path))?;
         let runs = run_names(cluster);
         for old in runs.iter().take(runs.len().saturating_sub(KEPT)) {
             if let Err(error) = fs::remove_dir_all(cluster.join(old)) {
@@ -144,12 +144,12 @@ pub fn last_run(cluster: &Utf8Path) -> Option<String> {
 ///
 /// # Errors
 /// When there is no such run.
-pub fn read(cluster: &Utf8Path, run: &str) -> anyhow::Result<Vec<Event>> {
+pub fn read(cluster: &Utf8Path, run: &str) -> Result<Vec<Event>, JournalError> {
     let path = cluster.join(run).join("events.jsonl");
-    let file = File::open(&path).with_context(|| format!("cannot open {path}"))?;
+    let file = File::open(&path).map_err(JournalError::new("open", &path))?;
     let mut events = Vec::new();
     for line in BufReader::new(file).lines() {
-        let line = line.with_context(|| format!("cannot read {path}"))?;
+        let line = line.map_err(JournalError::new("read", &path))?;
         match serde_json::from_str(&line) {
             Ok(event) => events.push(event),
             Err(_) => break,
@@ -167,4 +167,22 @@ fn run_names(cluster: &Utf8Path) -> Vec<String> {
         .collect();
     names.sort();
     names
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_old_run_goes_with_all_that_belongs_to_it() {
+        let directory = tempfile::tempdir().unwrap();
+        let cluster = Utf8Path::from_path(directory.path()).unwrap();
+        for number in 0..=KEPT {
+            let run = format!("run{number:03}");
+            Journal::create(cluster, &run).unwrap();
+            super::super::RunLog::create(&cluster.join(run)).unwrap();
+        }
+        assert!(!cluster.join("run000").exists());
+        assert!(cluster.join("run001/log").exists());
+    }
 }

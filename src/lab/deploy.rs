@@ -35,7 +35,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
         folder.load()?.map(|state| if state.engine == vm::ENGINE { LabKind::Vm } else { LabKind::Container });
     let wanted = spec.settings.kind.unwrap_or(LabKind::Container);
     if let Some(there) = there.filter(|there| *there != wanted) {
-        bail!("this lab is up as {there}: `provision lab down {}` first", spec.inventory);
+        bail!("this lab already runs as {there}: run `provision lab down {}` first", spec.inventory);
     }
     let mirror = spec.settings.mirror == Some(true);
     let offline = spec.settings.offline == Some(true);
@@ -48,7 +48,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     let engine = Engine::find()?;
     if offline && engine.rootless {
         bail!(
-            "{} without root has no way to a network without a way out: `offline` needs root",
+            "{} without root cannot reach the hosts of an offline network: `offline` needs root",
             engine.program
         );
     }
@@ -59,16 +59,15 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
             Profile::find(&name, number + 1)?.write(folder)?;
         }
     }
-    let key_file = folder.file("id_ed25519");
-    let password_file = folder.file("sudo-password");
     let wants_password = nodes.iter().any(|node| node.sudo == SudoKind::Password);
+    let (public_key, password) = folder.login(wants_password)?;
     let lab = Lab {
         user: spec.settings.user.unwrap_or(LabUser::Provision).as_str(),
         network: format!("provision-{}", folder.hash),
         offline,
         mirror,
-        public_key: files::client_key(&key_file, &format!("provision-lab-{}", folder.hash))?,
-        password: if wants_password { files::password(&password_file)? } else { String::new() },
+        public_key,
+        password,
         hash: folder.hash.clone(),
     };
     network(&engine, &lab, spec)?;
@@ -100,22 +99,12 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
         });
     }
     let state = LabState {
-        version: LabState::VERSION,
-        inventory: folder.inventory.clone(),
-        cluster: spec.cluster.clone(),
-        engine: engine.program.to_owned(),
         network: lab.network,
-        user: lab.user.to_owned(),
-        identity_file: key_file,
-        known_hosts: folder.file("known_hosts"),
-        ssh_config: folder.file("ssh_config"),
-        sudo_password: wants_password.then_some(password_file),
         mirror: serves,
         hosts,
+        ..folder.state(spec, engine.program, lab.user, wants_password)
     };
-    files::write(&state.known_hosts, &known_hosts, 0o600)?;
-    files::write(&state.ssh_config, &files::ssh_config(&state), 0o600)?;
-    folder.save(&state)?;
+    folder.record(&state, &known_hosts)?;
     Ok(state)
 }
 
@@ -348,7 +337,10 @@ fn network(engine: &Engine, lab: &Lab, spec: &LabSpec) -> Result<()> {
     if engine.answers(["network", "inspect", network]) {
         let internal = engine.run(["network", "inspect", "--format", "{{.Internal}}", network])?;
         if (internal.trim() == "true") != lab.offline {
-            bail!("the lab is up with another `offline`: `provision lab down {}` first", spec.inventory);
+            bail!(
+                "the lab runs with another value of `offline`: run `provision lab down {}` first",
+                spec.inventory
+            );
         }
         return Ok(());
     }
@@ -378,7 +370,7 @@ fn keep(
         if usable && recipes.get(container.host.as_str()) == Some(&container.recipe) {
             kept.insert(container.host.clone(), container);
         } else {
-            progress(&format!("removing {}, which is not as the inventory wants it", container.host));
+            progress(&format!("removing {}, which differs from the inventory", container.host));
             engine.run(["rm", "-f", "-v", container.id.as_str()])?;
         }
     }
@@ -451,7 +443,7 @@ fn start(
             first.context(format!("{} hosts did not start", rest + 1))
         });
     }
-    started.into_iter().collect::<Option<Vec<_>>>().context("a host told nothing")
+    started.into_iter().collect::<Option<Vec<_>>>().context("a host did not report back")
 }
 
 /// Takes a lock of the kernel: free the moment its holder ends, however that happens.

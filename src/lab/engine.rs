@@ -1,46 +1,19 @@
 //! Docker or Podman, through their command line.
 
-use std::io::Write as _;
-use std::process::{Child, Command, Output, Stdio};
-use std::time::{Duration, Instant};
+use std::process::{Command, Output};
+use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
+
+use crate::process::{self, heard};
 
 /// Longest that an ordinary engine command may take.
 pub(crate) const USUAL: Duration = Duration::from_mins(1);
 
-/// How a program of this machine is started for the lab.
-#[expect(
-    clippy::disallowed_methods,
-    reason = "the lab drives the engine's command line; no host is reached this way"
-)]
-pub(crate) fn program(name: &str) -> Command {
-    let mut command = Command::new(name);
-    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
-    command
-}
-
 /// Runs a program with `input` and gives its output, whatever its status.
 pub(crate) fn output(command: &mut Command, input: &[u8], limit: Duration) -> Result<Output> {
     let what = command.get_program().to_string_lossy().into_owned();
-    if !input.is_empty() {
-        command.stdin(Stdio::piped());
-    }
-    let mut child = command.spawn().with_context(|| format!("cannot start {what}"))?;
-    let (stdin, stdout, stderr) = (child.stdin.take(), child.stdout.take(), child.stderr.take());
-    std::thread::scope(|scope| {
-        let writer = scope.spawn(|| stdin.map_or(Ok(()), |mut pipe| pipe.write_all(input)));
-        let read_out = scope.spawn(|| drain(stdout));
-        let read_err = scope.spawn(|| drain(stderr));
-        let status = wait(&mut child, limit).with_context(|| format!("{what} was ended"))?;
-        // A program that ends without reading its input has its reasons in its status.
-        drop(writer.join());
-        Ok(Output {
-            status,
-            stdout: read_out.join().unwrap_or_default(),
-            stderr: read_err.join().unwrap_or_default(),
-        })
-    })
+    process::run(command, input, limit).with_context(|| format!("cannot run {what}"))
 }
 
 /// Runs a program that must succeed and gives its standard output without the last newline.
@@ -54,32 +27,6 @@ pub(crate) fn text(command: &mut Command, input: &[u8], limit: Duration) -> Resu
         bail!("`{program} {verb}` failed ({}): {}", done.status, tail(stderr.trim(), 2000));
     }
     Ok(String::from_utf8_lossy(&done.stdout).trim_end().to_owned())
-}
-
-fn drain(pipe: Option<impl std::io::Read>) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    if let Some(mut pipe) = pipe {
-        // What came before an error is still worth showing.
-        drop(pipe.read_to_end(&mut bytes));
-    }
-    bytes
-}
-
-fn wait(child: &mut Child, limit: Duration) -> Result<std::process::ExitStatus> {
-    let start = Instant::now();
-    let mut pause = Duration::from_millis(1);
-    loop {
-        if let Some(status) = child.try_wait()? {
-            return Ok(status);
-        }
-        if start.elapsed() > limit {
-            drop(child.kill());
-            drop(child.wait());
-            bail!("no answer within {} s", limit.as_secs());
-        }
-        std::thread::sleep(pause);
-        pause = (pause * 2).min(Duration::from_millis(25));
-    }
 }
 
 fn tail(text: &str, bytes: usize) -> &str {
@@ -124,8 +71,7 @@ impl Engine {
             ("podman", "{{.Version.Version}}|{{.Host.CgroupVersion}}|{{.Host.Security.Rootless}}"),
         ];
         for (name, format) in probes {
-            let asked =
-                output(program(name).args(["info", "--format", format]), b"", Duration::from_secs(15));
+            let asked = output(heard(name).args(["info", "--format", format]), b"", Duration::from_secs(15));
             if let Ok(done) = asked
                 && done.status.success()
                 && let Some(found) = Self::parse(name, &String::from_utf8_lossy(&done.stdout))
@@ -163,7 +109,7 @@ impl Engine {
         I: IntoIterator<Item = S>,
         S: AsRef<std::ffi::OsStr>,
     {
-        let mut command = program(self.program);
+        let mut command = heard(self.program);
         command.args(args);
         command
     }
@@ -209,18 +155,5 @@ mod tests {
         assert!(may_raise_limits("Name:\tx\nCapBnd:\t000001ffffffffff\n"));
         assert!(!may_raise_limits("CapBnd:\t000001fffeffffff\n"));
         assert!(!may_raise_limits(""));
-    }
-
-    #[test]
-    fn a_program_that_hangs_is_ended() {
-        let error = output(program("sleep").arg("20"), b"", Duration::from_millis(50)).expect_err("must end");
-        assert!(format!("{error:#}").contains("no answer within"), "{error:#}");
-    }
-
-    #[test]
-    fn input_and_output_are_pumped_at_once() {
-        let big = vec![b'x'; 1 << 20];
-        let done = output(&mut program("cat"), &big, USUAL).expect("cat");
-        assert_eq!(done.stdout.len(), big.len());
     }
 }

@@ -21,8 +21,6 @@ pub struct Fault {
     pub name: String,
     /// What is broken, as a person says it.
     pub doc: String,
-    /// Where the failure is known from.
-    pub source: String,
     /// The profiles that it fits.
     pub profiles: Vec<String>,
     /// The checks of `verify` that must find it. `unknown CHECK` where nothing can be told then.
@@ -66,12 +64,10 @@ struct Edit {
     optional: bool,
 }
 
-/// A row of the domain's table of gotchas that no fault plays, and why.
+/// What goes wrong in the field and no fault plays.
 #[derive(Debug, Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Excuse {
-    /// Its number in domain L.
-    pub row: u32,
     /// What it is about.
     pub what: String,
     /// Why no fault plays it.
@@ -292,11 +288,6 @@ mod tests {
         for fault in &faults {
             assert!(seen.insert(fault.name.as_str()), "{} is there twice", fault.name);
             assert!(!fault.finds.is_empty() && !fault.profiles.is_empty(), "{}", fault.name);
-            assert!(
-                fault.source.starts_with("domain ") || fault.source.starts_with("peers "),
-                "{}",
-                fault.name
-            );
             for entry in fault.finds.iter().chain(&fault.because) {
                 let id = entry.strip_prefix("unknown ").unwrap_or(entry);
                 assert!(crate::checks::find(id).is_some(), "{}: no check {id}", fault.name);
@@ -311,18 +302,6 @@ mod tests {
         }
         for name in names() {
             assert!(faults.iter().any(|fault| fault.fits(name)), "{name} has no fault");
-        }
-    }
-
-    #[test]
-    fn every_row_of_gotchas_is_played_or_excused() {
-        let played: Vec<String> = faults().expect("faults").into_iter().map(|fault| fault.source).collect();
-        let excuses = excuses().expect("excuses");
-        for row in 1..=27 {
-            let sign = format!("L{row}");
-            let plays = |source: &String| source.split([' ', ',', '(', ')']).any(|word| word == sign);
-            let excused = excuses.iter().any(|excuse| excuse.row == row);
-            assert_ne!(played.iter().any(plays), excused, "row {row}: either played or excused");
         }
     }
 

@@ -10,6 +10,7 @@ use camino::Utf8Path;
 use super::engine;
 use super::state::LabState;
 use crate::disk;
+use crate::process::heard;
 
 /// Makes a folder that only its owner sees.
 pub(crate) fn private_folder(path: &Utf8Path) -> Result<()> {
@@ -29,7 +30,7 @@ pub(crate) fn client_key(private: &Utf8Path, comment: &str) -> Result<String> {
         for path in [private, &public] {
             drop(std::fs::remove_file(path));
         }
-        let mut keygen = engine::program("ssh-keygen");
+        let mut keygen = heard("ssh-keygen");
         keygen.args(["-q", "-t", "ed25519", "-N", "", "-C", comment, "-f", private.as_str()]);
         engine::text(&mut keygen, b"", engine::USUAL).context("cannot make the lab's key")?;
     }

@@ -10,6 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::apt::Apt;
 use super::engine::{self, Engine};
 use super::spec::LabSettings;
+use crate::process::heard;
 
 /// Makes a base image from a mirror.
 const BASE: &str = include_str!("base.sh");
@@ -71,7 +72,7 @@ impl Recipe {
             // Tags such as `12-slim` or `bookworm-20250520` are no suite.
             tag.chars().all(|letter| letter.is_ascii_lowercase())
         });
-        let dump = engine::output(engine::program("apt-config").arg("dump"), b"", engine::USUAL)
+        let dump = engine::output(heard("apt-config").arg("dump"), b"", engine::USUAL)
             .map(|done| String::from_utf8_lossy(&done.stdout).into_owned())
             .unwrap_or_default();
         let mut packages: Vec<String> = PACKAGES.map(str::to_owned).to_vec();
@@ -150,7 +151,7 @@ fn base(engine: &Engine, recipe: &Recipe, progress: &mut dyn FnMut(&str)) -> Res
         if !engine.answers(["image", "inspect", from.as_str()]) {
             progress(&format!("pulling {from}"));
             engine::text(&mut engine.command(["pull", "-q", from.as_str()]), b"", BUILD).with_context(|| {
-                format!("no registry gives {from}; without `image:` the lab builds one from a Debian mirror, as root and with debootstrap")
+                format!("no registry has {from}; without `image:` the lab builds one from a Debian mirror, as root and with debootstrap")
             })?;
         }
         return Ok(from.clone());
@@ -166,7 +167,7 @@ fn base(engine: &Engine, recipe: &Recipe, progress: &mut dyn FnMut(&str)) -> Res
     if !engine.answers(["image", "inspect", name.as_str()]) {
         progress(&format!("building the base image from {mirror} ({suite}); about a minute, once"));
         let keyring = keyring.as_deref().unwrap_or_default();
-        let mut sh = engine::program("sh");
+        let mut sh = heard("sh");
         sh.args(["-s", engine.program, &name, suite, mirror, keyring, &packages]);
         if let Some(proxy) = http_proxy(&recipe.apt.conf) {
             sh.env("http_proxy", proxy);
@@ -182,7 +183,7 @@ fn base(engine: &Engine, recipe: &Recipe, progress: &mut dyn FnMut(&str)) -> Res
 fn can_debootstrap(engine: &Engine) -> bool {
     let probe = "PATH=$PATH:/usr/sbin:/sbin; [ \"$(id -u)\" = 0 ] && command -v debootstrap";
     !engine.rootless
-        && engine::output(engine::program("sh").args(["-c", probe]), b"", engine::USUAL)
+        && engine::output(heard("sh").args(["-c", probe]), b"", engine::USUAL)
             .is_ok_and(|done| done.status.success())
 }
 
@@ -194,10 +195,7 @@ pub(crate) fn http_proxy(conf: &str) -> Option<&str> {
 
 /// The first twelve hexadecimal digits of a digest.
 pub(crate) fn short_hex(digest: &[u8]) -> String {
-    digest.iter().take(6).fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    })
+    crate::words::hex(digest).chars().take(12).collect()
 }
 
 /// Refuses settings that no image can have.
@@ -205,7 +203,7 @@ pub(crate) fn check(settings: &LabSettings) -> Result<()> {
     for package in settings.packages.iter().flatten() {
         let good = |letter: char| letter.is_ascii_alphanumeric() || "+-.:~=".contains(letter);
         if package.is_empty() || package.starts_with('-') || !package.chars().all(good) {
-            bail!("`{package}` is no package name");
+            bail!("`{package}` is not a package name");
         }
     }
     for path in settings.shared.iter().flatten() {

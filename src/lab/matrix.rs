@@ -33,7 +33,7 @@ pub struct Row {
     pub no_hint: Vec<String>,
     /// Checks that passed.
     pub passed: usize,
-    /// Where the records are from that were broken: recorded, domain, composed.
+    /// Where the records are from that were broken: recorded, quoted, composed.
     pub kinds: BTreeSet<&'static str>,
 }
 
@@ -73,13 +73,13 @@ pub fn judge(profile: &str, host: &str, fault: Option<&Fault>, results: &[CheckR
     let follows = fault.map(|fault| fault.because.as_slice()).unwrap_or_default();
     related.extend(follows.iter().map(String::as_str));
     // What is not known because of a check that speaks belongs to that check.
-    let told = |result: &CheckResult| {
+    let follows_from_cause = |result: &CheckResult| {
         result.status == CheckStatus::Unknown
             && result.because.as_deref().is_some_and(|because| related.contains(because))
     };
     let unrelated = spoke
         .iter()
-        .filter(|result| !related.contains(result.check.as_str()) && !told(result))
+        .filter(|result| !related.contains(result.check.as_str()) && !follows_from_cause(result))
         .map(|result| format!("{} {}: {}", result.status.word(), result.check, result.message))
         .collect();
     Row {
@@ -209,7 +209,7 @@ pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Exc
          profile of the lab is verified healthy, then with each of its faults on one host while other hosts \
          have others or none, then mended. A fault is found when each check that it names speaks on that \
          host, with a hint, and no other check speaks anywhere. Hardware is played from records: *recorded* is \
-         real output, *domain* a real sample from the field's notes, *composed* written after a documented \
+         real output, *quoted* a real sample that others published, *composed* written after a documented \
          format. So this proves the checks and their parsers, not the hardware.\n\n",
     );
     put!(
@@ -247,6 +247,8 @@ pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Exc
         }
         let results: Vec<String> =
             these.iter().map(|row| format!("`{}`: {}", row.profile, result(row))).collect();
+        let found = fault.finds.iter().filter_map(|entry| checks::find(wanted(entry).0));
+        let known: BTreeSet<&str> = found.map(|check| check.source).collect();
         let kinds: BTreeSet<&str> = these.iter().flat_map(|row| row.kinds.iter().copied()).collect();
         put!(
             text,
@@ -257,7 +259,7 @@ pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Exc
             code(&fault.because),
             results.join("<br>"),
             kinds.into_iter().collect::<Vec<_>>().join(", "),
-            cell(&fault.source),
+            cell(&known.into_iter().collect::<Vec<_>>().join("; ")),
         );
     }
     let wrong: Vec<&Row> =
@@ -269,9 +271,9 @@ pub fn page(rows: &[Row], profiles: &[Profile], faults: &[Fault], excuses: &[Exc
         }
     }
     uncovered(&mut text, faults);
-    text.push_str("\n## What no fault plays\n\n| row of domain L | what | why |\n|---|---|---|\n");
+    text.push_str("\n## What no fault plays\n\n| what | why |\n|---|---|\n");
     for excuse in excuses {
-        put!(text, "| {} | {} | {} |\n", excuse.row, cell(&excuse.what), cell(&excuse.why));
+        put!(text, "| {} | {} |\n", cell(&excuse.what), cell(&excuse.why));
     }
     text
 }
@@ -317,7 +319,7 @@ mod tests {
 
     fn fault(name: &str, finds: &[&str], hangs: bool) -> Fault {
         serde_json::from_value(json!({
-            "name": name, "doc": "d", "source": "domain L1", "profiles": ["p"], "finds": finds,
+            "name": name, "doc": "d", "profiles": ["p"], "finds": finds,
             "because": ["rdma.rate"], "edits": [{ "run": "t", "hang": hangs }],
         }))
         .expect("a fault")

@@ -90,10 +90,10 @@ fn hosts() -> BTreeSet<&'static str> {
 pub(crate) fn make(engine: &Engine, container: &str, folder: &Folder) -> Result<MirrorState> {
     let digest = short_hex(&Sha256::digest(format!("{LIST}\n{MAKE}")));
     let arguments = ["exec", "-i", container, "sh", "-c", MAKE, "make.sh", digest.as_str()];
-    let told = engine::text(&mut engine.command(arguments), LIST.as_bytes(), LIMIT)
+    let answer = engine::text(&mut engine.command(arguments), LIST.as_bytes(), LIMIT)
         .context("the mirror did not become ready")?;
-    let Some(start) = told.find("-----BEGIN PGP") else { bail!("the mirror told no key") };
-    let (sums, key) = told.split_at(start);
+    let Some(start) = answer.find("-----BEGIN PGP") else { bail!("the mirror gave no key") };
+    let (sums, key) = answer.split_at(start);
     let digests = sums
         .lines()
         .filter_map(|line| line.strip_prefix("sha256 ")?.split_once(' '))

@@ -4,7 +4,7 @@ use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
 use std::time::{Duration, Instant};
 
-use anyhow::{Context as _, Result, bail};
+use anyhow::{Context as _, Result, anyhow, bail};
 use camino::Utf8PathBuf;
 use sha2::{Digest as _, Sha256};
 
@@ -17,6 +17,12 @@ use super::spec::SudoKind;
 const READY: &str = include_str!("node.sh");
 /// Lays a hardware profile over it.
 const PROFILE: &str = include_str!("profile.sh");
+/// How many inotify instances a user of this machine may have.
+const INSTANCES: &str = "/proc/sys/fs/inotify/max_user_instances";
+/// How many of them a lab host takes when it starts: systemd three, logind one, and what it installs.
+const INSTANCES_OF_HOST: u32 = 5;
+/// As many as `scripts/setup.sh` gives: two hundred hosts.
+const INSTANCES_WANTED: u32 = 1024;
 /// Longest that a host may take until its sshd is up.
 const START_SECONDS: u64 = 60;
 /// Ports of labs: below what the kernel gives to outgoing connections.
@@ -83,8 +89,8 @@ impl Container {
         let format = "{{.Id}}|{{index .Config.Labels \"provision.host\"}}|\
                       {{index .Config.Labels \"provision.recipe\"}}|\
                       {{index .Config.Labels \"provision.port\"}}|{{.State.Status}}";
-        let told = engine.run(["inspect", "--format", format].into_iter().chain(ids.lines()))?;
-        Ok(told.lines().filter_map(Self::parse).collect())
+        let lines = engine.run(["inspect", "--format", format].into_iter().chain(ids.lines()))?;
+        Ok(lines.lines().filter_map(Self::parse).collect())
     }
 
     fn parse(line: &str) -> Option<Self> {
@@ -129,10 +135,16 @@ impl Node {
             }
             None => self.start(engine, lab, port)?,
         };
-        let keys = self.ready(engine, lab, &id)?;
-        let address = if lab.offline { own_address(engine, &id)? } else { published(port) };
-        wait_for_sshd(address)?;
-        Ok(Ready { container: id, keys, address })
+        let reached = self.ready(engine, lab, &id).and_then(|keys| {
+            let address = if lab.offline { own_address(engine, &id)? } else { published(port) };
+            wait_for_sshd(address)?;
+            Ok((keys, address))
+        });
+        match reached {
+            Ok((keys, address)) => Ok(Ready { container: id, keys, address }),
+            // What a command in it said is then only that it was ended with its host.
+            Err(error) => Err(ended(engine, &id).unwrap_or(error)),
+        }
     }
 
     fn start(&self, engine: &Engine, lab: &Lab, port: u16) -> Result<String> {
@@ -160,6 +172,9 @@ impl Node {
             "--stop-signal=SIGRTMIN+3",
             // A limit, not memory: what a machine of eight GPUs has at least.
             "--shm-size=16g",
+            // systemd says only on a terminal why it cannot start; the engine keeps what it says.
+            "-t",
+            "-eTERM=dumb",
         ]
         .map(str::to_owned)
         .to_vec();
@@ -209,7 +224,7 @@ impl Node {
         let keys = engine::text(&mut engine.command(arguments), input.as_bytes(), limit)
             .with_context(|| format!("{} did not become ready", self.name))?;
         if keys.is_empty() {
-            bail!("{} told no host keys", self.name);
+            bail!("{} gave no host keys", self.name);
         }
         if lab.offline {
             // What cannot be reached is not asked: each update would wait for it. The mirror has some of it.
@@ -220,7 +235,8 @@ impl Node {
             }
         }
         if self.profile.is_some() {
-            play(engine, id).with_context(|| format!("{} does not take its profile", self.name))?;
+            play(engine, id)
+                .with_context(|| format!("the hardware profile cannot be put on {}", self.name))?;
         }
         Ok(keys)
     }
@@ -232,6 +248,42 @@ pub(crate) fn play(engine: &Engine, id: &str) -> Result<()> {
     engine::text(&mut engine.command(arguments), b"", Duration::from_secs(START_SECONDS)).map(drop)
 }
 
+/// Why a container ended; `None` while it runs.
+fn ended(engine: &Engine, id: &str) -> Option<anyhow::Error> {
+    let format = "{{.State.Running}}|{{.State.ExitCode}}|{{.State.OOMKilled}}";
+    // The engine notices the end of a host after that of a command in it.
+    let answer = (0..10).find_map(|_| {
+        let answer = engine.run(["inspect", "--format", format, id]).ok()?;
+        let ended = answer.strip_prefix("false|").map(str::to_owned);
+        if ended.is_none() {
+            std::thread::sleep(Duration::from_millis(100));
+        }
+        ended
+    })?;
+    let (status, killed) = answer.split_once('|')?;
+    if killed == "true" {
+        return Some(anyhow!("the kernel ended the host because memory ran out"));
+    }
+    let said = engine.run(["logs", "--tail", "10", id]).unwrap_or_default();
+    let mut failures: Vec<&str> =
+        said.lines().map(str::trim).filter(|line| line.starts_with("Failed")).collect();
+    // The last two: what ended it, and what that was for.
+    failures.drain(..failures.len().saturating_sub(2));
+    let said = if failures.is_empty() { "it did not say why".to_owned() } else { failures.join("; ") };
+    let ended = format!("systemd ended with status {status}: {said}");
+    if !said.contains("inotify") || !said.contains("Too many open files") {
+        return Some(anyhow!(ended));
+    }
+    let limit = std::fs::read_to_string(INSTANCES).unwrap_or_default();
+    let cause = anyhow!(
+        "fs.inotify.max_user_instances is {} here, for all containers together, and a host takes about \
+         {INSTANCES_OF_HOST}: `sysctl -w fs.inotify.max_user_instances={INSTANCES_WANTED}` as root, or \
+         scripts/setup.sh as root, raises it",
+        limit.trim()
+    );
+    Some(cause.context(ended))
+}
+
 fn published(port: u16) -> SocketAddr {
     SocketAddr::from((Ipv4Addr::LOCALHOST, port))
 }
@@ -239,12 +291,12 @@ fn published(port: u16) -> SocketAddr {
 /// Where a container of a network without a way out is reached: this machine has an end of it.
 fn own_address(engine: &Engine, id: &str) -> Result<SocketAddr> {
     let format = "{{range .NetworkSettings.Networks}}{{.IPAddress}} {{end}}";
-    let told = engine.run(["inspect", "--format", format, id])?;
-    let address: IpAddr = told
+    let answer = engine.run(["inspect", "--format", format, id])?;
+    let address: IpAddr = answer
         .split_whitespace()
         .next()
         .and_then(|word| word.parse().ok())
-        .with_context(|| format!("the container has no address: {told}"))?;
+        .with_context(|| format!("the container has no address: {answer}"))?;
     Ok(SocketAddr::from((address, 22)))
 }
 
@@ -323,6 +375,59 @@ mod tests {
         let offline = node().arguments(&podman, "net", None);
         assert!(!offline.iter().any(|word| word.starts_with("-p")), "{offline:?}");
         assert!(!rootless.iter().any(|word| word.contains("apparmor")));
+    }
+
+    /// An engine that knows one container, which ended.
+    fn engine_with_ended(folder: &std::path::Path, state: &str, said: &str) -> Engine {
+        let program = folder.join("engine");
+        let text = format!(
+            "#!/bin/sh\ncase $1 in\nexec) exit 137 ;;\ninspect) echo '{state}' ;;\nlogs) cat <<'END'\n{said}\nEND\nesac\n"
+        );
+        // Written by another process: a file that this one has open for writing cannot be started.
+        let write = ["-c", "cat >\"$0\" && chmod 755 \"$0\"", program.to_str().expect("UTF-8")];
+        engine::text(crate::process::heard("sh").args(write), text.as_bytes(), engine::USUAL)
+            .expect("written");
+        let program: &'static str = Box::leak(program.to_str().expect("UTF-8").to_owned().into_boxed_str());
+        Engine { program, cgroup2: false, rootless: false, may_raise_limits: false }
+    }
+
+    #[test]
+    fn a_host_that_ends_says_why() {
+        let lab = Lab {
+            user: "provision",
+            hash: "0".into(),
+            network: "net".into(),
+            offline: false,
+            mirror: false,
+            public_key: "key".into(),
+            password: String::new(),
+        };
+        let container = Container::parse("abc|gpu0|r1|20001|running").expect("container");
+        let folder = tempfile::tempdir().expect("folder");
+        let answer = |state: &str, said: &str| {
+            let engine = engine_with_ended(folder.path(), state, said);
+            let error = node().ensure(&engine, &lab, 20_001, Some(&container)).expect_err("it ended");
+            format!("{error:#}")
+        };
+        // Recorded: systemd 252 where all instances were taken.
+        let said = "Initializing machine ID from random generator.\r\n\
+                    Failed to create symlink /sys/fs/cgroup/cpu: File exists\r\n\
+                    Failed to create control group inotify object: Too many open files\r\n\
+                    Failed to allocate manager object: Too many open files\r\n\
+                    [!!!!!!] Failed to allocate manager object.\r\nExiting PID 1...\r";
+        let limit = std::fs::read_to_string(INSTANCES).expect("a limit");
+        let wanted = format!(
+            "systemd ended with status 255: Failed to create control group inotify object: Too many open \
+             files; Failed to allocate manager object: Too many open files: \
+             fs.inotify.max_user_instances is {} here, for all containers together, and a host takes about \
+             5: `sysctl -w fs.inotify.max_user_instances=1024` as root, or scripts/setup.sh as root, raises it",
+            limit.trim()
+        );
+        assert_eq!(answer("false|255|false", said), wanted);
+        assert_eq!(answer("false|255|false", ""), "systemd ended with status 255: it did not say why");
+        assert_eq!(answer("false|137|true", ""), "the kernel ended the host because memory ran out");
+        // While the host runs, what failed is what is said.
+        assert!(answer("true|0|false", "").contains("gpu0 did not become ready: "));
     }
 
     #[test]

@@ -2,9 +2,8 @@
 //!
 //! A profile is one YAML file in `profiles/`: what the tools of the field print, what stands under
 //! `/sys` and `/proc`, and network devices. Every entry says where it is from: *recorded* (a file in
-//! `profiles/recorded/`, real output), *domain N#* (a real sample that is quoted in the project's
-//! domain notes) or *composed* (written by hand from a documented format). Faults are edits of a profile:
-//! `fault.rs`.
+//! `profiles/recorded/`, real output), *quoted* (a real sample that others published)
+//! or *composed* (written by hand from a documented format). Faults are edits of a profile: `fault.rs`.
 //!
 //! What comes out is a folder that the container sees as `/lab-profile`; `profile.sh` lays it over
 //! what is there. `bin/TOOL` is `shim.sh`, which plays `tools/TOOL/index` and refuses what was not
@@ -26,7 +25,7 @@ const FILES: &[(&str, &[u8])] = include!(concat!(env!("OUT_DIR"), "/profiles.rs"
 const SHIM: &str = include_str!("shim.sh");
 
 /// Where an entry comes from, as its text begins.
-const KINDS: [&str; 3] = ["recorded", "domain", "composed"];
+const KINDS: [&str; 3] = ["recorded", "quoted", "composed"];
 
 /// A table whose rows an entry with `each` is repeated for.
 type Table = Vec<BTreeMap<String, Value>>;
@@ -160,7 +159,7 @@ pub struct Profile {
     pub(super) tools: BTreeMap<String, Reply>,
     real: Vec<String>,
     pub(super) netdevs: BTreeMap<String, u32>,
-    /// How many entries come from where: `recorded`, `domain`, `composed`.
+    /// How many entries come from where: `recorded`, `quoted`, `composed`.
     pub sources: BTreeMap<&'static str, usize>,
     /// Where each path, answer and network device comes from.
     pub(super) origins: BTreeMap<String, &'static str>,
@@ -319,7 +318,7 @@ impl Profile {
     fn count(&mut self, source: &str, what: &str) -> Result<()> {
         let kind = KINDS.into_iter().find(|kind| source.starts_with(kind));
         let kind =
-            kind.ok_or_else(|| anyhow!("`{source}` does not begin with recorded, domain or composed"))?;
+            kind.ok_or_else(|| anyhow!("`{source}` does not begin with recorded, quoted or composed"))?;
         *self.sources.entry(kind).or_default() += 1;
         self.origins.insert(what.to_owned(), kind);
         Ok(())

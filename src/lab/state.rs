@@ -8,6 +8,7 @@ use sha2::{Digest as _, Sha256};
 use super::files;
 use super::image::short_hex;
 use super::mirror::MirrorState;
+use super::spec::LabSpec;
 use crate::inventory::{Become, Ssh};
 
 /// One host of a lab.
@@ -133,6 +134,40 @@ impl Folder {
         let state: LabState = serde_json::from_str(&text)
             .with_context(|| format!("{path} is damaged: `provision lab up` writes it anew"))?;
         Ok((state.version == LabState::VERSION).then_some(state))
+    }
+
+    /// The public line of the lab's key, and the password of sudo where a host wants one.
+    pub(crate) fn login(&self, wants_password: bool) -> Result<(String, String)> {
+        let comment = format!("provision-lab-{}", self.hash);
+        let key = files::client_key(&self.file("id_ed25519"), &comment)?;
+        let password =
+            if wants_password { files::password(&self.file("sudo-password"))? } else { String::new() };
+        Ok((key, password))
+    }
+
+    /// A lab that has no hosts yet.
+    pub(crate) fn state(&self, spec: &LabSpec, engine: &str, user: &str, wants_password: bool) -> LabState {
+        LabState {
+            version: LabState::VERSION,
+            inventory: self.inventory.clone(),
+            cluster: spec.cluster.clone(),
+            engine: engine.to_owned(),
+            network: String::new(),
+            user: user.to_owned(),
+            identity_file: self.file("id_ed25519"),
+            known_hosts: self.file("known_hosts"),
+            ssh_config: self.file("ssh_config"),
+            sudo_password: wants_password.then(|| self.file("sudo-password")),
+            mirror: None,
+            hosts: Vec::new(),
+        }
+    }
+
+    /// Records it with all that a client of ssh needs.
+    pub(crate) fn record(&self, state: &LabState, known_hosts: &str) -> Result<()> {
+        files::write(&state.known_hosts, known_hosts, 0o600)?;
+        files::write(&state.ssh_config, &files::ssh_config(state), 0o600)?;
+        self.save(state)
     }
 
     /// Records it, for [`load`](Self::load).

@@ -10,5 +10,5 @@ pub mod diff;
 mod planner;
 mod view;
 
-pub use planner::{Planner, TaskPlan, Verdict, reboots};
-pub use view::{change_view, digest, hex, spool_key};
+pub use planner::{Planner, TaskPlan, TaskVerdict, reboots};
+pub use view::{StageDigest, change_view, digest, spool_key};

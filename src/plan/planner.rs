@@ -2,15 +2,15 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
-use crate::facts::{Facts, Object, Query, Touches};
+use crate::facts::{BaseQuery, CommandQuery, Facts, Object, Query, Touches};
+use crate::hostlist::fold;
 use crate::inventory::Reboot;
-use crate::inventory::hostlist::fold;
-use crate::playbook::{Instance, InstanceState};
+use crate::project::{Instance, InstanceState, Step};
 use crate::resources::{Change, Disruption, Unplannable};
 
 /// What is to be done for one task.
 #[derive(Debug, Clone, PartialEq)]
-pub enum Verdict {
+pub enum TaskVerdict {
     /// Nothing.
     Unchanged,
     /// These changes; a second plan will prove them.
@@ -31,7 +31,7 @@ pub enum Verdict {
 #[derive(Debug, Clone, PartialEq)]
 pub struct TaskPlan {
     /// What is to be done.
-    pub verdict: Verdict,
+    pub verdict: TaskVerdict,
     /// What that may touch.
     pub touches: Option<Touches>,
 }
@@ -44,28 +44,43 @@ pub struct Planner {
     blocked: Vec<(Touches, String)>,
     /// Registered answers that an earlier pending change may make others, with its name.
     answers: BTreeMap<String, String>,
+    /// Pending tasks that change nothing as far as anybody can tell before they ran.
+    perhaps: BTreeSet<String>,
+    asks_again: bool,
 }
 
 impl Planner {
     /// For a host that may be rebooted or not.
     pub fn new(reboot: Reboot) -> Self {
-        Self { reboot, pending: Vec::new(), blocked: Vec::new(), answers: BTreeMap::new() }
+        Self {
+            reboot,
+            pending: Vec::new(),
+            blocked: Vec::new(),
+            answers: BTreeMap::new(),
+            perhaps: BTreeSet::new(),
+            asks_again: false,
+        }
     }
 
-    /// Plans the next task, which reads these registered answers.
-    pub fn plan(&mut self, instance: &Instance, registers: &BTreeSet<String>, facts: &Facts) -> TaskPlan {
+    /// For tasks that are carried out: facts that one may have changed are asked again before the next.
+    pub fn asking_again(reboot: Reboot) -> Self {
+        Self { asks_again: true, ..Self::new(reboot) }
+    }
+
+    /// Plans the next task, one of this step.
+    pub fn plan(&mut self, instance: &Instance, step: &Step, facts: &Facts) -> TaskPlan {
         let resource = match &instance.state {
             InstanceState::Ready { condition: Some(false), .. } => {
                 return TaskPlan {
-                    verdict: Verdict::Skipped("its condition is false".to_owned()),
+                    verdict: TaskVerdict::Skipped("its condition is false".to_owned()),
                     touches: None,
                 };
             }
             InstanceState::Skipped(reason) => {
-                return TaskPlan { verdict: Verdict::Skipped(reason.clone()), touches: None };
+                return TaskPlan { verdict: TaskVerdict::Skipped(reason.clone()), touches: None };
             }
             InstanceState::Failed(message) => {
-                return TaskPlan { verdict: Verdict::Failed(message.clone()), touches: None };
+                return TaskPlan { verdict: TaskVerdict::Failed(message.clone()), touches: None };
             }
             InstanceState::Waiting(names) => {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -73,42 +88,49 @@ impl Planner {
                 let unreached = fold(unreached);
                 if !unreached.is_empty() {
                     let reason = format!("waits for the facts of {unreached}: not reached yet");
-                    return TaskPlan { verdict: Verdict::Blocked(reason), touches: None };
+                    return TaskPlan { verdict: TaskVerdict::Blocked(reason), touches: None };
                 }
                 let names = names.iter().map(|name| name.strip_prefix("register ").unwrap_or(name));
                 let text = format!("no answer for {}", names.collect::<Vec<_>>().join(", "));
-                return self.waiting(instance, registers, Touches::Everything, text);
+                return self.waiting(instance, step, Touches::Everything, text);
             }
             InstanceState::Ready { resource, condition: None } => {
                 let text = "its condition has no answer".to_owned();
-                return self.waiting(instance, registers, resource.touches(), text);
+                return self.waiting(instance, step, resource.touches(), text);
             }
             InstanceState::Ready { resource, condition: Some(true) } => resource,
         };
         let touches = resource.touches();
         let verdict = match resource.plan(facts) {
-            Ok(changes) if changes.is_empty() => Verdict::Unchanged,
+            Ok(changes) if changes.is_empty() => TaskVerdict::Unchanged,
             Ok(changes) if self.reboot == Reboot::Never && reboots(&changes) => {
                 let what = changes.last().map_or("", |change| change.summary.as_str());
                 let reasons = what.trim_start_matches("~ reboot ");
-                Verdict::Blocked(format!("reboot pending {reasons}: `policy.reboot` is never"))
+                TaskVerdict::Blocked(format!("reboot pending {reasons}: `policy.reboot` is never"))
             }
-            Ok(changes) if resource.provable() => Verdict::Changes(changes),
-            Ok(changes) => Verdict::Runs(changes),
+            Ok(changes) if resource.provable() => TaskVerdict::Changes(changes),
+            Ok(changes) => TaskVerdict::Runs(changes),
             Err(Unplannable::Missing(object, text)) => self.missing(&object, &resource.queries(), text),
             Err(Unplannable::Unknown(object, text)) => match self.meeting(&object, &resource.queries()) {
-                Some(name) => Verdict::KnownAfter(name),
-                None => Verdict::Failed(text),
+                Some(name) => TaskVerdict::KnownAfter(name),
+                None => TaskVerdict::Failed(text),
             },
-            Err(Unplannable::Blocked(reason)) => Verdict::Blocked(reason),
-            Err(Unplannable::Failed(text)) => Verdict::Failed(text),
+            Err(Unplannable::Blocked(reason) | Unplannable::Partly(_, reason)) => {
+                TaskVerdict::Blocked(reason)
+            }
+            Err(Unplannable::Failed(text)) => TaskVerdict::Failed(text),
         };
         match &verdict {
-            Verdict::Changes(_) | Verdict::Runs(_) | Verdict::KnownAfter(_) => {
+            TaskVerdict::Changes(_) | TaskVerdict::Runs(_) | TaskVerdict::KnownAfter(_) => {
                 self.pending.push((touches.clone(), instance.name.clone()));
+                if matches!(verdict, TaskVerdict::Runs(_)) {
+                    self.perhaps.insert(instance.name.clone());
+                } else {
+                    self.perhaps.remove(&instance.name);
+                }
             }
-            Verdict::Blocked(_) => self.blocked.push((touches.clone(), instance.name.clone())),
-            Verdict::Unchanged | Verdict::Skipped(_) | Verdict::Failed(_) => {}
+            TaskVerdict::Blocked(_) => self.blocked.push((touches.clone(), instance.name.clone())),
+            TaskVerdict::Unchanged | TaskVerdict::Skipped(_) | TaskVerdict::Failed(_) => {}
         }
         TaskPlan { verdict, touches: Some(touches) }
     }
@@ -123,12 +145,37 @@ impl Planner {
         self.answers.contains_key(register)
     }
 
+    /// The facts that a step reads and that an earlier pending change may make others.
+    pub fn unsure(&self, step: &Step) -> impl Iterator<Item = BaseQuery> {
+        let facts = step.facts.iter().filter(|_| !self.asks_again).filter_map(|name| BaseQuery::named(name));
+        facts.filter(|fact| self.pending.iter().any(|(touches, _)| fact.waits_for(touches)))
+    }
+
+    /// Whether what is known only after a task may well stay as it is: that task may change nothing.
+    pub fn may_stay(&self, after: &str) -> bool {
+        self.perhaps.contains(after)
+    }
+
+    /// Notes of the task that was planned last, and is known only after another, what it touches where
+    /// that is sure, and that it may well stay as it is.
+    pub fn waits(&mut self, touches: Option<Touches>, stays: bool) {
+        let Some((pending, name)) = self.pending.last_mut() else { return };
+        if let Some(touches) = touches {
+            *pending = touches;
+        }
+        if stays {
+            self.perhaps.insert(name.clone());
+        } else {
+            self.perhaps.remove(name);
+        }
+    }
+
     /// Notes what the answer waits for that a planned task registers.
     pub fn register(&mut self, name: &str, instance: &Instance, plan: &TaskPlan) {
         let after = match (&plan.verdict, &instance.state) {
             // Another task may register it.
-            (Verdict::Skipped(_), _) => return,
-            (Verdict::KnownAfter(task), _) => Some(task.clone()),
+            (TaskVerdict::Skipped(_), _) => return,
+            (TaskVerdict::KnownAfter(task), _) => Some(task.clone()),
             (_, InstanceState::Ready { resource, .. }) => {
                 let queries = resource.queries();
                 self.last(|touches| queries.iter().any(|query| query.touched_by(touches)))
@@ -142,19 +189,14 @@ impl Planner {
     }
 
     /// The plan of a task of which not all is known.
-    fn waiting(
-        &mut self,
-        instance: &Instance,
-        registers: &BTreeSet<String>,
-        touches: Touches,
-        text: String,
-    ) -> TaskPlan {
-        let answer = registers.iter().find_map(|name| self.answers.get(name));
-        let Some(name) = answer.cloned().or_else(|| self.last(|_| true)) else {
-            return TaskPlan { verdict: Verdict::Failed(text), touches: None };
+    fn waiting(&mut self, instance: &Instance, step: &Step, touches: Touches, text: String) -> TaskPlan {
+        let answer = step.registers.iter().find_map(|name| self.answers.get(name)).cloned();
+        let fact = || self.unsure(step).find_map(|fact| self.last(|touches| fact.waits_for(touches)));
+        let Some(name) = answer.or_else(fact).or_else(|| self.last(|_| true)) else {
+            return TaskPlan { verdict: TaskVerdict::Failed(text), touches: None };
         };
         self.pending.push((touches, instance.name.clone()));
-        TaskPlan { verdict: Verdict::KnownAfter(name), touches: None }
+        TaskPlan { verdict: TaskVerdict::KnownAfter(name), touches: None }
     }
 
     /// The name of the last pending task whose changes touch this.
@@ -165,19 +207,19 @@ impl Planner {
     /// The pending task that may bring a thing. A question of the playbook may be about anything.
     fn meeting(&self, object: &Object, queries: &[Query]) -> Option<String> {
         self.last(|touches| {
-            let asks = |query: &Query| matches!(query, Query::Ask(_)) && query.touched_by(touches);
+            let asks = |query: &Query| query.is::<CommandQuery>() && query.touched_by(touches);
             touches.meets(object) || queries.iter().any(asks)
         })
     }
 
-    fn missing(&self, object: &Object, queries: &[Query], text: String) -> Verdict {
+    fn missing(&self, object: &Object, queries: &[Query], text: String) -> TaskVerdict {
         if let Some(name) = self.meeting(object, queries) {
-            return Verdict::KnownAfter(name);
+            return TaskVerdict::KnownAfter(name);
         }
         let blocked = self.blocked.iter().rev().find(|(touches, _)| touches.meets(object));
         match blocked {
-            Some((_, name)) => Verdict::Blocked(format!("waits for `{name}`, which is blocked")),
-            None => Verdict::Failed(text),
+            Some((_, name)) => TaskVerdict::Blocked(format!("waits for `{name}`, which is blocked")),
+            None => TaskVerdict::Failed(text),
         }
     }
 }

@@ -1,14 +1,18 @@
 //! A plan for people and for files.
 
+use std::collections::BTreeSet;
+
 use base64::Engine as _;
+use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::diff;
-use super::planner::{TaskPlan, Verdict};
+use super::planner::{TaskPlan, TaskVerdict};
 use crate::events::{ChangeView, Failure, PlannedVerdict};
 use crate::placeholder;
 use crate::resources::Change;
 use crate::transport::{Arg, Script};
+use crate::words::hex;
 
 /// A change as people see it.
 pub fn change_view(change: &Change) -> ChangeView {
@@ -25,13 +29,13 @@ impl TaskPlan {
     pub fn view(&self) -> PlannedVerdict {
         let views = |changes: &[Change]| changes.iter().map(change_view).collect();
         match &self.verdict {
-            Verdict::Unchanged => PlannedVerdict::Unchanged,
-            Verdict::Changes(changes) => PlannedVerdict::Changes(views(changes)),
-            Verdict::Runs(changes) => PlannedVerdict::Runs(views(changes)),
-            Verdict::Skipped(reason) => PlannedVerdict::Skipped(reason.clone()),
-            Verdict::Blocked(reason) => PlannedVerdict::Blocked(reason.clone()),
-            Verdict::KnownAfter(name) => PlannedVerdict::KnownAfter(name.clone()),
-            Verdict::Failed(message) => PlannedVerdict::Failed(Failure {
+            TaskVerdict::Unchanged => PlannedVerdict::Unchanged,
+            TaskVerdict::Changes(changes) => PlannedVerdict::Changes(views(changes)),
+            TaskVerdict::Runs(changes) => PlannedVerdict::Runs(views(changes)),
+            TaskVerdict::Skipped(reason) => PlannedVerdict::Skipped(reason.clone()),
+            TaskVerdict::Blocked(reason) => PlannedVerdict::Blocked(reason.clone()),
+            TaskVerdict::KnownAfter(name) => PlannedVerdict::KnownAfter(name.clone()),
+            TaskVerdict::Failed(message) => PlannedVerdict::Failed(Failure {
                 message: message.clone(),
                 command: None,
                 output: String::new(),
@@ -41,29 +45,43 @@ impl TaskPlan {
     }
 }
 
-/// SHA-256 in hex over the exact commands and data of a host's plan: equal digests mean that the
-/// same would be done. Names of secrets count, their values do not.
-pub fn digest<'a>(plans: impl IntoIterator<Item = (&'a str, &'a TaskPlan)>) -> String {
+/// What a plan file keeps of one stage of a host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct StageDigest {
+    /// SHA-256 in hex over the exact commands and data.
+    pub digest: String,
+    /// Ids of tasks that are known only after others: the digest is not over these.
+    pub known_after: BTreeSet<String>,
+}
+
+/// The digest of a host's plan for one stage: equal digests mean that the same would be done. Names of
+/// secrets count, their values do not.
+pub fn digest(plans: &[(String, TaskPlan)], known_after: BTreeSet<String>) -> StageDigest {
     let mut hash = Sha256::new();
     for (id, plan) in plans {
+        // The items of a loop may be what was not known.
+        let step = id.rsplit_once('[').map_or(id.as_str(), |(step, _)| step);
+        if known_after.contains(id) || known_after.contains(step) {
+            continue;
+        }
         hash.update(id.as_bytes());
         hash.update([0]);
         match &plan.verdict {
-            Verdict::Changes(changes) | Verdict::Runs(changes) => {
+            TaskVerdict::Changes(changes) | TaskVerdict::Runs(changes) => {
                 for change in changes {
                     hash.update(change.summary.as_bytes());
                     hash_script(&mut hash, &change.script);
                 }
             }
-            Verdict::Unchanged => hash.update(b"unchanged"),
-            Verdict::Skipped(_) => hash.update(b"skipped"),
-            Verdict::Blocked(reason) => hash.update(reason.as_bytes()),
-            Verdict::KnownAfter(name) => hash.update(name.as_bytes()),
-            Verdict::Failed(message) => hash.update(message.as_bytes()),
+            TaskVerdict::Unchanged => hash.update(b"unchanged"),
+            TaskVerdict::Skipped(_) => hash.update(b"skipped"),
+            TaskVerdict::Blocked(reason) => hash.update(reason.as_bytes()),
+            TaskVerdict::KnownAfter(name) => hash.update(name.as_bytes()),
+            TaskVerdict::Failed(message) => hash.update(message.as_bytes()),
         }
         hash.update([1]);
     }
-    hex(&hash.finalize())
+    StageDigest { digest: hex(&hash.finalize()), known_after }
 }
 
 fn hash_script(hash: &mut Sha256, script: &Script) {
@@ -79,17 +97,6 @@ fn hash_script(hash: &mut Sha256, script: &Script) {
         }
         hash.update([2]);
     }
-}
-
-/// Lower-case hex of some bytes.
-pub fn hex(bytes: &[u8]) -> String {
-    use std::fmt::Write as _;
-    let mut text = String::with_capacity(bytes.len() * 2);
-    for byte in bytes {
-        // Writing to a string cannot fail.
-        let _written = write!(text, "{byte:02x}");
-    }
-    text
 }
 
 /// A short stable key for the spool: the task and exactly what it runs.

@@ -4,14 +4,33 @@ use std::time::Duration;
 
 use serde_json::{Value as Json, json};
 
-use super::step::{OnDeadline, OnFailure};
 use crate::config::{
-    Diagnostic, Diagnostics, Entries, FromNode, Node, Record as _, Sp, Span, Yaml, did_you_mean,
+    Diagnostic, Diagnostics, Entries, FromNode, Node, Period, Record as _, Sp, Span, Yaml, did_you_mean,
     did_you_mean_text,
     read::{map_entries, wrong_type},
 };
 use crate::inventory::file::Words;
 use crate::resources::Kind;
+
+crate::choice! {
+    /// What happens to a task's processes on the host when its time is up.
+    OnDeadline {
+        /// They are ended.
+        Kill = "kill",
+        /// They go on; the next run attaches to them.
+        Leave = "leave",
+    }
+}
+
+crate::choice! {
+    /// What a failed task means for the rest of its host.
+    OnFailure {
+        /// The host stops here.
+        Stop = "stop",
+        /// The next task runs.
+        Continue = "continue",
+    }
+}
 
 crate::choice! {
     /// Type of a parameter.
@@ -106,52 +125,6 @@ crate::record! {
     }
 }
 
-/// A length of time: `90s`, `10m`, `2h`, `1h30m`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub struct Period(pub Duration);
-
-impl FromNode for Period {
-    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-        if let Some(period) = node.as_str().and_then(period) {
-            return Some(Self(period));
-        }
-        let diagnostic = Diagnostic::error(node.span, "this is not a length of time");
-        diagnostics.push(if let Yaml::Int(number) = node.value {
-            diagnostic.help(format!("say the unit, as in `{number}s` or `{number}m`"))
-        } else {
-            diagnostic
-                .help("write for example `90s`, `10m` or `2h`; it is longer than nothing and at most 7d")
-        });
-        None
-    }
-
-    fn schema() -> Json {
-        json!({ "type": "string", "pattern": "^([0-9]+[smhd])+$" })
-    }
-}
-
-fn period(text: &str) -> Option<Duration> {
-    let mut seconds = 0_u64;
-    let mut digits = String::new();
-    for c in text.chars() {
-        let unit = match c {
-            '0'..='9' if digits.len() < 9 => {
-                digits.push(c);
-                continue;
-            }
-            's' => 1,
-            'm' => 60,
-            'h' => 3600,
-            'd' => 86400,
-            _ => return None,
-        };
-        seconds = seconds.checked_add(digits.parse::<u64>().ok()?.checked_mul(unit)?)?;
-        digits.clear();
-    }
-    let whole = digits.is_empty() && (1..=7 * 86400).contains(&seconds);
-    whole.then(|| Duration::from_secs(seconds))
-}
-
 crate::record! {
     /// How often a task is tried.
     RetriesFile("`retries`") {
@@ -230,8 +203,8 @@ crate::record! {
         /// What its failure means for the rest of its host.
         opt on_failure: OnFailure,
         /// Name under which later tasks of the host know its answer; only for `command` with
-        /// `changes: false`. It is no name of a parameter; a parameter or a variable of the task that
-        /// reads it hides it.
+        /// `changes: false`. It cannot be the name of a parameter. A parameter or a variable of the same
+        /// name hides it in the task that reads it.
         opt register: Sp<String>,
         /// No templates in this task.
         def raw: bool = false,
@@ -365,7 +338,7 @@ fn misplaced(
             ];
             for (name, place) in foreign {
                 if let Some(place) = place {
-                    diagnostics.error(place, format!("`{name}` means nothing for an include"));
+                    diagnostics.error(place, format!("`{name}` has no effect on an include"));
                 }
             }
             if handler {
@@ -382,10 +355,10 @@ fn misplaced(
             if let Some(with) = &record.with {
                 diagnostics.error(with.span, "`with` belongs to `include`");
             }
-            let asks = kind.name == "command"
-                && body.get("changes").is_some_and(|node| node.value == Yaml::Bool(false));
+            let asks =
+                kind.runs_anything && body.get("changes").is_some_and(|node| node.value == Yaml::Bool(false));
             if let Some(register) = &record.register {
-                if kind.name != "command" {
+                if !kind.runs_anything {
                     diagnostics.push(
                         Diagnostic::error(
                             register.span,
@@ -431,20 +404,5 @@ fn not_registered(record: &TaskRecord, handler: bool, span: Span) -> Option<(Spa
         Some(RunOnceFile::Host(host)) => Some((host.span, "the other hosts would have no answer")),
         Some(RunOnceFile::First) => Some((span, "with `run_once`, the other hosts would have no answer")),
         Some(RunOnceFile::No) | None => None,
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn periods() {
-        for (text, seconds) in [("90s", 90), ("10m", 600), ("1h30m", 5400), ("7d", 604_800)] {
-            assert_eq!(period(text), Some(Duration::from_secs(seconds)), "{text}");
-        }
-        for text in ["", "10", "m", "8d", "0s", "1x", "99999999999999999999s", "-1s"] {
-            assert_eq!(period(text), None, "{text}");
-        }
     }
 }

@@ -1,7 +1,6 @@
 //! Files of this machine and compiled-in files that tasks name as `src`.
 
 use std::collections::BTreeMap;
-use std::fmt::Write as _;
 use std::io::Read as _;
 use std::sync::{Arc, Mutex, PoisonError};
 
@@ -11,8 +10,9 @@ use sha2::{Digest as _, Sha256};
 use super::builtin;
 use super::library::Origin;
 use crate::config::yaml::MAX_FILE;
-use crate::disk;
+use crate::disk::{self, short};
 use crate::resources::Local;
+use crate::words::hex;
 
 /// The largest file that travels inside a frame.
 const SMALL: u64 = 1 << 20;
@@ -40,14 +40,6 @@ pub fn normal(path: &Utf8Path) -> String {
 /// What is wrong with it, for the user.
 pub fn read_text(path: &Utf8Path) -> Result<String, String> {
     disk::read_text(path, MAX_FILE).map_err(|error| short(&error))
-}
-
-/// An error of the system without its number.
-pub fn short(error: &std::io::Error) -> String {
-    let text = error.to_string();
-    let text = text.split(" (os error").next().unwrap_or(&text);
-    let mut chars = text.chars();
-    chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
 
 /// Files that were read; a file is read once per run.
@@ -120,11 +112,7 @@ fn on_disk(path: &Utf8Path) -> Result<Local, String> {
         hash.update(buffer.get(..read).unwrap_or(&[]));
         size += read as u64;
     }
-    let sha256 = hash.finalize().iter().fold(String::new(), |mut text, byte| {
-        let _ = write!(text, "{byte:02x}");
-        text
-    });
-    Ok(Local::Large { path: path.to_owned(), size, sha256 })
+    Ok(Local::Large { path: path.to_owned(), size, sha256: hex(&hash.finalize()) })
 }
 
 fn walk(

@@ -153,7 +153,7 @@ fn check_param(name: &Sp<String>, param: &Param, diagnostics: &mut Diagnostics) 
                 .help("it begins with a letter and holds letters, digits and `_`"),
         );
     } else if RESERVED.contains(&name.value.as_str()) {
-        diagnostics.error(name.span, format!("`{}` means something else in every task", name.value));
+        diagnostics.error(name.span, format!("`{}` is a name that every task already has", name.value));
     }
     let Some(default) = &param.default else { return };
     let template = default.as_str().is_some_and(crate::template::paths::is_template);
@@ -166,7 +166,7 @@ fn check_param(name: &Sp<String>, param: &Param, diagnostics: &mut Diagnostics) 
 pub fn wrong_value(name: &str, param: &Param, value: &crate::config::Node) -> Diagnostic {
     let found = value.value.kind();
     let diagnostic =
-        Diagnostic::error(value.span, format!("`{name}` is {}, this is {found}", param.kind.article()));
+        Diagnostic::error(value.span, format!("`{name}` must be {}, this is {found}", param.kind.article()));
     let scalar = matches!(
         value.value,
         crate::config::Yaml::Int(_) | crate::config::Yaml::Float(_) | crate::config::Yaml::Bool(_)

@@ -1,10 +1,9 @@
-//! What is to be done, in order: playbook files, built-in playbooks, steps of a run.
+//! What is to be done, in order: playbook files and built-in playbooks.
 
 pub mod builtin;
 pub mod file;
 pub mod files;
 pub mod library;
-pub mod step;
 
+pub use file::{OnDeadline, OnFailure};
 pub use library::{Library, Origin, Playbook};
-pub use step::{Conduct, Instance, InstanceState, OnDeadline, OnFailure, Retries, RunOnce, Step};

@@ -6,9 +6,8 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::reads::Reader;
-use super::world::{Frame, World, inventory_frame};
-use crate::config::{Diagnostic, Diagnostics, Node, Sources, Yaml, locate};
-use crate::inventory::hostlist::TextError;
+use super::world::{Scope, World, inventory_scope};
+use crate::config::{Diagnostic, Diagnostics, Node, Sources, TextError, Yaml, locate};
 use crate::playbook::file::ParamType;
 use crate::template::paths::is_template;
 use crate::template::{Condition, Names, PathUse, Shape};
@@ -26,10 +25,10 @@ pub(super) struct Checker<'a> {
 }
 
 impl Checker<'_> {
-    /// The names of a frame.
-    pub(super) fn names(&self, frame: &Frame) -> Names {
+    /// The names of a scope.
+    pub(super) fn names(&self, scope: &Scope) -> Names {
         let mut names = self.common.clone();
-        match &frame.playbook {
+        match &scope.playbook {
             None => {
                 for (name, values) in self.inventory {
                     let shape = values.iter().map(value_shape).reduce(Shape::merge).unwrap_or(Shape::Any);
@@ -53,21 +52,21 @@ impl Checker<'_> {
                 }
             }
         }
-        names.extend(frame.vars.iter().map(|(name, value)| (name.clone(), value_shape(value))));
-        if frame.looped {
+        names.extend(scope.vars.iter().map(|(name, value)| (name.clone(), value_shape(value))));
+        if scope.looped {
             names.insert("item".to_owned(), Shape::Any);
         }
         Names(names)
     }
 
     /// Checks every text in a node.
-    pub(super) fn node(&self, node: &Node, frame: &Frame, names: &Names, diagnostics: &mut Diagnostics) {
+    pub(super) fn node(&self, node: &Node, scope: &Scope, names: &Names, diagnostics: &mut Diagnostics) {
         match &node.value {
-            Yaml::Str(text) if is_template(text) => self.text(node, text, frame, names, diagnostics),
-            Yaml::List(items) => items.iter().for_each(|item| self.node(item, frame, names, diagnostics)),
+            Yaml::Str(text) if is_template(text) => self.text(node, text, scope, names, diagnostics),
+            Yaml::List(items) => items.iter().for_each(|item| self.node(item, scope, names, diagnostics)),
             Yaml::Map(entries) => {
                 for (_, value) in entries {
-                    self.node(value, frame, names, diagnostics);
+                    self.node(value, scope, names, diagnostics);
                 }
             }
             Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {}
@@ -79,7 +78,7 @@ impl Checker<'_> {
         &self,
         node: &Node,
         source: &str,
-        frame: &Frame,
+        scope: &Scope,
         names: &Names,
         diagnostics: &mut Diagnostics,
     ) {
@@ -91,7 +90,7 @@ impl Checker<'_> {
             self.report(node, source, error, diagnostics);
         }
         for path in text.paths().iter().filter(|path| !path.bare) {
-            if path.root != "facts" && self.holds_secret(path, frame) {
+            if path.root != "facts" && self.holds_secret(path, scope) {
                 let error = TextError::new(path.start, path.end, "a secret cannot be changed by a template").help(
                     "write it alone between braces: a filter or an operator would only see its placeholder",
                 );
@@ -111,9 +110,9 @@ impl Checker<'_> {
         }
     }
 
-    fn holds_secret(&self, path: &PathUse, frame: &Frame) -> bool {
+    fn holds_secret(&self, path: &PathUse, scope: &Scope) -> bool {
         let mut reader = Reader::new(self.world, self.inventory);
-        reader.path(path, frame);
+        reader.path(path, scope);
         !reader.reads.secrets.is_empty()
     }
 
@@ -121,7 +120,7 @@ impl Checker<'_> {
     pub(super) fn expression(
         &self,
         node: &Node,
-        frame: &Frame,
+        scope: &Scope,
         names: &Names,
         boolean: bool,
         diagnostics: &mut Diagnostics,
@@ -142,16 +141,15 @@ impl Checker<'_> {
         match checked {
             Ok(Shape::List(_) | Shape::Any) if !boolean => {}
             Ok(shape) if !boolean => {
-                let message = format!("a loop goes over a list, this is {}", shape.name());
+                let message = format!("a loop needs a list, this is {}", shape.name());
                 self.report(node, text, TextError::new(0, text.len(), message), diagnostics);
             }
             Ok(_) => {}
             Err(errors) => errors.into_iter().for_each(|error| self.report(node, text, error, diagnostics)),
         }
         for path in condition.paths() {
-            if path.root == "secrets" || (path.root != "facts" && self.holds_secret(&path, frame)) {
-                let error =
-                    TextError::new(path.start, path.end, "a secret cannot be asked for in a condition");
+            if path.root == "secrets" || (path.root != "facts" && self.holds_secret(&path, scope)) {
+                let error = TextError::new(path.start, path.end, "a condition cannot use a secret");
                 self.report(node, text, error, diagnostics);
             }
             self.whole_facts(node, text, &path, diagnostics);
@@ -243,8 +241,8 @@ pub(super) fn inventory_values<'n>(
     values: impl Iterator<Item = &'n Node>,
     diagnostics: &mut Diagnostics,
 ) {
-    let names = checker.names(inventory_frame());
+    let names = checker.names(inventory_scope());
     for node in values {
-        checker.node(node, inventory_frame(), &names, diagnostics);
+        checker.node(node, inventory_scope(), &names, diagnostics);
     }
 }

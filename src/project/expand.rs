@@ -9,7 +9,8 @@ use serde_json::Value as Json;
 use super::check::Checker;
 use super::program::{Body, Guard, Items, Program};
 use super::reads::Reader;
-use super::world::{Env, Frame, Inputs, World};
+use super::step::{Conduct, Retries, RunOnce, Step};
+use super::world::{Env, Inputs, Scope, World};
 use super::{Language, reads::Reads};
 use crate::config::{
     Diagnostic, Diagnostics, Entries, Node, Sources, Sp, Span, Yaml, did_you_mean_text, locate,
@@ -18,36 +19,15 @@ use crate::inventory::file::{Use, Words};
 use crate::inventory::{Directory, select};
 use crate::playbook::file::{Action, RunOnceFile, Task};
 use crate::playbook::library::{RESERVED, origin};
-use crate::playbook::{Conduct, Library, OnFailure, Origin, Playbook, Retries, RunOnce, Step, files};
+use crate::playbook::{Library, OnFailure, Origin, Playbook, files};
+use crate::resources::Kind;
 use crate::template::paths::{is_template, sole_expression};
 use crate::template::{Condition, Shape};
-
-/// How long a task may take unless it says so.
-const TIMEOUT: Duration = Duration::from_mins(10);
-/// A server with much memory takes its time until it boots.
-const BOOT: Duration = Duration::from_mins(20);
-/// Resources that compile something: they take long, and run in a unit of their own.
-const LONG: [&str; 3] = ["build", "build_once", "nvidia_driver"];
-/// How long these may take.
-const LONG_TIMEOUT: Duration = Duration::from_hours(2);
-/// Resources whose `src` is a template.
-const RENDERED: [&str; 2] = ["render", "template"];
-/// Resources that are done on the controller, once for all hosts.
-const CENTRAL: [&str; 1] = ["render"];
-
-/// How long a task of this resource may take unless it says so.
-fn default_timeout(resource: &str) -> Duration {
-    match resource {
-        "reboot" => BOOT,
-        long if LONG.contains(&long) => LONG_TIMEOUT,
-        _ => TIMEOUT,
-    }
-}
 
 /// What holds for the tasks of one use of a playbook.
 #[derive(Clone)]
 struct Place {
-    frame: Arc<Frame>,
+    scope: Arc<Scope>,
     hosts: BTreeSet<usize>,
     tags: BTreeSet<String>,
     guards: Vec<Guard>,
@@ -88,7 +68,7 @@ impl Expander<'_> {
     }
 
     pub(super) fn uses(&mut self, uses: &[Use], diagnostics: &mut Diagnostics) {
-        let outer = Arc::new(Frame::default());
+        let outer = Arc::new(Scope::default());
         for entry in uses {
             let record = &entry.entry;
             let all = (0..self.world.hosts.len()).collect();
@@ -98,7 +78,7 @@ impl Expander<'_> {
                 continue;
             };
             let place = Place {
-                frame: Arc::clone(&outer),
+                scope: Arc::clone(&outer),
                 hosts,
                 tags: record.tags.iter().map(|tag| tag.value.clone()).collect(),
                 guards: Vec::new(),
@@ -142,7 +122,7 @@ impl Expander<'_> {
         hosts.intersection(&named).copied().collect()
     }
 
-    /// Expands one use of a playbook. `place.frame` is where the values of `with` are evaluated.
+    /// Expands one use of a playbook. `place.scope` is where the values of `with` are evaluated.
     fn enter(
         &mut self,
         playbook: &Arc<Playbook>,
@@ -153,17 +133,17 @@ impl Expander<'_> {
     ) {
         self.check_with(playbook, with, span, &place, diagnostics);
         let values = with.0.iter().map(|(name, value)| (name.value.clone(), value.to_json())).collect();
-        place.frame = Arc::new(Frame {
+        place.scope = Arc::new(Scope {
             playbook: Some(Arc::clone(playbook)),
             with: Arc::new(values),
-            outer: Some(place.frame),
+            outer: Some(place.scope),
             vars: BTreeMap::new(),
             looped: false,
         });
-        let names = self.checker().names(&place.frame);
+        let names = self.checker().names(&place.scope);
         for (_, param) in playbook.params.values() {
             if let Some(default) = &param.default {
-                self.checker().node(default, &place.frame, &names, diagnostics);
+                self.checker().node(default, &place.scope, &names, diagnostics);
             }
         }
         let mut ids = BTreeMap::new();
@@ -200,7 +180,7 @@ impl Expander<'_> {
         place: &Place,
         diagnostics: &mut Diagnostics,
     ) {
-        let names = self.checker().names(&place.frame);
+        let names = self.checker().names(&place.scope);
         for (name, value) in &with.0 {
             let Some((_, param)) = playbook.params.get(&name.value) else {
                 let known = playbook.params.keys().map(String::as_str);
@@ -215,7 +195,7 @@ impl Expander<'_> {
             };
             let template = value.as_str().is_some_and(is_template);
             if template || param.kind.takes(&value.to_json()) {
-                self.checker().node(value, &place.frame, &names, diagnostics);
+                self.checker().node(value, &place.scope, &names, diagnostics);
             } else {
                 diagnostics.push(crate::playbook::library::wrong_value(&name.value, param, value));
             }
@@ -265,13 +245,13 @@ impl Expander<'_> {
             return;
         }
         let Some(included) = self.playbook(name, origin.clone(), diagnostics) else { return };
-        let frame = Self::frame(task, place, diagnostics);
+        let scope = Self::scope(task, place, diagnostics);
         let mut inner = place.clone();
         inner.hosts = self.narrow(&place.hosts, task.record.hosts.as_ref(), diagnostics);
         inner.tags.extend(task.record.tags.iter().map(|tag| tag.value.clone()));
-        inner.guards.extend(self.guard(task, &frame, diagnostics));
+        inner.guards.extend(self.guard(task, &scope, diagnostics));
         inner.chain.push((origin, name.value.clone()));
-        inner.frame = frame;
+        inner.scope = scope;
         let empty = Entries::default();
         let with = task.record.with.as_ref().map_or(&empty, |with| &with.value);
         self.enter(&included, with, name.span, inner, diagnostics);
@@ -285,50 +265,51 @@ impl Expander<'_> {
         if *count == 1 { id } else { format!("{id}~{count}") }
     }
 
-    /// The frame of a task: that of its playbook, with its own variables.
-    fn frame(task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Arc<Frame> {
+    /// The scope of a task: that of its playbook, with its own variables.
+    fn scope(task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Arc<Scope> {
         let looped = task.record.looped.is_some();
         let vars = &task.record.vars.0;
         if vars.is_empty() && !looped {
-            return Arc::clone(&place.frame);
+            return Arc::clone(&place.scope);
         }
         for (name, _) in vars {
             if RESERVED.contains(&name.value.as_str()) {
-                diagnostics.error(name.span, format!("`{}` means something else in every task", name.value));
+                diagnostics
+                    .error(name.span, format!("`{}` is a name that every task already has", name.value));
             }
         }
-        Arc::new(Frame {
-            playbook: place.frame.playbook.clone(),
-            with: Arc::clone(&place.frame.with),
-            outer: place.frame.outer.clone(),
+        Arc::new(Scope {
+            playbook: place.scope.playbook.clone(),
+            with: Arc::clone(&place.scope.with),
+            outer: place.scope.outer.clone(),
             vars: vars.iter().map(|(name, value)| (name.value.clone(), value.to_json())).collect(),
             looped,
         })
     }
 
-    fn guard(&self, task: &Task, frame: &Arc<Frame>, diagnostics: &mut Diagnostics) -> Option<Guard> {
+    fn guard(&self, task: &Task, scope: &Arc<Scope>, diagnostics: &mut Diagnostics) -> Option<Guard> {
         let when = task.record.when.as_ref()?;
         let checker = self.checker();
         let condition = match &when.value {
-            Yaml::Str(_) => checker.expression(when, frame, &checker.names(frame), true, diagnostics)?,
+            Yaml::Str(_) => checker.expression(when, scope, &checker.names(scope), true, diagnostics)?,
             Yaml::Bool(holds) => Condition::parse(if *holds { "true" } else { "false" }).ok()?,
             Yaml::Null | Yaml::Int(_) | Yaml::Float(_) | Yaml::List(_) | Yaml::Map(_) => {
                 crate::config::read::wrong_type(when, "a condition (a string)", diagnostics);
                 return None;
             }
         };
-        Some(Guard { condition: Arc::new(condition), frame: Arc::clone(frame), node: when.clone() })
+        Some(Guard { condition: Arc::new(condition), scope: Arc::clone(scope), node: when.clone() })
     }
 
-    fn items(&self, task: &Task, frame: &Arc<Frame>, diagnostics: &mut Diagnostics) -> Option<Items> {
+    fn items(&self, task: &Task, scope: &Arc<Scope>, diagnostics: &mut Diagnostics) -> Option<Items> {
         let node = task.record.looped.as_ref()?;
         let checker = self.checker();
         // The list itself does not see its items.
-        let outside = Frame {
-            playbook: frame.playbook.clone(),
-            with: Arc::clone(&frame.with),
-            outer: frame.outer.clone(),
-            vars: frame.vars.clone(),
+        let outside = Scope {
+            playbook: scope.playbook.clone(),
+            with: Arc::clone(&scope.with),
+            outer: scope.outer.clone(),
+            vars: scope.vars.clone(),
             looped: false,
         };
         let names = checker.names(&outside);
@@ -364,26 +345,26 @@ impl Expander<'_> {
         let record = &task.record;
         let id = handler.unwrap_or_else(|| self.id(playbook, task));
         let hosts = self.narrow(&place.hosts, record.hosts.as_ref(), diagnostics);
-        let frame = Self::frame(task, place, diagnostics);
+        let scope = Self::scope(task, place, diagnostics);
         let mut guards = place.guards.clone();
-        guards.extend(self.guard(task, &frame, diagnostics));
-        let items = self.items(task, &frame, diagnostics);
+        guards.extend(self.guard(task, &scope, diagnostics));
+        let items = self.items(task, &scope, diagnostics);
         if !record.raw {
             let checker = self.checker();
-            let names = checker.names(&frame);
+            let names = checker.names(&scope);
             for (_, value) in &record.vars.0 {
-                checker.node(value, &frame, &names, diagnostics);
+                checker.node(value, &scope, &names, diagnostics);
             }
             if let Some(name) = &record.name {
                 let node = Node { value: Yaml::Str(name.value.clone()), span: name.span };
-                checker.node(&node, &frame, &names, diagnostics);
+                checker.node(&node, &scope, &names, diagnostics);
             }
-            checker.node(body, &frame, &names, diagnostics);
+            checker.node(body, &scope, &names, diagnostics);
         }
-        let source = self.template_source(task, playbook, &frame, &hosts, diagnostics);
-        let reads = self.reads(task, &frame, &guards, items.as_ref(), source.as_deref());
-        let conduct = self.conduct(task, kind.name, place, diagnostics);
-        let (hosts, seen_as) = if CENTRAL.contains(&kind.name) {
+        let source = self.template_source(task, playbook, &scope, &hosts, diagnostics);
+        let reads = self.reads(task, &scope, &guards, items.as_ref(), source.as_deref());
+        let conduct = self.conduct(task, kind, place, diagnostics);
+        let (hosts, seen_as) = if kind.central {
             if let Some(fact) = reads.facts.first() {
                 diagnostics.push(
                     Diagnostic::error(
@@ -402,7 +383,7 @@ impl Expander<'_> {
             if !reads.secrets.is_empty() {
                 diagnostics.push(
                     Diagnostic::error(register.span, "this answer cannot be registered")
-                        .related(task.span, "it is given a secret, which its answer may hold"),
+                        .related(task.span, "it is given a secret, which its answer may contain"),
                 );
             }
             self.register(register, body, playbook, diagnostics);
@@ -426,7 +407,7 @@ impl Expander<'_> {
             fleet: reads.fleet || kind.fleet,
             span: task.span,
             program: Arc::new(Program {
-                frame,
+                scope,
                 guards,
                 items,
                 body: Some(Body {
@@ -441,7 +422,7 @@ impl Expander<'_> {
         })
     }
 
-    fn conduct(&self, task: &Task, kind: &str, place: &Place, diagnostics: &mut Diagnostics) -> Conduct {
+    fn conduct(&self, task: &Task, kind: &Kind, place: &Place, diagnostics: &mut Diagnostics) -> Conduct {
         let record = &task.record;
         let run_once = match &record.run_once {
             None | Some(RunOnceFile::No) => None,
@@ -473,7 +454,7 @@ impl Expander<'_> {
             }
         }
         Conduct {
-            timeout: record.timeout.map_or_else(|| default_timeout(kind), |period| period.0),
+            timeout: record.timeout.map_or(kind.timeout, |period| period.0),
             on_deadline: record.on_deadline,
             retries: record.retries.as_ref().map_or(
                 Retries { attempts: 1, delay: Duration::ZERO },
@@ -483,7 +464,7 @@ impl Expander<'_> {
             run_once,
             notify,
             on_failure: record.on_failure.unwrap_or(OnFailure::Stop),
-            detach: record.detach || LONG.contains(&kind),
+            detach: record.detach || kind.detached,
             register: record.register.as_ref().map(|name| name.value.clone()),
         }
     }
@@ -527,19 +508,19 @@ impl Expander<'_> {
         &mut self,
         task: &Task,
         playbook: &Playbook,
-        frame: &Arc<Frame>,
+        scope: &Arc<Scope>,
         hosts: &BTreeSet<usize>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Arc<str>> {
         let Action::Resource { kind, body, .. } = &task.action else { return None };
-        if !RENDERED.contains(&kind.name) || task.record.raw {
+        if !kind.rendered || task.record.raw {
             return None;
         }
         let src = body.get("src")?.as_str()?.to_owned();
         let src = if is_template(&src) {
             // One that depends on facts is only known later; what it reads is then waited for.
             let host = hosts.iter().find_map(|index| self.world.hosts.get(*index))?;
-            let env = Env { world: &self.world, host, frame, inputs: Inputs::none(), item: None, depth: 0 };
+            let env = Env { world: &self.world, host, scope, inputs: Inputs::none(), item: None, depth: 0 };
             env.fill(&Json::String(src)).ok()?.as_str()?.to_owned()
         } else {
             src
@@ -553,14 +534,14 @@ impl Expander<'_> {
         let source = self.sources.add(path, text.as_ref());
         let start = Node { value: Yaml::Null, span: Span { source, start: 0, end: 0 } };
         let checker = self.checker();
-        checker.text(&start, &text, frame, &checker.names(frame), diagnostics);
+        checker.text(&start, &text, scope, &checker.names(scope), diagnostics);
         Some(text)
     }
 
     fn reads(
         &self,
         task: &Task,
-        frame: &Frame,
+        scope: &Scope,
         guards: &[Guard],
         items: Option<&Items>,
         source: Option<&str>,
@@ -568,25 +549,25 @@ impl Expander<'_> {
         let mut reader = Reader::new(&self.world, &self.inventory);
         for guard in guards {
             for path in guard.condition.paths() {
-                reader.path(&path, &guard.frame);
+                reader.path(&path, &guard.scope);
             }
         }
         match items {
-            Some(Items::List(node)) => reader.node(node, frame),
+            Some(Items::List(node)) => reader.node(node, scope),
             Some(Items::Expression(condition, _)) => {
                 for path in condition.paths() {
-                    reader.path(&path, frame);
+                    reader.path(&path, scope);
                 }
             }
             None => {}
         }
         if !task.record.raw {
-            reader.text(task.title(), frame);
+            reader.text(task.title(), scope);
             if let Action::Resource { body, .. } = &task.action {
-                reader.node(body, frame);
+                reader.node(body, scope);
             }
             if let Some(text) = source {
-                reader.text(text, frame);
+                reader.text(text, scope);
             }
         }
         reader.reads

@@ -9,18 +9,18 @@ use serde_json::Value as Json;
 
 use super::model::Project;
 use super::program::{Body, Items};
+use super::step::{Instance, InstanceState, Step};
 use super::world::{Env, Inputs};
-use crate::config::{Diagnostic, Diagnostics, Node, Sources, Yaml, locate};
+use crate::config::{Diagnostic, Diagnostics, Node, Sources, TextError, Yaml, locate};
 use crate::inventory::Host;
-use crate::inventory::hostlist::TextError;
-use crate::playbook::{Instance, InstanceState, Origin, Step};
+use crate::playbook::Origin;
 use crate::resources::{Context, Local, Roster};
 use crate::sources::SiteSources;
 use crate::template::paths::is_template;
 use crate::template::{Missing, Unresolved};
 
-/// What `when` says so far.
-enum Says {
+/// Whether the conditions of a task hold, as far as is known.
+enum Holds {
     Yes,
     No,
     Waits(BTreeSet<String>),
@@ -49,7 +49,7 @@ impl Project {
         let program = &step.program;
         let host = self.seen_by(step, host.index).unwrap_or(host);
         let env =
-            Env { world: &self.world, host, frame: &program.frame, inputs: *inputs, item: None, depth: 0 };
+            Env { world: &self.world, host, scope: &program.scope, inputs: *inputs, item: None, depth: 0 };
         let Some(items) = &program.items else {
             return vec![self.one(step, &env, None)];
         };
@@ -58,11 +58,11 @@ impl Project {
             program.guards.iter().flat_map(|guard| guard.condition.paths()).any(|path| path.root == "item");
         let mut waiting = BTreeSet::new();
         if !by_item {
-            match self.says(step, &env, &mut diagnostics) {
-                Says::No => return vec![skipped(step, None, Self::title(step, &env))],
-                Says::Yes => {}
-                Says::Waits(names) => waiting = names,
-                Says::Wrong => return vec![self.failed(step, None, &env, diagnostics)],
+            match self.conditions_hold(step, &env, &mut diagnostics) {
+                Holds::No => return vec![skipped(step, None, Self::title(step, &env))],
+                Holds::Yes => {}
+                Holds::Waits(names) => waiting = names,
+                Holds::Wrong => return vec![self.failed(step, None, &env, diagnostics)],
             }
         }
         let list = match items {
@@ -97,7 +97,7 @@ impl Project {
                     Items::List(node) | Items::Expression(_, node) => node.span,
                 };
                 let found = crate::template::Shape::of(&other).name();
-                diagnostics.error(span, format!("a loop goes over a list, this is {found}"));
+                diagnostics.error(span, format!("a loop needs a list, this is {found}"));
                 vec![self.failed(step, None, &env, diagnostics)]
             }
         }
@@ -105,11 +105,11 @@ impl Project {
 
     fn one(&self, step: &Step, env: &Env<'_>, item: Option<usize>) -> (Instance, Diagnostics) {
         let mut diagnostics = Diagnostics::default();
-        let (condition, mut waiting) = match self.says(step, env, &mut diagnostics) {
-            Says::No => return skipped(step, item, Self::title(step, env)),
-            Says::Yes => (Some(true), BTreeSet::new()),
-            Says::Waits(names) => (None, names),
-            Says::Wrong => return self.failed(step, item, env, diagnostics),
+        let (condition, mut waiting) = match self.conditions_hold(step, env, &mut diagnostics) {
+            Holds::No => return skipped(step, item, Self::title(step, env)),
+            Holds::Yes => (Some(true), BTreeSet::new()),
+            Holds::Waits(names) => (None, names),
+            Holds::Wrong => return self.failed(step, item, env, diagnostics),
         };
         let Some(body) = &step.program.body else {
             return self.failed(step, item, env, diagnostics);
@@ -171,21 +171,21 @@ impl Project {
         Some(Node { value: Yaml::Map(entries), span: body.node.span })
     }
 
-    fn says(&self, step: &Step, env: &Env<'_>, diagnostics: &mut Diagnostics) -> Says {
+    fn conditions_hold(&self, step: &Step, env: &Env<'_>, diagnostics: &mut Diagnostics) -> Holds {
         let mut waiting = BTreeSet::new();
         for guard in &step.program.guards {
-            match guard.condition.holds(&env_of(env, &guard.frame)) {
-                Ok(false) => return Says::No,
+            match guard.condition.holds(&env_of(env, &guard.scope)) {
+                Ok(false) => return Holds::No,
                 Err(Unresolved::Waiting(names)) => waiting.extend(names),
                 Err(Unresolved::Wrong(error)) if waiting.is_empty() => {
                     push_text_error(&self.sources, &guard.node, error, diagnostics);
-                    return Says::Wrong;
+                    return Holds::Wrong;
                 }
                 // What an earlier condition may rule out need not make sense.
                 Ok(true) | Err(Unresolved::Wrong(_)) => {}
             }
         }
-        if waiting.is_empty() { Says::Yes } else { Says::Waits(waiting) }
+        if waiting.is_empty() { Holds::Yes } else { Holds::Waits(waiting) }
     }
 
     /// The name with everything filled in, as far as that is possible.
@@ -221,12 +221,12 @@ impl Project {
     }
 }
 
-fn env_of<'a>(env: &Env<'a>, frame: &'a super::world::Frame) -> Env<'a> {
-    Env { frame, ..*env }
+fn env_of<'a>(env: &Env<'a>, scope: &'a super::world::Scope) -> Env<'a> {
+    Env { scope, ..*env }
 }
 
 fn skipped(step: &Step, item: Option<usize>, name: String) -> (Instance, Diagnostics) {
-    let state = InstanceState::Skipped("`when` does not hold".to_owned());
+    let state = InstanceState::Skipped("`when` is false".to_owned());
     (Instance { step: step.index, item, name, state }, Diagnostics::default())
 }
 

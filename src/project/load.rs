@@ -8,11 +8,12 @@ use serde_json::Value as Json;
 use super::check::{self, Checker};
 use super::expand::Expander;
 use super::model::{Project, Rollout};
+use super::step::Step;
 use super::world::World;
-use crate::config::{Diagnostic, Diagnostics, Node, Sources, Span, Yaml, did_you_mean_text, yaml};
+use crate::config::{Bases, Diagnostic, Diagnostics, Node, Sources, Span, Yaml, did_you_mean_text, yaml};
 use crate::inventory::file::RolloutFile;
-use crate::inventory::{Bases, Host, Inventory, Ssh, TransportKind, load as inventory, select};
-use crate::playbook::{Library, Step, files, library};
+use crate::inventory::{Host, Inventory, Ssh, TransportKind, load as inventory, select};
+use crate::playbook::{Library, files, library};
 use crate::resources::Kind;
 use crate::template::paths::is_template;
 
@@ -21,13 +22,19 @@ use crate::template::paths::is_template;
 pub struct Language {
     /// Resource keys.
     pub kinds: Vec<Kind>,
+    /// Ids of checks.
+    pub checks: Vec<&'static str>,
     /// Facts per OS family, by a name for messages. Without any, facts are not checked.
     pub specimens: Vec<(&'static str, Json)>,
 }
 
 impl Default for Language {
     fn default() -> Self {
-        Self { kinds: crate::resources::kinds().to_vec(), specimens: crate::facts::specimens() }
+        Self {
+            kinds: crate::resources::kinds().to_vec(),
+            checks: crate::checks::TABLE.iter().map(|check| check.id).collect(),
+            specimens: crate::facts::specimens(),
+        }
     }
 }
 
@@ -107,7 +114,8 @@ pub fn load_with(
         .and_then(|path| Utf8PathBuf::from_path_buf(path).ok())
         .unwrap_or_else(|| base.clone());
     let bases = Bases { directory: &absolute, home: options.home.as_deref() };
-    let Some(mut inventory) = inventory::load(&sources, source, bases, &mut diagnostics) else {
+    let Some(mut inventory) = inventory::load(&sources, source, bases, &language.checks, &mut diagnostics)
+    else {
         return fail(sources, diagnostics, false);
     };
     inventory.directory.recorded.clone_from(&options.recorded);
@@ -354,7 +362,7 @@ fn check_variables(
             library.iter().filter_map(|playbook| Some((playbook, playbook.params.get(name)?))).collect();
         for (node, span) in values {
             if library::RESERVED.contains(&name.as_str()) {
-                diagnostics.error(*span, format!("`{name}` means something else in every task"));
+                diagnostics.error(*span, format!("`{name}` is a name that every task already has"));
             } else if declared.is_empty()
                 && !referred.contains(name)
                 && complete
@@ -402,7 +410,7 @@ fn check_set(
             if !param.kind.takes(value) && !param.kind.takes(&text) {
                 usage.push(Diagnostic::error(
                     Span::NONE,
-                    format!("`--set {name}=...`: `{name}` is {}", param.kind.article()),
+                    format!("`--set {name}=...`: `{name}` must be {}", param.kind.article()),
                 ));
             }
         }

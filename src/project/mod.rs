@@ -1,7 +1,7 @@
 //! An inventory and its playbooks as one checked whole: what every command starts from.
 //!
 //! [`load`] reads the files, resolves hosts and variables and flattens entries and includes into
-//! [`Step`](crate::playbook::Step)s. [`Project::instantiate`] fills a step in for one host with
+//! [`Step`]s. [`Project::instantiate`] fills a step in for one host with
 //! what is known by then.
 
 #[cfg(test)]
@@ -13,6 +13,7 @@ mod load;
 mod model;
 mod program;
 mod reads;
+mod step;
 #[cfg(test)]
 pub(crate) mod testing;
 #[cfg(test)]
@@ -22,6 +23,5 @@ mod world;
 
 pub use load::{Language, LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
+pub use step::{Conduct, Instance, InstanceState, Retries, RunOnce, Step};
 pub use world::{Fleet, Inputs, Registered, Registers};
-
-pub(crate) use program::Program;

@@ -7,10 +7,11 @@ use std::sync::Arc;
 use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
+use super::step::Step;
 use super::world::{Fleet, World};
 use crate::config::{Diagnostics, Node, Sources};
 use crate::inventory::{Become, Directory, Host, MaxFailed, Policy};
-use crate::playbook::{Playbook, Step};
+use crate::playbook::Playbook;
 use crate::secrets::SecretSource;
 use crate::sources::SiteSources;
 

@@ -6,7 +6,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use super::reads::Reads;
-use super::world::Frame;
+use super::world::Scope;
 use crate::config::Node;
 use crate::playbook::Origin;
 use crate::resources::Kind;
@@ -16,7 +16,7 @@ use crate::template::Condition;
 #[derive(Debug, Clone)]
 pub(crate) struct Guard {
     pub(crate) condition: Arc<Condition>,
-    pub(super) frame: Arc<Frame>,
+    pub(super) scope: Arc<Scope>,
     /// Where and how it is written, for messages.
     pub(crate) node: Node,
 }
@@ -30,10 +30,10 @@ pub(crate) enum Items {
     Expression(Arc<Condition>, Node),
 }
 
-/// A task with its frame.
+/// A task with its scope.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Program {
-    pub(super) frame: Arc<Frame>,
+    pub(super) scope: Arc<Scope>,
     /// `when` of the includes around it and its own.
     pub(crate) guards: Vec<Guard>,
     pub(crate) items: Option<Items>,

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::Value as Json;
 
-use super::world::{Frame, World, inventory_frame};
+use super::world::{Scope, World, inventory_scope};
 use crate::config::Node;
 use crate::template::paths::is_template;
 use crate::template::{PathUse, Segment};
@@ -44,8 +44,8 @@ impl<'a> Reader<'a> {
         Self { world, inventory, reads: Reads::default(), seen: BTreeSet::new() }
     }
 
-    /// Takes a path that is read in a frame.
-    pub(super) fn path(&mut self, path: &PathUse, frame: &Frame) {
+    /// Takes a path that is read in a scope.
+    pub(super) fn path(&mut self, path: &PathUse, scope: &Scope) {
         let first = match path.segments.first() {
             Some(Segment::Key(key)) => Some(key.clone()),
             _ => None,
@@ -70,7 +70,7 @@ impl<'a> Reader<'a> {
                 None => self.reads.secrets.extend(self.world.secrets.iter().cloned()),
             },
             "groups" | "item" => {}
-            name => self.variable(name, frame),
+            name => self.variable(name, scope),
         }
     }
 
@@ -80,40 +80,40 @@ impl<'a> Reader<'a> {
         if matches!(segments.get(1), Some(Segment::Key(key)) if key != "vars") {
             return;
         }
-        let frame = inventory_frame();
+        let scope = inventory_scope();
         for (name, values) in self.inventory {
             let this =
                 segments.get(2).is_none_or(|segment| !matches!(segment, Segment::Key(key) if key != name));
-            if this && self.seen.insert((std::ptr::from_ref(frame).addr(), format!("hosts.{name}"))) {
+            if this && self.seen.insert((std::ptr::from_ref(scope).addr(), format!("hosts.{name}"))) {
                 for value in values {
-                    self.value(value, frame);
+                    self.value(value, scope);
                 }
             }
         }
     }
 
-    fn variable(&mut self, name: &str, frame: &Frame) {
-        let place = std::ptr::from_ref(frame).addr();
+    fn variable(&mut self, name: &str, scope: &Scope) {
+        let place = std::ptr::from_ref(scope).addr();
         if !self.seen.insert((place, name.to_owned())) {
             return;
         }
-        let declared = frame.declares(name);
+        let declared = scope.declares(name);
         if declared && self.world.set.contains_key(name) {
             return;
         }
-        if let Some(value) = frame.vars.get(name) {
-            self.value(value, frame);
-        } else if let (Some(value), Some(outer)) = (frame.with.get(name), &frame.outer) {
+        if let Some(value) = scope.vars.get(name) {
+            self.value(value, scope);
+        } else if let (Some(value), Some(outer)) = (scope.with.get(name), &scope.outer) {
             self.value(value, outer);
         } else {
             if declared && let Some(values) = self.inventory.get(name) {
                 self.reads.vars.insert(name.to_owned());
                 for value in values {
-                    self.value(value, inventory_frame());
+                    self.value(value, inventory_scope());
                 }
             }
-            if let Some(default) = frame.default_of(name) {
-                self.value(&default, frame);
+            if let Some(default) = scope.default_of(name) {
+                self.value(&default, scope);
             } else if !declared && self.world.registers.contains(name) {
                 self.reads.registers.insert(name.to_owned());
             }
@@ -121,28 +121,28 @@ impl<'a> Reader<'a> {
     }
 
     /// Takes every text in a value.
-    pub(super) fn value(&mut self, value: &Json, frame: &Frame) {
+    pub(super) fn value(&mut self, value: &Json, scope: &Scope) {
         match value {
-            Json::String(text) => self.text(text, frame),
-            Json::Array(items) => items.iter().for_each(|item| self.value(item, frame)),
-            Json::Object(map) => map.values().for_each(|item| self.value(item, frame)),
+            Json::String(text) => self.text(text, scope),
+            Json::Array(items) => items.iter().for_each(|item| self.value(item, scope)),
+            Json::Object(map) => map.values().for_each(|item| self.value(item, scope)),
             Json::Null | Json::Bool(_) | Json::Number(_) => {}
         }
     }
 
     /// Takes a text.
-    pub(super) fn text(&mut self, text: &str, frame: &Frame) {
+    pub(super) fn text(&mut self, text: &str, scope: &Scope) {
         if is_template(text)
             && let Ok(text) = self.world.texts.get(text)
         {
             for path in text.paths() {
-                self.path(path, frame);
+                self.path(path, scope);
             }
         }
     }
 
     /// Takes every text in a node.
-    pub(super) fn node(&mut self, node: &Node, frame: &Frame) {
-        self.value(&node.to_json(), frame);
+    pub(super) fn node(&mut self, node: &Node, scope: &Scope) {
+        self.value(&node.to_json(), scope);
     }
 }

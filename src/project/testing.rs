@@ -125,14 +125,10 @@ fn command(node: &Node, _: &dyn Context, diagnostics: &mut Diagnostics) -> Optio
 }
 
 macro_rules! kind {
-    ($name:literal, $read:ident, $record:ident) => {
+    ($name:literal, $read:ident, $record:ident $(, $field:ident: $value:expr)*) => {
         Kind {
-            fleet: false,
-            name: $name,
-            read: $read,
-            doc: <$record as Record>::doc,
-            fields: <$record as Record>::fields,
-            example: "",
+            $($field: $value,)*
+            ..Kind::new($name, $read, <$record as Record>::doc, <$record as Record>::fields, "")
         }
     };
 }
@@ -151,11 +147,12 @@ pub(crate) fn language() -> Language {
         kinds: vec![
             kind!("package", package, Package),
             kind!("file", file, File),
-            kind!("template", template, Template),
+            kind!("template", template, Template, rendered: true),
             kind!("service", service, Service),
             kind!("kernel_module", kernel_module, KernelModule),
-            kind!("command", command, Command),
+            kind!("command", command, Command, runs_anything: true),
         ],
+        checks: vec!["gpu.nvlink", "gpu.ecc_volatile"],
         specimens: vec![("debian", debian), ("rhel", rhel)],
     }
 }

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use serde_json::json;
 
 use super::testing::{Case, language, load, show};
-use super::world::{Env, inventory_frame};
+use super::world::{Env, inventory_scope};
 use super::{Inputs, LoadOptions, Registered};
 use crate::inventory::{Become, Layer};
 use crate::placeholder;
@@ -309,7 +309,7 @@ fn a_list_of_all_hosts_is_not_copied_for_each() {
     let env = |host: &'static str| Env {
         world: &project.world,
         host: project.host(host).unwrap(),
-        frame: inventory_frame(),
+        scope: inventory_scope(),
         inputs,
         item: None,
         depth: 0,

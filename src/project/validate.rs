@@ -14,11 +14,11 @@ use serde_json::Value as Json;
 
 use super::Project;
 use super::reads::Reads;
+use super::step::{InstanceState, Step};
 use super::world::{Fleet, Inputs, Registered};
 use crate::config::{Diagnostic, Diagnostics, Span};
 use crate::facts::Object;
 use crate::inventory::Host;
-use crate::playbook::{InstanceState, Step};
 
 /// A step that reads the list of all hosts is filled in for so many hosts at most: each time
 /// costs as much as there are hosts.
@@ -122,7 +122,7 @@ impl Project {
             for (instance, found) in self.fill(step, host, &inputs) {
                 for diagnostic in found.sorted() {
                     // One specimen and one host say it for all.
-                    if diagnostics.says(diagnostic) {
+                    if diagnostics.contains(diagnostic) {
                         continue;
                     }
                     diagnostics.push(explained(diagnostic.clone(), step, host, specimen));
@@ -130,7 +130,7 @@ impl Project {
                 match instance.state {
                     InstanceState::Failed(text) if !found.has_errors() => {
                         let diagnostic = Diagnostic::error(step.span, text);
-                        if diagnostics.says(&diagnostic) {
+                        if diagnostics.contains(&diagnostic) {
                             continue;
                         }
                         diagnostics.push(explained(diagnostic, step, host, specimen));
@@ -188,13 +188,15 @@ impl Project {
                     let span =
                         |claim: &Claim| self.steps.get(claim.step).map_or(Span::NONE, |step| step.span);
                     let one = first.step == second.step;
-                    let diagnostic =
-                        Diagnostic::error(span(second), format!("two tasks are at odds over {object}"))
-                            .label(format!("on `{}`, this one wants something else", host.name))
-                            .help("leave it to one of them, or keep them apart with `hosts` or `when`");
+                    let diagnostic = Diagnostic::error(
+                        span(second),
+                        format!("two tasks want different states of {object}"),
+                    )
+                    .label(format!("on `{}`, this one wants something else", host.name))
+                    .help("leave it to one of them, or keep them apart with `hosts` or `when`");
                     diagnostics.push(if one {
                         Diagnostic {
-                            message: format!("two items of a loop are at odds over {object}"),
+                            message: format!("two items of a loop want different states of {object}"),
                             ..diagnostic
                         }
                     } else {
@@ -240,7 +242,7 @@ fn explained(diagnostic: Diagnostic, step: &Step, host: &Host, specimen: Option<
     let reads = &step.program.reads;
     let diagnostic = match specimen {
         Some(name) if !reads.facts.is_empty() || reads.fleet => {
-            diagnostic.note(format!("with facts as those of a {name} host"))
+            diagnostic.note(format!("with the facts of a {name} host"))
         }
         _ => diagnostic,
     };

@@ -7,8 +7,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json};
 
+use crate::config::TextError;
 use crate::inventory::Host;
-use crate::inventory::hostlist::TextError;
 use crate::placeholder;
 use crate::playbook::Playbook;
 use crate::playbook::file::ParamType;
@@ -137,20 +137,20 @@ impl Inputs<'_> {
 
 /// The names that a text sees: those of the inventory, or those of one use of a playbook.
 #[derive(Debug, Default)]
-pub(super) struct Frame {
+pub(super) struct Scope {
     /// The playbook whose parameters are seen; `None` in the inventory.
     pub(super) playbook: Option<Arc<Playbook>>,
     /// What its user gave it.
     pub(super) with: Arc<BTreeMap<String, Json>>,
     /// Where the values of `with` are evaluated.
-    pub(super) outer: Option<Arc<Frame>>,
+    pub(super) outer: Option<Arc<Scope>>,
     /// `vars` of the task.
     pub(super) vars: BTreeMap<String, Json>,
-    /// Whether this is a task's frame in a loop.
+    /// Whether this is a task's scope in a loop.
     pub(super) looped: bool,
 }
 
-impl Frame {
+impl Scope {
     /// Whether inventory variables of this name are seen.
     pub(super) fn declares(&self, name: &str) -> bool {
         self.playbook.as_ref().is_none_or(|playbook| playbook.params.contains_key(name))
@@ -163,12 +163,12 @@ impl Frame {
     }
 }
 
-/// One evaluation: a host, a frame and what is known.
+/// One evaluation: a host, a scope and what is known.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Env<'a> {
     pub(super) world: &'a World,
     pub(super) host: &'a Host,
-    pub(super) frame: &'a Frame,
+    pub(super) scope: &'a Scope,
     pub(super) inputs: Inputs<'a>,
     pub(super) item: Option<&'a Json>,
     pub(super) depth: u32,
@@ -191,8 +191,8 @@ fn undefined(root: &str, path: &[Segment]) -> Missing {
 }
 
 impl<'a> Env<'a> {
-    pub(super) fn within(&self, frame: &'a Frame) -> Self {
-        Self { frame, depth: self.depth + 1, ..*self }
+    pub(super) fn within(&self, scope: &'a Scope) -> Self {
+        Self { scope, depth: self.depth + 1, ..*self }
     }
 
     /// A value with its templates filled in.
@@ -228,35 +228,38 @@ impl<'a> Env<'a> {
             return Err(Missing::Failed(format!("`{name}` refers to itself")));
         }
         let value = self.layered(name)?;
-        let param = self.frame.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
+        let param = self.scope.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
         match param {
-            Some((_, param)) if !self.frame.vars.contains_key(name) && !param.kind.takes(&value) => {
+            Some((_, param)) if !self.scope.vars.contains_key(name) && !param.kind.takes(&value) => {
                 let found = crate::template::Shape::of(&value).name();
-                Err(Missing::Failed(format!("`{name}` is {}, its value is {found}", param.kind.article())))
+                Err(Missing::Failed(format!(
+                    "`{name}` must be {}, but its value is {found}",
+                    param.kind.article()
+                )))
             }
             _ => Ok(value),
         }
     }
 
     fn layered(&self, name: &str) -> Result<Json, Missing> {
-        let frame = self.frame;
-        let declared = frame.declares(name);
+        let scope = self.scope;
+        let declared = scope.declares(name);
         if declared && let Some((text, value)) = self.world.set.get(name) {
-            let param = frame.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
+            let param = scope.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
             let wants_text = param.is_some_and(|(_, param)| param.kind == ParamType::String);
             return Ok(if wants_text { Json::String(text.clone()) } else { value.clone() });
         }
-        if let Some(value) = frame.vars.get(name) {
-            return self.within(frame).fill(value);
+        if let Some(value) = scope.vars.get(name) {
+            return self.within(scope).fill(value);
         }
-        if let (Some(value), Some(outer)) = (frame.with.get(name), &frame.outer) {
+        if let (Some(value), Some(outer)) = (scope.with.get(name), &scope.outer) {
             return self.within(outer).fill(value);
         }
         if declared && let Some(var) = self.host.vars.get(name) {
-            return self.within(inventory_frame()).fill(&var.value);
+            return self.within(inventory_scope()).fill(&var.value);
         }
-        if let Some(default) = frame.default_of(name) {
-            return self.within(frame).fill(&default);
+        if let Some(default) = scope.default_of(name) {
+            return self.within(scope).fill(&default);
         }
         if self.world.registers.contains(name) { self.registered(name) } else { Err(undefined(name, &[])) }
     }
@@ -321,7 +324,7 @@ impl<'a> Env<'a> {
     fn view_of(&self, host: &Host) -> Json {
         let mut view = host.view();
         if let Some(map) = view.as_object_mut() {
-            let env = Env { host, frame: inventory_frame(), item: None, ..*self };
+            let env = Env { host, scope: inventory_scope(), item: None, ..*self };
             let vars: Map<String, Json> = host
                 .vars
                 .iter()
@@ -389,10 +392,10 @@ fn fields<'a>(uses: &[&'a PathUse]) -> Option<BTreeSet<&'a str>> {
         .collect()
 }
 
-/// The frame of the inventory itself.
-pub(super) fn inventory_frame() -> &'static Frame {
-    static FRAME: OnceLock<Frame> = OnceLock::new();
-    FRAME.get_or_init(Frame::default)
+/// The scope of the inventory itself.
+pub(super) fn inventory_scope() -> &'static Scope {
+    static SCOPE: OnceLock<Scope> = OnceLock::new();
+    SCOPE.get_or_init(Scope::default)
 }
 
 impl Lookup for Env<'_> {

@@ -4,6 +4,8 @@ use std::time::Duration;
 
 use indicatif::{MultiProgress, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
+use super::output;
+
 /// Running hosts that are shown.
 pub(super) const ROWS: usize = 8;
 
@@ -24,12 +26,8 @@ impl Bars {
             total.set_style(style.progress_chars("=> "));
         }
         total.enable_steady_tick(Duration::from_millis(500));
+        output::draws(Some(multi.clone()));
         Self { multi, total, rows: Vec::new() }
-    }
-
-    /// Does something that writes to the terminal while nothing is drawn.
-    pub(super) fn suspend(&self, write: impl FnOnce()) {
-        self.multi.suspend(write);
     }
 
     /// Shows how far the run is and what goes on now.
@@ -59,6 +57,7 @@ impl Bars {
 
 impl Drop for Bars {
     fn drop(&mut self) {
+        output::draws(None);
         for row in &self.rows {
             row.finish_and_clear();
         }

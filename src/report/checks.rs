@@ -2,10 +2,10 @@
 
 use super::findings::{Finding, findings};
 use super::fold::fold;
-use super::record::Record;
-use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, safe_line};
-use crate::events::CheckStatus;
+use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line};
+use crate::events::{CheckStatus, Record};
 use crate::put;
+use crate::words::count;
 
 /// Most different texts of one check that are shown.
 const VARIANTS: usize = 3;

@@ -4,15 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
-use super::record::Record;
-use crate::events::{CheckResult, CheckStatus};
+use crate::events::{CheckResult, CheckStatus, Record};
 
 /// One finding, however many hosts have it.
 #[derive(Debug, Clone)]
 pub struct Finding<'a> {
     /// How the checks ended.
     pub status: CheckStatus,
-    /// The check; several when they cannot be told for one reason.
+    /// The check; several when they are unknown for one reason.
     pub checks: Vec<&'a str>,
     /// What to do.
     pub hint: Option<&'a str>,
@@ -35,17 +34,17 @@ pub struct Variant<'a> {
 
 /// Different hints of one check that are told apart.
 const HINTS: usize = 3;
-/// Different causes of what cannot be told that are told apart.
+/// Most causes of unknown results that are shown apart.
 const CAUSES: usize = 12;
 
 /// The hosts that say the same, as they are met.
 type ByMessage<'a> = IndexMap<&'a str, (Vec<&'a str>, &'a CheckResult)>;
 
-/// The findings of a run: what is wrong, then what cannot be told, then warnings.
+/// The findings of a run: what is wrong, then what is unknown, then warnings.
 pub fn findings(record: &Record) -> Vec<Finding<'_>> {
     let mut all = Vec::new();
     for status in [CheckStatus::Fail, CheckStatus::Unknown, CheckStatus::Warn] {
-        all.extend(if status == CheckStatus::Unknown { untold(record) } else { wrong(record, status) });
+        all.extend(if status == CheckStatus::Unknown { unknowns(record) } else { wrong(record, status) });
     }
     all
 }
@@ -77,7 +76,7 @@ fn wrong<'a>(record: &'a Record, status: CheckStatus) -> Vec<Finding<'a>> {
 }
 
 /// One cause, many checks: one finding.
-fn untold<'a>(record: &'a Record) -> Vec<Finding<'a>> {
+fn unknowns<'a>(record: &'a Record) -> Vec<Finding<'a>> {
     let mut causes: IndexMap<(&'a str, Option<&'a str>), Finding<'a>> = IndexMap::new();
     let mut others: IndexMap<&'a str, ByMessage<'a>> = IndexMap::new();
     for (host, result) in results(record, CheckStatus::Unknown) {

@@ -2,16 +2,16 @@
 
 use indexmap::IndexMap;
 
-use crate::inventory::hostlist;
+use crate::hostlist;
 
 /// Lines that wait for other hosts to say the same.
 #[derive(Debug)]
 pub struct Folder<K> {
-    groups: IndexMap<K, Group>,
+    groups: IndexMap<K, Waiting>,
 }
 
 #[derive(Debug)]
-struct Group {
+struct Waiting {
     hosts: Vec<String>,
     since: f64,
 }
@@ -25,7 +25,7 @@ impl<K> Default for Folder<K> {
 impl<K: std::hash::Hash + Eq + Clone> Folder<K> {
     /// Adds a host's line; `now` is in seconds.
     pub fn add(&mut self, key: K, host: &str, now: f64) {
-        let group = self.groups.entry(key).or_insert_with(|| Group { hosts: Vec::new(), since: now });
+        let group = self.groups.entry(key).or_insert_with(|| Waiting { hosts: Vec::new(), since: now });
         group.hosts.push(host.to_owned());
     }
 

@@ -1,10 +1,9 @@
-//! The one object of `--json` (design section 3).
+//! The one object of `--json`.
 
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
-use super::record::{HostRecord, Record, TaskRecord};
-use crate::events::{HostStatus, Outcome, PairTest, PlannedVerdict};
+use crate::events::{HostRecord, HostStatus, Outcome, PairTest, PlannedVerdict, Record, TaskRecord};
 
 /// The object that `--json` writes when the run ends. Hosts become JSON while they are written: all
 /// at once they would be most of the memory of a run.

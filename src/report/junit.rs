@@ -1,19 +1,18 @@
 //! JUnit for CI systems: a host is a suite, a task or check is a case.
 //!
-//! A check that cannot be told is an error, as is a host that was not reached; a warning passes and
+//! A check without an answer is an error, as is a host that was not reached; a warning passes and
 //! says what it is in its output. What `verify` would change is a failure: drift.
 
 use quick_junit::{NonSuccessKind, Report, TestCase, TestCaseStatus, TestSuite};
 
-use super::record::Record;
 use super::style::{duration, safe};
-use crate::events::{CheckResult, CheckStatus, HostStatus, Outcome, PlannedTask, PlannedVerdict};
+use crate::events::{CheckResult, CheckStatus, HostStatus, Outcome, PlannedTask, PlannedVerdict, Record};
 
 /// The run as JUnit XML.
 ///
 /// # Errors
 /// When the text cannot be written as XML.
-pub fn xml(record: &Record) -> anyhow::Result<String> {
+pub fn xml(record: &Record) -> Result<String, quick_junit::SerializeError> {
     let mut report = Report::new(format!("provision {} {}", record.command, record.cluster));
     for (name, host) in &record.hosts {
         let mut suite = TestSuite::new(name.clone());
@@ -64,9 +63,9 @@ fn planned(planned: &PlannedTask) -> Option<TestCase> {
     let status = match &planned.verdict {
         PlannedVerdict::Changes(changes) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            let told: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
+            let summaries: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
             let diffs: Vec<&str> = changes.iter().map(|change| change.diff.as_str()).collect();
-            status.set_message(format!("drift: {}", told.join(", ")));
+            status.set_message(format!("drift: {}", summaries.join(", ")));
             status.set_description(diffs.join("\n"));
             status
         }
@@ -97,19 +96,19 @@ fn check(result: &CheckResult) -> TestCase {
         CheckStatus::Fail => TestCaseStatus::non_success(NonSuccessKind::Failure),
         CheckStatus::Unknown => TestCaseStatus::non_success(NonSuccessKind::Error),
     };
-    let mut told: Vec<String> =
+    let mut lines: Vec<String> =
         result.evidence.iter().map(|evidence| format!("{}: {}", evidence.from, evidence.line)).collect();
-    told.extend(result.hint.iter().map(|hint| format!("hint: {hint}")));
-    told.extend(result.because.iter().map(|id| format!("see {id}")));
+    lines.extend(result.hint.iter().map(|hint| format!("hint: {hint}")));
+    lines.extend(result.because.iter().map(|id| format!("see {id}")));
     if matches!(result.status, CheckStatus::Fail | CheckStatus::Unknown) {
         status.set_message(result.message.clone());
         status.set_type(result.status.word());
-        status.set_description(told.join("\n"));
+        status.set_description(lines.join("\n"));
     }
     let mut case = TestCase::new(result.check.clone(), status);
     case.set_classname("check");
     if result.status == CheckStatus::Warn {
-        case.set_system_out(format!("warn: {}\n{}", result.message, told.join("\n")));
+        case.set_system_out(format!("warn: {}\n{}", result.message, lines.join("\n")));
     }
     case
 }

@@ -1,7 +1,7 @@
 //! Everything that tells of a run: consumers of the one stream of events.
 //!
 //! ```text
-//!   events ─> Reporter: Terminal (stderr), Record ─> JSON, JUnit, HTML, Prometheus
+//!   events ─> Reporter: Terminal (stderr), events::Record ─> JSON, JUnit, HTML, Prometheus
 //!             terminal: what is said when; rows: columns; bars: what moves; fold: many hosts, one line
 //! ```
 //!
@@ -14,11 +14,11 @@ pub mod fold;
 pub mod html;
 pub mod json;
 pub mod junit;
+pub mod log;
 pub mod output;
 pub mod plan;
 pub mod prometheus;
 pub mod prompt;
-pub mod record;
 pub mod rows;
 pub mod show;
 pub mod style;

@@ -1,6 +1,9 @@
 //! The two streams: stdout for data, stderr for everything else.
 
 use std::io::Write as _;
+use std::sync::{Mutex, PoisonError};
+
+use indicatif::MultiProgress;
 
 /// Whether colour is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -36,10 +39,22 @@ pub fn data(text: &str) -> std::io::Result<()> {
     }
 }
 
-/// Writes a line to stderr.
+/// What is drawn at the bottom of the terminal now.
+static BARS: Mutex<Option<MultiProgress>> = Mutex::new(None);
+
+/// Has lines stand above these bars from now on, or above none.
+pub(super) fn draws(bars: Option<MultiProgress>) {
+    *BARS.lock().unwrap_or_else(PoisonError::into_inner) = bars;
+}
+
+/// Writes a line to stderr, above the bars.
 pub fn say(line: &str) {
     // There is nobody left to tell when stderr is gone.
-    let _written = writeln!(anstream::stderr().lock(), "{line}");
+    let write = || drop(writeln!(anstream::stderr().lock(), "{line}"));
+    match &*BARS.lock().unwrap_or_else(PoisonError::into_inner) {
+        Some(bars) => bars.suspend(write),
+        None => write(),
+    }
 }
 
 /// Writes a question to stderr; its answer stands behind it.

@@ -5,9 +5,8 @@ use std::fmt::Write as _;
 use indexmap::IndexMap;
 
 use super::fold::by_value;
-use super::record::Record;
 use super::style::{BAD, CHANGE, DIM, paint, safe, safe_line, style_diff};
-use crate::events::{ChangeView, PlannedTask, PlannedVerdict};
+use crate::events::{ChangeView, PlannedTask, PlannedVerdict, Record};
 
 /// A task on the hosts that have it in their plan.
 struct Planned<'a> {
@@ -82,7 +81,7 @@ fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask) {
         PlannedVerdict::Runs(changes)
             if planned.notified_by.is_empty() && planned.pending_since.is_none() =>
         {
-            ("!", CHANGE, "runs every time: nothing says that it is done".to_owned(), changes)
+            ("!", CHANGE, "runs every time: nothing tells whether it is already done".to_owned(), changes)
         }
         PlannedVerdict::Runs(changes) => ("!", CHANGE, String::new(), changes),
         PlannedVerdict::Blocked(reason) => ("x", CHANGE, format!("blocked: {}", safe_line(reason)), &[]),

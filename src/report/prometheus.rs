@@ -1,12 +1,11 @@
-//! The result as a file for the textfile collector of Prometheus' `node_exporter` (domain K2).
+//! The result as a file for the textfile collector of Prometheus' `node_exporter`.
 //!
 //! ```text
 //!   provision verify INVENTORY --prometheus /var/lib/prometheus/node-exporter/provision.prom
 //! ```
 
-use super::record::{HostRecord, Record};
 use super::style::duration;
-use crate::events::{CheckStatus, HostStatus, PlannedVerdict};
+use crate::events::{CheckStatus, HostRecord, HostStatus, PlannedVerdict, Record};
 use crate::put;
 
 /// The run as metrics in Prometheus' text format.
@@ -27,7 +26,7 @@ pub fn text(record: &Record) -> String {
         head(
             &mut text,
             "provision_last_run_exit_code",
-            "Its exit code: 0 is well, 6 drift or a failed check.",
+            "Its exit code: 0 success, 6 drift or a failed check.",
         );
         put!(text, "provision_last_run_exit_code{{{run}}} {code}\n");
     }

@@ -110,7 +110,7 @@ impl Columns {
         } else {
             let mut row = Self::task_only(self.width, first, below, left);
             // A path is not broken where a smaller indent keeps it whole.
-            let longest = words(&text).map(|word| width_of(word.trim_end())).max().unwrap_or(0);
+            let longest = glued(&text).split(' ').map(width_of).max().unwrap_or(0);
             let indent = self.width.map_or(left + 2, |width| width.saturating_sub(longest).min(left + 2));
             row.below.extend(self.wrapped(&text, indent.max(INDENT), list));
             return row;
@@ -179,75 +179,37 @@ fn first_pieces(text: &str) -> String {
 
 /// How many hosts a folded list names, as far as it can be told.
 fn count_hosts(folded: &str) -> usize {
-    crate::inventory::hostlist::expand(folded).map_or(0, |hosts| hosts.len())
+    crate::hostlist::expand(folded).map_or(0, |hosts| hosts.len())
 }
+
+/// Stands for a space that breaks no line.
+const GLUE: &str = "\u{a0}";
 
 /// Breaks a list into lines behind its commas; pieces that are too long at their spaces.
 pub fn wrap_list(text: &str, room: usize) -> Vec<String> {
-    let room = room.max(8);
-    let mut lines = vec![String::new()];
-    for piece in text.split_inclusive(", ") {
-        if append(&mut lines, piece, room) {
-            continue;
-        }
-        if width_of(piece.trim_end()) <= room {
-            lines.push(piece.to_owned());
-        } else {
-            append_words(&mut lines, piece, room);
-        }
-    }
-    trimmed(lines)
+    let pieces = text.split_inclusive(", ").map(|piece| {
+        let whole = piece.trim_end();
+        let fits = width_of(whole) <= room.max(8);
+        if fits { piece.replacen(whole, &whole.replace(' ', GLUE), 1) } else { piece.to_owned() }
+    });
+    wrap(&pieces.collect::<String>(), room)
 }
 
 /// Breaks a text into lines at its spaces, and words that are too long anywhere.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
-    let mut lines = vec![String::new()];
-    append_words(&mut lines, text, room.max(8));
-    trimmed(lines)
+    let options = textwrap::Options::new(room.max(8))
+        .word_separator(textwrap::WordSeparator::AsciiSpace)
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    let glued = glued(text);
+    let lines = textwrap::wrap(&glued, options).into_iter();
+    lines.map(|line| line.trim_end().replace(GLUE, " ")).filter(|line| !line.is_empty()).collect()
 }
 
-fn append_words(lines: &mut Vec<String>, text: &str, room: usize) {
-    for word in words(text) {
-        if append(lines, word, room) {
-            continue;
-        }
-        let mut rest = word;
-        while width_of(rest.trim_end()) > room {
-            let (head, tail) = rest.split_at(byte_at(rest, room));
-            lines.push(head.to_owned());
-            rest = tail;
-        }
-        lines.push(rest.to_owned());
-    }
-}
-
-fn trimmed(lines: Vec<String>) -> Vec<String> {
-    lines.into_iter().map(|line| line.trim_end().to_owned()).filter(|line| !line.is_empty()).collect()
-}
-
-/// Words with the space behind them; a sign such as `+` stays with its word.
-fn words(text: &str) -> impl Iterator<Item = &str> {
-    let mut rest = text;
-    std::iter::from_fn(move || {
-        if rest.is_empty() {
-            return None;
-        }
-        let sign = if rest.as_bytes().get(1) == Some(&b' ') { 2 } else { 0 };
-        let end = rest.get(sign..).and_then(|tail| tail.find(' ')).map_or(rest.len(), |at| sign + at + 1);
-        let (word, tail) = rest.split_at_checked(end)?;
-        rest = tail;
-        Some(word)
-    })
-}
-
-fn append(lines: &mut [String], text: &str, room: usize) -> bool {
-    match lines.last_mut() {
-        Some(line) if width_of(line) + width_of(text.trim_end()) <= room => {
-            line.push_str(text);
-            true
-        }
-        _ => false,
-    }
+/// The text with each sign such as `+` stuck to its word.
+fn glued(text: &str) -> String {
+    let words = text.split_inclusive(' ');
+    words.map(|word| if word.len() == 2 { word.replace(' ', GLUE) } else { word.to_owned() }).collect()
 }
 
 /// The byte behind as many columns as fit, at least one character.

@@ -2,11 +2,11 @@
 //! are one. A run of one host has the times of its tasks too.
 
 use super::fold::by_value;
-use super::record::{HostRecord, Record, TaskRecord};
-use super::style::{BAD, CHANGE, DIM, GOOD, HINT, count, paint, safe, safe_line, seconds, style_diff};
+use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds, style_diff};
 use super::wording::summary;
-use crate::events::{HostStatus, Outcome};
+use crate::events::{HostRecord, HostStatus, Outcome, Record, TaskRecord};
 use crate::put;
+use crate::words::count;
 
 /// The run as text; `outputs` adds what the commands printed.
 pub fn text(record: &Record, outputs: bool) -> String {

@@ -83,11 +83,6 @@ pub fn seconds(seconds: f64) -> String {
     format!("{}h {:02}m", whole / 3600, whole / 60 % 60)
 }
 
-/// `1 host`, `2 hosts`.
-pub fn count(number: u64, noun: &str) -> String {
-    if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
-}
-
 /// Columns that a text takes on a terminal.
 pub fn width_of(text: &str) -> usize {
     console::measure_text_width(text)

@@ -7,8 +7,7 @@ use super::bars::{Bars, ROWS};
 use super::fold::{Folder, fold};
 use super::rows::{self, Columns, pad, wrap};
 use super::style::{
-    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, count, cut, paint, safe, safe_line, seconds, style_diff,
-    width_of,
+    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, cut, paint, safe, safe_line, seconds, style_diff, width_of,
 };
 use super::wording::{failure_lines, prefixed, summary, task_of};
 use super::{Reporter, output};
@@ -17,6 +16,7 @@ use crate::events::{
 };
 use crate::inventory::RECORDED;
 use crate::transport::quote;
+use crate::words::count;
 
 /// How long a line waits for other hosts to say the same, in seconds.
 const PATIENCE: f64 = 2.5;
@@ -37,7 +37,7 @@ pub enum Verbosity {
 
 /// What the display may use.
 #[derive(Debug, Clone, Copy)]
-pub struct Settings {
+pub struct TerminalSettings {
     /// How much is said.
     pub verbosity: Verbosity,
     /// Columns of the terminal; `None` does not cut.
@@ -88,7 +88,7 @@ impl Tone {
 /// Shows a run on stderr.
 #[derive(Debug)]
 pub struct Terminal {
-    settings: Settings,
+    settings: TerminalSettings,
     now: f64,
     hosts: usize,
     out: Out,
@@ -118,6 +118,7 @@ pub struct Terminal {
     command: String,
     inventory: String,
     options: Vec<String>,
+    log: Option<String>,
     bars: Option<Bars>,
     /// When it began to draw.
     began: Option<Instant>,
@@ -125,7 +126,7 @@ pub struct Terminal {
 
 impl Terminal {
     /// A display.
-    pub fn new(settings: Settings) -> Self {
+    pub fn new(settings: TerminalSettings) -> Self {
         Self {
             settings,
             now: 0.0,
@@ -153,14 +154,20 @@ impl Terminal {
             command: String::new(),
             inventory: String::new(),
             options: Vec::new(),
+            log: None,
             bars: None,
             began: None,
         }
     }
 
     /// A display that writes nowhere: [`Self::kept`] has its lines, with colour.
-    pub fn keeping(settings: Settings) -> Self {
-        Self { out: Out::Kept(String::new()), ..Self::new(Settings { progress: false, ..settings }) }
+    pub fn keeping(settings: TerminalSettings) -> Self {
+        Self { out: Out::Kept(String::new()), ..Self::new(TerminalSettings { progress: false, ..settings }) }
+    }
+
+    /// Names the log of the run where it ends badly.
+    pub fn name_log(&mut self, path: &camino::Utf8Path) {
+        self.log = Some(path.to_string());
     }
 
     /// What was shown, when the display keeps it.
@@ -187,13 +194,12 @@ impl Terminal {
     }
 
     fn print(&mut self, line: &str) {
-        match (&mut self.out, &self.bars) {
-            (Out::Kept(text), _) => {
+        match &mut self.out {
+            Out::Kept(text) => {
                 text.push_str(line);
                 text.push('\n');
             }
-            (Out::Stderr, Some(bars)) => bars.suspend(|| output::say(line)),
-            (Out::Stderr, None) => output::say(line),
+            Out::Stderr => output::say(line),
         }
     }
 
@@ -430,11 +436,7 @@ impl Terminal {
             self.phase(
                 "Pending",
                 Tone::Change,
-                &format!(
-                    "handler \"{}\" on {}: the next run that gets through runs it",
-                    safe(&handler),
-                    fold(&hosts)
-                ),
+                &format!("handler \"{}\" on {} waits for the next run", safe(&handler), fold(&hosts)),
                 None,
             );
         }
@@ -448,16 +450,22 @@ impl Terminal {
             let words = std::iter::once(&self.inventory).chain(&self.options);
             let words = words.map(|word| quote(word)).collect::<Vec<_>>().join(" ");
             let text = safe(&format!("provision {} {words} --hosts {hosts}", self.command));
-            let lead = "continue with: ";
-            let indent = " ".repeat(VERB + 2);
-            // A command is to be copied: it is never broken or cut.
-            let fits = |width: usize| indent.len() + lead.len() + width_of(&text) <= width;
-            if self.settings.width.is_none_or(fits) {
-                self.print(&format!("{indent}{}", paint(HINT, &format!("{lead}{text}"))));
-            } else {
-                self.print(&format!("{indent}{}", paint(HINT, lead.trim_end())));
-                self.print(&format!("  {}", paint(HINT, &text)));
-            }
+            self.whole("continue with: ", &text);
+        }
+        if let Some(log) = self.log.take().filter(|_| bad) {
+            self.whole("log: ", &safe(&log));
+        }
+    }
+
+    /// A line that is to be copied: it is never broken or cut.
+    fn whole(&mut self, lead: &str, text: &str) {
+        let indent = " ".repeat(VERB + 2);
+        let fits = |width: usize| indent.len() + lead.len() + width_of(text) <= width;
+        if self.settings.width.is_none_or(fits) {
+            self.print(&format!("{indent}{}", paint(HINT, &format!("{lead}{text}"))));
+        } else {
+            self.print(&format!("{indent}{}", paint(HINT, lead.trim_end())));
+            self.print(&format!("  {}", paint(HINT, text)));
         }
     }
 

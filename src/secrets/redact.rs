@@ -116,7 +116,7 @@ fn forms_of(value: &str) -> Vec<String> {
     for text in [value].into_iter().chain(lines).filter(|text| text.len() >= SHORTEST) {
         forms.push(text.to_owned());
         forms.extend(base64_forms(text.as_bytes()));
-        let hex = crate::plan::hex(text.as_bytes());
+        let hex = crate::words::hex(text.as_bytes());
         // As od and hexdump write it, too.
         let spaced: Vec<_> = hex.as_bytes().chunks(2).map(String::from_utf8_lossy).collect();
         let spaced = spaced.join(" ");

@@ -1,6 +1,7 @@
-# Runs a command of a playbook. Parameters: directory (or empty), number of variables, so many
-# `NAME=VALUE`, then `argv` and its words, or `script`, its interpreter and its text (base64).
+# Runs a command of a playbook. The directory may be empty; so many variables `NAME=VALUE` follow as their
+# number says. The kind is `argv`, with its words, or `script`, with its interpreter and its text (base64).
 # Variables are exported by the shell itself: nothing of them is ever seen in a process list.
+# Parameters: directory variables variable... kind [interpreter] [text] word...
 directory=$1
 variables=$2
 shift 2

@@ -1,7 +1,8 @@
 //! The shell texts that queries and changes are made of.
 //!
 //! POSIX `sh` for dash, bash and busybox; each is `shellcheck -s sh` clean (a test sees to it).
-//! Data arrives as positional parameters, never pasted.
+//! Data arrives as positional parameters, never pasted. The head of a resource's script names them in
+//! `# Parameters: `, in their order.
 
 /// A shell text below `src/shell`, with the lines that all of them start with.
 #[macro_export]

@@ -13,7 +13,7 @@ use serde_json::Value as Json;
 use super::expression::{self, Expr, ExprKind, Op, Step};
 use super::paths::PathUse;
 use super::shape::{Names, PathError, Segment, Shape};
-use crate::inventory::hostlist::TextError;
+use crate::config::TextError;
 
 /// Why a path has no value.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -242,7 +242,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
                     errors.push(different_types(expr, "in", &item, &Shape::Text, None));
                 }
                 Shape::Bool | Shape::Number | Shape::Null => {
-                    errors.push(wrong(b, format!("nothing can be `in` {}", list.name())));
+                    errors.push(wrong(b, format!("`in` cannot search {}", list.name())));
                 }
                 Shape::Any | Shape::Text | Shape::List(_) | Shape::Map(_) | Shape::Dict(_) => {}
             }
@@ -288,7 +288,7 @@ fn path<'a>(
                 Ok(Json::Number(number)) => {
                     match number.as_u64().and_then(|number| usize::try_from(number).ok()) {
                         Some(index) => Segment::Index(index),
-                        None => return Err(Ok(wrong(inner, format!("{number} is not a place in a list")))),
+                        None => return Err(Ok(wrong(inner, format!("{number} is not the index of a list")))),
                     }
                 }
                 Ok(other) => {
@@ -445,7 +445,7 @@ fn contains(expr: &Expr, item: &Json, list: &Json) -> Result<bool, TextError> {
         Json::String(text) => part.map(|part| text.contains(part)).ok_or_else(not_text),
         Json::Object(map) => part.map(|key| map.contains_key(key)).ok_or_else(not_text),
         Json::Null | Json::Bool(_) | Json::Number(_) => {
-            Err(wrong(expr, format!("nothing can be `in` {}", Shape::of(list).name())))
+            Err(wrong(expr, format!("`in` cannot search {}", Shape::of(list).name())))
         }
     }
 }
@@ -568,7 +568,7 @@ mod tests {
             ("list > 1", 0, 8, "compares"),
             ("list > list", 0, 11, "cannot order"),
             ("1 in list", 0, 9, "a number with a string"),
-            ("1 in mtu", 5, 8, "nothing can be"),
+            ("1 in mtu", 5, 8, "cannot search"),
             ("mtu | length == 1", 0, 3, "no length"),
             ("nope is defined", 0, 4, "`nope` is not defined"),
             ("list.x == 1", 0, 6, "is a list"),

@@ -12,7 +12,7 @@
 
 use serde_json::{Value as Json, json};
 
-use crate::inventory::hostlist::TextError;
+use crate::config::TextError;
 
 /// How deep an expression may nest.
 const MAX_DEPTH: usize = 48;
@@ -134,7 +134,7 @@ fn unexpected(token: &Token, start: usize, end: usize) -> TextError {
         Token::Mark("&") => {
             TextError::new(start, end, "`&` means nothing in a condition").help("write `and`")
         }
-        Token::Mark("|") => TextError::new(start, end, "only the filter `length` may stand in a condition"),
+        Token::Mark("|") => TextError::new(start, end, "a condition may use only the filter `length`"),
         Token::Mark(mark) => TextError::new(start, end, format!("`{mark}` is not expected here")),
         Token::Name(name) => TextError::new(start, end, format!("`{name}` is not expected here")),
         Token::Literal(value) => TextError::new(start, end, format!("`{value}` is not expected here")),
@@ -446,7 +446,11 @@ impl Parser {
                     let index = || literal.as_u64().and_then(|n| usize::try_from(n).ok()).map(Step::Index);
                     let step = literal.as_str().map(|key| Step::Key(key.to_owned())).or_else(index);
                     step.ok_or_else(|| {
-                        TextError::new(inner.start, inner.end, "this is neither a key nor a place in a list")
+                        TextError::new(
+                            inner.start,
+                            inner.end,
+                            "this is neither a key nor the index of a list",
+                        )
                     })?
                 } else {
                     Step::Dynamic(Box::new(inner))

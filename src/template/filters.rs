@@ -5,7 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value as Json;
 use tera::{Error, Kwargs, State, Tera, TeraResult, Value};
 
-use crate::inventory::hostlist;
+use crate::hostlist;
 
 /// Names and meanings of our filters, for the reference.
 pub const FILTERS: &[(&str, &str)] = &[

@@ -26,7 +26,7 @@ pub struct PathUse {
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Kind {
+enum TokenKind {
     Name,
     Text,
     Number,
@@ -35,7 +35,7 @@ enum Kind {
 
 #[derive(Debug, Clone, Copy)]
 struct Token<'a> {
-    kind: Kind,
+    kind: TokenKind,
     text: &'a str,
     start: usize,
     end: usize,
@@ -128,15 +128,15 @@ impl<'a> Lexer<'a> {
             }
             let Some(c) = trimmed.chars().next() else { return tokens };
             let (kind, len) = if matches!(c, '"' | '\'' | '`') {
-                (Kind::Text, quoted(trimmed, c))
+                (TokenKind::Text, quoted(trimmed, c))
             } else if c.is_ascii_digit() {
-                (Kind::Number, run(trimmed, |c| c.is_ascii_digit()))
+                (TokenKind::Number, run(trimmed, |c| c.is_ascii_digit()))
             } else if c.is_ascii_alphabetic() || c == '_' {
-                (Kind::Name, run(trimmed, |c| c.is_ascii_alphanumeric() || c == '_'))
+                (TokenKind::Name, run(trimmed, |c| c.is_ascii_alphanumeric() || c == '_'))
             } else {
                 let two = ["?.", "?[", "==", "!=", ">=", "<=", "//", "**"];
                 let len = if two.iter().any(|mark| trimmed.starts_with(mark)) { 2 } else { c.len_utf8() };
-                (Kind::Mark, len)
+                (TokenKind::Mark, len)
             };
             let text = trimmed.get(..len).unwrap_or(trimmed);
             tokens.push(Token { kind, text, start: self.at, end: self.at + text.len() });
@@ -258,7 +258,7 @@ impl Scan {
                 self.scopes.pop();
             }
             "set" | "set_global" => {
-                let Some(name) = rest.first().filter(|token| token.kind == Kind::Name) else { return };
+                let Some(name) = rest.first().filter(|token| token.kind == TokenKind::Name) else { return };
                 let value = rest.get(2..).unwrap_or(&[]);
                 let assigned = rest.get(1).is_some_and(|token| token.text == "=");
                 let binding = if assigned {
@@ -279,7 +279,7 @@ impl Scan {
     /// What the names of a `for` stand for.
     fn loop_names(&self, names: &[Token<'_>], target: &[Token<'_>]) -> BTreeMap<String, Binding> {
         let names: Vec<&str> =
-            names.iter().filter(|token| token.kind == Kind::Name).map(|token| token.text).collect();
+            names.iter().filter(|token| token.kind == TokenKind::Name).map(|token| token.text).collect();
         let element = match self.target(target) {
             Binding::Path(root, mut segments) => {
                 segments.push(Segment::Any);
@@ -337,8 +337,8 @@ impl Scan {
             let before = at.checked_sub(1).map_or("", word);
             match token.text {
                 // `.name` belongs to the path before it.
-                "." | "?." if token.kind == Kind::Mark => at += 1,
-                "[" | "?[" | "(" | "{" if token.kind == Kind::Mark => {
+                "." | "?." if token.kind == TokenKind::Mark => at += 1,
+                "[" | "?[" | "(" | "{" if token.kind == TokenKind::Mark => {
                     braces.push(token.text);
                     if token.text == "["
                         && let Some(bound) = self.comprehension(tokens, at)
@@ -347,7 +347,7 @@ impl Scan {
                         self.scopes.push(bound);
                     }
                 }
-                "]" | ")" | "}" if token.kind == Kind::Mark => {
+                "]" | ")" | "}" if token.kind == TokenKind::Mark => {
                     braces.pop();
                     if comprehensions.last() == Some(&at) {
                         comprehensions.pop();
@@ -355,10 +355,10 @@ impl Scan {
                     }
                 }
                 // What a comprehension binds was bound when its bracket opened.
-                "for" if token.kind == Kind::Name => {
+                "for" if token.kind == TokenKind::Name => {
                     at += tokens.iter().skip(at).position(|token| token.text == "in").unwrap_or(0);
                 }
-                "is" if token.kind == Kind::Name => {
+                "is" if token.kind == TokenKind::Name => {
                     // The name of a test follows.
                     at += 1 + usize::from(word(at + 1) == "not");
                 }
@@ -387,8 +387,8 @@ impl Scan {
         let mut start = None;
         for (i, token) in tokens.iter().enumerate().take(close).skip(open + 1) {
             match token.text {
-                "[" | "(" | "{" if token.kind == Kind::Mark => depth += 1,
-                "]" | ")" | "}" if token.kind == Kind::Mark => depth = depth.saturating_sub(1),
+                "[" | "(" | "{" if token.kind == TokenKind::Mark => depth += 1,
+                "]" | ")" | "}" if token.kind == TokenKind::Mark => depth = depth.saturating_sub(1),
                 "for" if depth == 0 => start = Some(i + 1),
                 "in" if depth == 0 && start.is_some() => {
                     let names = tokens.get(start?..i)?;
@@ -426,14 +426,14 @@ impl Scan {
 }
 
 fn is_variable(token: &Token<'_>) -> bool {
-    token.kind == Kind::Name && !KEYWORDS.contains(&token.text)
+    token.kind == TokenKind::Name && !KEYWORDS.contains(&token.text)
 }
 
 /// The place of the bracket that closes the one at `open`, or the end.
 fn closing(tokens: &[Token<'_>], open: usize) -> usize {
     let mut depth = 0_usize;
     for (i, token) in tokens.iter().enumerate().skip(open) {
-        if token.kind != Kind::Mark {
+        if token.kind != TokenKind::Mark {
             continue;
         }
         match token.text {
@@ -455,17 +455,19 @@ fn steps(tokens: &[Token<'_>], mut at: usize) -> (Vec<Segment>, usize) {
     let mut segments = Vec::new();
     while let Some(token) = tokens.get(at) {
         match token.text {
-            "." | "?." if token.kind == Kind::Mark => {
-                let Some(name) = tokens.get(at + 1).filter(|name| name.kind == Kind::Name) else { break };
+            "." | "?." if token.kind == TokenKind::Mark => {
+                let Some(name) = tokens.get(at + 1).filter(|name| name.kind == TokenKind::Name) else {
+                    break;
+                };
                 segments.push(Segment::Key(name.text.to_owned()));
                 at += 2;
             }
-            "[" | "?[" if token.kind == Kind::Mark => {
+            "[" | "?[" if token.kind == TokenKind::Mark => {
                 let close = closing(tokens, at);
                 let inner = tokens.get(at + 1..close.min(tokens.len())).unwrap_or(&[]);
                 segments.push(match inner {
-                    [key] if key.kind == Kind::Text => Segment::Key(unquote(key.text)),
-                    [index] if index.kind == Kind::Number => {
+                    [key] if key.kind == TokenKind::Text => Segment::Key(unquote(key.text)),
+                    [index] if index.kind == TokenKind::Number => {
                         index.text.parse().map_or(Segment::Any, Segment::Index)
                     }
                     _ => Segment::Any,

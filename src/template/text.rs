@@ -10,7 +10,7 @@ use super::condition::{Condition, Lookup, Missing, Unresolved};
 use super::filters;
 use super::paths::{self, PathUse};
 use super::shape::{Names, Shape};
-use crate::inventory::hostlist::TextError;
+use crate::config::TextError;
 
 /// Where a text finds its variables.
 pub trait Values: Lookup {

@@ -18,7 +18,7 @@ use tokio::time::Instant;
 use super::login::Master;
 use super::quote::quote;
 use super::run_dir::{RunDir, Socket};
-use super::ssh::Settings;
+use super::ssh::SshSettings;
 use super::ssh_config::{self, Client, ConfigError, File, Line};
 use super::{ConnectKind, TransportError, classify};
 use crate::disk;
@@ -107,7 +107,7 @@ impl Bastions {
         hosts: &[Host],
         dir: &Utf8Path,
         run: &RunDir,
-        settings: &Settings,
+        settings: &SshSettings,
         client: Client,
     ) -> Result<Option<usize>, TransportError> {
         let local = |error: &dyn std::fmt::Display| classify::connect(ConnectKind::Other, error.to_string());
@@ -136,7 +136,7 @@ impl Bastions {
         key: Key,
         dir: &Utf8Path,
         run: &RunDir,
-        settings: &Settings,
+        settings: &SshSettings,
         client: Client,
     ) -> std::io::Result<usize> {
         let index = self.list.len();
@@ -184,7 +184,7 @@ impl Bastions {
     }
 
     /// Sees to it that the jump host and those in front of it are open.
-    pub(super) async fn open(&self, index: usize, settings: &Settings) -> Result<(), TransportError> {
+    pub(super) async fn open(&self, index: usize, settings: &SshSettings) -> Result<(), TransportError> {
         let mut chain = Vec::new();
         let mut next = Some(index);
         while let Some(bastion) = next.and_then(|index| self.list.get(index)) {
@@ -241,6 +241,9 @@ impl Bastions {
 }
 
 impl Bastion {
+    #[tracing::instrument(
+        name = "login", level = "debug", skip_all, err(level = "debug"), fields(jump_host = self.name)
+    )]
     async fn log_in(&self, terminal: bool, deadline: Duration) -> Result<Master, TransportError> {
         let (socket, log) = (self.socket.path(), self.socket.log());
         let arguments = [

@@ -26,7 +26,7 @@ impl ByHost {
         hosts: &[Host],
         secrets: Secrets,
     ) -> Result<Self, TransportError> {
-        let ssh = if hosts.iter().any(|host| host.transport == TransportKind::Ssh) {
+        let ssh = if hosts.iter().any(|host| host.transport.is_ssh()) {
             Some(Ssh::start(settings, hosts, secrets.clone()).await?)
         } else {
             None

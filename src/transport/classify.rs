@@ -75,6 +75,18 @@ impl<'a> Words<'a> {
         Self { ssh: socket.words(), stderr, noise: "", sudo: false }
     }
 
+    /// Puts all of it into the log: an error has room for one line.
+    fn log(&self, status: Option<i32>) {
+        tracing::debug!(?status, sudo = self.sudo, "no login");
+        for (who, text) in
+            [("ssh", self.ssh.trim()), ("stderr", self.stderr.trim()), ("stdout", self.noise.trim())]
+        {
+            if !text.is_empty() {
+                tracing::debug!("{who} said: {text}");
+            }
+        }
+    }
+
     /// Lines that ssh made up itself. Where it quotes a server, whoever that is, the lines that follow
     /// may be of the quote: ssh does not escape line feeds. That line is the second part.
     fn own(&self) -> (Vec<&str>, Option<&str>) {
@@ -127,6 +139,7 @@ const TOO_MANY: &str = "Too many authentication failures";
 ///
 /// `status` is that of the local `ssh`: 255 is its own, anything else came from the host.
 pub(super) fn classify(status: Option<i32>, words: &Words<'_>, jump: bool) -> TransportError {
+    words.log(status);
     if words.sudo
         && status != Some(255)
         && let Some(error) = sudo::refusal(words.stderr)
@@ -144,7 +157,7 @@ pub(super) fn classify(status: Option<i32>, words: &Words<'_>, jump: bool) -> Tr
     }
     match (own, words.last()) {
         (true, Some(words)) => connect(ConnectKind::Other, words),
-        (true, None) => connect(ConnectKind::Closed, "ssh ended without a word".to_owned()),
+        (true, None) => connect(ConnectKind::Closed, "ssh ended without a message".to_owned()),
         (false, words) => connect(
             ConnectKind::NoShell,
             format!(
@@ -166,8 +179,9 @@ pub(super) fn is_crowded(error: &TransportError) -> bool {
 
 /// The deadline passed before the shell answered.
 pub(super) fn timed_out(deadline: std::time::Duration, words: &Words<'_>) -> TransportError {
+    words.log(None);
     if let Some(words) = last_line(words.noise, |_| true) {
-        let message = format!("the login shell took no command within {deadline:?}, it said: {words}");
+        let message = format!("the login shell accepted no command within {deadline:?}, it said: {words}");
         return connect(ConnectKind::NoShell, message);
     }
     let words = words.last().map(|line| format!(": {line}")).unwrap_or_default();
@@ -176,6 +190,7 @@ pub(super) fn timed_out(deadline: std::time::Duration, words: &Words<'_>) -> Tra
 
 /// The error behind a host shell that ended while a part ran.
 pub(super) fn ended(stderr: &str) -> TransportError {
+    tracing::debug!("the host shell ended; its last words:\n{stderr}");
     // The shell's own complaint is its last word: a bug of ours, not a lost connection.
     if let Some(line) = last_line(stderr, |_| true)
         && line.to_ascii_lowercase().contains("syntax error")
@@ -207,7 +222,7 @@ pub(super) fn stranger(expected: Expected, uid: &str, gid: &str) -> TransportErr
     let wanted = match expected {
         Expected::Root => "not root".to_owned(),
         Expected::User(wanted) => format!("and was user {wanted} before"),
-        Expected::Anyone => "and nobody knows why".to_owned(),
+        Expected::Anyone => "for an unknown reason".to_owned(),
     };
     connect(ConnectKind::WrongUser, format!("the host shell is user {uid} in group {gid}, {wanted}"))
 }

@@ -107,6 +107,10 @@ fn closed() -> TransportError {
 
 #[async_trait]
 impl Remote for LocalRemote {
+    #[tracing::instrument(
+        name = "exec", level = "debug", skip_all, err(level = "debug"),
+        fields(what = frame.name(), parts = frame.parts.len(), sent, received)
+    )]
     async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError> {
         let session = self.session.as_mut().ok_or_else(closed)?;
         match session.shell.run(frame, on_part).await {

@@ -59,6 +59,7 @@ impl Login {
         let own = ["-M", "-S", socket.path().as_str(), "-E", socket.log().as_str()].map(str::to_owned);
         arguments.splice(0..0, own);
         arguments.push(command.to_owned());
+        tracing::trace!("ssh {}", arguments.join(" "));
         let (process, stdout, stdin) = Process::start("ssh", &arguments)?;
         let session = Session { shell: HostShell::new(stdout, stdin), stderr: None, _mux: None };
         Ok((Self { process, socket }, session))
@@ -109,6 +110,7 @@ impl Login {
         self.process.end(grace).await;
     }
 
+    #[expect(clippy::disallowed_methods, reason = "what every script of a host is sent through")]
     async fn exec(&self, command: &str) -> Result<Child<Arc<Mux>>, openssh::Error> {
         let mux = Arc::new(Mux::resume_mux(self.socket.path().as_std_path().into(), None));
         mux.arc_raw_command(command)

@@ -7,8 +7,7 @@
 //!
 //! A [`Transport`] opens one [`Remote`] per host. A remote takes [`Frame`]s: shell text in
 //! named parts. Every part ends with a nonce and its status, so a cut frame runs nothing and a
-//! missing trailer is a lost connection, never a failed command. Only this module starts
-//! processes. It never decides what to run and never retries a command.
+//! missing trailer is a lost connection, never a failed command. It never decides what to run and never retries a command.
 
 use std::time::Duration;
 
@@ -41,7 +40,10 @@ pub(crate) use process::recorded_keys;
 pub(crate) use quote::quote;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};
-pub use ssh::{Settings as SshSettings, Ssh};
+pub use ssh::{Ssh, SshSettings};
+
+/// How long a login may take: TCP, become and host shell.
+pub const CONNECT: Duration = Duration::from_secs(15);
 
 /// One part of a frame: a script with its own deadline.
 #[derive(Debug, Clone)]
@@ -65,6 +67,13 @@ pub struct Frame {
     pub parts: Vec<Part>,
     /// What the placeholders in arguments stand for; put in by the writer and nowhere else.
     pub secrets: crate::secrets::Secrets,
+}
+
+impl Frame {
+    /// The name of its first part, for messages.
+    fn name(&self) -> &str {
+        self.parts.first().map_or("nothing", |part| &part.name)
+    }
 }
 
 /// How one part ended.

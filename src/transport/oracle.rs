@@ -152,14 +152,14 @@ struct Made {
 
 impl Made {
     async fn new(dir: &Utf8Path, config: &str, address: &str, ssh: Options) -> Self {
-        Self::with(dir, config, address, ssh, Settings::default()).await
+        Self::with(dir, config, address, ssh, SshSettings::default()).await
     }
 
-    async fn with(dir: &Utf8Path, config: &str, address: &str, ssh: Options, settings: Settings) -> Self {
+    async fn with(dir: &Utf8Path, config: &str, address: &str, ssh: Options, settings: SshSettings) -> Self {
         let mine = dir.join("mine");
         std::fs::write(&mine, config.replace("DIR", dir.as_str())).unwrap();
         let host = Host { ssh, address: address.to_owned(), ..host("node0") };
-        let settings = Settings {
+        let settings = SshSettings {
             runtime_dir: Some(dir.to_owned()),
             config_dir: Some(dir.to_owned()),
             user_files: vec![mine],
@@ -190,7 +190,7 @@ fn folder() -> tempfile::TempDir {
 
 /// The keys that are ours whatever the user's file says.
 fn ours() -> BTreeSet<String> {
-    let client = Client { connect_timeout: Duration::from_secs(15), session_type: true, accept_new: false };
+    let client = Client { connect_timeout: CONNECT, session_type: true, accept_new: false };
     client.common().iter().map(|(key, _)| key.to_lowercase()).collect()
 }
 
@@ -295,7 +295,7 @@ fn the_guide_lists_what_is_ours() {
 async fn keys_are_looked_at_in_a_file_of_ours_only() {
     let folder = folder();
     let dir = Utf8Path::from_path(folder.path()).unwrap();
-    let settings = || Settings { accept_new: true, ..Settings::default() };
+    let settings = || SshSettings { accept_new: true, ..SshSettings::default() };
     let keys =
         Options { known_hosts: Some("/ours".into()), jump: vec!["bastion".into()], ..Options::default() };
     let made = Made::with(dir, "", "gpu0", keys, settings()).await;

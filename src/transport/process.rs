@@ -1,4 +1,4 @@
-//! Local processes: the only place of the program that starts any.
+//! The local processes of logins, and what `ssh` and its helpers say.
 
 use std::io::Read as _;
 use std::path::Path;
@@ -12,6 +12,7 @@ use tokio::process::{Child, ChildStdin, ChildStdout, Command};
 use tokio::task::JoinHandle;
 
 use super::bounded::Bounded;
+use crate::process;
 
 /// A child with captured standard error. Dropping it kills it.
 #[derive(Debug)]
@@ -44,7 +45,7 @@ impl Process {
     }
 
     fn spawn_deaf(mut command: Command) -> std::io::Result<Self> {
-        command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped()).kill_on_drop(true);
+        command.stderr(Stdio::piped()).kill_on_drop(true);
         let mut child = command.spawn()?;
         let stderr = child.stderr.take().ok_or_else(|| std::io::Error::other("a pipe is missing"))?;
         Ok(Self { child, stderr: Capture::new(stderr) })
@@ -87,16 +88,18 @@ impl Process {
     }
 }
 
-#[expect(clippy::disallowed_methods, reason = "the one place that starts local processes")]
 fn command(program: &str) -> Command {
-    Command::new(program)
+    process::command(program).into()
 }
+
+/// How long a question to a local program may take.
+const DEADLINE: Duration = Duration::from_secs(10);
 
 /// What `ssh -G` says: what its files make of these arguments.
 pub(super) async fn ask_ssh(arguments: &[String]) -> std::io::Result<String> {
-    let mut ssh = command("ssh");
-    ssh.arg("-G").args(arguments).stdin(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-    Ok(String::from_utf8_lossy(&ssh.output().await?.stdout).into_owned())
+    let mut ssh = process::heard("ssh");
+    ssh.arg("-G").args(arguments);
+    Ok(String::from_utf8_lossy(&process::run_aside(ssh, DEADLINE).await?.stdout).into_owned())
 }
 
 /// The standard error of a session, bounded.
@@ -110,6 +113,7 @@ impl Capture {
     pub(super) fn new(mut stream: impl AsyncRead + Send + Unpin + 'static) -> Self {
         let text = Arc::new(Mutex::new(Bounded::new(16 * 1024)));
         let shared = Arc::clone(&text);
+        #[expect(clippy::disallowed_methods, reason = "a full pipe would stop the process")]
         let task = tokio::spawn(async move {
             let mut chunk = vec![0; 4096];
             while let Ok(length @ 1..) = stream.read(&mut chunk).await {
@@ -142,10 +146,9 @@ impl Drop for Capture {
 pub(super) async fn exit_master(socket: &camino::Utf8Path) {
     // Most masters went with their run, and a process for each would cost more than the question.
     if tokio::net::UnixStream::connect(socket).await.is_ok() {
-        let mut ssh = command("ssh");
+        let mut ssh = process::command("ssh");
         ssh.args(["-F", "/dev/null", "-S", socket.as_str(), "-O", "exit", "master"]);
-        ssh.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).kill_on_drop(true);
-        drop(tokio::time::timeout(Duration::from_secs(5), ssh.status()).await);
+        drop(process::run_aside(ssh, Duration::from_secs(5)).await);
     }
 }
 
@@ -160,9 +163,9 @@ pub(crate) async fn recorded_keys(file: &camino::Utf8Path, name: &str) -> std::i
         Err(error) if error.kind() == std::io::ErrorKind::NotFound => return Ok(String::new()),
         Err(error) => return Err(error),
     }
-    let mut keygen = command("ssh-keygen");
-    keygen.args(["-F", name, "-f", file.as_str()]).stdin(Stdio::null()).kill_on_drop(true);
-    let output = keygen.output().await?;
+    let mut keygen = process::heard("ssh-keygen");
+    keygen.args(["-F", name, "-f", file.as_str()]);
+    let output = process::run_aside(keygen, DEADLINE).await?;
     match output.status.code() {
         Some(0) => Ok(String::from_utf8_lossy(&output.stdout).into_owned()),
         Some(1) => Ok(String::new()),
@@ -178,6 +181,7 @@ const PIECE: u64 = 64 << 10;
 ///
 /// # Errors
 /// When there is no `ssh`.
+#[expect(clippy::disallowed_methods, reason = "where the local `ssh` is")]
 pub(super) fn ssh_has_session_type() -> std::io::Result<bool> {
     let path = std::env::var_os("PATH").unwrap_or_default();
     let program = std::env::split_paths(&path).map(|folder| folder.join("ssh")).find(|file| file.is_file());
@@ -189,11 +193,9 @@ pub(super) fn ssh_has_session_type() -> std::io::Result<bool> {
 
 /// Asks `ssh` itself: an old one, one that may not be read, or a script around it.
 fn ask_for_session_type() -> std::io::Result<bool> {
-    #[expect(clippy::disallowed_methods, reason = "local processes are started here")]
-    let mut ssh = std::process::Command::new("ssh");
+    let mut ssh = process::command("ssh");
     ssh.args(["-G", "-F", "/dev/null", "-o", "SessionType=default", "host"]);
-    let status = ssh.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null()).status()?;
-    Ok(status.success())
+    Ok(process::run(&mut ssh, b"", DEADLINE)?.status.success())
 }
 
 /// Whether a file holds a word; in pieces, for fresh memory costs more than the search.

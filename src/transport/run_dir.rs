@@ -42,7 +42,7 @@ impl RunDir {
                 let base = Utf8PathBuf::from(format!("/tmp/provision-{uid}"));
                 disk::private_directory(&base).map_err(|error| {
                     io::Error::other(format!(
-                        "cannot use {base}: {error}; XDG_RUNTIME_DIR names another directory for sockets"
+                        "cannot use {base}: {error}; set XDG_RUNTIME_DIR to another directory for sockets"
                     ))
                 })?;
                 base

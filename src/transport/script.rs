@@ -42,25 +42,49 @@ pub struct Script {
     pub text: Cow<'static, str>,
     /// Its positional parameters.
     pub args: Vec<Arg>,
+    /// What the head of the text calls each of them, for tests and readers: hosts do not get it. Empty
+    /// for one without a name.
+    pub names: Vec<&'static str>,
 }
 
 impl Script {
     /// A script without data.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self { text: text.into(), args: Vec::new() }
+        Self { text: text.into(), args: Vec::new(), names: Vec::new() }
     }
 
     /// Adds one parameter.
     #[must_use]
-    pub fn arg(mut self, arg: impl Into<Arg>) -> Self {
-        self.args.push(arg.into());
-        self
+    pub fn arg(self, arg: impl Into<Arg>) -> Self {
+        self.named("", arg)
     }
 
     /// Adds parameters.
     #[must_use]
-    pub fn args<A: Into<Arg>>(mut self, args: impl IntoIterator<Item = A>) -> Self {
+    pub fn args<A: Into<Arg>>(self, args: impl IntoIterator<Item = A>) -> Self {
+        self.list("", args)
+    }
+
+    /// Adds the parameter that the head of the text calls so.
+    #[must_use]
+    pub fn named(self, name: &'static str, arg: impl Into<Arg>) -> Self {
+        self.list(name, [arg])
+    }
+
+    /// Adds the parameters that the head of the text calls `NAME...`.
+    #[must_use]
+    pub fn list<A: Into<Arg>>(mut self, name: &'static str, args: impl IntoIterator<Item = A>) -> Self {
         self.args.extend(args.into_iter().map(Into::into));
+        self.names.resize(self.args.len(), name);
+        self
+    }
+
+    /// Goes on with the text and the parameters of another one; this one takes its own away.
+    #[must_use]
+    pub fn then(mut self, next: Self) -> Self {
+        self.text = format!("{}{}", self.text, next.text).into();
+        self.args.extend(next.args);
+        self.names.extend(next.names);
         self
     }
 }

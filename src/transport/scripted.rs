@@ -136,6 +136,8 @@ pub struct Sent {
     pub part: String,
     /// The script's text and its data, one per line, unencoded and with secrets unrevealed.
     pub text: String,
+    /// What runs before the parts of its frame.
+    pub prelude: String,
 }
 
 type Answer = dyn Fn(&Sent) -> Option<Reply> + Send + Sync;
@@ -214,8 +216,9 @@ impl Scripted {
         self.book.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn ask(&self, host: &str, part: &str, text: String) -> Reply {
-        let sent = Sent { host: host.to_owned(), part: part.to_owned(), text };
+    fn ask(&self, host: &str, part: &str, text: String, prelude: &str) -> Reply {
+        let (host_name, part_name, prelude) = (host.to_owned(), part.to_owned(), prelude.to_owned());
+        let sent = Sent { host: host_name, part: part_name, text, prelude };
         let own = self.answer.as_ref().and_then(|answer| answer(&sent));
         let mut book = self.book();
         let listed = match own {
@@ -231,7 +234,7 @@ impl Scripted {
 
     /// For what is no part: waits and fails as told.
     async fn act(&self, host: &str, what: &str, text: String, limit: Duration) -> Result<(), TransportError> {
-        let reply = self.ask(host, what, text);
+        let reply = self.ask(host, what, text, "");
         if reply.hang {
             tokio::time::sleep(limit).await;
             let message = format!("no answer within {limit:?}");
@@ -294,14 +297,14 @@ struct ScriptedRemote {
 }
 
 impl ScriptedRemote {
-    fn shut(&mut self) {
+    fn close_session(&mut self) {
         if std::mem::take(&mut self.open) {
             self.scripted.book().open -= 1;
         }
     }
 
-    async fn part(&mut self, index: usize, part: &Part) -> Result<PartEnd, TransportError> {
-        let reply = self.scripted.ask(&self.host, &part.name, readable(&part.script));
+    async fn part(&mut self, index: usize, part: &Part, prelude: &str) -> Result<PartEnd, TransportError> {
+        let reply = self.scripted.ask(&self.host, &part.name, readable(&part.script), prelude);
         let delay =
             if reply.hang { part.deadline } else { Duration::from_millis(reply.after_ms).min(part.deadline) };
         self.state = State::Stuck;
@@ -337,7 +340,7 @@ impl Remote for ScriptedRemote {
             State::Lost => return Err(TransportError::Lost { message: "as scripted".to_owned() }),
         }
         for (index, part) in frame.parts.iter().enumerate() {
-            on_part(self.part(index, part).await?);
+            on_part(self.part(index, part, &frame.prelude).await?);
         }
         Ok(())
     }
@@ -368,16 +371,16 @@ impl Remote for ScriptedRemote {
 
     async fn close(&mut self) {
         if self.open {
-            self.scripted.ask(&self.host, "close", String::new());
+            self.scripted.ask(&self.host, "close", String::new(), "");
         }
-        self.shut();
+        self.close_session();
         self.state = State::Lost;
     }
 }
 
 impl Drop for ScriptedRemote {
     fn drop(&mut self) {
-        self.shut();
+        self.close_session();
     }
 }
 
@@ -396,7 +399,7 @@ mod tests {
         Frame { parts: names.iter().map(part).collect(), ..Frame::default() }
     }
 
-    const DEADLINE: Duration = Duration::from_secs(15);
+    const DEADLINE: Duration = crate::transport::CONNECT;
 
     async fn run(
         remote: &mut dyn Remote,

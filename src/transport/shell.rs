@@ -52,8 +52,8 @@ pub(super) struct HostShell {
     nonce: String,
     sequence: u64,
     state: State,
-    /// The frame that was sent behind the greeting.
-    ahead: bool,
+    /// Bytes of the frame that was sent behind the greeting.
+    ahead: Option<usize>,
     identity: Identity,
     /// What came before the first answer.
     noise: Bounded,
@@ -83,7 +83,7 @@ impl HostShell {
             nonce,
             sequence: 0,
             state: State::Fresh,
-            ahead: false,
+            ahead: None,
             identity: Identity::default(),
             noise: Bounded::new(4096),
             chunk: vec![0; CHUNK],
@@ -110,9 +110,10 @@ impl HostShell {
     ) -> Result<Identity, ShellError> {
         let mut text = wire::greeting(&self.nonce, expected);
         if let Some(frame) = ahead {
-            text.push_str(&wire::render(frame, &self.nonce, self.sequence + 1).map_err(ShellError::Other)?);
+            let frame = wire::render(frame, &self.nonce, self.sequence + 1).map_err(ShellError::Other)?;
+            text.push_str(&frame);
             self.sequence += 1;
-            self.ahead = true;
+            self.ahead = Some(frame.len());
         }
         match self.answer(&text).await? {
             Line::Ready(identity) => {
@@ -199,13 +200,16 @@ impl HostShell {
         if frame.parts.is_empty() {
             return Ok(());
         }
-        let text = if std::mem::take(&mut self.ahead) {
+        let ahead = self.ahead.take();
+        let text = if ahead.is_some() {
             String::new()
         } else {
             let text = wire::render(frame, &self.nonce, self.sequence + 1).map_err(ShellError::Other)?;
             self.sequence += 1;
             text
         };
+        let (exec, mut received) = (tracing::Span::current(), 0);
+        exec.record("sent", ahead.unwrap_or(text.len()));
         self.state = State::Busy;
         let Self { reader, writer, parser, sequence, chunk, .. } = self;
         let write = async {
@@ -252,12 +256,17 @@ impl HostShell {
                         () = &mut write, if !written => written = true,
                         read = reader.read(chunk) => match read {
                             Ok(0) | Err(_) => return Err(ShellError::Ended),
-                            Ok(length) => parser.push(chunk.get(..length).unwrap_or_default()),
+                            Ok(length) => {
+                                received += length;
+                                parser.push(chunk.get(..length).unwrap_or_default());
+                            }
                         },
                     },
                 }
             };
             let (output, dropped) = output.finish();
+            exec.record("received", received);
+            tracing::trace!(part = part.name, status, bytes = output.len(), dropped, "part");
             on_part(PartEnd { index, status, output, dropped });
         }
         self.state = State::Idle;
@@ -302,6 +311,7 @@ mod tests {
         (shell, theirs, nonce)
     }
 
+    #[expect(clippy::disallowed_methods, reason = "the other side of what is tested")]
     #[tokio::test(start_paused = true)]
     async fn every_part_has_its_own_deadline() {
         let (mut shell, mut theirs, nonce) = started().await;

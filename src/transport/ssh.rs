@@ -22,9 +22,12 @@ use super::shell::ShellError;
 use super::ssh_config::{self, Client, File};
 use super::sudo::Way;
 use super::wire::Expected;
-use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue};
+use super::{
+    CONNECT, ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue,
+};
+use crate::backoff::Backoff;
 use crate::disk;
-use crate::inventory::{Host, TransportKind};
+use crate::inventory::Host;
 use crate::secrets::Secrets;
 
 /// How long a second session or a new login may take when a shell hangs.
@@ -34,7 +37,7 @@ const GRACE: Duration = Duration::from_secs(1);
 
 /// What a run decides about its logins.
 #[derive(Debug, Clone)]
-pub struct Settings {
+pub struct SshSettings {
     /// `$XDG_RUNTIME_DIR`; sockets go below it, else below /tmp.
     pub runtime_dir: Option<Utf8PathBuf>,
     /// Where the `ssh_config` of the run is written, to be kept with its journal; else it goes
@@ -55,13 +58,13 @@ pub struct Settings {
     pub accept_new: bool,
 }
 
-impl Default for Settings {
+impl Default for SshSettings {
     fn default() -> Self {
         Self {
             runtime_dir: None,
             config_dir: None,
             user_files: vec!["~/.ssh/config".into(), "/etc/ssh/ssh_config".into()],
-            connect_timeout: Duration::from_secs(15),
+            connect_timeout: CONNECT,
             logins: 64,
             ramp: 8,
             terminal: false,
@@ -78,7 +81,7 @@ pub struct Ssh {
 
 #[derive(Debug)]
 struct Shared {
-    settings: Settings,
+    settings: SshSettings,
     secrets: Secrets,
     client: Client,
     config: Utf8PathBuf,
@@ -107,7 +110,11 @@ impl Ssh {
     ///
     /// # Errors
     /// When a value of the inventory cannot stand in an `ssh_config`, or nothing can be written.
-    pub async fn start(settings: Settings, hosts: &[Host], secrets: Secrets) -> Result<Self, TransportError> {
+    pub async fn start(
+        settings: SshSettings,
+        hosts: &[Host],
+        secrets: Secrets,
+    ) -> Result<Self, TransportError> {
         let dir = RunDir::create(settings.runtime_dir.as_deref()).map_err(local)?;
         login::end_leftovers(&dir).await;
         let session_type = process::ssh_has_session_type().map_err(|error| {
@@ -165,7 +172,7 @@ impl Shared {
             "`ssh -F THIS_FILE ADDRESS` logs in as the run did. A name of the inventory does, too, where your own\n\
              # files say the same of the name and the address.",
         );
-        let over_ssh = || hosts.iter().filter(|host| host.transport == TransportKind::Ssh);
+        let over_ssh = || hosts.iter().filter(|host| host.transport.is_ssh());
         let mut uses: BTreeMap<&str, usize> = BTreeMap::new();
         for host in over_ssh() {
             for word in BTreeSet::from([host.address.as_str(), host.name.as_str()]) {
@@ -223,6 +230,7 @@ impl Shared {
 
     /// Logs in and greets the host shell; again where sshd has too many logins under way. Such a one
     /// ends before anything is sent, so nothing is done twice.
+    #[tracing::instrument(name = "login", level = "debug", skip_all, err(level = "debug"), fields(host = host.name))]
     async fn log_in(
         self: &Arc<Self>,
         host: &Host,
@@ -230,12 +238,12 @@ impl Shared {
         deadline: Duration,
         ahead: Option<&Frame>,
     ) -> Result<(Login, Session), TransportError> {
-        let mut ramp = Ramp::default();
+        let mut ramp = Ramp::new();
         loop {
             match self.log_in_once(host, way, ramp.left(deadline), ahead).await {
                 Err(error) if classify::is_crowded(&error) => match ramp.pause(deadline) {
                     Some(pause) => {
-                        tracing::debug!(host = %host.name, %error, ?pause, "too many logins there");
+                        tracing::debug!(%error, ?pause, "too many logins there");
                         tokio::time::sleep(pause).await;
                     }
                     None => return Err(error),
@@ -287,13 +295,17 @@ impl Shared {
 
 /// Pauses between logins to a server that refuses them for a while (`MaxStartups`): longer and longer,
 /// each of another length, so that those who were refused together do not come back together.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 struct Ramp {
     began: Option<tokio::time::Instant>,
-    tries: u32,
+    backoff: Backoff,
 }
 
 impl Ramp {
+    fn new() -> Self {
+        Self { began: None, backoff: Backoff::new(Duration::from_millis(100), Duration::from_millis(1600)) }
+    }
+
     /// What is left of the time that a login may take.
     fn left(&self, deadline: Duration) -> Duration {
         self.began.map_or(deadline, |began| deadline.saturating_sub(began.elapsed()))
@@ -303,8 +315,7 @@ impl Ramp {
     fn pause(&mut self, deadline: Duration) -> Option<Duration> {
         // Waiting for one's turn before the first answer was no delay of the host.
         self.began.get_or_insert_with(tokio::time::Instant::now);
-        let longest = Duration::from_millis(100 << self.tries.min(4));
-        self.tries += 1;
+        let longest = self.backoff.pause();
         // The last bits of such an id are random.
         let random = uuid::Uuid::now_v7().as_u128() & 0xff;
         let pause = longest / 2 + longest * u32::try_from(random).unwrap_or(0) / 255;
@@ -352,6 +363,10 @@ fn closed() -> TransportError {
 
 #[async_trait]
 impl Remote for SshRemote {
+    #[tracing::instrument(
+        name = "exec", level = "debug", skip_all, err(level = "debug"),
+        fields(what = frame.name(), parts = frame.parts.len(), sent, received)
+    )]
     async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError> {
         let session = self.session.as_mut().ok_or_else(closed)?;
         match session.shell.run(frame, on_part).await {

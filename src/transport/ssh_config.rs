@@ -236,7 +236,7 @@ mod tests {
     use crate::transport::testing::run;
 
     const CLIENT: Client =
-        Client { connect_timeout: Duration::from_secs(15), session_type: true, accept_new: false };
+        Client { connect_timeout: crate::transport::CONNECT, session_type: true, accept_new: false };
 
     fn full() -> Ssh {
         Ssh {

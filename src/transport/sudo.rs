@@ -96,7 +96,7 @@ pub(super) fn refused(words: &str) -> TransportError {
     } else if said(&["a password is required"]) {
         let help =
             "give one with `--ask-become-pass` or `become: { method: sudo, password: { secret: NAME } }`";
-        (ConnectKind::SudoPassword, format!("sudo wants a password and there is none: {help}"))
+        (ConnectKind::SudoPassword, format!("sudo wants a password and none was given: {help}"))
     } else {
         (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
     };

@@ -346,6 +346,13 @@ mod tests {
 
     const NONCE: &str = "0123456789abcdef0123456789abcdef";
 
+    #[test]
+    fn a_nonce_is_long_and_like_no_other() {
+        let nonces: std::collections::BTreeSet<String> = (0..1000).map(|_| nonce()).collect();
+        assert_eq!(nonces.len(), 1000);
+        assert!(nonces.iter().all(|nonce| nonce.len() == 32 && nonce.bytes().all(|c| c.is_ascii_hexdigit())));
+    }
+
     fn frame(scripts: &[Script]) -> Frame {
         let part = |script: &Script| Part {
             name: "test".to_owned(),

@@ -63,7 +63,7 @@ async fn a_reboot_is_proven_by_its_boot_id_and_the_next_task_runs() {
         let Outcome::Changed { changes, output } = ran.outcome(host, "boot") else {
             panic!("{:?}", ran.record)
         };
-        assert_eq!(changes[0].summary, "~ reboot (kernel 6.1 runs, 6.2 is installed)");
+        assert_eq!(changes[0].summary, "~ reboot (kernel 6.1 is running, but 6.2 is installed)");
         assert!(output.contains("boot id one -> two"), "{output}");
         assert!(matches!(ran.outcome(host, "after"), Outcome::Ran { .. }));
         // What was notified runs before, and once.
@@ -77,6 +77,31 @@ async fn a_reboot_is_proven_by_its_boot_id_and_the_next_task_runs() {
             .collect();
         assert_eq!(order, ["handler", "reboot"]);
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reboot_that_was_notified_comes_after_all_other_handlers() {
+    let playbook = "
+name: r
+tasks:
+  - name: change
+    command: { run: [edit, it] }
+    notify: [boot, tell]
+handlers:
+  - name: boot
+    reboot: {}
+  - name: tell
+    command: { run: [reload, it] }
+";
+    let transport = kernels(|_| None);
+    let ran = apply(&world(ALLOW, playbook), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    let sent: Vec<_> = transport.sent().into_iter().filter(|sent| sent.host == "gpu0").collect();
+    let told = sent.iter().position(|sent| sent.part == "task" && sent.text.contains("reload"));
+    let boots: Vec<_> = (0..sent.len()).filter(|at| sent[*at].part == "reboot").collect();
+    assert_eq!(boots.len(), 1);
+    assert!(told.is_some_and(|told| told < boots[0]), "{told:?} {boots:?}");
+    assert!(ran.record.hosts["gpu0"].handlers.is_empty());
 }
 
 #[tokio::test(start_paused = true)]
@@ -108,7 +133,7 @@ async fn without_leave_nothing_is_rebooted_and_the_end_says_so() {
     let transport = kernels(|_| None);
     let ran = apply(&world("{}", REBOOT), &transport).await;
     let Outcome::Blocked(reason) = ran.outcome("gpu0", "boot") else { panic!() };
-    assert!(reason.contains("reboot pending (kernel 6.1 runs, 6.2 is installed)"), "{reason}");
+    assert!(reason.contains("reboot pending (kernel 6.1 is running, but 6.2 is installed)"), "{reason}");
     assert!(matches!(ran.outcome("gpu0", "after"), Outcome::Ran { .. }), "others go on");
     assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
     assert!(!ran.record.hosts["gpu3"].reboot.is_empty());
@@ -194,6 +219,9 @@ tasks:
 /// What the timer says of hosts whose logins carry small packets only.
 const STUCK: &str = "undone\n\n";
 
+/// What the timer says of hosts that let nobody in while the change is in force.
+const CLOSED: &str = "confirmed\n\n";
+
 /// Hosts without the rule, until it is written and not taken back; `confirm` is what the timer says.
 fn guarded(confirm: &'static str) -> Scripted {
     let written: Mutex<BTreeSet<String>> = Mutex::default();
@@ -220,6 +248,9 @@ fn guarded(confirm: &'static str) -> Scripted {
                 Some(Reply::default().output(if has("undo") { "undone\n" } else { confirm }))
             }
             "guard" => Some(Reply::default().output("armed\n")),
+            "open" if confirm == CLOSED && written.contains(&sent.host) => {
+                Some(Reply::default().fail(ConnectKind::SudoRefused).output("sudo: no"))
+            }
             "carry" if confirm == STUCK => Some(Reply::default().hang()),
             "carry" => Some(Reply::default().output("x".repeat(20_000))),
             _ => None,
@@ -252,6 +283,48 @@ async fn a_change_that_no_new_login_confirms_is_taken_back() {
         "{failure:?}"
     );
     assert_eq!(ran.report.stats.ok, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_still_open_takes_the_change_back_at_once() {
+    let began = tokio::time::Instant::now();
+    let ran = apply(&world("{}", SUDOERS), &guarded(CLOSED)).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "rule") else { panic!("{:?}", ran.record) };
+    let told = "no new login was possible after the change: sudo: no; it was taken back";
+    assert_eq!(failure.message, told);
+    assert!(began.elapsed() < Duration::from_secs(40), "{:?}", began.elapsed());
+    // A login that works a little later confirms it all the same.
+    let transport = guarded("confirmed\n");
+    transport.first(Reply::open().on("gpu0").fail(ConnectKind::SudoRefused).output("sudo: no").times(3));
+    transport.first(Reply::open().on("gpu0").times(1));
+    let ran = apply(&world("{}", SUDOERS), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_could_not_be_taken_back_is_not_changed() {
+    for (reply, told) in [
+        (Reply::part("guard").lose(), "not changed, because the host could not take the change back later"),
+        (Reply::part("guard").hang(), "not changed, because the host could not take the change back later"),
+        (
+            Reply::part("guard").output("no timer\n"),
+            "not changed, because the host could not take the change back later: no timer",
+        ),
+    ] {
+        let lost = reply.lose;
+        let transport = healthy();
+        transport.first(
+            Reply::part("file")
+                .output("absent /etc/sudoers.d/ops\nstat 0:0:41ed:4096:7:1:1:/etc/sudoers.d\n"),
+        );
+        transport.first(reply);
+        let ran = apply(&world("{}", SUDOERS), &transport).await;
+        let Outcome::Failed(failure) = ran.outcome("gpu0", "rule") else { panic!("{:?}", ran.record) };
+        assert!(failure.message.starts_with(told), "{failure:?}");
+        let parts = transport.parts("gpu0");
+        assert!(!parts.iter().any(|part| part == "task"), "{parts:?}");
+        assert_eq!(parts.iter().filter(|part| *part == "guard").count(), if lost { 4 } else { 1 });
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -363,9 +436,6 @@ tasks:
     else {
         panic!("{:?}", ran.record.hosts["gpu0"])
     };
-    assert_eq!(
-        changes[0].summary,
-        "~ reboot (the installed ib_core waits for a boot, another one is loaded)"
-    );
+    assert_eq!(changes[0].summary, "~ reboot (other versions of modules are loaded than installed: ib_core)");
     assert!(matches!(ran.outcome("gpu0", "nvidia-peermem"), Outcome::Changed { .. }));
 }

@@ -185,7 +185,7 @@ async fn a_question_without_an_answer_is_a_failure() {
     for (ask, reply, message) in [
         (ASK, says("no\n").status(3), "`question` ended with status 3"),
         (ASK, says("").hang(), "gave no answer within 20s"),
-        (json.as_str(), says("{\"a\": "), "what `question` printed is not JSON: EOF while parsing"),
+        (json.as_str(), says("{\"a\": "), "the output of `question` is not JSON: EOF while parsing"),
     ] {
         let transport = asked(reply.clone(), reply);
         let ran = apply(&world("{}", &playbook(&[ask, TELL])), &transport).await;

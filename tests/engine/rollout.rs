@@ -203,6 +203,7 @@ async fn a_host_that_ends_in_an_early_stage_ends_once() {
     assert_eq!(sums(&ran), [2, 1, 1, 0]);
 }
 
+#[expect(clippy::disallowed_methods, reason = "the other side of what is tested")]
 #[tokio::test(start_paused = true)]
 async fn ctrl_c_leaves_what_waits_and_what_it_cut() {
     let transport = healthy();

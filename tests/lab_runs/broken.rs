@@ -166,7 +166,7 @@ fn a_task_that_may_not_be_ended_goes_on_after_its_deadline() {
     for (name, conduct) in [("kill", "on_deadline: kill"), ("user", "become_user: provision")] {
         node.sh("install -m 666 /dev/null /root/killed; chmod 755 /root");
         let site = lab.site(name, &task(conduct, "killed"));
-        site.run("apply", &[]).expect(5).says("no end within its deadline of 2s");
+        site.run("apply", &[]).expect(5).says("not finished within its deadline of 2s");
         node.sh("! pgrep -fx 'sleep 6'");
         assert_eq!(node.sh("cat /root/killed"), "begun", "{name}");
     }

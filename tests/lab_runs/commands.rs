@@ -98,7 +98,7 @@ tasks:
         .shows("--- n1  (status 3) ---");
     site.run("exec", &["--hosts", "n2", "--timeout", "2", "--", "sleep", "60"])
         .expect(4)
-        .shows("n2  (no end)");
+        .shows("n2  (did not end)");
     lab.node("n2").wait_for("! pgrep -fx 'sleep 60'");
 
     // What failed is tried again alone.

@@ -67,14 +67,14 @@ fn jobs_start(lab: &Lab, site: &Site<'_>) {
     assert_eq!(well.len(), 6, "{well:#?}");
     for line in &well {
         let good = line.contains("ssh.mesh pass: reaches 2 of 2 other hosts as mpi")
-            || line.contains("active.mpirun pass: one of 3 that n0 started");
+            || line.contains("active.mpirun pass: one of 3 processes that n0 started");
         assert!(good, "{well:#?}");
     }
     let node = lab.node("n1");
     node.sh("mv /home/mpi/.ssh/authorized_keys /home/mpi/.ssh/away");
     let told = active(site).join("\n");
     for line in [
-        "n0 ssh.mesh pass: reaches 1 of 2 other hosts as mpi, not n1, which none reaches",
+        "n0 ssh.mesh pass: reaches 1 of 2 other hosts as mpi, not n1, which no host reaches",
         "n1 ssh.mesh fail: no host reaches it: mpi@n1: Permission denied",
         "n0 active.mpirun fail: mpirun starts nothing on n[0-2]",
         "n2 active.mpirun skip: mpirun on n0 started nothing",
@@ -113,7 +113,7 @@ fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
     std::fs::remove_file(site.state().join("fleet.json")).unwrap();
     site.run("apply", &["--hosts", "n[0-1]"])
         .expect(0)
-        .says("nothing is known of n2: what hosts have about it stays");
+        .says("nothing is known about n2: what other hosts hold about it stays");
     lab.node("n2").engine("unpause");
     assert_eq!(entries(&lab), before);
 

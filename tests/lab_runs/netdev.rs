@@ -13,12 +13,10 @@ fn an_mtu_that_the_path_does_not_carry_is_taken_back_by_the_host() {
     let play =
         |mtu: u32| format!("name: net\ntasks:\n  - name: MTU\n    netdev: {{ name: eth0, mtu: {mtu} }}\n");
     let site = lab.site("net", &play(1300));
-    let began = std::time::Instant::now();
     let json = site.run("apply", &["--json", "-"]).expect(5).json();
     let message = outcome(&json, "n0", "MTU")["failure"]["message"].to_string();
     assert!(message.contains("no new login was possible after the change"), "{json:#}");
     assert!(message.contains("taken back") || message.contains("took it back"), "{json:#}");
-    assert!(began.elapsed().as_secs() < 120, "{:?}", began.elapsed());
     assert_eq!(node.sh("cat /sys/class/net/eth0/mtu"), "1000");
 
     // What the path carries goes through, and stays.

@@ -81,7 +81,7 @@ tasks:
     );
     let env = [("POISON_TOKEN", POISON), ("RUST_LOG", "trace")];
     let mut said = String::new();
-    let plan = site.run_with("plan", &["-vv"], &env, "").expect(0);
+    let plan = site.run_with("plan", &["-vvv"], &env, "").expect(0);
     said.extend([plan.out, plan.err]);
 
     // While it runs, nobody sees it in a list of processes here.
@@ -97,13 +97,16 @@ tasks:
             seen
         });
         let junit = lab.text("junit.xml");
-        let applied = site.run_with("apply", &["-vv", "--json", "-", "--junit", &junit], &env, "");
+        let applied = site.run_with("apply", &["-vvv", "--json", "-", "--junit", &junit], &env, "");
         over.store(true, Ordering::Relaxed);
         (watcher.join().unwrap(), applied)
     });
     let applied = applied.expect(5).says("about to fail with");
     assert!(seen.is_empty(), "{seen:#?}");
     said.extend([applied.out, applied.err]);
+    let log = said.split_whitespace().skip_while(|word| *word != "log:").nth(1);
+    let log = std::fs::read_to_string(log.expect("a log is named")).unwrap();
+    assert!(log.contains("failed: (secret ") && log.contains(" exec what=task "), "{log}");
     for (command, more) in
         [("report show", vec!["--output"]), ("report replay", vec!["-vv"]), ("verify", vec!["-vv"])]
     {

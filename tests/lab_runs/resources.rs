@@ -196,7 +196,7 @@ tasks:
         .run("apply", &["--json", "-"])
         .expect(7)
         .says("Blocked")
-        .says("not in a container")
+        .says("in a container (docker): do it on the machine that runs it")
         .says("1 blocked");
     let json = ran.json();
     assert_eq!(outcome(&json, "n0", "module")["outcome"], "blocked", "{json:#}");

@@ -50,7 +50,7 @@ tasks:
       creates: /opt/tool/never
 ",
     );
-    site.run("apply", &[]).expect(5).says("writes it on the file system that both see");
+    site.run("apply", &[]).expect(5).says("which writes it on the file system that both share");
     assert_eq!(lab.node("n0").sh("wc -l </opt/tool/tries"), "1");
     lab.assert_nothing_left();
 }

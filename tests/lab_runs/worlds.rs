@@ -121,7 +121,7 @@ fn max_sessions(site: &Site<'_>) {
     let json = site.apply(5);
     assert_eq!(outcome(&json, "n0", "big")["outcome"], "changed", "{json:#}");
     let failure = outcome(&json, "n0", "late")["failure"]["message"].as_str().unwrap_or_default().to_owned();
-    assert!(failure.contains("no end within its deadline of 2s"), "{failure}");
+    assert!(failure.contains("not finished within its deadline of 2s"), "{failure}");
     assert_eq!(node.sh("stat -c %s /root/big; pgrep -fx 'sleep 30' || true"), (16 << 17).to_string());
     node.sh("rm /etc/ssh/sshd_config.d/00-one.conf; systemctl restart ssh");
     site.lab.assert_nothing_left();

@@ -3,6 +3,8 @@
 #![allow(unreachable_pub, reason = "shared by test binaries")]
 #![allow(clippy::disallowed_methods, reason = "tests start the shells that they test")]
 
+pub mod runs;
+
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 use std::time::Duration;

@@ -1,6 +1,6 @@
 //! `provision apply`: make it so.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use super::load::load_to_run;
 use super::plan::PlanFile;
@@ -9,6 +9,7 @@ use crate::cli::launch::{self, Launch};
 use crate::cli::settings::Settings;
 use crate::engine::Mode;
 use crate::exit;
+use crate::plan::StageDigest;
 use crate::report::terminal::Verbosity;
 
 /// Runs the command; its exit code.
@@ -35,15 +36,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
         Some(file) => Some(expected(file, &project)?),
         None => None,
     };
-    let launch = Launch {
-        command: "apply",
-        mode: Mode::Apply,
-        queries: BTreeSet::new(),
-        expected,
-        recorded: true,
-        yes: args.yes,
-        secrets: None,
-    };
+    let launch = Launch { expected, yes: args.yes, ..Launch::new("apply", Mode::Apply) };
     let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report, _| {
         let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);
         if report.stats.tasks.blocked > 0 || reboot { vec![exit::PENDING] } else { Vec::new() }
@@ -55,7 +48,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
 fn expected(
     file: &camino::Utf8Path,
     project: &crate::project::Project,
-) -> anyhow::Result<BTreeMap<String, String>> {
+) -> anyhow::Result<BTreeMap<String, Vec<StageDigest>>> {
     let plan = PlanFile::read(file, project)?;
-    Ok(plan.hosts.into_iter().map(|(host, plan)| (host, plan.digest)).collect())
+    Ok(plan.hosts.into_iter().map(|(host, plan)| (host, plan.stages)).collect())
 }

@@ -1,12 +1,10 @@
 //! `provision exec`: a command on many hosts, identical output folded as `clush -b` does.
 
-use std::sync::Arc;
 use std::time::Duration;
 
 use anyhow::Context as _;
+use futures::stream::{self, StreamExt as _};
 use serde_json::json;
-use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
 
 use super::load::{load, reachable};
 use crate::cli::args::ExecArgs;
@@ -18,7 +16,7 @@ use crate::put;
 use crate::report::fold::by_value;
 use crate::report::output;
 use crate::report::style::{BAD, GOOD, paint, safe};
-use crate::transport::{Frame, Part, Script, Transport, TransportError};
+use crate::transport::{CONNECT, Frame, Part, Script, Transport, TransportError};
 
 /// Bytes of output that are kept of a host.
 const LIMIT: usize = 4 << 20;
@@ -40,7 +38,7 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, false, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();
     let transport = launch::open_transport(settings, None, &hosts, &secrets, parallel).await?;
-    let frame = Arc::new(Frame {
+    let frame = Frame {
         prelude: String::new(),
         parts: vec![Part {
             name: "exec".to_owned(),
@@ -49,22 +47,12 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             limit: LIMIT,
         }],
         secrets,
+    };
+    let asked = hosts.iter().map(|host| {
+        let said = on_host(transport.as_ref(), host, &frame);
+        async move { (host.index, host.name.clone(), said.await) }
     });
-    let permits = Arc::new(Semaphore::new(parallel));
-    let mut tasks = JoinSet::new();
-    for host in hosts {
-        let (transport, frame, permits) = (transport.clone(), frame.clone(), permits.clone());
-        tasks.spawn(async move {
-            let permit = permits.acquire().await;
-            let said = on_host(transport.as_ref(), &host, &frame).await;
-            drop(permit);
-            (host.index, host.name, said)
-        });
-    }
-    let mut results = Vec::new();
-    while let Some(joined) = tasks.join_next().await {
-        results.push(joined.context("a host's task was lost")?);
-    }
+    let mut results: Vec<_> = stream::iter(asked).buffer_unordered(parallel.max(1)).collect().await;
     transport.close().await;
     results.sort_by_key(|(index, _, _)| *index);
     let mut codes = Vec::new();
@@ -91,7 +79,7 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             Said::Ended(0, body) => (GOOD, hosts, body.as_str()),
             Said::Ended(status, body) => (BAD, format!("{hosts}  (status {status})"), body.as_str()),
             Said::Unreached(why) => (BAD, format!("{hosts}  (unreached)"), why.as_str()),
-            Said::Stuck(why) => (BAD, format!("{hosts}  (no end)"), why.as_str()),
+            Said::Stuck(why) => (BAD, format!("{hosts}  (did not end)"), why.as_str()),
         };
         put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), body_lines(body));
     }
@@ -107,8 +95,9 @@ fn body_lines(body: &str) -> String {
     })
 }
 
+#[tracing::instrument(name = "host", skip_all, fields(host = host.name))]
 async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said {
-    let mut remote = match transport.open(host, Duration::from_secs(15)).await {
+    let mut remote = match transport.open(host, CONNECT).await {
         Ok(remote) => remote,
         Err(error) => return Said::Unreached(error.to_string()),
     };
@@ -127,7 +116,7 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said 
         if matches!(error, TransportError::PartTimedOut { .. })
             && let Err(error) = remote.revive().await
         {
-            tracing::debug!(host = %host.name, %error, "end the command");
+            tracing::debug!(%error, "end the command");
         }
     }
     remote.close().await;

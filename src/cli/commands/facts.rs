@@ -40,15 +40,7 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         queries.insert(query);
     }
     let project = reachable(settings, &args.target, load(settings, &args.target)?)?;
-    let launch = Launch {
-        command: "facts",
-        mode: Mode::Gather,
-        queries,
-        expected: None,
-        recorded: false,
-        yes: false,
-        secrets: None,
-    };
+    let launch = Launch { queries, ..Launch::new("facts", Mode::Gather) };
     let reports = crate::cli::args::Reports::default();
     let (finished, code) =
         launch::run(settings, project, &args.connect, &reports, launch, |_, _| Vec::new()).await?;
@@ -65,7 +57,7 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
     }
     let mut text = String::new();
     let texts = hosts.into_iter().filter(|(_, facts)| !facts.is_null()).map(|(host, facts)| {
-        let yaml = crate::config::yaml::to_string(&facts).unwrap_or_else(|_| facts.to_string());
+        let yaml = crate::config::yaml::to_string(&facts).unwrap_or_else(|| facts.to_string());
         (host, yaml)
     });
     for (hosts, facts) in by_value(texts) {

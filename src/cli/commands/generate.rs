@@ -38,7 +38,7 @@ pub(crate) fn run(command: GenerateCommand) -> anyhow::Result<u8> {
 
 fn docs(directory: &Utf8Path) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot create {directory}"))?;
-    for (name, text) in reference::pages()? {
+    for (name, text) in reference::pages(Cli::command())? {
         let path = directory.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {path}"))?;
     }

@@ -22,7 +22,7 @@ pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) ->
     }
     let text = files::read_text(from).map_err(|error| {
         Exit::new(exit::USAGE, format!("cannot read {from}: {error}"))
-            .hint("a folder or a program is read as `ansible-inventory -i IT --list --yaml >hosts.yaml`")
+            .hint("if it is a folder or a program, import the output of `ansible-inventory -i PATH --list --yaml >hosts.yaml`")
     })?;
     let mut sources = Sources::default();
     let source = sources.add(from, text);

@@ -7,13 +7,14 @@ use anyhow::Context as _;
 use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
-use super::trust::{self, Seen};
+use super::trust::{self, Contact};
 use crate::cli::args::InitArgs;
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
 use crate::exit;
 use crate::facts::{self, Facts};
-use crate::inventory::{Host, Ssh, TransportKind, hostlist};
+use crate::hostlist;
+use crate::inventory::{Host, Ssh, TransportKind};
 use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
@@ -58,12 +59,15 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     let seen = trust::look(settings, &hosts, &Secrets::default()).await?;
     let (new, refused) = trust::review(settings, &seen, false).await?;
     if let Some(key) = refused.first() {
-        return Err(Exit::new(exit::CONFIG, format!("{known_hosts} has other keys of hosts than they show"))
-            .hint(format!(
-                "if they were reinstalled, take the old ones out: ssh-keygen -R {} -f {known_hosts}",
-                quote(&key.name)
-            ))
-            .into());
+        return Err(Exit::new(
+            exit::CONFIG,
+            format!("{known_hosts} has other keys for these hosts than they show"),
+        )
+        .hint(format!(
+            "if they were reinstalled, remove the old keys: ssh-keygen -R {} -f {known_hosts}",
+            quote(&key.name)
+        ))
+        .into());
     }
     if !new.is_empty() {
         trust::confirm(settings, args.trust, &again(&args))?;
@@ -77,7 +81,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         }
     }
     if found.is_empty() {
-        return Err(Exit::new(exit::UNREACHABLE, "no host let us in; nothing was written").into());
+        return Err(Exit::new(exit::UNREACHABLE, "no host accepted the login; nothing was written").into());
     }
     let text = inventory(&args, &found, &problems.iter().map(|(name, ..)| name.clone()).collect::<Vec<_>>());
     std::fs::write(&args.output, text).with_context(|| format!("cannot write {}", args.output))?;
@@ -118,14 +122,14 @@ fn hosts(args: &InitArgs, known_hosts: &camino::Utf8Path) -> anyhow::Result<Vec<
     let mut hosts: Vec<Host> = Vec::new();
     let mut names = BTreeSet::new();
     for word in &args.hosts {
-        let usage = |why: String| Exit::new(exit::USAGE, format!("`{word}` is no host: {why}"));
+        let usage = |why: String| Exit::new(exit::USAGE, format!("`{word}` is not a host: {why}"));
         let (user, rest) = match word.split_once('@') {
             Some((user, rest)) => (Some(user.to_owned()), rest),
             None => (args.user.clone(), word.as_str()),
         };
         let (rest, port) = match rest.rsplit_once(':') {
             Some((rest, port)) if !rest.contains(':') => {
-                (rest, Some(port.parse().map_err(|_| usage(format!("`{port}` is no port")))?))
+                (rest, Some(port.parse().map_err(|_| usage(format!("`{port}` is not a port")))?))
             }
             _ => (rest, args.port),
         };
@@ -178,7 +182,7 @@ fn plain_name(address: &str, index: usize) -> String {
     }
 }
 
-async fn explore(seen: Vec<Seen>) -> (Vec<Found>, Vec<(String, String, Option<String>)>) {
+async fn explore(seen: Vec<Contact>) -> (Vec<Found>, Vec<(String, String, Option<String>)>) {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for seen in seen {
@@ -320,7 +324,7 @@ fn inventory(args: &InitArgs, found: &[Found], problems: &[String]) -> String {
         put!(text, "  {}: {{ address: \"{}\"{ssh} }}\n", host.name, host.address);
     }
     for name in problems {
-        put!(text, "  # {name}: did not let us in; run init again when it does\n");
+        put!(text, "  # {name}: it did not accept the login; run init again when it does\n");
     }
     text
 }

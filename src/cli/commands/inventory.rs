@@ -8,7 +8,7 @@ use crate::cli::args::{InventoryCommand, JsonReport, Target};
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
-use crate::inventory::{Host, TransportKind};
+use crate::inventory::Host;
 use crate::project::Project;
 use crate::put;
 use crate::report::output;
@@ -48,7 +48,7 @@ fn selected(project: &Project) -> Vec<&Host> {
 }
 
 fn login(host: &Host) -> String {
-    if host.transport == TransportKind::Local {
+    if host.transport.is_this_machine() {
         return "(this machine)".to_owned();
     }
     let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();

@@ -9,6 +9,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::launch::cluster_dir;
 use crate::cli::settings::Settings;
 use crate::config::{Diagnostics, FromNode as _, Sources, yaml};
+use crate::events::Record;
 use crate::exit;
 use crate::inventory::TransportKind;
 use crate::journal;
@@ -16,7 +17,6 @@ use crate::lab::{self, LabHost, LabSettings, LabSpec, LabState};
 use crate::playbook::files;
 use crate::project::{self, LoadError, LoadOptions, Project};
 use crate::report::output;
-use crate::report::record::Record;
 use crate::secrets::SecretSource;
 
 /// Loads a project; its hosts as the inventory says them.
@@ -116,7 +116,7 @@ fn shown(error: &LoadError) -> anyhow::Error {
 }
 
 fn count(found: &Diagnostics) -> anyhow::Error {
-    let errors = crate::report::style::count(found.errors() as u64, "mistake");
+    let errors = crate::words::count(found.errors() as u64, "mistake");
     Exit::new(exit::CONFIG, format!("{errors} found; nothing was touched")).into()
 }
 

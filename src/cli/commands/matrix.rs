@@ -10,15 +10,16 @@ use crate::cli::args::{Connect, MatrixArgs, Reports, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
+use crate::events::Record;
 use crate::exit;
 use crate::lab;
 use crate::lab::fault::{Fault, excuses, faults};
 use crate::lab::matrix::{self, Row, Sums};
 use crate::lab::profile::{self, Profile};
 use crate::report::output;
-use crate::report::record::Record;
-use crate::report::style::{BAD, GOOD, count, paint};
+use crate::report::style::{BAD, GOOD, paint};
 use crate::report::terminal::Verbosity;
+use crate::words::count;
 
 /// Hosts of a lab: the last one is always healthy, the others take a fault each.
 const HOSTS: usize = 4;

@@ -1,6 +1,6 @@
 //! `provision plan`: show what apply would do.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
@@ -16,10 +16,10 @@ use crate::disk;
 use crate::engine::Mode;
 use crate::events::PlannedTask;
 use crate::exit;
-use crate::plan::hex;
-use crate::playbook::files::short;
+use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::report::{output, plan};
+use crate::words::hex;
 
 /// What `plan --out` writes: evidence, never executed. `apply --plan` plans anew and compares.
 #[derive(Debug, Serialize, Deserialize)]
@@ -37,14 +37,14 @@ pub(crate) struct PlanFile {
 /// The plan of one host.
 #[derive(Debug, Serialize, Deserialize)]
 pub(crate) struct HostPlan {
-    /// SHA-256 over the exact commands and data.
-    pub digest: String,
+    /// What must be the same when it is carried out.
+    pub stages: Vec<StageDigest>,
     /// The same for people.
     pub tasks: Vec<PlannedTask>,
 }
 
 impl PlanFile {
-    const VERSION: u32 = 1;
+    const VERSION: u32 = 2;
     /// In bytes; 10 000 hosts with 100 tasks each have less.
     const LARGEST: u64 = 1 << 30;
 
@@ -54,14 +54,14 @@ impl PlanFile {
             .sessions
             .iter()
             .filter_map(|session| {
-                let digest = session.plan_digest()?;
+                let stages = session.plan_digests()?.to_vec();
                 let tasks = finished
                     .record
                     .hosts
                     .get(session.name())
                     .map(|host| host.plan.clone())
                     .unwrap_or_default();
-                Some((session.name().to_owned(), HostPlan { digest, tasks }))
+                Some((session.name().to_owned(), HostPlan { stages, tasks }))
             })
             .collect();
         Self {
@@ -78,12 +78,12 @@ impl PlanFile {
     /// With exit code 3 when it cannot be read or is the plan of other files.
     pub(crate) fn read(file: &Utf8Path, project: &Project) -> anyhow::Result<Self> {
         let plan = disk::read(file, Self::LARGEST)
-            .map_err(|error| format!("it cannot be read: {}", short(&error)))
+            .map_err(|error| format!("it cannot be read: {}", disk::short(&error)))
             .and_then(|bytes| Self::parse(&bytes))
             .and_then(|plan| plan.check_sources(&sources(project)).map(|()| plan));
         plan.map_err(|why| {
             Exit::new(exit::CONFIG, format!("{file} is not a plan of this inventory: {why}"))
-                .hint(format!("make it anew: provision plan {} --out {file}", project.path))
+                .hint(format!("make a new one: provision plan {} --out {file}", project.path))
                 .into()
         })
     }
@@ -125,15 +125,7 @@ fn sources(project: &Project) -> BTreeMap<String, String> {
 pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
     let project = load_to_run(settings, &args.target)?;
     let sources = sources(&project);
-    let launch = Launch {
-        command: "plan",
-        mode: Mode::Plan,
-        queries: BTreeSet::new(),
-        expected: None,
-        recorded: false,
-        yes: false,
-        secrets: None,
-    };
+    let launch = Launch::new("plan", Mode::Plan);
     let (finished, code) =
         launch::run(settings, project, &args.connect, &args.reports, launch, |report, _| {
             if args.exit_code && report.stats.pending > 0 { vec![exit::PENDING] } else { Vec::new() }
@@ -151,29 +143,31 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
 
 #[cfg(test)]
 mod tests {
+    use std::collections::BTreeSet;
+
     use proptest::prelude::*;
 
     use super::*;
 
     fn good() -> Vec<u8> {
-        let hosts =
-            BTreeMap::from([("a".to_owned(), HostPlan { digest: "d".to_owned(), tasks: Vec::new() })]);
-        let plan = PlanFile { version: 1, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
+        let stages = vec![StageDigest { digest: "d".to_owned(), known_after: BTreeSet::new() }];
+        let hosts = BTreeMap::from([("a".to_owned(), HostPlan { stages, tasks: Vec::new() })]);
+        let plan = PlanFile { version: 2, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
         serde_json::to_vec(&plan).unwrap()
     }
 
     #[test]
     fn damaged_plans_are_told() {
-        assert_eq!(PlanFile::parse(&good()).unwrap().hosts["a"].digest, "d");
+        assert_eq!(PlanFile::parse(&good()).unwrap().hosts["a"].stages[0].digest, "d");
         for (bytes, why) in [
             (&b""[..], "it is damaged: EOF while parsing"),
             (&good()[..40], "it is damaged: EOF while parsing"),
             (b"cluster: c", "it is damaged: expected value"),
             (b"\xff\xfe{}", "it is damaged: expected value"),
             (b"[]", "it is damaged: invalid"),
-            (b"{\"version\": 2, \"new\": 1}", "its format is 2"),
+            (b"{\"version\": 1, \"old\": 1}", "its format is 1"),
             (b"{\"version\": 4294967297}", "its format is 4294967297"),
-            (b"{\"version\": 1, \"hosts\": 3}", "it is damaged: invalid type"),
+            (b"{\"version\": 2, \"hosts\": 3}", "it is damaged: invalid type"),
         ] {
             let error = PlanFile::parse(bytes).err().unwrap_or_else(|| panic!("{why}"));
             assert!(error.starts_with(why), "{error}");

@@ -8,15 +8,15 @@ use crate::cli::args::{ReportCommand, Reports};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{cluster_dir, write_reports};
 use crate::cli::settings::Settings;
-use crate::events::{Event, EventKind};
+use crate::events::{Event, EventKind, Record};
 use crate::exit;
 use crate::journal;
 use crate::put;
 use crate::report::Reporter as _;
-use crate::report::record::Record;
-use crate::report::style::{count, seconds};
+use crate::report::style::seconds;
 use crate::report::terminal::Terminal;
 use crate::report::{output, show};
+use crate::words::count;
 
 /// Runs the command; its exit code.
 ///
@@ -38,8 +38,10 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
             show(&record, output, &reports)
         }
         ReportCommand::Replay { inventory, run } => {
-            let mut terminal =
-                Terminal::new(crate::report::terminal::Settings { progress: false, ..settings.terminal() });
+            let mut terminal = Terminal::new(crate::report::terminal::TerminalSettings {
+                progress: false,
+                ..settings.terminal()
+            });
             for event in events(settings, &inventory, run)? {
                 terminal.event(&event);
             }
@@ -56,6 +58,7 @@ fn events(settings: &Settings, inventory: &Utf8Path, run: Option<String>) -> any
             .into());
     };
     journal::read(&cluster, &run).map_err(|error| {
+        let error = anyhow::Error::from(error);
         Exit::new(exit::USAGE, format!("{error:#}")).hint(format!("provision report list {inventory}")).into()
     })
 }

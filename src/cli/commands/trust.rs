@@ -1,23 +1,24 @@
 //! Host keys: seen over our own connections, shown, and recorded only when a person says so.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::Arc;
-use std::time::Duration;
+use std::fs::Permissions;
+use std::os::unix::fs::PermissionsExt as _;
 
 use anyhow::Context as _;
 use base64::Engine as _;
 use camino::{Utf8Path, Utf8PathBuf};
+use futures::future::join_all;
 use sha2::{Digest as _, Sha256};
-use tokio::task::JoinSet;
 
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
-use crate::inventory::{Host, TransportKind};
+use crate::inventory::Host;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe_line};
 use crate::report::{output, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{
-    ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts, recorded_keys,
+    CONNECT, ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts,
+    recorded_keys,
 };
 use crate::{disk, exit, put};
 
@@ -84,7 +85,7 @@ impl Recorded {
 
 /// What is to be said of a key.
 #[derive(Debug, Clone, PartialEq, Eq)]
-enum Verdict {
+enum KeyState {
     Known,
     /// Nothing is recorded, or the same key under another name.
     New,
@@ -95,22 +96,22 @@ enum Verdict {
 }
 
 /// Judges a key by what is recorded under the name that ssh looks for, and under other names of the host.
-fn judge(key: &HostKey, own: Vec<Recorded>, others: Vec<Recorded>) -> Verdict {
+fn judge(key: &HostKey, own: Vec<Recorded>, others: Vec<Recorded>) -> KeyState {
     if let Some(line) = own.iter().chain(&others).find(|line| line.revokes(key)) {
-        return Verdict::Revoked(line.clone());
+        return KeyState::Revoked(line.clone());
     }
     if own.iter().any(|line| line.is(key)) {
-        return Verdict::Known;
+        return KeyState::Known;
     }
     let same = !own.iter().any(Recorded::tells) && others.iter().any(|line| line.is(key));
-    let mut told: Vec<Recorded> = Vec::new();
+    let mut other_keys: Vec<Recorded> = Vec::new();
     for line in own.into_iter().chain(others).filter(Recorded::tells) {
         // A line with a pattern is found under several names.
-        if !told.contains(&line) {
-            told.push(line);
+        if !other_keys.contains(&line) {
+            other_keys.push(line);
         }
     }
-    if same || told.is_empty() { Verdict::New } else { Verdict::Changed(told) }
+    if same || other_keys.is_empty() { KeyState::New } else { KeyState::Changed(other_keys) }
 }
 
 impl HostKey {
@@ -133,7 +134,7 @@ impl HostKey {
 }
 
 /// What was seen of a host.
-pub(crate) struct Seen {
+pub(crate) struct Contact {
     /// The host.
     pub host: Host,
     /// Where a login to it looks for keys, first where they are recorded.
@@ -146,9 +147,12 @@ pub(crate) struct Seen {
     pub login: Result<Box<dyn Remote>, TransportError>,
 }
 
-impl std::fmt::Debug for Seen {
+impl std::fmt::Debug for Contact {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Seen").field("host", &self.host.name).field("key", &self.key).finish_non_exhaustive()
+        f.debug_struct("Contact")
+            .field("host", &self.host.name)
+            .field("key", &self.key)
+            .finish_non_exhaustive()
     }
 }
 
@@ -161,8 +165,13 @@ pub(crate) async fn look(
     settings: &Settings,
     hosts: &[Host],
     secrets: &Secrets,
-) -> anyhow::Result<Vec<Seen>> {
-    let directory = tempdir()?;
+) -> anyhow::Result<Vec<Contact>> {
+    let folder = tempfile::Builder::new()
+        .prefix("provision-trust-")
+        .permissions(Permissions::from_mode(0o700))
+        .tempdir_in("/tmp")
+        .context("cannot make a directory in /tmp")?;
+    let directory = Utf8Path::from_path(folder.path()).context("/tmp is no UTF-8")?;
     let mut probes = Vec::new();
     for host in hosts {
         let mut probe = host.clone();
@@ -176,31 +185,22 @@ pub(crate) async fn look(
         ..SshSettings::default()
     };
     let ssh = Ssh::start(ssh_settings, &probes, secrets.clone()).await;
-    let ssh = Arc::new(ssh.map_err(|error| Exit::new(exit::CONFIG, error.to_string()))?);
+    let ssh = ssh.map_err(|error| Exit::new(exit::CONFIG, error.to_string()))?;
     let mut seen = Vec::new();
     for group in probes.iter().zip(hosts).collect::<Vec<_>>().chunks(AT_ONCE) {
-        let mut tasks = JoinSet::new();
-        for (probe, host) in group.iter().map(|(probe, host)| ((*probe).clone(), (*host).clone())) {
-            let (ssh, home) = (ssh.clone(), settings.home.clone());
-            tasks.spawn(async move {
-                let login = ssh.open(&probe, Duration::from_secs(15)).await;
-                // ssh itself says under which name it looks: an address, or a `HostKeyAlias`.
-                let file = probe.ssh.known_hosts.clone().unwrap_or_default();
-                let key = written(&file).into_iter().next();
-                let jumps = written(&keys_of_jump_hosts(&file));
-                let files = files(&host, &ssh, home.as_deref()).await;
-                Seen { host, files, key, jumps, login }
-            });
-        }
-        while let Some(joined) = tasks.join_next().await {
-            seen.push(joined.context("a host's task was lost")?);
-        }
+        let asked = group.iter().map(|(probe, host)| async {
+            let login = ssh.open(probe, CONNECT).await;
+            // ssh itself says under which name it looks: an address, or a `HostKeyAlias`.
+            let file = probe.ssh.known_hosts.clone().unwrap_or_default();
+            let key = written(&file).into_iter().next();
+            let jumps = written(&keys_of_jump_hosts(&file));
+            let files = files(host, &ssh, settings.home.as_deref()).await;
+            Contact { host: (*host).clone(), files, key, jumps, login }
+        });
+        seen.extend(join_all(asked).await);
     }
     seen.sort_by_key(|seen| seen.host.index);
     ssh.close().await;
-    if let Err(error) = std::fs::remove_dir_all(&directory) {
-        tracing::debug!(%error, "remove temporary known_hosts");
-    }
     Ok(seen)
 }
 
@@ -228,12 +228,14 @@ fn other_names(address: &str, name: &str, port: Option<u16>, key: &HostKey) -> B
     names.into_iter().filter(|name| *name != key.name).collect()
 }
 
-/// The files that a login to the host looks for keys in; the first one is where they are recorded.
+/// The files that a login to the host looks for keys in, at least one; in the first they are recorded.
 async fn files(host: &Host, ssh: &Ssh, home: Option<&Utf8Path>) -> Vec<Utf8PathBuf> {
     if let Some(file) = &host.ssh.known_hosts {
         return vec![file.clone()];
     }
-    let file = users_file(ssh.known_hosts(host).await, home).unwrap_or_else(|| known_hosts(host));
+    // What ssh itself takes when nothing else is said.
+    let usual = || home.unwrap_or(Utf8Path::new("/root")).join(".ssh/known_hosts");
+    let file = users_file(ssh.known_hosts(host).await, home).unwrap_or_else(usual);
     let more = [format!("{file}2"), "/etc/ssh/ssh_known_hosts".into(), "/etc/ssh/ssh_known_hosts2".into()];
     std::iter::once(file).chain(more.map(Utf8PathBuf::from)).collect()
 }
@@ -258,7 +260,7 @@ struct Judged<'a> {
     files: &'a [Utf8PathBuf],
     jump: bool,
     key: &'a HostKey,
-    verdict: Verdict,
+    state: KeyState,
 }
 
 impl Judged<'_> {
@@ -269,10 +271,10 @@ impl Judged<'_> {
     fn say(&self, word: &str) {
         let jump = if self.jump { " (jump host)" } else { "" };
         output::say(&format!("{word}  {}{jump}  {}", safe_line(self.name()), self.key.fingerprint()));
-        let old = match &self.verdict {
-            Verdict::Known | Verdict::New => &[],
-            Verdict::Changed(old) => old.as_slice(),
-            Verdict::Revoked(old) => std::slice::from_ref(old),
+        let old = match &self.state {
+            KeyState::Known | KeyState::New => &[],
+            KeyState::Changed(old) => old.as_slice(),
+            KeyState::Revoked(old) => std::slice::from_ref(old),
         };
         for old in old {
             let marker = old.marker.as_deref().map(|marker| format!(" {marker}")).unwrap_or_default();
@@ -282,14 +284,14 @@ impl Judged<'_> {
     }
 
     fn entry(&self) -> Entry {
-        let file = self.files.first().cloned().unwrap_or_else(|| known_hosts(self.host));
-        let instead = match &self.verdict {
-            Verdict::Changed(old) => old
+        let file = self.files.first().cloned().unwrap_or_default();
+        let instead = match &self.state {
+            KeyState::Changed(old) => old
                 .iter()
                 .filter(|old| old.file == file && old.marker.is_none())
                 .map(|old| old.line)
                 .collect(),
-            Verdict::Known | Verdict::New | Verdict::Revoked(_) => BTreeSet::new(),
+            KeyState::Known | KeyState::New | KeyState::Revoked(_) => BTreeSet::new(),
         };
         Entry { file, key: self.key.clone(), instead }
     }
@@ -297,26 +299,26 @@ impl Judged<'_> {
 
 /// Judges all keys that were seen. Where another key is recorded, a login as strict as a run's tells
 /// whether that is the one of another type, or of an authority that signed what the host shows.
-async fn judged<'a>(settings: &Settings, seen: &'a [Seen]) -> anyhow::Result<Vec<Judged<'a>>> {
+async fn judged<'a>(settings: &Settings, seen: &'a [Contact]) -> anyhow::Result<Vec<Judged<'a>>> {
     let mut all = Vec::new();
-    for Seen { host, files, key, jumps, .. } in seen {
+    for Contact { host, files, key, jumps, .. } in seen {
         for key in jumps {
-            let verdict = judge(key, recorded(files, [&key.name]).await?, Vec::new());
-            all.push(Judged { host, files, jump: true, key, verdict });
+            let state = judge(key, recorded(files, [&key.name]).await?, Vec::new());
+            all.push(Judged { host, files, jump: true, key, state });
         }
         if let Some(key) = key {
             let others = other_names(&host.address, &host.name, host.ssh.port, key);
             let others = recorded(files, &others).await?;
-            let verdict = judge(key, recorded(files, [&key.name]).await?, others);
-            all.push(Judged { host, files, jump: false, key, verdict });
+            let state = judge(key, recorded(files, [&key.name]).await?, others);
+            all.push(Judged { host, files, jump: false, key, state });
         }
     }
-    let doubted = all.iter().filter(|judged| matches!(judged.verdict, Verdict::Changed(_)));
+    let doubted = all.iter().filter(|judged| matches!(judged.state, KeyState::Changed(_)));
     let doubted: BTreeMap<usize, &Host> = doubted.map(|judged| (judged.host.index, judged.host)).collect();
     let accepted = accepted(settings, doubted.into_values().cloned().collect()).await?;
     for judged in &mut all {
-        if accepted.contains(&judged.host.index) && matches!(judged.verdict, Verdict::Changed(_)) {
-            judged.verdict = Verdict::Known;
+        if accepted.contains(&judged.host.index) && matches!(judged.state, KeyState::Changed(_)) {
+            judged.state = KeyState::Known;
         }
     }
     Ok(all)
@@ -329,34 +331,28 @@ async fn accepted(settings: &Settings, hosts: Vec<Host>) -> anyhow::Result<BTree
         return Ok(accepted);
     }
     let ssh_settings = SshSettings { runtime_dir: settings.runtime_dir.clone(), ..SshSettings::default() };
-    let ssh = Arc::new(Ssh::start(ssh_settings, &hosts, Secrets::default()).await?);
+    let ssh = Ssh::start(ssh_settings, &hosts, Secrets::default()).await?;
     for group in hosts.chunks(AT_ONCE) {
-        let mut tasks = JoinSet::new();
-        for host in group.iter().cloned() {
-            let ssh = ssh.clone();
-            tasks.spawn(async move {
-                match ssh.open(&host, Duration::from_secs(15)).await {
-                    Ok(mut remote) => {
-                        remote.close().await;
-                        Some(host.index)
-                    }
-                    // These come after the host has proven its key.
-                    Err(TransportError::Connect {
-                        kind:
-                            ConnectKind::KeyRefused
-                            | ConnectKind::NoShell
-                            | ConnectKind::SudoPassword
-                            | ConnectKind::SudoRefused
-                            | ConnectKind::WrongUser,
-                        ..
-                    }) => Some(host.index),
-                    Err(_) => None,
+        let asked = group.iter().map(|host| async {
+            match ssh.open(host, CONNECT).await {
+                Ok(mut remote) => {
+                    remote.close().await;
+                    Some(host.index)
                 }
-            });
-        }
-        while let Some(joined) = tasks.join_next().await {
-            accepted.extend(joined.context("a host's task was lost")?);
-        }
+                // These come after the host has proven its key.
+                Err(TransportError::Connect {
+                    kind:
+                        ConnectKind::KeyRefused
+                        | ConnectKind::NoShell
+                        | ConnectKind::SudoPassword
+                        | ConnectKind::SudoRefused
+                        | ConnectKind::WrongUser,
+                    ..
+                }) => Some(host.index),
+                Err(_) => None,
+            }
+        });
+        accepted.extend(join_all(asked).await.into_iter().flatten());
     }
     ssh.close().await;
     Ok(accepted)
@@ -365,21 +361,21 @@ async fn accepted(settings: &Settings, hosts: Vec<Host>) -> anyhow::Result<BTree
 /// Shows what was seen. The keys to record; those that are not to be, by name.
 pub(super) async fn review(
     settings: &Settings,
-    seen: &[Seen],
+    seen: &[Contact],
     replace: bool,
 ) -> anyhow::Result<(Vec<Entry>, Vec<HostKey>)> {
     let (mut entries, mut refused) = (Vec::new(), Vec::new());
     for judged in judged(settings, seen).await? {
-        match &judged.verdict {
-            Verdict::Known => judged.say(&format!("{}    ", paint(GOOD, "known"))),
-            Verdict::New => {
+        match &judged.state {
+            KeyState::Known => judged.say(&format!("{}    ", paint(GOOD, "known"))),
+            KeyState::New => {
                 let entry = judged.entry();
                 if !entries.contains(&entry) {
                     judged.say(&format!("{}      ", paint(CHANGE, "new")));
                     entries.push(entry);
                 }
             }
-            Verdict::Changed(_) => {
+            KeyState::Changed(_) => {
                 judged.say(&format!("{}  ", paint(BAD, "changed")));
                 if replace {
                     entries.push(judged.entry());
@@ -387,7 +383,7 @@ pub(super) async fn review(
                     refused.push(judged.key.clone());
                 }
             }
-            Verdict::Revoked(_) => {
+            KeyState::Revoked(_) => {
                 judged.say(&format!("{}  ", paint(BAD, "revoked")));
                 refused.push(judged.key.clone());
             }
@@ -404,14 +400,6 @@ pub(crate) struct Entry {
     instead: BTreeSet<usize>,
 }
 
-fn tempdir() -> anyhow::Result<Utf8PathBuf> {
-    use std::os::unix::fs::DirBuilderExt as _;
-    let name = format!("provision-trust-{}", uuid::Uuid::now_v7().simple());
-    let path = Utf8Path::new("/tmp").join(name);
-    std::fs::DirBuilder::new().mode(0o700).create(&path).with_context(|| format!("cannot create {path}"))?;
-    Ok(path)
-}
-
 /// `provision inventory trust`; `again` is that command as it was typed.
 ///
 /// # Errors
@@ -424,11 +412,8 @@ pub(crate) async fn record(
     yes: bool,
     replace: bool,
 ) -> anyhow::Result<u8> {
-    let over_ssh: Vec<Host> = hosts
-        .iter()
-        .filter(|host| host.transport == TransportKind::Ssh && host.offline.is_none())
-        .cloned()
-        .collect();
+    let over_ssh: Vec<Host> =
+        hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()).cloned().collect();
     let mut seen = look(settings, &over_ssh, &Secrets::default()).await?;
     for seen in &mut seen {
         if let Ok(remote) = &mut seen.login {
@@ -475,7 +460,7 @@ pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::
         return Ok(());
     }
     if !settings.interactive {
-        return Err(Exit::new(exit::USAGE, "these keys are not recorded: nobody is here to say that they are the right ones")
+        return Err(Exit::new(exit::USAGE, "these keys are not recorded: there is no terminal to ask whether they are right")
             .hint(format!("compare them with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the hosts, then: {command}"))
             .into());
     }
@@ -486,21 +471,11 @@ pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::
     }
 }
 
-/// The file that holds a host's keys.
-#[expect(clippy::disallowed_methods, reason = "the default of ssh itself")]
-pub(crate) fn known_hosts(host: &Host) -> Utf8PathBuf {
-    host.ssh.known_hosts.clone().unwrap_or_else(|| {
-        let home = std::env::var("HOME").unwrap_or_else(|_| "/root".to_owned());
-        Utf8PathBuf::from(home).join(".ssh/known_hosts")
-    })
-}
-
 /// Records keys, in place of the lines that they name.
 ///
 /// # Errors
 /// When a file cannot be written.
 pub(crate) fn append(entries: &[Entry]) -> anyhow::Result<()> {
-    use std::os::unix::fs::PermissionsExt as _;
     let mut by_file: BTreeMap<&Utf8Path, Vec<&Entry>> = BTreeMap::new();
     for entry in entries {
         by_file.entry(&entry.file).or_default().push(entry);
@@ -529,7 +504,7 @@ pub(crate) fn append(entries: &[Entry]) -> anyhow::Result<()> {
 }
 
 fn keys(number: usize) -> String {
-    crate::report::style::count(number as u64, "key")
+    crate::words::count(number as u64, "key")
 }
 
 /// What kept a login from working.
@@ -569,19 +544,19 @@ mod tests {
         };
         let key = HostKey::parse("alias ssh-ed25519 AAAA").unwrap();
         let of = |own: &str, others: &str| judge(&key, recorded(own), recorded(others));
-        assert_eq!(of("alias ssh-ed25519 AAAA", ""), Verdict::Known);
-        assert_eq!(of("", ""), Verdict::New);
-        assert_eq!(of("", "10.0.0.1 ssh-ed25519 AAAA"), Verdict::New);
-        assert_eq!(of("@revoked * ssh-rsa BBBB", ""), Verdict::New);
-        assert!(matches!(of("h ssh-rsa BBBB", "10.0.0.1 ssh-ed25519 AAAA"), Verdict::Changed(_)));
+        assert_eq!(of("alias ssh-ed25519 AAAA", ""), KeyState::Known);
+        assert_eq!(of("", ""), KeyState::New);
+        assert_eq!(of("", "10.0.0.1 ssh-ed25519 AAAA"), KeyState::New);
+        assert_eq!(of("@revoked * ssh-rsa BBBB", ""), KeyState::New);
+        assert!(matches!(of("h ssh-rsa BBBB", "10.0.0.1 ssh-ed25519 AAAA"), KeyState::Changed(_)));
         for line in
             ["h ssh-ed25519 BBBB", "h ssh-rsa BBBB", "@cert-authority * ssh-rsa B", "@revoked h ssh-rsa B"]
         {
-            assert_eq!(of(line, ""), Verdict::Changed(recorded(line)), "{line}");
-            assert_eq!(of("", line), Verdict::Changed(recorded(line)), "{line}");
+            assert_eq!(of(line, ""), KeyState::Changed(recorded(line)), "{line}");
+            assert_eq!(of("", line), KeyState::Changed(recorded(line)), "{line}");
         }
         let revoked = "@revoked * ssh-ed25519 AAAA";
-        assert!(matches!(of("alias ssh-ed25519 AAAA", revoked), Verdict::Revoked(line) if line.line == 7));
+        assert!(matches!(of("alias ssh-ed25519 AAAA", revoked), KeyState::Revoked(line) if line.line == 7));
     }
 
     #[test]

@@ -11,7 +11,8 @@ use crate::exit;
 use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
-use crate::report::style::{GOOD, count, paint, safe};
+use crate::report::style::{GOOD, paint, safe};
+use crate::words::count;
 
 /// Runs the command; its exit code.
 ///

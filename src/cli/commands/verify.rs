@@ -54,7 +54,7 @@ async fn between_hosts(
     project: &Project,
     connect: &Connect,
     secrets: &Secrets,
-) -> anyhow::Result<active::Found> {
+) -> anyhow::Result<active::Traffic> {
     let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let hosts: Vec<Host> = project.online().cloned().collect();
     let transport = launch::open_transport(settings, None, &hosts, secrets, parallel).await?;
@@ -84,20 +84,17 @@ pub(super) async fn once(
     let secrets = launch::secrets(&mut project, connect.ask_become_pass, true, settings)?;
     let traffic = match active {
         Active::Yes => between_hosts(settings, &project, connect, &secrets).await?,
-        Active::No => active::Found::default(),
+        Active::No => active::Traffic::default(),
     };
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();
     let launch = Launch {
-        command: "verify",
-        mode: Mode::Plan,
         queries: checks::queries(),
-        expected: None,
         recorded: true,
-        yes: false,
         secrets: Some(secrets),
+        ..Launch::new("verify", Mode::Plan)
     };
     let mut broken = None;
-    let now = jiff::Timestamp::now().to_string();
+    let now = crate::events::now().to_string();
     let counters = launch::cluster_dir(settings, &project.cluster).join("counters.json");
     let (finished, code) = launch::run(settings, project, connect, reports, launch, |report, emitter| {
         let mut codes = Vec::new();
@@ -123,7 +120,7 @@ pub(super) async fn once(
 fn check(
     hosts: &BTreeMap<usize, Host>,
     report: &mut engine::Report,
-    traffic: &active::Found,
+    traffic: &active::Traffic,
     emitter: &Emitter,
     (file, now): (&Utf8Path, &str),
 ) -> anyhow::Result<bool> {
@@ -152,7 +149,7 @@ fn check(
             if let Some(place) = conclusion.results.iter_mut().find(|result| result.check == found.check) {
                 place.clone_from(found);
             }
-            // Who asks for it wants to know: what cannot be told is no proof.
+            // Who asks for it wants to know: an unknown result is no proof.
             conclusion.verified &= !matches!(found.status, CheckStatus::Fail | CheckStatus::Unknown);
         }
         for result in &conclusion.results {

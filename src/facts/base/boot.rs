@@ -1,16 +1,36 @@
 //! This boot and the next: which kernel will run, whether it has what it needs, and what asks for a
-//! reboot (`domain.md` B11; `dkms status` in both its formats, B12).
+//! reboot. `dkms status` is read in both its formats, of dkms 2 and of dkms 3.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-use super::{field, need};
+use super::{BaseFact, field, need};
 
-/// Free space on /boot below which an initramfs cannot be rebuilt (`domain.md` B1).
+pub(super) const FACT: BaseFact = BaseFact {
+    name: "boot",
+    doc: "this boot and the next: kernels, reasons for a reboot, problems that the next boot would have",
+    script: crate::shell!("facts/nvidia_module.sh", "facts/boot.sh"),
+    parse,
+    touched_by: |_| true,
+    specimen: |os| {
+        let (kernel, _) = super::kernel::specimen_of(os);
+        json!({
+            "id": "0d1f7a3e-5b0c-4b5a-9d52-3a6c1f0e9b77",
+            "kernel": kernel,
+            "next_kernel": kernel,
+            "reasons": ["the system asks for a reboot because of linux-image"],
+            "problems": [format!("kernel {kernel} has no initramfs: build it")],
+            "stale_modules": ["ib_core"],
+            "stale_initramfs": ""
+        })
+    },
+};
+
+/// Free space on /boot below which an initramfs cannot be rebuilt.
 const LEAST_FREE_KIB: u64 = 100 << 10;
 
-pub(super) fn boot(output: &str) -> Result<Json, String> {
+fn parse(output: &str) -> Result<Json, String> {
     let running = need(output, "running")?;
     let chosen = field(output, "next");
     let kernel = chosen.unwrap_or(running);
@@ -37,24 +57,24 @@ fn reasons(output: &str, running: &str, next: Option<&str>) -> Vec<String> {
     let mut reasons = Vec::new();
     if output.lines().any(|line| line.starts_with("required=")) {
         reasons.push(match field(output, "required") {
-            Some(packages) => format!("the system wants one for {packages}"),
-            None => "the system wants one".to_owned(),
+            Some(packages) => format!("the system asks for a reboot because of {packages}"),
+            None => "the system asks for a reboot".to_owned(),
         });
     }
     if field(output, "nouveau").is_some() {
-        reasons.push("nouveau is loaded though it is blacklisted".to_owned());
+        reasons.push("nouveau is loaded, although it is blacklisted".to_owned());
     }
     if let (Some(loaded), Some(disk)) = (field(output, "nvidia_loaded"), field(output, "nvidia_disk"))
         && loaded != disk
     {
-        reasons.push(format!("the NVIDIA module {loaded} is loaded, {disk} is installed"));
+        reasons.push(format!("the NVIDIA module {loaded} is loaded, but {disk} is installed"));
     }
     let stale = stale_modules(output);
     if !stale.is_empty() {
-        reasons.push(format!("the installed {} waits for a boot, another one is loaded", stale.join(", ")));
+        reasons.push(format!("other versions of modules are loaded than installed: {}", stale.join(", ")));
     }
     if let Some(next) = next.filter(|next| *next != running) {
-        reasons.push(format!("kernel {running} runs, {next} is installed"));
+        reasons.push(format!("kernel {running} is running, but {next} is installed"));
     }
     reasons
 }
@@ -64,7 +84,7 @@ fn problems(output: &str, kernel: &str) -> Vec<String> {
     let has = |key: &str| field(output, key).is_some();
     let mut problems = Vec::new();
     if !has("modules") {
-        problems.push(format!("kernel {kernel} has no modules in /lib/modules: install its package anew"));
+        problems.push(format!("kernel {kernel} has no modules in /lib/modules: reinstall its package"));
     }
     if has("initramfs_used") && (!has("initramfs") || has("initramfs_empty")) {
         problems.push(format!("kernel {kernel} has no initramfs: build it"));
@@ -81,7 +101,7 @@ fn problems(output: &str, kernel: &str) -> Vec<String> {
         problems.push(if has("headers") {
             format!("DKMS did not build {module} for kernel {kernel}: run `dkms autoinstall -k {kernel}`")
         } else {
-            format!("DKMS cannot build {module} for kernel {kernel}, which has no headers: install them")
+            format!("DKMS cannot build {module} for kernel {kernel}: install the headers of that kernel")
         });
     }
     problems

@@ -1,13 +1,30 @@
-//! Who works on a host: compute processes, users of RDMA beyond the kernel, Slurm jobs
-//! (`domain.md` M4, G6, G9).
+//! Who works on a host: compute processes, users of RDMA beyond the kernel, Slurm jobs.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
-pub(super) fn busy(output: &str) -> Result<Json, String> {
+use super::BaseFact;
+
+pub(super) const FACT: BaseFact = BaseFact {
+    name: "busy",
+    doc: "who uses the GPUs and RDMA devices, and which Slurm jobs run",
+    script: crate::shell!("facts/busy.sh"),
+    parse,
+    touched_by: |_| true,
+    specimen: |_| {
+        json!({
+            "gpu": ["python3 (4711)"],
+            "rdma": ["ib_write_bw (4712)"],
+            "slurm": ["4711"],
+            "partial": false
+        })
+    },
+};
+
+fn parse(output: &str) -> Result<Json, String> {
     if !output.lines().any(|line| line == "end") {
-        return Err("the list of who works there was cut".to_owned());
+        return Err("the list of running jobs was cut short".to_owned());
     }
     // A process is often found in two ways: what it uses is told once.
     let mut users: BTreeMap<(&str, u64), &str> = BTreeMap::new();

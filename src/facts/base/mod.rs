@@ -1,17 +1,28 @@
-//! Basic facts: what templates see as `facts.NAME`. Each is a part of its own.
+//! Basic facts: what templates see as `facts.NAME`. Each is a file and a part of its own.
 
-mod accounts;
+mod arch;
 mod boot;
 pub mod busy;
-mod network;
+mod cpu;
+mod hostname;
+mod ids;
+mod init;
+mod kernel;
+mod memory;
+mod modules;
+mod mounts;
+pub mod network;
+mod os;
 mod pci;
-mod storage;
-mod system;
+mod selinux;
+mod ssh;
+mod users;
+mod virtualization;
 
-use serde_json::Value as Json;
-pub(super) use storage::{PSEUDO, unescape};
+pub(super) use mounts::{PSEUDO, unescape};
+use serde_json::{Map, Value as Json};
 
-use super::{Answer, Answers, Query};
+use super::{Family, Query, Question, Touches, after, answers, of_type};
 use crate::transport::Script;
 
 /// A basic fact.
@@ -23,135 +34,82 @@ pub struct BaseFact {
     pub doc: &'static str,
     script: &'static str,
     parse: fn(&str) -> Result<Json, String>,
+    touched_by: fn(&Touches) -> bool,
+    /// What it may be on a host of this distribution; see [`specimens`].
+    specimen: fn(&str) -> Json,
 }
 
-/// All basic facts.
-pub const TABLE: &[BaseFact] = &[
-    BaseFact {
-        name: "arch",
-        doc: "architecture: x86_64, aarch64",
-        script: crate::shell!("facts/arch.sh"),
-        parse: system::arch,
-    },
-    BaseFact {
-        name: "boot",
-        doc: "this boot and the next: kernels, what asks for a reboot, what would go wrong",
-        script: crate::shell!("facts/boot.sh"),
-        parse: boot::boot,
-    },
-    BaseFact {
-        name: "busy",
-        doc: "who uses the GPUs and RDMA devices, and which Slurm jobs run",
-        script: crate::shell!("facts/busy.sh"),
-        parse: busy::busy,
-    },
-    BaseFact {
-        name: "cpu",
-        doc: "online CPUs, model name, sockets",
-        script: crate::shell!("facts/cpu.sh"),
-        parse: system::cpu,
-    },
-    BaseFact {
-        name: "hostname",
-        doc: "name of the host",
-        script: crate::shell!("facts/hostname.sh"),
-        parse: system::hostname,
-    },
-    BaseFact {
-        name: "ids",
-        doc: "machine id, product UUID and boot id",
-        script: crate::shell!("facts/ids.sh"),
-        parse: system::ids,
-    },
-    BaseFact {
-        name: "init",
-        doc: "name of process 1 and the state that systemd reports",
-        script: crate::shell!("facts/init.sh"),
-        parse: system::init,
-    },
-    BaseFact {
-        name: "kernel",
-        doc: "release, version, command line, lockdown, whether its headers are installed",
-        script: crate::shell!("facts/kernel.sh"),
-        parse: system::kernel,
-    },
-    BaseFact {
-        name: "memory",
-        doc: "memory, swap and huge pages",
-        script: crate::shell!("facts/memory.sh"),
-        parse: system::memory,
-    },
-    BaseFact {
-        name: "modules",
-        doc: "loaded kernel modules",
-        script: crate::shell!("facts/modules.sh"),
-        parse: storage::modules,
-    },
-    BaseFact {
-        name: "mounts",
-        doc: "mounted file systems that hold data; sizes of the local ones",
-        script: crate::shell!("facts/mounts.sh"),
-        parse: storage::mounts,
-    },
-    BaseFact {
-        name: "network",
-        doc: "links, addresses and the device of the default route",
-        script: crate::shell!("facts/network.sh"),
-        parse: network::network,
-    },
-    BaseFact {
-        name: "os",
-        doc: "distribution, version, family and package manager",
-        script: crate::shell!("facts/os.sh"),
-        parse: system::os,
-    },
-    BaseFact {
-        name: "pci",
-        doc: "GPUs, NVSwitches and NICs from sysfs, without any driver",
-        script: crate::shell!("facts/pci.sh"),
-        parse: pci::pci,
-    },
-    BaseFact {
-        name: "ssh",
-        doc: "public host keys of sshd",
-        script: crate::shell!("facts/ssh.sh"),
-        parse: network::ssh,
-    },
-    BaseFact {
-        name: "users",
-        doc: "the user that we are on the host, and all local users",
-        script: crate::shell!("facts/users.sh"),
-        parse: accounts::users,
-    },
-    BaseFact {
-        name: "virtualization",
-        doc: "what the system runs in, in the words of systemd-detect-virt",
-        script: crate::shell!("facts/virtualization.sh"),
-        parse: system::virtualization,
-    },
-];
+/// All basic facts; the build script makes the table of the files that have one.
+pub const TABLE: &[BaseFact] = include!(concat!(env!("OUT_DIR"), "/facts.rs"));
 
-fn find(query: &Query) -> Option<&'static BaseFact> {
-    let Query::Base(name) = query else { return None };
-    TABLE.iter().find(|fact| fact.name == *name)
+/// What a host is: a plan that waited for every package and command to tell these would tell nothing.
+const LASTING: &[&str] = &["arch", "cpu", "ids", "os", "virtualization"];
+
+/// A basic fact, by its name.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub struct BaseQuery(pub &'static str);
+
+impl BaseQuery {
+    /// That of `facts.NAME`.
+    pub fn named(name: &str) -> Option<Self> {
+        TABLE.iter().find(|fact| fact.name == name).map(|fact| Self(fact.name))
+    }
+
+    fn fact(&self) -> Option<&'static BaseFact> {
+        TABLE.iter().find(|fact| fact.name == self.0)
+    }
+
+    /// Whether a plan waits for a change of these things before it tells this fact.
+    pub fn waits_for(&self, touches: &Touches) -> bool {
+        let named = *touches != Touches::Everything || !LASTING.contains(&self.0);
+        named && self.touched_by(touches)
+    }
 }
 
-pub(super) fn script(queries: &[Query]) -> Script {
-    Script::new(queries.first().and_then(find).map_or(":", |fact| fact.script))
+impl Question for BaseQuery {
+    /// Its value as templates see it.
+    type Answer = Json;
+    const FAMILY: &'static Family = &FAMILY;
+    const RECORDED: bool = true;
+
+    fn label(&self) -> String {
+        format!("base {}", self.0)
+    }
+
+    fn touched_by(&self, touches: &Touches) -> bool {
+        self.fact().is_none_or(|fact| (fact.touched_by)(touches))
+    }
 }
 
-pub(super) fn parse(queries: &[Query], output: &[u8], _: i32) -> Answers {
-    let output = String::from_utf8_lossy(output);
-    queries
-        .iter()
-        .filter_map(|query| {
-            let answer = match (find(query)?.parse)(&output) {
-                Ok(value) => Answer::Base(value),
-                Err(reason) => Answer::Unknown(reason),
-            };
-            Some((query.clone(), answer))
-        })
-        .collect()
+pub(super) const FAMILY: Family = Family {
+    chunk: 1,
+    output: 1 << 20,
+    ..Family::new(
+        "base",
+        |queries| Script::new(of_type(queries).find_map(BaseQuery::fact).map_or(":", |fact| fact.script)),
+        |queries, output, _| answers(queries, |query: &BaseQuery| Some((query.fact()?.parse)(output))),
+        |label| base(after("base", label)?),
+    )
+};
+
+/// The query behind `facts.NAME` in templates and conditions; `None` when there is no such fact.
+pub fn base(name: &str) -> Option<Query> {
+    BaseQuery::named(name).map(Query::from)
+}
+
+/// Specimen facts (the whole `facts` object) for some supported distributions, by their names. Every
+/// field that can exist is there, so they are also the schema that `validate` checks templates and
+/// conditions against.
+pub fn specimens() -> Vec<(&'static str, Json)> {
+    let of = |os| -> Map<String, Json> {
+        TABLE.iter().map(|fact| (fact.name.to_owned(), (fact.specimen)(os))).collect()
+    };
+    ["debian", "ubuntu", "rhel", "alinux"].map(|os| (os, Json::Object(of(os)))).to_vec()
+}
+
+/// Whether devices and links may have come, gone or changed.
+fn bus_touched(touches: &Touches) -> bool {
+    touches.units() || touches.modules() || touches.paths(&["/sys", "/etc/netplan", "/etc/systemd/network"])
 }
 
 /// `key=value` lines; the last one of a key counts.
@@ -165,5 +123,5 @@ fn field<'a>(output: &'a str, key: &str) -> Option<&'a str> {
 
 /// A field that must be there.
 fn need<'a>(output: &'a str, key: &str) -> Result<&'a str, String> {
-    field(output, key).ok_or_else(|| format!("the host does not tell its {key}"))
+    field(output, key).ok_or_else(|| format!("the host did not report its {key}"))
 }

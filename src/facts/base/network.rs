@@ -5,6 +5,56 @@ use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
+use super::BaseFact;
+
+pub(super) const FACT: BaseFact = BaseFact {
+    name: "network",
+    doc: "links, addresses and the device of the default route",
+    script: crate::shell!("facts/network.sh"),
+    parse,
+    touched_by: |touches| touches.links() || touches.paths(&["/sys"]),
+    specimen: |_| {
+        json!({
+            "default_device": "eth0",
+            "links": [
+                {
+                    "name": "eth0",
+                    "kind": "ether",
+                    "mac": "0c:42:a1:00:00:01",
+                    "mtu": 1500,
+                    "state": "up",
+                    "speed_mbps": 25000,
+                    "driver": "ice",
+                    "pci": "0000:3b:00.0",
+                    "addresses": ["10.0.1.10/24"]
+                },
+                {
+                    "name": "ens18f0np0",
+                    "kind": "ether",
+                    "mac": "b8:3f:d2:00:00:01",
+                    "mtu": 9000,
+                    "state": "up",
+                    "speed_mbps": 200_000,
+                    "driver": "mlx5_core",
+                    "pci": "0000:18:00.0",
+                    "addresses": ["192.168.1.10/24"]
+                },
+                {
+                    "name": "lo",
+                    "kind": "loopback",
+                    "mac": "00:00:00:00:00:00",
+                    "mtu": 65536,
+                    "state": "unknown",
+                    "speed_mbps": 0,
+                    "driver": "",
+                    "pci": "",
+                    "addresses": ["127.0.0.1/8", "::1/128"]
+                }
+            ]
+        })
+    },
+};
+
 #[derive(Default)]
 struct Link<'a> {
     name: &'a str,
@@ -32,11 +82,11 @@ fn kind(number: i64) -> &'static str {
     }
 }
 
-pub(super) fn network(output: &str) -> Result<Json, String> {
+fn parse(output: &str) -> Result<Json, String> {
     let (text, addresses) = output
         .split_once("\naddresses")
         .or_else(|| Some(("", output.strip_prefix("addresses")?)))
-        .ok_or("the list of links was cut")?;
+        .ok_or("the list of links was cut short")?;
     let mut links: Vec<Link<'_>> = Vec::new();
     let mut route: Option<(u64, &str)> = None;
     for line in text.lines() {
@@ -79,6 +129,14 @@ pub(super) fn network(output: &str) -> Result<Json, String> {
     Ok(json!({ "default_device": route.map_or("", |(_, device)| device), "links": links }))
 }
 
+/// The MTU of a link: the one that is changed where it is not the wanted one, and the one that is
+/// checked.
+pub fn mtu(network: &Json, link: &str) -> Option<u32> {
+    let links = network.get("links")?.as_array()?;
+    let link = links.iter().find(|one| one.get("name").and_then(Json::as_str) == Some(link))?;
+    link.get("mtu")?.as_u64()?.try_into().ok()
+}
+
 /// `ip -o addr` of iproute2 and busybox: `2: eth0    inet 10.0.0.1/24 brd ...`.
 fn addresses_by_name(text: &str) -> BTreeMap<&str, Vec<&str>> {
     let mut by_name: BTreeMap<&str, Vec<&str>> = BTreeMap::new();
@@ -91,18 +149,4 @@ fn addresses_by_name(text: &str) -> BTreeMap<&str, Vec<&str>> {
         }
     }
     by_name
-}
-
-/// The public halves of host keys, a line each: type, base64, comment.
-pub(super) fn ssh(output: &str) -> Result<Json, String> {
-    let text = output.strip_suffix("end\n").ok_or("the list of host keys was cut")?;
-    let keys: Vec<Json> = text
-        .lines()
-        .filter_map(|line| {
-            let mut words = line.split_whitespace();
-            let (kind, key) = (words.next()?, words.next()?);
-            key.starts_with("AAAA").then(|| json!({ "type": kind, "key": key }))
-        })
-        .collect();
-    Ok(json!({ "host_keys": keys }))
 }

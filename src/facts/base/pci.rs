@@ -5,6 +5,83 @@
 
 use serde_json::{Value as Json, json};
 
+use super::{BaseFact, bus_touched};
+
+pub(super) const FACT: BaseFact = BaseFact {
+    name: "pci",
+    doc: "GPUs, NVSwitches and NICs from sysfs, without any driver",
+    script: crate::shell!("facts/pci.sh"),
+    parse,
+    touched_by: |touches| bus_touched(touches),
+    specimen: |os| {
+        let nics = if os == "alinux" {
+            json!([
+                {
+                    "address": "0000:00:06.0",
+                    "vendor": "1ded",
+                    "device": "107f",
+                    "driver": "erdma",
+                    "numa_node": 0,
+                    "netdevs": ["eth1"],
+                    "rdma_devices": ["erdma_0"]
+                },
+                {
+                    "address": "0000:00:05.0",
+                    "vendor": "1af4",
+                    "device": "1000",
+                    "driver": "virtio-pci",
+                    "numa_node": 0,
+                    "netdevs": ["eth0"],
+                    "rdma_devices": []
+                }
+            ])
+        } else {
+            json!([
+                {
+                    "address": "0000:18:00.0",
+                    "vendor": "15b3",
+                    "device": "101b",
+                    "driver": "mlx5_core",
+                    "numa_node": 0,
+                    "netdevs": ["ens18f0np0"],
+                    "rdma_devices": ["mlx5_0"]
+                },
+                {
+                    "address": "0000:3b:00.0",
+                    "vendor": "8086",
+                    "device": "159b",
+                    "driver": "ice",
+                    "numa_node": 0,
+                    "netdevs": ["eth0"],
+                    "rdma_devices": []
+                }
+            ])
+        };
+        json!({
+            "gpus": [
+                {
+                    "address": "0000:1b:00.0",
+                    "vendor": "10de",
+                    "device": "20b2",
+                    "driver": "nvidia",
+                    "numa_node": 0,
+                    "model": "A100-SXM4-80GB"
+                }
+            ],
+            "nvswitches": [
+                {
+                    "address": "0000:c4:00.0",
+                    "vendor": "10de",
+                    "device": "1af1",
+                    "driver": "nvidia-nvswitch",
+                    "numa_node": 1
+                }
+            ],
+            "nics": nics
+        })
+    },
+};
+
 /// Device ids of vendor 10de that training clusters have.
 const NVIDIA: &[(&str, &str)] = &[
     ("1db1", "Tesla V100-SXM2-16GB"),
@@ -69,7 +146,7 @@ impl Device<'_> {
     }
 }
 
-pub(super) fn pci(output: &str) -> Result<Json, String> {
+fn parse(output: &str) -> Result<Json, String> {
     let mut devices: Vec<Device<'_>> = Vec::new();
     let mut ended = false;
     for line in output.lines() {
@@ -95,7 +172,7 @@ pub(super) fn pci(output: &str) -> Result<Json, String> {
         }
     }
     if !ended {
-        return Err("the list of PCI devices was cut".to_owned());
+        return Err("the list of PCI devices was cut short".to_owned());
     }
     let model = |device: &Device<'_>| {
         let known = NVIDIA.iter().find(|(id, _)| device.vendor == "10de" && *id == device.id);

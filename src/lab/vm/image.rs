@@ -14,6 +14,7 @@ use crate::lab::engine;
 use crate::lab::files;
 use crate::lab::image::{check, short_hex};
 use crate::lab::spec::LabSettings;
+use crate::process::heard;
 
 /// Makes the disk.
 const BUILD: &str = include_str!("image.sh");
@@ -65,7 +66,7 @@ pub(super) fn ensure(
     progress: &mut dyn FnMut(&str),
 ) -> Result<Utf8PathBuf> {
     check(settings)?;
-    let dump = engine::output(engine::program("apt-config").arg("dump"), b"", engine::USUAL)
+    let dump = engine::output(heard("apt-config").arg("dump"), b"", engine::USUAL)
         .map(|done| String::from_utf8_lossy(&done.stdout).into_owned())
         .unwrap_or_default();
     let apt = Apt::read(Utf8Path::new("/"), None, &dump);
@@ -137,7 +138,7 @@ fn build(
     });
     let built = written.with_context(|| format!("cannot write {files}")).and_then(|()| {
         let keyring = apt.keyring.as_deref().unwrap_or_default();
-        let mut build = engine::program("sh");
+        let mut build = heard("sh");
         build.args(["-c", BUILD, "image.sh", image.as_str(), &apt.suite, &apt.mirror, keyring, packages]);
         build.args([files.as_str(), GRUB_SECONDS]);
         if let Some(proxy) = crate::lab::image::http_proxy(&apt.conf) {

@@ -9,6 +9,7 @@ use super::qemu::{Accel, Process};
 use crate::lab::engine;
 use crate::lab::files;
 use crate::lab::spec::SudoKind;
+use crate::process::heard;
 
 /// The private network; machines have the addresses from [`FIRST`] on.
 pub(super) const NETWORK: &str = "192.168.77.0/24";
@@ -19,7 +20,7 @@ const KEYS: [&str; 2] = ["ed25519", "ecdsa"];
 
 /// How its user logs in.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Login<'a> {
+pub(super) struct MachineUser<'a> {
     pub(super) user: &'a str,
     pub(super) sudo: SudoKind,
     pub(super) shell: &'a str,
@@ -27,7 +28,7 @@ pub(super) struct Login<'a> {
     pub(super) password: &'a str,
 }
 
-impl Login<'_> {
+impl MachineUser<'_> {
     /// What `seed.sh` reads.
     pub(super) fn text(&self) -> String {
         let Self { user, sudo, shell, public_key, password } = self;
@@ -78,7 +79,7 @@ impl Machine {
     }
 
     /// Makes disk and keys; what is there stays.
-    pub(super) fn create(&self, image: &Utf8Path, login: &Login<'_>, all: &[Self]) -> Result<()> {
+    pub(super) fn create(&self, image: &Utf8Path, login: &MachineUser<'_>, all: &[Self]) -> Result<()> {
         let disk = self.file("disk.qcow2");
         if disk.exists() {
             return Ok(());
@@ -90,7 +91,7 @@ impl Machine {
             for path in [key.clone(), Utf8PathBuf::from(format!("{key}.pub"))] {
                 drop(std::fs::remove_file(path));
             }
-            let mut keygen = engine::program("ssh-keygen");
+            let mut keygen = heard("ssh-keygen");
             keygen.args(["-q", "-t", kind, "-N", "", "-C", &self.name, "-f", key.as_str()]);
             engine::text(&mut keygen, b"", engine::USUAL).context("cannot make host keys")?;
         }
@@ -114,7 +115,7 @@ impl Machine {
             files::write(&seed.join(name), &text, 0o600)?;
         }
         let draft = self.file("disk.new");
-        let mut create = engine::program("qemu-img");
+        let mut create = heard("qemu-img");
         create.args(["create", "-q", "-f", "qcow2", "-F", "raw", "-b", image.join("disk.img").as_str()]);
         create.arg(&draft);
         engine::text(&mut create, b"", engine::USUAL).context("cannot make a disk")?;

@@ -8,6 +8,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::lab::engine;
 use crate::lab::files;
+use crate::process::heard;
 
 /// The emulator. Its machines are those of `image.sh`.
 pub(super) const PROGRAM: &str = "qemu-system-x86_64";
@@ -49,7 +50,7 @@ impl Accel {
 pub(super) fn missing(wanted: &[(&'static str, &'static str)]) -> Vec<(&'static str, &'static str)> {
     let there = |name: &str| {
         let probe = "PATH=$PATH:/usr/sbin:/sbin; command -v \"$1\"";
-        engine::output(engine::program("sh").args(["-c", probe, "sh", name]), b"", engine::USUAL)
+        engine::output(heard("sh").args(["-c", probe, "sh", name]), b"", engine::USUAL)
             .is_ok_and(|done| done.status.success())
     };
     wanted.iter().copied().filter(|(name, _)| !there(name)).collect()
@@ -106,7 +107,7 @@ pub(super) fn probe(image: &Utf8Path, progress: &mut dyn FnMut(&str)) -> Result<
 
 fn try_kvm(image: &Utf8Path) -> Result<Accel> {
     let console = image.join(format!("accel.{}", std::process::id()));
-    let mut qemu = engine::program(PROGRAM);
+    let mut qemu = heard(PROGRAM);
     qemu.args(Accel::Kvm.arguments()).args(["-machine", "pc", "-m", "512", "-nodefaults", "-no-reboot"]);
     qemu.args(["-display", "none", "-serial"]).arg(format!("file:{console}"));
     qemu.arg("-kernel").arg(image.join("vmlinuz")).arg("-initrd").arg(image.join("initrd.img"));
@@ -119,10 +120,10 @@ fn try_kvm(image: &Utf8Path) -> Result<Accel> {
             break Accel::Kvm;
         }
         if child.try_wait()?.is_some() {
-            break Accel::Tcg("KVM starts here but its machine dies".to_owned());
+            break Accel::Tcg("KVM starts here, but its machine ends at once".to_owned());
         }
         if start.elapsed() > PROBE {
-            break Accel::Tcg(format!("KVM starts here but hangs ({} s)", PROBE.as_secs()));
+            break Accel::Tcg(format!("KVM starts here, but hangs ({} s)", PROBE.as_secs()));
         }
         std::thread::sleep(Duration::from_millis(50));
     };
@@ -173,7 +174,7 @@ impl Process {
     /// Starts it; gives when qemu has everything that it was told to have.
     pub(super) fn start<S: AsRef<str>>(&self, arguments: &[S]) -> Result<()> {
         files::private_folder(&self.folder())?;
-        let mut qemu = engine::program(PROGRAM);
+        let mut qemu = heard(PROGRAM);
         qemu.current_dir(&self.place).args(["-nodefaults", "-display", "none", "-daemonize", "-pidfile"]);
         qemu.arg(self.pid_file()).args(arguments.iter().map(AsRef::as_ref));
         engine::text(&mut qemu, b"", engine::USUAL).map(drop)
@@ -186,7 +187,7 @@ impl Process {
             let Some(pid) = self.pid() else { return Ok(()) };
             // It may end by itself just now.
             let number = pid.to_string();
-            drop(engine::output(engine::program("kill").args(["-s", signal, &number]), b"", engine::USUAL));
+            drop(engine::output(heard("kill").args(["-s", signal, &number]), b"", engine::USUAL));
             while start.elapsed() < Duration::from_secs(limit) {
                 if self.pid().is_none() {
                     return Ok(());

@@ -3,11 +3,10 @@
 use indexmap::{IndexMap, IndexSet};
 use serde_json::{Value as Json, json};
 
-use super::{Budget, LEFT_OUT, number};
+use super::budget::{Budget, LEFT_OUT};
 use crate::checks;
-use crate::events::{CheckResult, HostStatus};
+use crate::events::{CheckResult, CheckStatus, HostStatus, Record};
 use crate::report::fold::fold;
-use crate::report::record::Record;
 use crate::report::style::safe;
 
 /// Bytes of all different texts together.
@@ -142,5 +141,16 @@ fn column(id: &str) -> Json {
     match checks::find(id) {
         Some(check) => json!([id, check.title, check.expects, check.why]),
         None => json!([id, "", "", ""]),
+    }
+}
+
+/// The number of a status in the page's data; the script and the style know it.
+fn number(status: CheckStatus) -> u8 {
+    match status {
+        CheckStatus::Fail => 0,
+        CheckStatus::Unknown => 1,
+        CheckStatus::Warn => 2,
+        CheckStatus::Skip => 3,
+        CheckStatus::Pass => 4,
     }
 }

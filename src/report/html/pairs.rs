@@ -4,8 +4,9 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde_json::{Value as Json, json};
 
-use super::{Budget, LINE, ROWS, count, shortened};
+use super::budget::{Budget, LINE, ROWS, shortened};
 use crate::events::PairTest;
+use crate::words::count;
 
 /// The shade of a cell: 0 is bad, 4 is as good as the usual pair of its rail.
 fn shade(test: &PairTest, usual: f64) -> u8 {

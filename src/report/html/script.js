@@ -59,7 +59,7 @@
     table.innerHTML = html.join('') + '</tbody>';
     const hidden = shown.length - most;
     more.innerHTML = hidden > 0 ? `<button>${hidden} more rows</button>` : '';
-    if (shown.length === 0) more.textContent = 'nothing is like that';
+    if (shown.length === 0) more.textContent = 'nothing matches';
   }
 
   const link = (host) => `<a data-host="${host}">${escape(data.hosts[host][0])}</a>`;
@@ -88,8 +88,8 @@
     const [name, status, numbers] = data.hosts[host];
     const sorted = numbers.slice().sort((a, b) => data.results[a][1] - data.results[b][1]);
     const counts = WORDS.map((word, status) => [word, numbers.filter((number) => data.results[number][1] === status).length]);
-    const told = counts.filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ');
-    show(`<h2>${escape(name)}</h2><p class="dim">${escape(status)}${told ? ': ' + told : ''}</p>${sorted.map((number) => result(number)).join('')}`);
+    const summary = counts.filter(([, count]) => count).map(([word, count]) => `${count} ${word}`).join(', ');
+    show(`<h2>${escape(name)}</h2><p class="dim">${escape(status)}${summary ? ': ' + summary : ''}</p>${sorted.map((number) => result(number)).join('')}`);
     history.replaceState(null, '', '#host=' + encodeURIComponent(name));
   }
   function showCell(row, column) {

@@ -21,10 +21,11 @@ if [ -d /sys/module/nouveau ] && cat /etc/modprobe.d/*.conf /usr/lib/modprobe.d/
     grep -Eq '^[[:space:]]*blacklist[[:space:]]+nouveau'; then
     printf 'nouveau=loaded\n'
 fi
-if [ -r /sys/module/nvidia/version ]; then
-    loaded=''
-    read -r loaded </sys/module/nvidia/version
-    printf 'nvidia_loaded=%s\nnvidia_disk=%s\n' "$loaded" "$(modinfo -F version nvidia 2>/dev/null)"
+if loaded=$(nvidia_loaded); then
+    printf 'nvidia_loaded=%s\n' "$loaded"
+    nvidia_on_disk '' 2>/dev/null | while read -r key value; do
+        [ "$key" != version: ] || printf 'nvidia_disk=%s\n' "$value"
+    done
 fi
 # RDMA modules that are loaded though others are installed: DOCA-OFED replaces those of the kernel. Some
 # distributions build without srcversion; then what DOCA's modules stand on tells them apart.

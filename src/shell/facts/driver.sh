@@ -1,55 +1,61 @@
-# Asks about the NVIDIA driver: its packages, its module on disk for each kernel, the module that is
-# loaded, and what stands in the way. Neither modprobe nor nvidia-smi is called: both would load it.
-release=''
+# Asks about the NVIDIA driver: the module that is loaded, its module on disk, its packages, and what stands in
+# the way. Parameters: `whole` for what an installation needs besides, on a host without a device of NVIDIA too;
+# `files` for the files of the module for each kernel.
+whole=$1 files=$2
+begin driver
+release='' present=''
 read -r release </proc/sys/kernel/osrelease
 printf 'running=%s\n' "$release"
-if [ -d /sys/module/nvidia ]; then
-    version='' users='' banner=''
-    { read -r version </sys/module/nvidia/version; } 2>/dev/null
-    { read -r users </sys/module/nvidia/refcnt; } 2>/dev/null
-    { IFS= read -r banner </proc/driver/nvidia/version; } 2>/dev/null
-    printf 'loaded=%s\nusers=%s\nbanner=%s\n' "$version" "$users" "$banner"
-fi
 [ ! -d /sys/module/nouveau ] || printf 'nouveau=true\n'
+[ ! -d /sys/module/nvidia ] || present=1
+for file in /sys/bus/pci/devices/*/vendor; do
+    vendor=''
+    { read -r vendor <"$file"; } 2>/dev/null || continue
+    [ "$vendor" != 0x10de ] || present=1
+done
+if [ -z "$present$whole" ]; then
+    finish 0
+    exit 0
+fi
+if [ -d /sys/module/nvidia ]; then
+    printf 'loaded=%s\n' "$(nvidia_loaded)"
+    value users /sys/module/nvidia/refcnt
+    value banner /proc/driver/nvidia/version
+fi
 for directory in /lib/modules/*; do
     [ -d "$directory" ] || continue
     kernel=${directory##*/}
     printf 'kernel=%s\n' "$kernel"
     [ ! -e "$directory/build/Makefile" ] || printf 'headers=true\n'
-    # The file of Debian's module has another name.
-    for module in nvidia nvidia-current nvidia-current-open; do
-        version=$(modinfo -k "$kernel" -F version "$module" 2>/dev/null)
-        [ -n "$version" ] || continue
-        printf 'version=%s\nlicense=%s\n' "$version" "$(modinfo -k "$kernel" -F license "$module" 2>/dev/null)"
+    [ ! -e "/boot/vmlinuz-$kernel" ] || printf 'image=true\n'
+    [ -n "$files" ] || continue
+    find "$directory" -name 'nvidia.ko*' 2>/dev/null | while IFS= read -r file; do
+        printf 'module=%s\n' "$file"
+    done
+done
+if [ -n "$whole" ]; then
+    for variable in /sys/firmware/efi/efivars/SecureBoot-*; do
+        [ -r "$variable" ] || continue
+        # Four bytes of attributes, then the value.
+        case $(od -An -t u1 -j 4 -N 1 "$variable" 2>/dev/null) in
+        *1*) secure=true ;;
+        *) secure=false ;;
+        esac
+        printf 'secure_boot=%s\n' "$secure"
+        [ "$secure" = true ] || continue
+        for key in /var/lib/shim-signed/mok/MOK.der /var/lib/dkms/mok.pub; do
+            [ -r "$key" ] || continue
+            case $(mokutil --test-key "$key" 2>&1) in
+            *'already enrolled'*) printf 'enrolled=%s\n' "$key" ;;
+            esac
+        done
+    done
+    for file in /usr/bin/nvidia-uninstall /usr/bin/nvidia-installer; do
+        [ -e "$file" ] || continue
+        if dpkg -S "$file" >/dev/null 2>&1 || rpm -qf "$file" >/dev/null 2>&1; then continue; fi
+        printf 'runfile=%s\n' "$file"
         break
     done
-done
-for variable in /sys/firmware/efi/efivars/SecureBoot-*; do
-    [ -r "$variable" ] || continue
-    # Four bytes of attributes, then the value.
-    case $(od -An -t u1 -j 4 -N 1 "$variable" 2>/dev/null) in
-    *1*) secure=true ;;
-    *) secure=false ;;
-    esac
-    printf 'secure_boot=%s\n' "$secure"
-    [ "$secure" = true ] || continue
-    for key in /var/lib/shim-signed/mok/MOK.der /var/lib/dkms/mok.pub; do
-        [ -r "$key" ] || continue
-        case $(mokutil --test-key "$key" 2>&1) in
-        *'already enrolled'*) printf 'enrolled=%s\n' "$key" ;;
-        esac
-    done
-done
-for file in /usr/bin/nvidia-uninstall /usr/bin/nvidia-installer; do
-    [ -e "$file" ] || continue
-    if dpkg -S "$file" >/dev/null 2>&1 || rpm -qf "$file" >/dev/null 2>&1; then continue; fi
-    printf 'runfile=%s\n' "$file"
-    break
-done
-if command -v dpkg-query >/dev/null 2>&1; then
-    dpkg-query -W -f 'package=${db:Status-Abbrev} ${Package} ${Version}\n' '*nvidia*' libcuda1 'cuda-drivers*' 2>/dev/null
-elif command -v rpm >/dev/null 2>&1; then
-    rpm -qa --qf 'package=ii  %{NAME} %{EVR}\n' '*nvidia*' 'cuda-drivers*' 2>/dev/null
     for file in /etc/dnf/plugins/versionlock.list /etc/yum/pluginconf.d/versionlock.list; do
         [ -r "$file" ] || continue
         printf 'versionlock=true\n'
@@ -59,4 +65,19 @@ elif command -v rpm >/dev/null 2>&1; then
         break
     done
 fi
-printf 'end\n'
+finish 0
+nvidia_on_disk 'ask 5'
+if [ -n "$whole" ]; then
+    for directory in /lib/modules/*; do
+        [ -d "$directory" ] || continue
+        [ "${directory##*/}" != "$release" ] || continue
+        nvidia_on_disk 'ask 5' -k "${directory##*/}"
+    done
+fi
+if command -v dpkg-query >/dev/null 2>&1; then
+    # shellcheck disable=SC2016 # dpkg-query fills these in
+    ask 10 dpkg-query -W -f '${db:Status-Abbrev} ${Package} ${Version}\n' '*nvidia*' libcuda1 'cuda-drivers*'
+elif command -v rpm >/dev/null 2>&1; then
+    ask 15 rpm -qa --qf 'ii  %{NAME} %{EVR}\n' '*nvidia*' 'cuda-drivers*'
+fi
+:

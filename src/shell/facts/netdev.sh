@@ -33,10 +33,9 @@ if [ -e "$interfaces" ] && command -v ifup >/dev/null 2>&1; then
 fi
 tell() {
     link=$1
-    mtu='' flags=''
-    read -r mtu <"/sys/class/net/$link/mtu"
+    flags=''
     read -r flags <"/sys/class/net/$link/flags"
-    printf 'link %s\nmtu %s\nflags %s\n' "$link" "$mtu" "$flags"
+    printf 'link %s\nflags %s\n' "$link" "$flags"
     if [ -d "/sys/class/net/$link/bonding" ]; then
         printf 'class bond\n'
     elif [ -d "/sys/class/net/$link/bridge" ]; then
@@ -82,7 +81,7 @@ while [ $# -gt 0 ]; do
     printf 'question %s\n' "$1"
     for path in /sys/class/net/*; do
         # Not a link: bonding_masters.
-        [ -r "$path/mtu" ] || continue
+        [ -d "$path" ] || continue
         [ -z "$2" ] || [ "${path##*/}" = "$2" ] || continue
         device=''
         if [ -n "$3$4$5" ]; then

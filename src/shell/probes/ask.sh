@@ -37,7 +37,7 @@ ask() {
     return "$status"
 }
 # sift PATTERN SECONDS COMMAND ...: the same for a command that says much: only the lines that match, the
-# last of them; of a command that fails, its first lines. The exit status is in $status.
+# last $most of them; of a command that fails, its first lines. The exit status is in $status.
 sift() {
     pattern=$1
     seconds=$2
@@ -52,7 +52,7 @@ sift() {
             text=$("$@" 2>&1) || status=$?
         fi
         if [ "$status" = 0 ]; then
-            printf '%s\n' "$text" | grep -E "$pattern" | tail -n 2000
+            printf '%s\n' "$text" | grep -E "$pattern" | tail -n "${most:-2000}"
         else
             printf '%s\n' "$text" | head -n 10
         fi

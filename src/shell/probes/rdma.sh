@@ -45,9 +45,9 @@ for device in /sys/class/infiniband/*; do
     done
 done
 for net in /sys/class/net/*; do
-    [ -e "$net/mtu" ] || continue
+    [ -d "$net" ] || continue
     printf 'net=%s\n' "${net##*/}"
-    for file in mtu operstate carrier_changes; do
+    for file in operstate carrier_changes; do
         value "$file" "$net/$file"
     done
     for file in rx_errors tx_errors; do

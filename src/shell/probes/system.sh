@@ -1,4 +1,4 @@
-# The system around GPUs and cards: clock, space, names, firewall, units, Slurm. Nothing is changed and no
+# The system around GPUs and cards: clock, space, names, units, Slurm. Nothing is changed and no
 # job is started.
 begin system
 for file in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do
@@ -27,7 +27,6 @@ for directory in /proc/[0-9]*; do
         esac
     done <"$directory/limits" 2>/dev/null
 done
-if grep -q '^ENABLED=yes' /etc/ufw/ufw.conf 2>/dev/null; then printf 'ufw=1\n'; fi
 for file in /etc/ssh/ssh_host_*_key.pub; do
     value host_key "$file"
 done
@@ -41,12 +40,6 @@ if command -v chronyc >/dev/null 2>&1; then
 elif [ -d /run/systemd/timesync ]; then
     # timedatectl would start a service to answer.
     ask 5 ls /run/systemd/timesync
-fi
-if command -v nft >/dev/null 2>&1; then
-    sift 'hook input|policy|^table|^[[:space:]]*chain' 5 nft list ruleset
-fi
-if command -v iptables >/dev/null 2>&1; then
-    ask 5 iptables -S INPUT
 fi
 [ ! -d /run/systemd/system ] || ask 8 systemctl list-units --state=failed --no-legend --plain --no-pager
 if command -v sinfo >/dev/null 2>&1; then

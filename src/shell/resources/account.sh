@@ -1,4 +1,5 @@
-# Changes users and groups. Parameters: a program of the shadow suite and its arguments.
+# Changes users and groups. The program is one of the shadow suite.
+# Parameters: program word...
 case $1 in
 useradd | usermod | userdel | groupadd | groupmod | groupdel | gpasswd) exec "$@" ;;
 *) exit 2 ;;

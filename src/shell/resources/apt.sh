@@ -1,5 +1,6 @@
-# Changes packages with apt. Parameters: what is done, apt_preferences(5) for this transaction alone
-# (or empty), then package names or `name=version`; for `update` options.
+# Changes packages with apt. The preferences, of apt_preferences(5) or empty, are for this transaction
+# alone; the words are package names or `name=version`, for `update` options.
+# Parameters: action preferences word...
 DEBIAN_FRONTEND=noninteractive
 # needrestart may restart dockerd under running jobs: it only lists, and not now.
 NEEDRESTART_MODE=l

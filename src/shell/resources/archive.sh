@@ -1,5 +1,6 @@
-# Unpacks an archive beside its place and puts it there as a whole. Parameters: path, digest, URL, how
-# many leading names are left out of the names in it, text of the stamp, path of the stamp.
+# Unpacks an archive beside its place and puts it there as a whole. So many leading names as `strip`
+# says are left out of the names in it.
+# Parameters: path digest url strip stamp stamp_path
 path=$1
 fetch "$3" "$2" && reach "$path" '' || exit 1
 new=$spot.provision-new old=$spot.provision-old

@@ -1,4 +1,5 @@
-# Sets mode and owner. Parameters: path, mode or empty, ownership or empty, wanted owner.
+# Sets mode and owner; mode and ownership may be empty, the wanted owner may not.
+# Parameters: path mode ownership owner
 reach "$1" "$4" || exit 1
 case $spot_kind in
 file | directory) spot_dress "$3" "$2" || exit 1 ;;

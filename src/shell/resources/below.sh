@@ -1,4 +1,5 @@
 # What is written on the controller is written below the inventory's directory, whatever links there are.
-# First parameter: that directory; the others are those of what follows.
+# The other parameters are those of what follows.
+# Parameters: base
 spot_base=$1
 shift

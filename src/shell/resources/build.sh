@@ -1,9 +1,9 @@
 # Builds software from source. It always begins with a fresh copy of the source, so a build that was
-# killed is repeated cleanly; the prefix is switched at the end, whole.
-# Parameters: name, source, prefix, build directory or empty, system, most jobs (0: as many as
-# fit), MiB of memory for each, the variable that leads `make install` elsewhere, the packed stamp;
-# then lists, each behind its length: environment, options, words for make, words for its install
-# (none: nothing is installed), results.
+# killed is repeated cleanly; the prefix is switched at the end, whole. `directory` may be empty, `jobs`
+# are at most so many (0: as many as fit), `memory` is MiB for each, `staging` is the variable that leads
+# `make install` elsewhere, the stamp is packed. Then lists, each behind its length: the environment,
+# options, words for make, words for its install (none: nothing is installed), results.
+# Parameters: name source prefix directory system jobs memory staging stamp variables variable... options option... words word... install_words install_word... results result...
 name=$1 source=$2 prefix=$3 system=$5 most=$6 each=$7 staging=$8 stamp=$9
 directory=$(build_directory "$name" "$4")
 shift 9

@@ -1,5 +1,5 @@
-# Fetches what another host built. Parameters: name, prefix, packed stamp without its result, user of the
-# mesh, the other host.
+# Fetches what another host built. The packed stamp is without its result, the user is that of the mesh.
+# Parameters: name prefix stamp user host
 name=$1 prefix=$2
 fail() {
     rm -rf "$stage"

@@ -1,5 +1,5 @@
-# Gives arguments to the kernel at its next boot, or takes them away. Parameters: what is done, for
-# grubby the arguments in one word.
+# Gives arguments to the kernel at its next boot, or takes them away. For grubby they are one word.
+# Parameters: action [arguments]
 case $1 in
 update) update-grub ;;
 add) grubby --update-kernel=ALL --args="$2" ;;

@@ -1,4 +1,5 @@
-# Makes a directory and those above it. Parameters: path, mode, ownership or empty.
+# Makes a directory and those above it. The ownership may be empty.
+# Parameters: path mode ownership
 reach "$1" "$3" make || exit 1
 if [ -n "$spot_held" ]; then
     mkdir -m "$2" "$spot" || exit 1

@@ -1,5 +1,6 @@
 # Removes a directory with all that is in it, but nothing of another file system that is mounted
-# below: then it fails and says where. Parameters: path.
+# below: then it fails and says where.
+# Parameters: path
 reach "$1" '*' || exit 1
 if [ "$spot_kind" != directory ]; then
     printf '%s is not a directory any more\n' "$1" >&2

@@ -1,5 +1,5 @@
-# Fetches a file from another host over the mesh. Parameters: path, mode, ownership, digest, user of the
-# mesh, the other host.
+# Fetches a file from another host over the mesh, whose user is given.
+# Parameters: path mode ownership digest user host
 reach "$1" "$3" && spot_plain || exit 1
 umask 077
 uuid=$$

@@ -1,6 +1,7 @@
-# Changes packages with dnf or yum. Parameters: the tool, what is done, patterns of packages that are
-# kept out (separated by blanks, or empty), then package names or `name-version`. Both tools wait
-# by themselves for another one that runs.
+# Changes packages with dnf or yum. Patterns of packages that are excluded are separated by blanks, or
+# empty; the words are package names or `name-version`. Both tools wait by themselves for another
+# one that runs.
+# Parameters: tool action excluded word...
 tool=$1 action=$2
 set -f
 excluded=''

@@ -1,4 +1,5 @@
-# Holds the packages of the driver against upgrades. Parameters: the tool, start of the version.
+# Holds the packages of the driver whose version starts so against upgrades.
+# Parameters: tool version
 case $1 in
 apt)
     # The list is short and its names hold no white space.

@@ -1,4 +1,5 @@
-# Loads the NVIDIA module, or another version of it. Parameters: `load` or `reload`.
+# Loads the NVIDIA module (`load`), or another version of it (`reload`).
+# Parameters: action
 if [ "$1" = reload ]; then
     if ! give_back; then
         printf 'the NVIDIA module is in use: who uses /dev/nvidia*? A reboot loads the new one\n' >&2

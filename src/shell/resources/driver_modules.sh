@@ -1,13 +1,13 @@
-# Has DKMS build the NVIDIA module where it is lacking, and looks whether it is there now. Parameters:
-# start of the wanted version, releases of kernels.
+# Has DKMS build the NVIDIA module for kernels that lack it, and looks whether it is there now. The
+# version is the start of the wanted one.
+# Parameters: version kernel...
 wanted=$1
 shift
 bad=0
 version_for() {
-    for module in nvidia nvidia-current nvidia-current-open; do
-        modinfo -k "$1" -F version "$module" 2>/dev/null && return
+    nvidia_on_disk '' -k "$1" 2>/dev/null | while read -r key value; do
+        [ "$key" != version: ] || printf '%s\n' "$value"
     done
-    return 1
 }
 for kernel; do
     version=$(version_for "$kernel")

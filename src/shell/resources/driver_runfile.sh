@@ -1,4 +1,5 @@
-# Installs the driver with NVIDIA's installer. Parameters: the URL, the digest, more arguments.
+# Installs the driver with NVIDIA's installer.
+# Parameters: url digest option...
 url=$1 sha256=$2
 shift 2
 fetch "$url" "$sha256" || exit 1

@@ -1,4 +1,5 @@
-# Takes away the driver that the runfile installed. Parameters: its uninstaller.
+# Takes away the driver that the runfile installed.
+# Parameters: uninstaller
 give_back
 "$1" --silent
 status=$?

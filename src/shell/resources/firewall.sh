@@ -1,5 +1,6 @@
-# Lets a network in. Parameters: who manages the firewall, the network, whether it is let in now and at
-# boot (`there` or `missing`); of nftables family, table, chain and the file that is read at boot.
+# Lets a network in. `now` and `boot` say whether it is let in by then (`there` or `missing`); nftables has
+# family, table, chain and the file that is read at boot.
+# Parameters: manager network now boot family table chain file
 case $1 in
 firewalld)
     [ "$4" = there ] || firewall-cmd --quiet --permanent --zone=trusted --add-source="$2" || exit 1

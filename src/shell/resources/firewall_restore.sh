@@ -1,4 +1,5 @@
-# Puts a firewall back as its files say. Parameters: who manages it.
+# Puts a firewall back as its files say.
+# Parameters: manager
 case $1 in
 firewalld) firewall-cmd --quiet --reload ;;
 ufw) ufw reload ;;

@@ -1,5 +1,6 @@
-# Checks a revision out. Parameters: path, URL, kind (`commit`, `tag` or `branch`), its name, the commit
-# that a tag must be (or empty), `force` or empty.
+# Checks a revision out: a `commit`, `tag` or `branch` by its name. A tag must be the commit, where that is
+# not empty; `force` or empty.
+# Parameters: path url kind name commit force
 path=$1 url=$2 kind=$3 name=$4 commit=$5 force=$6
 export GIT_TERMINAL_PROMPT=0 GIT_CONFIG_NOSYSTEM=1
 reach "$path" '' make || exit 1

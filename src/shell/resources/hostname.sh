@@ -1,4 +1,5 @@
-# Sets the name of the host, live and for the next boot. Parameters: the name.
+# Sets the name of the host, live and for the next boot.
+# Parameters: name
 if [ -L /etc/hostname ]; then
     printf '/etc/hostname is a symbolic link\n' >&2
     exit 1

@@ -1,4 +1,5 @@
-# Writes a hosts file. Parameters: the path, the content as for `put`.
+# Writes a hosts file. The content is as for `put`.
+# Parameters: path content
 reach "$1" '' && spot_plain || exit 1
 mounted=''
 while read -r _ _ _ _ point _; do

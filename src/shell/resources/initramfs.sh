@@ -1,5 +1,6 @@
 # Rebuilds the initramfs of the running kernel, where there is one: what modprobe.d says must
 # hold there too.
+# Parameters: none
 release=''
 read -r release </proc/sys/kernel/osrelease
 if command -v update-initramfs >/dev/null 2>&1 && [ -e "/boot/initrd.img-$release" ]; then

@@ -1,5 +1,5 @@
-# Goes on to rebuild the initramfs only when a module is in it. Parameters: the module, with
-# underscores.
+# Goes on to rebuild the initramfs only when a module, written with underscores, is in it.
+# Parameters: module
 module=$1
 release=''
 read -r release </proc/sys/kernel/osrelease

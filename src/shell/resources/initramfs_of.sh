@@ -1,4 +1,5 @@
-# Rebuilds the initramfs of a kernel. Parameters: its release.
+# Rebuilds the initramfs of a kernel.
+# Parameters: kernel
 if command -v update-initramfs >/dev/null 2>&1 && [ -e "/boot/initrd.img-$1" ]; then
     exec update-initramfs -u -k "$1"
 fi

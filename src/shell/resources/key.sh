@@ -1,5 +1,6 @@
-# Fetches the key that a repository is signed with. Parameters: path, URL, fingerprint. What apt is
-# told to accept is the fingerprint, so there it may be unchecked; rpm takes whatever is in the file.
+# Fetches the key that a repository is signed with. What apt is told to accept is the fingerprint, so
+# there it may be unchecked; rpm takes whatever is in the file.
+# Parameters: path url fingerprint
 reach "$1" '' make && spot_alone sticky && spot_plain || exit 1
 get_into=$1.provision-new
 rm -f "$get_into"

@@ -1,5 +1,6 @@
-# Makes the cache of the dynamic loader anew. Parameters: directories whose libraries the loader takes
-# first though it should not; what names them is told.
+# Makes the cache of the dynamic loader anew. What names these directories is told: the loader takes
+# their libraries first though it should not.
+# Parameters: directory...
 PATH=$PATH:/usr/sbin:/sbin
 ldconfig || exit
 for directory; do

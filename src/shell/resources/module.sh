@@ -1,4 +1,5 @@
-# Loads, unloads or reloads a kernel module. Parameters: what is done, the module.
+# Loads, unloads or reloads a kernel module.
+# Parameters: action module
 case $1 in
 load) modprobe -- "$2" ;;
 unload) modprobe -r -- "$2" ;;

@@ -1,4 +1,5 @@
-# Mounts what fstab says of a place, or takes it off. Parameters: mount or umount, the place.
+# Mounts what fstab says of a place, or takes it off (`mount`, `umount`).
+# Parameters: action path
 if [ "$1" = umount ]; then
     umount "$2"
     exit

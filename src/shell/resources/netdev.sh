@@ -1,12 +1,12 @@
 # Puts the MTU and addresses of a link in force, by who configures it, and what that leaves as it was by `ip`.
-# Parameters: manager, link, MTU or empty, connection of NetworkManager or empty, addresses.
+# The MTU and the connection of NetworkManager may be empty.
+# Parameters: manager link mtu connection address...
 manager=$1 link=$2 mtu=$3 connection=$4
 shift 4
 has() { ip -o addr show dev "$link" | grep -qF " $1 "; }
 good() {
     if [ -n "$mtu" ]; then
-        read -r now <"/sys/class/net/$link/mtu" || return
-        [ "$now" = "$mtu" ] || return
+        ip -o link show dev "$link" | grep -qF " mtu $mtu " || return
     fi
     for address; do
         has "$address" || return
@@ -45,10 +45,7 @@ netplan | networkd | networkmanager)
     done
     ;;
 esac
-if [ -n "$mtu" ]; then
-    read -r now <"/sys/class/net/$link/mtu" || exit
-    [ "$now" = "$mtu" ] || ip link set dev "$link" mtu "$mtu" || exit
-fi
+[ -z "$mtu" ] || ip link set dev "$link" mtu "$mtu" || exit
 for address; do
     has "$address" || ip addr add "$address" dev "$link" || exit
 done

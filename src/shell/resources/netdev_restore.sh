@@ -1,5 +1,6 @@
-# Puts a link back as it was; its files are back already. Parameters: manager, link, MTU before,
-# connection of NetworkManager or empty, its MTU before, and addresses that are taken away.
+# Puts a link back as it was; its files are back already. The MTU is that before, of NetworkManager's
+# connection too; the addresses are taken away.
+# Parameters: manager link mtu connection connection_mtu address...
 manager=$1 link=$2 mtu=$3 connection=$4 configured=$5
 shift 5
 case $manager in

@@ -1,5 +1,6 @@
-# Writes a file of ours and its directory. Parameters: those of `put`, and a line that
-# /etc/network/interfaces shall have, or empty.
+# Writes a file of ours and its directory; ownership, digest and content are as for `put`. Then
+# /etc/network/interfaces gets a line, if there is one.
+# Parameters: path mode ownership digest content line
 reach "$1" "$3" make && spot_plain || exit
 put "$spot" "$2" "$3" "$4" "$5" || exit
 after "$1"

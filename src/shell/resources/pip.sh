@@ -1,5 +1,6 @@
-# Makes a virtual environment of Python where there is none, and has pip work in it. Parameters: its
-# path, the Python, then the words for pip; without any, the environment is only made.
+# Makes a virtual environment of Python where there is none, and has pip work in it; without words for
+# pip, the environment is only made.
+# Parameters: venv python word...
 venv=$1
 python=$2
 shift 2

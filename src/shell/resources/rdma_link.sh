@@ -1,5 +1,6 @@
-# Makes or removes a software RDMA link; one of that name is removed first, which the kernel refuses for
-# real hardware. Parameters: `add`, name, type, netdev, module, unit that adds it (or empty); or `del`, name.
+# Makes (`add`) or removes (`del`) a software RDMA link; one of that name is removed first, which the
+# kernel refuses for real hardware. The unit that adds it may be empty.
+# Parameters: action name [type] [netdev] [module] [unit]
 if [ -d "/sys/class/infiniband/$2" ]; then
     rdma link del "$2" || exit
 fi

@@ -1,4 +1,5 @@
 # Reboots this host a moment after its answer is on the way.
+# Parameters: none
 sync
 if [ -d /run/systemd/system ]; then
     set -- systemctl reboot

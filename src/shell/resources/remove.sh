@@ -1,4 +1,5 @@
-# Removes a file or a link. Parameters: path.
+# Removes a file or a link.
+# Parameters: path
 reach "$1" '*' || exit 1
 if [ "$spot_kind" = directory ]; then
     printf '%s is a directory now\n' "$1" >&2

@@ -1,4 +1,5 @@
-# Enters a user's ~/.ssh, which is made when it is not there. Parameters: directory, uid, gid.
+# Enters a user's ~/.ssh, which is made when it is not there. Parameters of
+# `ssh_directory`: directory, uid, gid.
 ssh_directory() {
     umask 077
     reach "$1" "$2" || return

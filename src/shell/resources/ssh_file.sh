@@ -1,4 +1,5 @@
-# Writes a file of a user's ~/.ssh. Parameters: ~/.ssh, uid, gid, name, content as for `put`.
+# Writes a file of a user's ~/.ssh, which is the directory. The content is as for `put`.
+# Parameters: directory uid gid name content
 ssh_directory "$1" "$2" "$3" || exit 1
 if [ -L "./$4" ]; then
     printf '%s/%s is a symbolic link\n' "$1" "$4" >&2

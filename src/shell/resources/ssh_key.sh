@@ -1,5 +1,6 @@
-# Makes a key of a user, or the public half of one that is there. Parameters: ~/.ssh, uid, gid, name,
-# type, comment. A half-made key never has its name: it is made beside and renamed, public half first.
+# Makes a key of a user in ~/.ssh, or the public half of one that is there. A half-made key never has its
+# name: it is made beside and renamed, public half first.
+# Parameters: directory uid gid name type comment
 ssh_directory "$1" "$2" "$3" || exit 1
 if [ -L "./$4" ] || [ -L "./$4.pub" ]; then
     printf '%s/%s is a symbolic link\n' "$1" "$4" >&2

@@ -1,5 +1,6 @@
 # Writes or removes a drop-in of sshd that sshd accepts; one that it refuses is taken back. What comes
-# behind this makes sshd read it. Parameters: path, `present` or `absent`, content as for `put`.
+# behind this makes sshd read it. The state is `present` or `absent`, the content is as for `put`.
+# Parameters: path state content
 umask 022
 daemon=$(command -v sshd || printf /usr/sbin/sshd)
 [ -d /run/sshd ] || mkdir /run/sshd || exit 1

@@ -1,4 +1,5 @@
 # Makes sshd read its configuration again, if that is good; its unit is `ssh` on Debian, `sshd` elsewhere.
+# Parameters: none
 daemon=$(command -v sshd) || exit 1
 [ -d /run/sshd ] || mkdir /run/sshd || exit 1
 "$daemon" -t || exit 1

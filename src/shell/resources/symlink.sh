@@ -1,4 +1,5 @@
-# Makes or turns a symbolic link. Parameters: path, target.
+# Makes or turns a symbolic link.
+# Parameters: path target
 reach "$1" '*' || exit 1
 case $spot_kind in
 link | none) ;;

@@ -1,4 +1,5 @@
-# Sets settings of the kernel. Parameters: pairs of path and value.
+# Sets settings of the kernel.
+# Parameters: path value ...
 while [ $# -gt 0 ]; do
     if ! printf '%s\n' "$2" >"$1"; then
         printf 'the kernel refuses %s for %s\n' "$2" "$1" >&2

@@ -1,4 +1,5 @@
-# Changes a unit. Parameters: what is done, the unit.
+# Changes a unit, or systemd itself.
+# Parameters: action [unit]
 case $1 in
 daemon-reload | daemon-reexec) systemctl "$1" ;;
 start)

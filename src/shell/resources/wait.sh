@@ -1,5 +1,5 @@
-# Runs a script again and again until it ends with 0. Parameters: seconds, what is waited for, the
-# packed script.
+# Runs a packed script again and again until it ends with 0, at most so many seconds.
+# Parameters: seconds what look
 seconds=$1
 what=$2
 look=$(case $3 in =*) printf '%s' "${3#=}" ;; *) printf '%s' "$3" | base64 -d ;; esac)

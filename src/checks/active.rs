@@ -1,0 +1,67 @@
+//! Traffic between hosts, as `explain` and the reference show it; `crate::active` makes it.
+
+use super::shared::verdict::{Checked, Verdict};
+use super::{Check, Needs, Subject};
+use crate::events::CheckStatus::Fail;
+
+/// Id of the test with `rping`.
+pub const RPING: &str = "active.rping";
+/// Id of the test with `ib_write_bw`.
+pub const BANDWIDTH: &str = "active.ib_write_bw";
+/// Id of the test with `mpirun hostname`.
+pub const MPIRUN: &str = "active.mpirun";
+/// Id of the test with `all_reduce_perf`.
+pub const ALL_REDUCE: &str = "active.all_reduce";
+
+/// The active checks. What they find is put in place of what `run` says.
+pub(in crate::checks) const CHECKS: &[Check] = &[
+    Check {
+        id: RPING,
+        title: "the host reaches its neighbours over RDMA",
+        needs: Needs::Active,
+        severity: Fail,
+        expects: "five pings of `rping` with the previous and the next host, on each rail",
+        why: "A port that is up proves its cable. Only traffic proves that two hosts reach each other over RDMA.",
+        hint: "look at addresses and MTU of both ends of this rail, then at flow control and access lists of the switches between them",
+        source: "rping(1)",
+        run: skipped,
+    },
+    Check {
+        id: BANDWIDTH,
+        title: "the link to its neighbours has the expected bandwidth",
+        needs: Needs::Active,
+        severity: Fail,
+        expects: "90 % of the link rate with `ib_write_bw` for 64 KiB; for devices in software any bandwidth will do",
+        why: "A link with half its lanes, a slow PCIe slot or lost packets lower the bandwidth long before anything fails.",
+        hint: "look at `mlxlink` and error counters of both ports, at the PCIe width of both cards, then at the path between them",
+        source: "linux-rdma/perftest, README",
+        run: skipped,
+    },
+    Check {
+        id: MPIRUN,
+        title: "one mpirun starts a process on every host",
+        needs: Needs::Active,
+        severity: Fail,
+        expects: "`mpirun hostname` of the first host as `expect.software.mpi_user` names each host once",
+        why: "It proves what all jobs need: the logins between hosts, the daemons of Open MPI and their connections back.",
+        hint: "mend `ssh.mesh` first; then install the same Open MPI at the same prefix everywhere, open ports between hosts, and set `expect.software.mpi_network` where hosts have bridges with equal addresses",
+        source: "mpirun(1)",
+        run: skipped,
+    },
+    Check {
+        id: ALL_REDUCE,
+        title: "all GPUs together reach the expected bandwidth",
+        needs: Needs::Active,
+        severity: Fail,
+        expects: "`all_reduce_perf` over all hosts with GPUs, no wrong value, 95 % of the published bandwidth at the largest size, and RDMA between hosts, directly into GPU memory where `expect.rdma.gdr` is true",
+        why: "It is a small job that uses NCCL, GPUs, cards and switches at once, and it counts wrong values.",
+        hint: "look at `software.nccl_tests` for libraries, `active.ib_write_bw` for links, `rdma.gdr_ready` and `pcie.acs` for the way into GPU memory; the evidence has NCCL's log lines",
+        source: "NVIDIA/nccl-tests, README.md and doc/PERFORMANCE.md",
+        run: skipped,
+    },
+];
+
+#[expect(clippy::unnecessary_wraps, reason = "all checks have this form")]
+pub(in crate::checks) fn skipped(_: &Subject<'_>) -> Checked {
+    Ok(Verdict::Skip("needs verify --active".to_owned()))
+}

@@ -1,0 +1,255 @@
+//! Hosts against each other: values that the hosts of the same groups share, and values that no two do.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use super::subject::Subject;
+use super::verdict::{Checked, Verdict, evidence};
+use crate::checks::Check;
+use crate::checks::fleet::COMPARED;
+use crate::hostlist;
+
+/// What is compared, and how it is read of a host.
+pub(in crate::checks) type Read = fn(&Subject<'_>) -> Vec<(String, String)>;
+
+/// How hosts are compared.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::checks) enum How {
+    /// The hosts of the same groups should have the same value.
+    Alike {
+        /// Whether all hosts are compared, whatever their groups.
+        everywhere: bool,
+        /// The check of the host by itself: what that finds is told once, and compared no more.
+        after: Option<&'static str>,
+    },
+    /// No two hosts may have the same value.
+    Unique,
+}
+
+/// A check that compares hosts.
+pub(in crate::checks) struct Compared {
+    pub(in crate::checks) check: Check,
+    pub(in crate::checks) how: How,
+    /// Pairs of what the value is of and the value; most have one, without a name.
+    pub(in crate::checks) read: Read,
+}
+
+/// Which hosts have which value of one thing.
+#[derive(Debug, Default)]
+struct Values {
+    hosts: BTreeMap<String, Vec<String>>,
+    total: usize,
+}
+
+/// All hosts of a run as they compare.
+#[derive(Debug, Default)]
+pub struct Comparison {
+    /// By check, groups and what the value is of.
+    same: BTreeMap<(&'static str, String, String), Values>,
+    /// By check and value.
+    unique: BTreeMap<(&'static str, String), Vec<String>>,
+    /// How many hosts have such a value at all.
+    holders: BTreeMap<&'static str, usize>,
+}
+
+impl Compared {
+    fn find(id: &str) -> Option<&'static Self> {
+        COMPARED.iter().find(|one| one.check.id == id)
+    }
+
+    /// The check of the host by itself.
+    fn after(&self) -> Option<&'static str> {
+        match self.how {
+            How::Alike { after, .. } => after,
+            How::Unique => None,
+        }
+    }
+
+    /// Hosts are compared with those that are in the same groups, or with all.
+    fn peers(&self, subject: &Subject<'_>) -> String {
+        match self.how {
+            How::Alike { everywhere: false, .. } => {
+                subject.host.groups.iter().map(String::as_str).collect::<Vec<_>>().join(",")
+            }
+            How::Alike { .. } | How::Unique => String::new(),
+        }
+    }
+
+    /// The values of a host; none where the host by itself is not as it should be.
+    fn of(&self, subject: &Subject<'_>) -> Vec<(String, String)> {
+        let alone = self.after().and_then(crate::checks::find).map(|check| (check.run)(subject));
+        if matches!(alone, Some(Ok(Verdict::Finding { .. }) | Err(Verdict::Finding { .. }))) {
+            return Vec::new();
+        }
+        (self.read)(subject)
+    }
+}
+
+impl Comparison {
+    /// Looks at all hosts.
+    pub fn new(subjects: &[Subject<'_>]) -> Arc<Self> {
+        let mut fleet = Self::default();
+        for (subject, one) in
+            subjects.iter().flat_map(|subject| COMPARED.iter().map(move |one| (subject, one)))
+        {
+            let (id, name) = (one.check.id, &subject.host.name);
+            match one.how {
+                How::Alike { .. } => {
+                    let peers = one.peers(subject);
+                    for (of, value) in one.of(subject) {
+                        let values = fleet.same.entry((id, peers.clone(), of)).or_default();
+                        values.total += 1;
+                        values.hosts.entry(value).or_default().push(name.clone());
+                    }
+                }
+                How::Unique => {
+                    let values: BTreeSet<String> =
+                        (one.read)(subject).into_iter().map(|(_, value)| value).collect();
+                    *fleet.holders.entry(id).or_default() += usize::from(!values.is_empty());
+                    for value in values {
+                        fleet.unique.entry((id, value)).or_default().push(name.clone());
+                    }
+                }
+            }
+        }
+        for ((id, _, _), values) in &mut fleet.same {
+            if *id == "fleet.memory" {
+                *values = near(std::mem::take(values));
+            }
+        }
+        Arc::new(fleet)
+    }
+}
+
+/// Sizes within 1 % of the middle one are the middle one.
+fn near(values: Values) -> Values {
+    let mut sizes: Vec<u64> = Vec::new();
+    for (value, hosts) in &values.hosts {
+        sizes.extend(std::iter::repeat_n(value.parse::<u64>().unwrap_or(0), hosts.len()));
+    }
+    sizes.sort_unstable();
+    let middle = sizes.get(sizes.len() / 2).copied().unwrap_or(0);
+    let mut merged = Values { total: values.total, ..Values::default() };
+    for (value, hosts) in values.hosts {
+        let size = value.parse::<u64>().unwrap_or(0);
+        let size = if size.abs_diff(middle).saturating_mul(100) <= middle { middle } else { size };
+        merged.hosts.entry(format!("{} GiB", size >> 10)).or_default().extend(hosts);
+    }
+    merged
+}
+
+fn fold(hosts: &[String]) -> String {
+    hostlist::fold(hosts.iter().map(String::as_str))
+}
+
+/// The hosts of a value, the first of them where they are many.
+fn who(hosts: &[String]) -> String {
+    let text = fold(hosts);
+    if text.chars().count() <= 60 {
+        text
+    } else {
+        format!("{} ...", text.chars().take(60).collect::<String>())
+    }
+}
+
+pub(in crate::checks) fn same(subject: &Subject<'_>, id: &'static str) -> Checked {
+    let Some(fleet) = subject.fleet.as_deref() else {
+        return Err(Verdict::Skip("there is no other host to compare with".to_owned()));
+    };
+    let Some(kind) = Compared::find(id) else {
+        return Err(Verdict::Skip("there is nothing to compare".to_owned()));
+    };
+    let own = kind.of(subject);
+    if own.is_empty() {
+        // What keeps it from being known is the finding of another check.
+        let told = kind.after().filter(|_| !(kind.read)(subject).is_empty());
+        let text =
+            told.map_or_else(|| "this host has no value to compare".to_owned(), |id| format!("see {id}"));
+        return Err(Verdict::Skip(text));
+    }
+    let peers = kind.peers(subject);
+    let (mut messages, mut lines, mut pass, mut compared) = (Vec::new(), Vec::new(), Vec::new(), false);
+    for (of, value) in own {
+        let Some(values) = fleet.same.get(&(id, peers.clone(), of.clone())) else { continue };
+        if values.total < 2 {
+            continue;
+        }
+        compared = true;
+        let name = &subject.host.name;
+        // Sizes were brought together, so their text is another one.
+        let known = values
+            .hosts
+            .get_key_value(&value)
+            .or_else(|| values.hosts.iter().find(|(_, hosts)| hosts.contains(name)));
+        let mine = known.map_or("", |(value, _)| value.as_str());
+        let prefix = if of.is_empty() { String::new() } else { format!("{of}: ") };
+        let usual = values.hosts.iter().find(|(_, hosts)| hosts.len() * 2 > values.total);
+        match usual {
+            Some((value, _)) if value == mine => pass.push(format!("{prefix}{mine}")),
+            Some((value, hosts)) => {
+                messages.push(format!(
+                    "{prefix}{mine}; {} of {} hosts have {value}",
+                    hosts.len(),
+                    values.total
+                ));
+                lines.push(evidence(who(hosts), value));
+            }
+            // Nobody can say who is right.
+            None => {
+                let mut all: Vec<String> = values
+                    .hosts
+                    .iter()
+                    .take(4)
+                    .map(|(value, hosts)| format!("{} {value}", who(hosts)))
+                    .collect();
+                if let Some(more) = values.hosts.len().checked_sub(4).filter(|more| *more > 0) {
+                    all.push(format!("and {more} other values"));
+                }
+                messages.push(format!("{prefix}no majority: {}", all.join("; ")));
+                lines.extend(values.hosts.iter().map(|(value, hosts)| evidence(who(hosts), value)));
+            }
+        }
+    }
+    if !messages.is_empty() {
+        lines.truncate(8);
+        return Ok(Verdict::Finding {
+            message: messages.join("; "),
+            evidence: lines,
+            hint: None,
+            severity: None,
+        });
+    }
+    if !compared {
+        return Err(Verdict::Skip("no other host in the same groups has this value".to_owned()));
+    }
+    Ok(Verdict::Pass(pass.join("; ")))
+}
+
+pub(in crate::checks) fn alone(subject: &Subject<'_>, id: &'static str) -> Checked {
+    let Some(fleet) = subject.fleet.as_deref() else {
+        return Err(Verdict::Skip("there is no other host to compare with".to_owned()));
+    };
+    let Some(kind) = Compared::find(id) else {
+        return Err(Verdict::Skip("there is nothing to compare".to_owned()));
+    };
+    let own: BTreeSet<String> = (kind.read)(subject).into_iter().map(|(_, value)| value).collect();
+    if own.is_empty() {
+        return Err(Verdict::Skip("this host has no value to compare".to_owned()));
+    }
+    if fleet.holders.get(id).is_none_or(|hosts| *hosts < 2) {
+        return Err(Verdict::Skip("no other host has this value".to_owned()));
+    }
+    let (mut messages, mut lines) = (Vec::new(), Vec::new());
+    for value in &own {
+        let Some(hosts) = fleet.unique.get(&(id, value.clone())).filter(|hosts| hosts.len() > 1) else {
+            continue;
+        };
+        messages.push(format!("{} have {value}", who(hosts)));
+        lines.push(evidence(who(hosts), value));
+    }
+    if messages.is_empty() {
+        return Ok(Verdict::Pass("no other host has this value".to_owned()));
+    }
+    lines.truncate(8);
+    Ok(Verdict::Finding { message: messages.join("; "), evidence: lines, hint: None, severity: None })
+}

@@ -1,0 +1,126 @@
+//! All checks on all hosts.
+
+use std::collections::BTreeSet;
+
+use super::compare::Comparison;
+use super::subject::Subject;
+use super::verdict::Verdict;
+use crate::checks::host::PROVEN;
+use crate::checks::{Check, Needs, TABLE};
+use crate::events::{CheckResult, CheckStatus};
+use crate::facts::driver::DriverQuery;
+use crate::facts::driver_upkeep::UpkeepQuery;
+use crate::facts::fabric::FabricQuery;
+use crate::facts::firewall::FirewallQuery;
+use crate::facts::log::LogQuery;
+use crate::facts::login::LoginQuery;
+use crate::facts::nvidia::NvidiaQuery;
+use crate::facts::rdma::RdmaQuery;
+use crate::facts::software::SoftwareQuery;
+use crate::facts::system::SystemQuery;
+use crate::facts::{self, Query};
+use crate::inventory::expect::UnknownIs;
+
+/// Basic facts that checks look at.
+const FACTS: &[&str] = &[
+    "pci",
+    "network",
+    "kernel",
+    "boot",
+    "memory",
+    "hostname",
+    "ids",
+    "os",
+    "modules",
+    "virtualization",
+    "cpu",
+    "mounts",
+    "users",
+];
+
+/// What has to be asked for the checks.
+pub fn queries() -> BTreeSet<Query> {
+    let facts = FACTS.iter().filter_map(|name| facts::base(name));
+    let probes: [Query; 10] = [
+        LogQuery.into(),
+        RdmaQuery.into(),
+        FirewallQuery.into(),
+        SystemQuery.into(),
+        SoftwareQuery.into(),
+        FabricQuery.into(),
+        DriverQuery { whole: false }.into(),
+        UpkeepQuery.into(),
+        NvidiaQuery.into(),
+        LoginQuery.into(),
+    ];
+    facts.chain(probes).collect()
+}
+
+/// What came out on one host.
+#[derive(Debug, Clone)]
+pub struct Conclusion {
+    /// Name of the host.
+    pub host: String,
+    /// The results, in the order of the catalogue.
+    pub results: Vec<CheckResult>,
+    /// Whether the host is verified: nothing failed, and what is not known may be.
+    pub verified: bool,
+}
+
+/// Makes every check on every host.
+pub fn evaluate(subjects: &mut [Subject<'_>]) -> Vec<Conclusion> {
+    let fleet = Comparison::new(subjects);
+    for subject in subjects.iter_mut() {
+        subject.fleet = Some(fleet.clone());
+    }
+    subjects.iter().map(conclude).collect()
+}
+
+fn conclude(subject: &Subject<'_>) -> Conclusion {
+    let ignored = subject.expect.ignore.clone().unwrap_or_default();
+    let mut results: Vec<CheckResult> = TABLE
+        .iter()
+        .map(|check| {
+            if ignored.iter().any(|id| id == check.id) {
+                return result(check, Verdict::Skip("left out by expect.ignore".to_owned()));
+            }
+            let (Ok(verdict) | Err(verdict)) = (check.run)(subject);
+            result(check, verdict)
+        })
+        .collect();
+    // That hosts are alike proves nothing of any of them.
+    let of_fleet = |id: &str| crate::checks::find(id).is_some_and(|check| check.needs == Needs::Fleet);
+    if results.iter().any(|result| result.status == CheckStatus::Pass && !of_fleet(&result.check)) {
+        // What passed is the proof.
+        results.retain(|result| result.check != PROVEN);
+    }
+    let has = |status: CheckStatus| results.iter().any(|result| result.status == status);
+    let unknown_fails = subject.expect.unknown.unwrap_or(UnknownIs::Fail) == UnknownIs::Fail;
+    let verified = !(has(CheckStatus::Fail) || unknown_fails && has(CheckStatus::Unknown));
+    Conclusion { host: subject.host.name.clone(), results, verified }
+}
+
+fn result(check: &Check, verdict: Verdict) -> CheckResult {
+    let plain = |status, message| CheckResult {
+        check: check.id.to_owned(),
+        status,
+        message,
+        evidence: Vec::new(),
+        hint: None,
+        because: None,
+    };
+    match verdict {
+        Verdict::Pass(message) => plain(CheckStatus::Pass, message),
+        Verdict::Skip(message) => plain(CheckStatus::Skip, message),
+        Verdict::Unknown { message, evidence, because } => CheckResult {
+            evidence,
+            because: because.filter(|id| *id != check.id).map(str::to_owned),
+            ..plain(CheckStatus::Unknown, message)
+        },
+        Verdict::Finding { message, evidence, hint, severity } => CheckResult {
+            evidence,
+            hint: Some(hint.unwrap_or_else(|| check.hint.to_owned())),
+            ..plain(severity.unwrap_or(check.severity), message)
+        },
+    }
+}

@@ -1,0 +1,10 @@
+//! What checks are made with.
+
+pub(super) mod baseline;
+pub(super) mod compare;
+pub(super) mod evaluate;
+pub(super) mod gpudirect;
+pub(super) mod models;
+pub(super) mod subject;
+pub(super) mod values;
+pub(super) mod verdict;

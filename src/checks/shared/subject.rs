@@ -1,0 +1,359 @@
+//! One host as checks see it.
+
+use serde_json::Value as Json;
+
+use super::baseline::Baseline;
+use super::compare::Comparison;
+use super::verdict::Verdict;
+use crate::facts::base::network::mtu;
+use crate::facts::driver::{Driver, DriverQuery, Loaded};
+use crate::facts::driver_upkeep::{Peermem, Upkeep, UpkeepQuery};
+use crate::facts::fabric::{Fabric, FabricQuery};
+use crate::facts::firewall::{Firewall, FirewallQuery};
+use crate::facts::log::{Log, LogQuery};
+use crate::facts::login::{LoginFacts, LoginQuery};
+use crate::facts::nvidia::{Gpu, Nvidia, NvidiaQuery, Smi};
+use crate::facts::rdma::{Device, Rdma, RdmaQuery};
+use crate::facts::software::{Software, SoftwareQuery};
+use crate::facts::system::{System, SystemQuery};
+use crate::facts::{Facts, Gap, GapKind, Known, Question, Seen};
+use crate::inventory::Host;
+use crate::inventory::expect::{Expect, ExpectDriver, ExpectGpu, ExpectNetwork, ExpectRdma, ExpectSystem};
+use crate::inventory::host::is_compute;
+
+/// One host as checks see it.
+#[derive(Debug)]
+pub struct Subject<'a> {
+    /// The host as the inventory has it.
+    pub host: &'a Host,
+    /// What is declared.
+    pub expect: Expect,
+    /// The basic facts.
+    pub facts: Json,
+    /// Tasks of the inventory that need no change on it.
+    pub proven_tasks: u64,
+    /// The other hosts of the run.
+    pub fleet: Option<std::sync::Arc<Comparison>>,
+    /// Counters at the last `verify`.
+    pub baseline: Option<&'a Baseline>,
+    answers: &'a Facts,
+}
+
+impl<'a> Subject<'a> {
+    /// A host with what is known of it.
+    ///
+    /// # Errors
+    /// When its `expect:` cannot be read, which validation of the inventory finds first.
+    pub fn new(host: &'a Host, answers: &'a Facts, proven_tasks: u64) -> Result<Self, serde_json::Error> {
+        let expect = if host.expect.is_null() {
+            Expect::default()
+        } else {
+            serde_json::from_value(host.expect.clone())?
+        };
+        Ok(Self { host, expect, facts: answers.view(), proven_tasks, baseline: None, fleet: None, answers })
+    }
+
+    /// What is declared of GPUs.
+    pub fn expect_gpu(&self) -> ExpectGpu {
+        self.expect.gpu.clone().unwrap_or_default()
+    }
+
+    /// What is declared of RDMA devices.
+    pub fn expect_rdma(&self) -> ExpectRdma {
+        self.expect.rdma.clone().unwrap_or_default()
+    }
+
+    /// What is declared of networks.
+    pub fn expect_network(&self) -> ExpectNetwork {
+        self.expect.network.clone().unwrap_or_default()
+    }
+
+    /// What the host answered.
+    fn answer<Q: Question>(&self, question: &Q) -> Result<&'a Q::Answer, Gap> {
+        let gap = |kind, reason: &str| Err(Gap::new(kind, &question.label(), reason));
+        match self.answers.get(question) {
+            Known::Answer(answer) => Ok(answer),
+            Known::Unknown(reason) => gap(GapKind::Hung, reason),
+            Known::NoUser(_) | Known::NotAsked => gap(GapKind::Failed, "the host was not asked"),
+        }
+    }
+
+    /// What `nvidia-smi` and the driver show.
+    pub fn nvidia(&self) -> Result<&'a Nvidia, Gap> {
+        self.answer(&NvidiaQuery)
+    }
+
+    /// What sysfs shows of RDMA.
+    pub fn rdma(&self) -> Result<&'a Rdma, Gap> {
+        self.answer(&RdmaQuery)
+    }
+
+    /// The driver in its layers.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn driver(&self) -> Result<&'a Driver, Verdict> {
+        self.answer(&DriverQuery { whole: false }).map_err(|gap| Verdict::gap(&gap, None))
+    }
+
+    /// The module that is loaded, when one is.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn loaded(&self) -> Result<Option<&'a Loaded>, Verdict> {
+        Ok(self.driver()?.loaded.as_ref())
+    }
+
+    /// What stands around the driver.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn upkeep(&self) -> Result<&'a Upkeep, Verdict> {
+        self.answer(&UpkeepQuery).map_err(|gap| Verdict::gap(&gap, None))
+    }
+
+    /// Peer memory.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn peermem(&self) -> Result<&'a Peermem, Verdict> {
+        self.seen(Ok(&self.upkeep()?.peermem), None)
+    }
+
+    /// What stands between GPUs, cards and the fabric.
+    pub fn fabric(&self) -> Result<&'a Fabric, Gap> {
+        self.answer(&FabricQuery)
+    }
+
+    /// The system.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn system(&self) -> Result<&'a System, Verdict> {
+        let seen = self.answer(&SystemQuery);
+        seen.map_err(|gap| Verdict::gap(&gap, None))
+    }
+
+    /// The firewall.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn firewall(&self) -> Result<&'a Firewall, Verdict> {
+        self.answer(&FirewallQuery).map_err(|gap| Verdict::gap(&gap, None))
+    }
+
+    /// NCCL, Open MPI and their tests.
+    pub fn software(&self) -> Result<&'a Software, Gap> {
+        self.answer(&SoftwareQuery)
+    }
+
+    /// What a new login of the user gets.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn login(&self) -> Result<&'a LoginFacts, Verdict> {
+        let seen = self.answer(&LoginQuery);
+        self.seen(seen, None)
+    }
+
+    /// Whether it has GPUs or RDMA devices, or should have: what jobs run on.
+    ///
+    /// # Errors
+    /// The verdict on other hosts.
+    pub fn is_of_cluster(&self) -> Result<(), Verdict> {
+        match (self.has_gpus(), self.devices()) {
+            (Ok(()), _) | (_, Ok(_)) => Ok(()),
+            (Err(unknown @ Verdict::Unknown { .. }), _) | (_, Err(unknown @ Verdict::Unknown { .. })) => {
+                Err(unknown)
+            }
+            (Err(_), Err(_)) => Err(Verdict::Skip("no GPU and no RDMA device".to_owned())),
+        }
+    }
+
+    /// What is declared of the system.
+    pub fn expect_system(&self) -> ExpectSystem {
+        self.expect.system.clone().unwrap_or_default()
+    }
+
+    /// The kernel's log.
+    ///
+    /// # Errors
+    /// The verdict when it cannot be read: in a container it is that of the machine around it.
+    pub fn log(&self) -> Result<&'a Log, Verdict> {
+        let log = self.answer(&LogQuery);
+        if self.is_container() && matches!(log, Ok(Err(_))) {
+            return Err(Verdict::Skip("in a container the kernel's log cannot be read".to_owned()));
+        }
+        self.seen(log, None)
+    }
+
+    /// Whether it is a container: kernel, modules and clock are those of the machine around it.
+    pub fn is_container(&self) -> bool {
+        self.facts.pointer("/virtualization/container").and_then(Json::as_bool).unwrap_or(false)
+    }
+
+    /// Whether it is a virtual machine: its `PCIe` bridges are not those of the machine.
+    pub fn is_guest(&self) -> bool {
+        let kind = self.facts.pointer("/virtualization/kind").and_then(Json::as_str);
+        kind.is_some_and(|kind| kind != "none") && !self.is_container()
+    }
+
+    /// The verdict on what belongs to the kernel, where that is somebody else's.
+    ///
+    /// # Errors
+    /// The verdict in a container.
+    pub fn has_own_kernel(&self) -> Result<(), Verdict> {
+        if self.is_container() {
+            return Err(Verdict::Skip(
+                "in a container the kernel belongs to the machine that runs it".to_owned(),
+            ));
+        }
+        Ok(())
+    }
+
+    /// A text of the facts.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn fact(&self, path: &str) -> Result<&str, Verdict> {
+        let text = self.facts.pointer(path).and_then(Json::as_str).filter(|text| !text.is_empty());
+        text.ok_or_else(|| {
+            Verdict::unknown(
+                "the host gave no answer",
+                &format!("facts{}", path.replace('/', ".")),
+                "no answer",
+            )
+        })
+    }
+
+    /// The MTU of a link.
+    pub fn mtu(&self, link: &str) -> Option<u32> {
+        mtu(self.facts.get("network")?, link)
+    }
+
+    /// What is declared of the driver.
+    pub fn expect_driver(&self) -> ExpectDriver {
+        self.expect.driver.clone().unwrap_or_default()
+    }
+
+    /// GPUs on the PCI bus, whether or not a driver knows them; `None` when the bus is not readable.
+    pub fn pci_gpus(&self) -> Option<Vec<(String, String)>> {
+        let gpus = self.facts.pointer("/pci/gpus")?.as_array()?;
+        let text = |gpu: &Json, key: &str| gpu.get(key).and_then(Json::as_str).unwrap_or("").to_owned();
+        let nvidia = gpus.iter().filter(|gpu| text(gpu, "vendor") == "10de");
+        Some(nvidia.map(|gpu| (text(gpu, "address"), text(gpu, "model"))).collect())
+    }
+
+    /// Whether it has one GPU and no more should be there.
+    pub fn has_one_gpu(&self) -> bool {
+        let wanted = self.expect_gpu().count.is_none_or(|count| count == 1);
+        // One that fell off the bus is still listed by nvidia-smi.
+        wanted
+            && self.pci_gpus().is_some_and(|gpus| gpus.len() <= 1)
+            && self.gpus().is_ok_and(|gpus| gpus.len() == 1)
+    }
+
+    /// Whether the host has GPUs or should have.
+    ///
+    /// # Errors
+    /// The verdict when it has none and none is expected, or nobody can tell.
+    pub fn has_gpus(&self) -> Result<(), Verdict> {
+        let wanted = self.expect.gpu.as_ref().is_some_and(|gpu| gpu.count != Some(0));
+        match self.pci_gpus() {
+            _ if wanted => Ok(()),
+            Some(gpus) if gpus.is_empty() => Err(Verdict::Skip("no NVIDIA GPU".to_owned())),
+            Some(_) => Ok(()),
+            None => Err(Verdict::unknown(
+                "the PCI bus could not be read",
+                "/sys/bus/pci/devices",
+                "no list of devices",
+            )),
+        }
+    }
+
+    /// What `nvidia-smi -q -x` says, when the host has GPUs.
+    ///
+    /// # Errors
+    /// The verdict when there is none.
+    pub fn smi(&self) -> Result<&'a Smi, Verdict> {
+        self.has_gpus()?;
+        self.seen(self.nvidia().map(|nvidia| &nvidia.smi), Some("gpu.answers"))
+    }
+
+    /// The GPUs that the driver knows, with a name for messages: `GPU0`.
+    ///
+    /// # Errors
+    /// The verdict when there is none.
+    pub fn gpus(&self) -> Result<Vec<(String, &'a Gpu)>, Verdict> {
+        let smi = self.smi()?;
+        if smi.gpus.is_empty() {
+            let line = "attached_gpus 0";
+            return Err(Verdict::Unknown {
+                message: "the driver lists no GPU".to_owned(),
+                evidence: vec![super::verdict::evidence("nvidia-smi -q -x", line)],
+                because: Some("gpu.count"),
+            });
+        }
+        Ok(smi.gpus.iter().enumerate().map(|(index, gpu)| (format!("GPU{index}"), gpu)).collect())
+    }
+
+    /// Takes what was seen, or the verdict that it was not.
+    ///
+    /// # Errors
+    /// The verdict.
+    pub fn seen<T>(
+        &self,
+        seen: Result<&'a Seen<T>, Gap>,
+        because: Option<&'static str>,
+    ) -> Result<&'a T, Verdict> {
+        match seen {
+            Ok(Ok(value)) => Ok(value),
+            Ok(Err(gap)) => Err(Verdict::gap(gap, because)),
+            Err(gap) => Err(Verdict::gap(&gap, because)),
+        }
+    }
+
+    /// Whether RDMA devices are declared.
+    pub fn wants_rdma(&self) -> bool {
+        let declared = self.expect.rdma.as_ref().is_some_and(|rdma| rdma.count != Some(0));
+        declared || self.compute_nics().next().is_some()
+    }
+
+    /// The RDMA devices that are checked.
+    ///
+    /// # Errors
+    /// The verdict when there is none and none is expected, or nobody can tell.
+    pub fn devices(&self) -> Result<Vec<&'a Device>, Verdict> {
+        let all = self.seen(self.rdma().map(|rdma| &rdma.devices), None)?;
+        let ignored = self.expect_rdma().ignore.unwrap_or_default();
+        let devices: Vec<&Device> = all.iter().filter(|device| !ignored.contains(&device.name)).collect();
+        if !devices.is_empty() {
+            return Ok(devices);
+        }
+        if self.wants_rdma() {
+            return Err(Verdict::Unknown {
+                message: "the host has no RDMA device".to_owned(),
+                evidence: vec![super::verdict::evidence("/sys/class/infiniband", "no device")],
+                because: Some("rdma.devices"),
+            });
+        }
+        Err(Verdict::Skip("no RDMA device".to_owned()))
+    }
+
+    /// Entries of `nics:` that are not for storage or management.
+    pub fn compute_nics(&self) -> impl Iterator<Item = &Json> {
+        let nics = self.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
+        nics.iter().filter(|nic| is_compute(nic))
+    }
+
+    /// The entry of `nics:` that a device is.
+    pub fn nic_of(&self, device: &Device) -> Option<&Json> {
+        let nics = self.host.nics.as_array()?;
+        nics.iter().find(|nic| device.is(nic))
+    }
+
+    /// A number that `nics:` says of a device.
+    pub fn nic_number(&self, device: &Device, key: &str) -> Option<u64> {
+        self.nic_of(device)?.get(key)?.as_u64()
+    }
+}

@@ -1,0 +1,234 @@
+//! The connection to one host: opened, lost and opened anew, and what is said of it.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::context::Context;
+use super::hints::{self, human};
+use super::state;
+use crate::backoff::Backoff;
+use crate::events::{EventKind, HostStatus};
+use crate::inventory::Host;
+use crate::transport::{Frame, Part, PartEnd, Remote, Script, TransportError};
+
+/// Why nothing more can be done on a host.
+#[derive(Debug)]
+pub(super) struct Gone(pub HostStatus);
+
+impl Gone {
+    pub(super) fn quarantined(reason: String) -> Self {
+        Self(HostStatus::Quarantined { reason })
+    }
+}
+
+/// A frame's end and what its parts gave.
+pub(super) type Ran = (Result<(), TransportError>, Vec<PartEnd>);
+
+/// The connection to one host.
+pub(super) struct Connection {
+    context: Arc<Context>,
+    host: Arc<Host>,
+    remote: Option<Box<dyn Remote>>,
+    /// Counts the shells on the host: what one of them holds goes with it.
+    shell: u64,
+    /// Whether only a new session sees what was changed.
+    stale: bool,
+    execs: u64,
+}
+
+impl Connection {
+    /// To a host that was not touched yet.
+    pub(super) fn new(context: Arc<Context>, host: Arc<Host>) -> Self {
+        Self { context, host, remote: None, shell: 0, stale: false, execs: 0 }
+    }
+
+    pub(super) fn context(&self) -> &Arc<Context> {
+        &self.context
+    }
+
+    pub(super) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    pub(super) fn is_open(&self) -> bool {
+        self.remote.is_some()
+    }
+
+    /// Number of the shell that frames go to now.
+    pub(super) fn shell(&self) -> u64 {
+        self.shell
+    }
+
+    /// How many frames were sent.
+    pub(super) fn execs(&self) -> u64 {
+        self.execs
+    }
+
+    pub(super) fn is_stale(&self) -> bool {
+        self.stale
+    }
+
+    /// What was changed is seen by new sessions only.
+    pub(super) fn outdate(&mut self) {
+        self.stale = true;
+    }
+
+    pub(super) fn emit(&self, kind: EventKind) {
+        self.context.emitter.emit(kind);
+    }
+
+    pub(super) fn warn(&self, message: impl Into<String>) {
+        self.emit(EventKind::Warning { host: Some(self.host.name.clone()), message: message.into() });
+    }
+
+    /// Opens it and runs a frame in the same round trip.
+    pub(super) async fn open(&mut self, frame: &Frame) -> Result<Ran, Gone> {
+        let host = self.host.name.clone();
+        self.emit(EventKind::HostConnecting { host: host.clone() });
+        let began = Instant::now();
+        let mut ends = Vec::new();
+        let deadline = self.context.deadlines.connect;
+        let transport = self.context.transport.clone();
+        let opened = transport.open_and_run(&self.host, deadline, frame, &mut |end| ends.push(end)).await;
+        let (remote, result) = opened.map_err(|error| self.unreachable(&error))?;
+        self.execs += 1;
+        self.remote = Some(remote);
+        self.emit(EventKind::HostConnected { host, seconds: began.elapsed().as_secs_f64() });
+        Ok((result, ends))
+    }
+
+    pub(super) fn unreachable(&self, error: &TransportError) -> Gone {
+        match error {
+            TransportError::Connect { kind, message } => Gone(HostStatus::Unreachable {
+                kind: *kind,
+                reason: message.clone(),
+                hint: hints::connect(*kind, &self.host, &self.context.project),
+            }),
+            TransportError::Lost { .. }
+            | TransportError::PartTimedOut { .. }
+            | TransportError::Protocol { .. } => Gone::quarantined(error.to_string()),
+        }
+    }
+
+    /// Logs in where nothing is open.
+    pub(super) async fn log_in(&mut self) -> Result<(), TransportError> {
+        let remote = self.context.transport.open(&self.host, self.context.deadlines.connect).await?;
+        self.remote = Some(remote);
+        Ok(())
+    }
+
+    /// Logs in anew and goes on there.
+    ///
+    /// # Errors
+    /// What keeps the new login from working; the old one is still there.
+    pub(super) async fn log_in_anew(&mut self) -> Result<(), TransportError> {
+        let fresh = self.context.transport.open(&self.host, self.context.deadlines.connect).await?;
+        if let Some(mut old) = self.remote.replace(fresh) {
+            old.close().await;
+        }
+        self.shell += 1;
+        self.stale = false;
+        Ok(())
+    }
+
+    /// Gets a lost host back within the budget.
+    pub(super) async fn reconnect(&mut self, reason: &str) -> Result<(), Gone> {
+        self.emit(EventKind::HostLost { host: self.host.name.clone(), reason: reason.to_owned() });
+        self.close().await;
+        let budget = self.context.deadlines.reconnect;
+        let end = Instant::now() + budget;
+        let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(8));
+        loop {
+            let pause = backoff.pause();
+            match self.log_in().await {
+                Ok(()) => return Ok(()),
+                Err(error) if Instant::now() + pause < end => {
+                    tracing::debug!(host = %self.host.name, %error, "reconnect");
+                    tokio::time::sleep(pause).await;
+                }
+                Err(error) => {
+                    let reason = format!("{reason}; not back within {}: {error}", human(budget));
+                    return Err(Gone::quarantined(reason));
+                }
+            }
+        }
+    }
+
+    /// Gets a shell beside one that hangs; `why` it is needed.
+    pub(super) async fn revive(&mut self, why: &str) -> Result<(), Gone> {
+        let Some(remote) = self.remote.as_mut() else { return Ok(()) };
+        self.shell += 1;
+        match remote.revive().await {
+            Ok(()) => Ok(()),
+            Err(TransportError::Lost { message }) => self.reconnect(&message).await,
+            Err(error) => Err(Gone::quarantined(no_second_session(why, &error))),
+        }
+    }
+
+    /// The same, but a host that is lost over it is not tried again.
+    pub(super) async fn revive_once(&mut self, why: &str) -> Result<(), Gone> {
+        let Some(remote) = self.remote.as_mut() else { return Ok(()) };
+        self.shell += 1;
+        remote.revive().await.map_err(|error| Gone::quarantined(no_second_session(why, &error)))
+    }
+
+    pub(super) async fn close(&mut self) {
+        if let Some(mut remote) = self.remote.take() {
+            remote.close().await;
+        }
+        self.shell += 1;
+    }
+
+    /// Runs a frame and collects its parts.
+    pub(super) async fn run_frame(&mut self, frame: &Frame) -> Ran {
+        self.execs += 1;
+        let mut ends = Vec::new();
+        let Some(remote) = self.remote.as_mut() else {
+            let message = "there is no connection".to_owned();
+            return (Err(TransportError::Protocol { message }), ends);
+        };
+        let result = remote.run(frame, &mut |end| ends.push(end)).await;
+        (result, ends)
+    }
+
+    /// Runs one part as a frame of its own; its output.
+    pub(super) async fn run_part(&mut self, part: Part, prelude: String) -> Result<PartEnd, TransportError> {
+        let frame = Frame { prelude, parts: vec![part], secrets: self.context.secrets.clone() };
+        let (result, ends) = self.run_frame(&frame).await;
+        result?;
+        ends.into_iter().next().ok_or_else(|| TransportError::Protocol {
+            message: "a part of the script did not report its end".to_owned(),
+        })
+    }
+
+    /// Runs a script of the state directory that is done at once and says little.
+    pub(super) async fn run_short(
+        &mut self,
+        name: &'static str,
+        script: Script,
+    ) -> Result<PartEnd, TransportError> {
+        let part = self.short(name, script);
+        self.run_part(part, state::FUNCTIONS.to_owned()).await
+    }
+
+    /// The part for it.
+    pub(super) fn short(&self, name: &'static str, script: Script) -> Part {
+        Part { name: name.to_owned(), script, deadline: self.context.deadlines.query, limit: 4096 }
+    }
+
+    /// Sends a file of this machine to a path of the host.
+    pub(super) async fn send(&mut self, local: &str, remote: &str) -> Result<(), String> {
+        let mut file =
+            tokio::fs::File::open(local).await.map_err(|error| format!("cannot read {local}: {error}"))?;
+        let Some(connection) = self.remote.as_mut() else {
+            return Err("there is no connection".to_owned());
+        };
+        connection.stream(remote, &mut file).await.map_err(|error| format!("cannot send {local}: {error}"))
+    }
+}
+
+fn no_second_session(why: &str, error: &TransportError) -> String {
+    format!("{why}, and the host refuses a second session: {error}")
+}

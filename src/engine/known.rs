@@ -1,0 +1,218 @@
+//! What is known of one host: what was asked, what it answered, what is unknown.
+
+use std::collections::BTreeSet;
+use std::time::Duration;
+
+use super::connection::{Connection, Gone, Ran};
+use super::hints::human;
+use super::state;
+use crate::facts::filesystem::FilesystemsQuery;
+use crate::facts::reboot::RebootQuery;
+use crate::facts::software::in_jobs_of;
+use crate::facts::{self, Answer, BatchPart, Facts, Query, Touches};
+use crate::transport::{Frame, PartEnd, TransportError};
+
+/// What is known of one host.
+#[derive(Debug)]
+pub(super) struct Known {
+    facts: Facts,
+    gathered: bool,
+}
+
+impl Known {
+    /// Nothing was asked yet.
+    pub(super) fn nothing() -> Self {
+        let mut facts = Facts::default();
+        // No host is asked: the engine tells it to itself.
+        facts.put(RebootQuery, Vec::new());
+        Self { facts, gathered: false }
+    }
+
+    pub(super) fn facts(&self) -> &Facts {
+        &self.facts
+    }
+
+    /// Whether the first questions were asked.
+    pub(super) fn is_gathered(&self) -> bool {
+        self.gathered
+    }
+
+    /// Puts in what no host is asked.
+    pub(super) fn tell(&mut self, query: Query, answer: Answer) {
+        self.facts.insert(query, answer);
+    }
+
+    /// Why a reboot is due.
+    pub(super) fn tell_reboot(&mut self, reasons: Vec<String>) {
+        self.facts.put(RebootQuery, reasons);
+    }
+
+    /// Takes what a part of another session answered.
+    pub(super) fn absorb(&mut self, part: &BatchPart, end: &PartEnd) {
+        self.facts.absorb(part, end);
+    }
+
+    /// Notes that a part gave no answer and why.
+    pub(super) fn unknown(&mut self, part: &BatchPart, reason: &str) {
+        self.facts.unknown(part, reason);
+    }
+
+    /// Forgets what changes may have touched; the queries that it had answers for.
+    pub(super) fn forget(&mut self, touches: &Touches) -> BTreeSet<Query> {
+        self.facts.forget(touches)
+    }
+
+    /// Forgets what a session gets: it was asked in another one.
+    pub(super) fn forget_session(&mut self) {
+        self.facts.forget_asked();
+    }
+
+    /// Keeps the answers to these only.
+    pub(super) fn keep(&mut self, queries: &BTreeSet<Query>) {
+        self.facts.keep(queries);
+    }
+
+    /// Takes what a change may have touched from the facts; of that, what is still of use is to be
+    /// asked again, with the task's own queries.
+    pub(super) fn touched(
+        &mut self,
+        touches: &Touches,
+        own: &BTreeSet<Query>,
+        later: &BTreeSet<Query>,
+    ) -> BTreeSet<Query> {
+        let mut again = self.facts.forget(touches);
+        again.retain(|query| own.contains(query) || later.contains(query) || query.is::<FilesystemsQuery>());
+        again.extend(own.iter().cloned());
+        again
+    }
+
+    /// Those of some queries that nobody asked yet.
+    pub(super) fn missing(&self, mut queries: BTreeSet<Query>) -> BTreeSet<Query> {
+        queries.retain(|query| self.facts.find(query).is_none());
+        queries
+    }
+
+    /// Opens the connection and asks the first queries in the same round trip.
+    pub(super) async fn open(
+        &mut self,
+        connection: &mut Connection,
+        wanted: &BTreeSet<Query>,
+    ) -> Result<(), Gone> {
+        let parts = batch(connection, wanted);
+        let ran = connection.open(&query_frame(connection, &parts)).await?;
+        let budget = connection.context().deadlines.gather;
+        match tokio::time::timeout(budget, self.take_answers(connection, parts, ran)).await {
+            Ok(result) => result?,
+            Err(_) => return Err(not_gathered(budget)),
+        }
+        self.gathered = true;
+        Ok(())
+    }
+
+    /// Asks queries in one exec; a hung kind costs a second one, and its answers are unknown.
+    pub(super) async fn ask(
+        &mut self,
+        connection: &mut Connection,
+        queries: &BTreeSet<Query>,
+    ) -> Result<(), Gone> {
+        if queries.is_empty() {
+            return Ok(());
+        }
+        let budget = connection.context().deadlines.gather;
+        let parts = batch(connection, queries);
+        match tokio::time::timeout(budget, self.ask_parts(connection, parts)).await {
+            Ok(result) => result,
+            Err(_) => Err(not_gathered(budget)),
+        }
+    }
+
+    async fn ask_parts(&mut self, connection: &mut Connection, parts: Vec<BatchPart>) -> Result<(), Gone> {
+        let frame = query_frame(connection, &parts);
+        let ran = connection.run_frame(&frame).await;
+        self.take_answers(connection, parts, ran).await
+    }
+
+    /// Takes what a frame of queries gave, and asks again for what it did not give.
+    async fn take_answers(
+        &mut self,
+        connection: &mut Connection,
+        mut parts: Vec<BatchPart>,
+        (mut result, mut ends): Ran,
+    ) -> Result<(), Gone> {
+        let mut lost = 0;
+        loop {
+            for end in &ends {
+                if let Some(part) = parts.get(end.index) {
+                    self.facts.absorb(part, end);
+                }
+            }
+            let answered = ends.len();
+            match result {
+                Ok(()) => return Ok(()),
+                Err(TransportError::PartTimedOut { index, part, deadline }) => {
+                    let reason = format!("`{part}` gave no answer within {}", human(deadline));
+                    connection.warn(reason.clone());
+                    if let Some(hung) = parts.get(index) {
+                        self.facts.unknown(hung, &reason);
+                    }
+                    parts.drain(..parts.len().min(index + 1));
+                    connection.revive_once(&reason).await?;
+                }
+                Err(TransportError::Lost { message }) => {
+                    lost += 1;
+                    if lost > 3 {
+                        return Err(Gone::quarantined(format!("lost again and again: {message}")));
+                    }
+                    parts.drain(..parts.len().min(answered));
+                    connection.reconnect(&message).await?;
+                }
+                Err(error) => return Err(connection.unreachable(&error)),
+            }
+            if parts.is_empty() {
+                return Ok(());
+            }
+            let frame = query_frame(connection, &parts);
+            (result, ends) = connection.run_frame(&frame).await;
+        }
+    }
+
+    /// Takes the answers of questions that ran behind another part; that part's end, and what was answered.
+    pub(super) fn take_behind<'a>(
+        &mut self,
+        batch: &[BatchPart],
+        ends: &'a [PartEnd],
+    ) -> (Option<&'a PartEnd>, BTreeSet<Query>) {
+        let mut first = None;
+        let mut answered = BTreeSet::new();
+        for end in ends {
+            if end.index == 0 {
+                first = Some(end);
+            } else if let Some(part) = batch.get(end.index - 1) {
+                self.facts.absorb(part, end);
+                answered.extend(part.queries.iter().cloned());
+            }
+        }
+        (first, answered)
+    }
+
+    /// Notes that a kind of questions hangs.
+    pub(super) fn hangs(&mut self, hung: &BatchPart) {
+        self.facts.unknown(hung, "gave no answer within its deadline");
+    }
+}
+
+fn batch(connection: &Connection, queries: &BTreeSet<Query>) -> Vec<BatchPart> {
+    in_jobs_of(facts::batch(queries, connection.context().deadlines.query), connection.host().mpi_user())
+}
+
+fn query_frame(connection: &Connection, parts: &[BatchPart]) -> Frame {
+    Frame {
+        prelude: state::FUNCTIONS.to_owned(),
+        parts: parts.iter().map(|part| part.part.clone()).collect(),
+        secrets: connection.context().secrets.clone(),
+    }
+}
+
+fn not_gathered(budget: Duration) -> Gone {
+    Gone::quarantined(format!("its facts were not gathered within {}", human(budget)))
+}

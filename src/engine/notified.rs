@@ -1,0 +1,126 @@
+//! Handlers that were notified and did not run yet: whose they are, how long they wait, and that the end of
+//! a run tells of them.
+
+use std::collections::BTreeSet;
+
+use super::connection::Connection;
+use super::spool::Spool;
+use super::state::{Notification, notify_key};
+use crate::events::EventKind;
+
+/// The notified handlers of one host.
+#[derive(Debug, Default)]
+pub(super) struct Notified {
+    /// Handlers that this run notified or an earlier one left.
+    due: BTreeSet<String>,
+    /// What is noted on the host, of all clusters.
+    noted: BTreeSet<Notification>,
+}
+
+impl Notified {
+    /// Takes what was found on the host.
+    pub(super) fn found(&mut self, noted: BTreeSet<Notification>, cluster: &str) {
+        self.noted = noted;
+        self.due.extend(self.left_behind(cluster));
+    }
+
+    /// Handlers that are due.
+    pub(super) fn due(&self) -> &BTreeSet<String> {
+        &self.due
+    }
+
+    /// Handlers that earlier runs of this cluster notified.
+    pub(super) fn left_behind(&self, cluster: &str) -> BTreeSet<String> {
+        let own = self.noted.iter().filter(|it| it.is_of(cluster));
+        own.map(|it| it.handler.clone()).collect()
+    }
+
+    /// A task notifies these.
+    pub(super) fn add(&mut self, handlers: &[String]) {
+        self.due.extend(handlers.iter().cloned());
+    }
+
+    /// The host was rebooted: what it had noted is gone, and so is the need of these.
+    pub(super) fn after_boot(&mut self, boots: &BTreeSet<String>) {
+        self.noted.clear();
+        self.due.retain(|handler| !boots.contains(handler));
+    }
+
+    /// Forgets what nobody waits for any more: a handler that no playbook of this inventory has, for more than a
+    /// week. Another inventory of the cluster may have it, so until then it is kept.
+    pub(super) async fn forget_old(&mut self, connection: &mut Connection, spool: &mut Spool) {
+        let project = connection.context().project.clone();
+        let known = |id: &str| project.handlers.iter().any(|handler| handler.id == id);
+        let old = self.noted.iter().filter(|it| it.old);
+        let forgotten: Vec<_> =
+            old.filter(|it| !(it.is_of(&project.cluster) && known(&it.handler))).cloned().collect();
+        if forgotten.is_empty() {
+            return;
+        }
+        for it in &forgotten {
+            connection.warn(format!(
+                "more than a week ago a run{} notified `{}`, a handler that no playbook here has; the notification is dropped",
+                of(&it.cluster),
+                it.handler
+            ));
+            self.noted.remove(it);
+            if it.is_of(&project.cluster) {
+                self.due.remove(&it.handler);
+            }
+        }
+        tidy(connection, spool, forgotten.into_iter().map(|it| it.key).collect()).await;
+    }
+
+    /// Forgets here and on the host that these handlers were notified.
+    pub(super) async fn clear(
+        &mut self,
+        connection: &mut Connection,
+        spool: &mut Spool,
+        handlers: &[String],
+    ) {
+        let cluster = connection.context().project.cluster.clone();
+        let mut keys: BTreeSet<String> = handlers.iter().map(|id| notify_key(&cluster, id)).collect();
+        let cleared = |id: &String| handlers.contains(id);
+        let noted = self.noted.iter().filter(|it| it.is_of(&cluster) && cleared(&it.handler));
+        keys.extend(noted.map(|it| it.key.clone()).filter(|key| !key.is_empty()));
+        self.noted.retain(|it| !(it.is_of(&cluster) && cleared(&it.handler)));
+        self.due.retain(|id| !cleared(id));
+        tidy(connection, spool, keys.into_iter().collect()).await;
+    }
+
+    /// Says which handlers still wait when the run ends for the host. `boot`: whether it needs a reboot.
+    pub(super) fn tell(&self, connection: &Connection, boot: bool) {
+        let project = &connection.context().project;
+        let handlers = &project.handlers;
+        let waiting = self.due.iter().filter_map(|id| match handlers.iter().find(|it| it.id == *id) {
+            // That is told as a reboot.
+            Some(handler) if boot && handler.reboots() => None,
+            Some(handler) => Some(handler.title.clone()),
+            None => Some(id.clone()),
+        });
+        let waiting: Vec<String> = waiting.collect();
+        if !waiting.is_empty() {
+            let host = connection.host().name.clone();
+            connection.emit(EventKind::HandlersPending { host, handlers: waiting });
+        }
+        for it in self.noted.iter().filter(|it| !it.is_of(&project.cluster)) {
+            connection.warn(format!(
+                "the handler `{}` was notified by a run{} and waits for the next such run",
+                it.handler,
+                of(&it.cluster)
+            ));
+        }
+    }
+}
+
+async fn tidy(connection: &mut Connection, spool: &mut Spool, keys: Vec<String>) {
+    if let Err(error) = spool.tidy(connection, &keys).await {
+        connection.warn(format!(
+            "its notifications could not be cleared, so the next run repeats these handlers: {error}"
+        ));
+    }
+}
+
+fn of(cluster: &str) -> String {
+    if cluster.is_empty() { String::new() } else { format!(" of cluster {cluster}") }
+}

@@ -1,0 +1,232 @@
+//! Changes in the spool of one host: each outlives its connection and its run.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
+
+use tokio::time::Instant;
+
+use super::cancel::Stop;
+use super::connection::{Connection, Gone};
+use super::hints::human;
+use super::known::Known;
+use super::lock;
+use super::state::{self, SpoolEntry, SpoolReport, SpoolState};
+use crate::events::{EventKind, HostStatus};
+use crate::facts::state::StateQuery;
+use crate::facts::{self, Query};
+use crate::transport::{Part, Script, TransportError};
+
+/// What of a command's output travels: what the spool keeps, and a little.
+const OUTPUT_LIMIT: usize = 640 << 10;
+
+/// How long work of an earlier run is followed before the host is given up.
+const FOLLOW: Duration = Duration::from_hours(2);
+
+/// The spool of one host.
+#[derive(Debug, Default)]
+pub(super) struct Spool {
+    /// Entries that an earlier connection or run started and that nobody saw end.
+    left: Vec<SpoolEntry>,
+    /// Entries whose end this run saw: forgotten with the next frame.
+    seen: Vec<String>,
+    /// Ends of entries that an earlier connection or run started, by task.
+    inherited: BTreeMap<String, SpoolReport>,
+}
+
+impl Spool {
+    /// With what was found on the host.
+    pub(super) fn found(left: Vec<SpoolEntry>) -> Self {
+        Self { left, ..Self::default() }
+    }
+
+    /// Whether work of earlier runs is to be followed.
+    pub(super) fn is_left(&self) -> bool {
+        !self.left.is_empty()
+    }
+
+    /// How a task ended that an earlier connection or run started.
+    pub(super) fn take_inherited(&mut self, task: &str) -> Option<SpoolReport> {
+        self.inherited.remove(task)
+    }
+
+    /// Follows what earlier connections or runs started until it ends.
+    pub(super) async fn attach(&mut self, connection: &mut Connection) -> Result<(), Gone> {
+        let context = connection.context().clone();
+        for entry in std::mem::take(&mut self.left) {
+            if entry.state == SpoolState::Running {
+                let host = connection.host().name.clone();
+                connection.emit(EventKind::Attached { host, task: entry.name.clone() });
+            }
+            let mut losses = 0;
+            let report = loop {
+                let part = follow(&entry.key, FOLLOW);
+                let ran = tokio::select! {
+                    biased;
+                    ran = connection.run_part(part, state::FUNCTIONS.to_owned()) => ran,
+                    () = context.cancel.reached(Stop::Finish) => {
+                        return Err(Gone(HostStatus::NotStarted(format!("stopped while `{}` of an earlier run is still running", entry.name))));
+                    }
+                };
+                match ran {
+                    Ok(end) => break SpoolReport::parse_redacted(&end.output, &context.secrets),
+                    Err(TransportError::Lost { message }) if losses < 5 => {
+                        losses += 1;
+                        connection.reconnect(&message).await?;
+                    }
+                    Err(error) => {
+                        let reason =
+                            format!("`{}` of an earlier run could not be followed: {error}", entry.name);
+                        return Err(Gone::quarantined(reason));
+                    }
+                }
+            };
+            self.seen.push(entry.key);
+            self.inherited.insert(entry.name, report);
+        }
+        Ok(())
+    }
+
+    /// Runs a change with the re-asked queries behind it, through deadlines and lost connections. With
+    /// `leave` it is not ended when its time is over.
+    pub(super) async fn run(
+        &mut self,
+        connection: &mut Connection,
+        known: &mut Known,
+        change: Spooled,
+        again: &BTreeSet<Query>,
+    ) -> Result<SpoolReport, Gone> {
+        let report = follow_through(connection, known, &change, again).await?;
+        if !matches!(report, SpoolReport::Left(_)) {
+            self.seen.push(change.key);
+        }
+        Ok(report)
+    }
+
+    /// Forgets on the host these notifications, by the names of their files, and what this run saw end.
+    pub(super) async fn tidy(
+        &mut self,
+        connection: &mut Connection,
+        notifications: &[String],
+    ) -> Result<(), TransportError> {
+        if notifications.is_empty() && self.seen.is_empty() {
+            return Ok(());
+        }
+        let seen = std::mem::take(&mut self.seen);
+        connection.run_short("tidy", state::tidy(notifications, &seen)).await.map(drop)
+    }
+}
+
+/// A change on its way into the spool.
+#[derive(Debug)]
+pub(super) struct Spooled {
+    pub key: String,
+    pub script: Script,
+    pub timeout: Duration,
+    /// Whether it goes on after its deadline.
+    pub leave: bool,
+}
+
+async fn follow_through(
+    connection: &mut Connection,
+    known: &mut Known,
+    change: &Spooled,
+    again: &BTreeSet<Query>,
+) -> Result<SpoolReport, Gone> {
+    let Spooled { key, timeout, .. } = change;
+    let context = connection.context().clone();
+    let name = "task".to_owned();
+    let deadline = Instant::now() + *timeout;
+    let batch = facts::batch(again, context.deadlines.query);
+    let mut first =
+        Part { name: name.clone(), script: change.script.clone(), deadline: *timeout, limit: OUTPUT_LIMIT };
+    let mut losses = 0;
+    loop {
+        let frame = lock::frame(&context, first.clone(), &batch);
+        let (result, ends) = tokio::select! {
+            biased;
+            ran = connection.run_frame(&frame) => ran,
+            () = context.cancel.reached(Stop::End) => {
+                connection.revive("stopped").await?;
+                end_task(connection, key).await;
+                return Ok(SpoolReport::Failed("stopped by the second Ctrl-C; its processes on the host were ended".to_owned()));
+            }
+        };
+        let (report, mut answered) = known.take_behind(&batch, &ends);
+        let report = report.map(|end| SpoolReport::parse_redacted(&end.output, &context.secrets));
+        let rest = |answered: &BTreeSet<Query>| again.difference(answered).cloned().collect::<BTreeSet<_>>();
+        match (result, report) {
+            (Ok(()), Some(report)) => return Ok(report),
+            (Ok(()), None) => return Ok(SpoolReport::Failed(format!("`{name}` gave no result"))),
+            // A re-asked query hangs: the change itself ended well.
+            (Err(TransportError::PartTimedOut { index, .. }), Some(report)) => {
+                if let Some(hung) = index.checked_sub(1).and_then(|index| batch.get(index)) {
+                    known.hangs(hung);
+                    answered.extend(hung.queries.iter().cloned());
+                }
+                connection.revive("a query hangs").await?;
+                known.ask(connection, &rest(&answered)).await?;
+                return Ok(report);
+            }
+            (Err(TransportError::PartTimedOut { .. }), None) => {
+                connection.revive("a task missed its deadline").await?;
+                if change.leave {
+                    let text = format!(
+                        "still running after {}: ending it half-way would break the host, so it goes on; the next run attaches to it",
+                        human(*timeout)
+                    );
+                    return Ok(SpoolReport::Left(text));
+                }
+                end_task(connection, key).await;
+                known.ask(connection, again).await?;
+                return Ok(SpoolReport::Failed(format!(
+                    "not finished within its deadline of {}; its processes were ended",
+                    human(*timeout)
+                )));
+            }
+            (Err(TransportError::Lost { message }), report) => {
+                losses += 1;
+                connection.reconnect(&message).await?;
+                if let Some(report) = report {
+                    known.ask(connection, &rest(&answered)).await?;
+                    return Ok(report);
+                }
+                // Either the frame came through, and the spool has the task; or it did not,
+                // and nothing was run.
+                let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_secs(5));
+                known.ask(connection, &BTreeSet::from([StateQuery.into()])).await?;
+                let started = is_in_spool(known, key);
+                if losses < 6 && !started && first.name == name {
+                    // A cut frame runs nothing: it is sent again.
+                    first.deadline = left;
+                    continue;
+                }
+                if losses < 6 && started {
+                    let host = connection.host().name.clone();
+                    connection.emit(EventKind::Attached { host, task: name.clone() });
+                    first = follow(key, left);
+                    continue;
+                }
+                known.ask(connection, again).await?;
+                return Ok(SpoolReport::Failed(format!(
+                    "the connection was lost again and again, and its state is gone from the host: {message}"
+                )));
+            }
+            (Err(error), _) => return Ok(SpoolReport::Failed(error.to_string())),
+        }
+    }
+}
+
+fn is_in_spool(known: &Known, key: &str) -> bool {
+    let state = known.facts().get(&StateQuery).answer().and_then(|text| state::HostState::parse(text).ok());
+    state.is_some_and(|state| state.spool.iter().any(|entry| entry.key == key))
+}
+
+fn follow(key: &str, deadline: Duration) -> Part {
+    Part { name: "follow".to_owned(), script: state::follow(key), deadline, limit: OUTPUT_LIMIT }
+}
+
+async fn end_task(connection: &mut Connection, key: &str) {
+    if let Err(error) = connection.run_short("end-task", state::end_task(key)).await {
+        connection.warn(format!("its processes on the host could not be ended: {error}"));
+    }
+}

@@ -1,0 +1,627 @@
+//! One task on one host, from its plan to its proof.
+//!
+//! ```text
+//!   carry_out                                       note, finish: what it registers, whom it notifies, its event
+//!     └ task     plan_one ─ nothing to do ─────────> outcome
+//!                   │     └ known after, blocked ──> outcome
+//!                turn     another host wrote it ───> outcome
+//!                refusal  the host is in use, nobody agreed
+//!                   └ attempts (or spread, reboot)
+//!                        change  lock, guard of the way in, spool; asks again what it touched
+//!                        prove   an empty plan is the proof
+//! ```
+
+use std::collections::BTreeSet;
+
+use tokio::time::Instant;
+
+use super::boot;
+use super::cancel::Stop;
+use super::connection::Gone;
+use super::guard::{Done, Guard};
+use super::hints::{self, failure, human, unplannable};
+use super::lock;
+use super::session::Session;
+use super::spool::{Spool, Spooled};
+use super::state::{self, SpoolReport, SpoolRequest};
+use super::turn::{Turn, turn};
+use super::work::{Later, Work, queries, task_id, task_ref};
+use crate::backoff::Backoff;
+use crate::events::{ChangeView, EventKind, Outcome, TaskRef};
+use crate::facts::base::busy::told;
+use crate::facts::reboot::RebootQuery;
+use crate::facts::{self, Query, Touches};
+use crate::inventory::Busy;
+use crate::plan::{Planner, TaskPlan, TaskVerdict, change_view, reboots, spool_key};
+use crate::playbook::OnDeadline;
+use crate::project::{Instance, InstanceState};
+use crate::resources::{Change, Detail, Disruption, LoginEffect, Spread, Unplannable};
+use crate::transport::{Script, TransportError};
+
+/// How many hosts are asked for a copy before a host gives up.
+const COPIES: u32 = 3;
+
+/// How one task went, to the tasks after it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Went {
+    Unchanged,
+    Changed,
+    Failed,
+    /// It was skipped or is blocked.
+    Left,
+}
+
+/// How one task ended, and whether an earlier connection or run had started it.
+struct Ended {
+    outcome: Outcome,
+    attached: bool,
+}
+
+impl From<Outcome> for Ended {
+    fn from(outcome: Outcome) -> Self {
+        Self { outcome, attached: false }
+    }
+}
+
+impl Session {
+    /// Carries a task out and says how it ended. One that was started ends, even when its host does not
+    /// come back.
+    #[tracing::instrument(name = "task", level = "debug", skip_all, fields(task = task_id(&item.step, instance)))]
+    pub(super) async fn carry_out(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        later: Later<'_>,
+        planner: &mut Planner,
+    ) -> Result<Went, Gone> {
+        let began = Instant::now();
+        let result = self.task(item, instance, later, planner).await;
+        let seconds = began.elapsed().as_secs_f64();
+        let task = task_ref(&item.step, instance);
+        let Ended { outcome, attached } = match result {
+            Ok(ended) => ended,
+            Err(gone) => {
+                let message =
+                    "its host was lost; what runs there goes on, and the next run attaches to it".to_owned();
+                self.finish_task(task, failure(&item.step, message, None, ""), seconds, false);
+                return Err(gone);
+            }
+        };
+        let went = self.note(item, &outcome);
+        if went == Went::Unchanged && !item.handler {
+            // Those of a stage are one event.
+            self.standing.count(&outcome);
+        } else {
+            self.finish_task(task, outcome, seconds, attached);
+        }
+        Ok(went)
+    }
+
+    /// Plans one task with the facts of this moment and carries the plan out.
+    async fn task(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        later: Later<'_>,
+        planner: &mut Planner,
+    ) -> Result<Ended, Gone> {
+        let plan = self.plan_one(planner, item, instance, &self.notified.due().clone());
+        let id = task_id(&item.step, instance);
+        let (changes, provable) = match plan.verdict {
+            TaskVerdict::Unchanged => {
+                if let Some(spread) = self.spread_of(instance) {
+                    self.context.fleet.holders().has(&spread.key, &self.host.name);
+                }
+                return Ok(match self.spool.take_inherited(&id) {
+                    Some(SpoolReport::Ended(0, output)) => {
+                        Ended { outcome: Outcome::Changed { changes: Vec::new(), output }, attached: true }
+                    }
+                    _ => Outcome::Unchanged.into(),
+                });
+            }
+            TaskVerdict::Skipped(reason) => return Ok(Outcome::Skipped(reason).into()),
+            TaskVerdict::Blocked(reason) => return Ok(Outcome::Blocked(reason).into()),
+            TaskVerdict::Failed(message) => return Ok(failure(&item.step, message, None, "").into()),
+            TaskVerdict::KnownAfter(name) => {
+                let message = format!("what it needs is still missing after `{name}`");
+                return Ok(failure(&item.step, message, None, "").into());
+            }
+            TaskVerdict::Changes(changes) => (changes, true),
+            TaskVerdict::Runs(changes) => (changes, false),
+        };
+        let touches = plan.touches.unwrap_or(Touches::Everything);
+        let (changes, duty) = if provable {
+            let (connection, known) = (&mut self.connection, &mut self.known);
+            match turn(connection, known, item, instance, changes, &touches, later).await? {
+                Turn::Write(changes, duty) => (changes, duty),
+                Turn::Written => {
+                    planner.done(&instance.name);
+                    return Ok(Outcome::Unchanged.into());
+                }
+                Turn::Refused(reason) => return Ok(failure(&item.step, reason, None, "").into()),
+            }
+        } else {
+            (changes, None)
+        };
+        let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
+        match self.spool.take_inherited(&id) {
+            Some(SpoolReport::Ended(0, output)) if !provable && !item.handler => {
+                planner.done(&instance.name);
+                return Ok(Ended { outcome: Outcome::Ran { changes: views, output }, attached: true });
+            }
+            Some(SpoolReport::Ended(status, output)) if status != 0 => {
+                let last = hints::last_line(&output);
+                self.warn(format!(
+                    "an earlier attempt of `{}` ended with status {status}: {last}",
+                    instance.name
+                ));
+            }
+            _ => {}
+        }
+        let task = task_ref(&item.step, instance);
+        let worst = changes.iter().map(|change| change.disruption).max().unwrap_or(Disruption::None);
+        let context = self.context.clone();
+        // Not longer than the host is down.
+        let _turn = if worst == Disruption::Reboot { context.reboots.acquire().await.ok() } else { None };
+        if worst >= Disruption::Gpu
+            && let Some(reason) = self.refusal(&task.name, worst).await?
+        {
+            return Ok(Outcome::Blocked(reason).into());
+        }
+        self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
+        let outcome = if worst == Disruption::Reboot {
+            self.reboot(item, instance, &changes, &later()).await?
+        } else if let Some(spread) = self.spread_of(instance).filter(|_| changes.iter().any(is_content)) {
+            self.spread(item, instance, changes, &spread, &touches, &later()).await?
+        } else {
+            self.attempts(item, instance, changes, provable, &touches, &later()).await?
+        };
+        if let Some(duty) = duty {
+            duty.done(&outcome);
+        }
+        match (&outcome, &instance.state) {
+            (Outcome::Failed(_), _) => {}
+            (_, InstanceState::Ready { resource, .. }) => {
+                planner.done(&instance.name);
+                self.boot.note(id, resource, self.known.facts());
+            }
+            _ => planner.done(&instance.name),
+        }
+        Ok(outcome.into())
+    }
+
+    /// Plans one instance. `notified` are the handlers that are due; what earlier tasks and they say of
+    /// a reboot is known to it.
+    pub(super) fn plan_one(
+        &mut self,
+        planner: &mut Planner,
+        item: &Work,
+        instance: &Instance,
+        notified: &BTreeSet<String>,
+    ) -> TaskPlan {
+        let reboot = item.step.reboots();
+        if reboot {
+            self.answer_reboot(notified);
+        }
+        let plan = planner.plan(instance, &item.step, self.known.facts());
+        match (&plan.verdict, &instance.state) {
+            (TaskVerdict::Blocked(reason), _) if reboot => self.boot.block(reason),
+            (
+                TaskVerdict::Unchanged | TaskVerdict::Changes(_) | TaskVerdict::Runs(_),
+                InstanceState::Ready { resource, .. },
+            ) => self.boot.note(task_id(&item.step, instance), resource, self.known.facts()),
+            _ => {}
+        }
+        plan
+    }
+
+    /// Makes known to `reboot` tasks why one is due.
+    fn answer_reboot(&mut self, notified: &BTreeSet<String>) {
+        let reasons = self.boot.reasons(&self.context.project.handlers, notified);
+        self.known.tell_reboot(reasons);
+    }
+
+    /// Whether carrying out an instance now would reboot the host.
+    pub(super) fn is_due(&mut self, item: &Work, instance: &Instance) -> bool {
+        if !item.step.reboots() {
+            return false;
+        }
+        self.answer_reboot(&self.notified.due().clone());
+        let mut planner = Planner::new(self.context.project.policy.reboot);
+        let plan = planner.plan(instance, &item.step, self.known.facts());
+        matches!(plan.verdict, TaskVerdict::Changes(changes) if reboots(&changes))
+    }
+
+    /// Why a change that interrupts may not be made now: the host is in use, or nobody agreed.
+    async fn refusal(&mut self, task: &str, worst: Disruption) -> Result<Option<String>, Gone> {
+        self.ask(&facts::base("busy").into_iter().collect()).await?;
+        let users = match self.facts().base("busy") {
+            Some(busy) => told(busy),
+            None => {
+                return Ok(Some(format!(
+                    "it is unknown whether the host is in use, and the change interrupts: {worst}"
+                )));
+            }
+        };
+        if let Some(users) = users {
+            let drain = match self.context.project.policy.busy {
+                Busy::Refuse => "",
+                Busy::Drain => "; provision cannot drain it yet",
+            };
+            return Ok(Some(format!("the host is in use: {users}; the change interrupts: {worst}{drain}")));
+        }
+        let what = format!("`{task}` on {} interrupts: {worst}", self.host.name);
+        if self.context.consent.has(&what).await {
+            return Ok(None);
+        }
+        Ok(Some(format!("it interrupts: {worst}; agree with --yes")))
+    }
+
+    /// Changes and proves, as often as the task may be tried.
+    async fn attempts(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        mut changes: Vec<Change>,
+        provable: bool,
+        touches: &Touches,
+        later: &BTreeSet<Query>,
+    ) -> Result<Outcome, Gone> {
+        let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
+        let own = queries(std::slice::from_ref(instance));
+        let mut attempt = 1;
+        loop {
+            let outcome = match self.change(item, instance, &changes, &changes, touches, later).await? {
+                Ok(output) if !provable => Outcome::Ran { changes: views.clone(), output },
+                Ok(output) => match self.prove(instance, &own).await? {
+                    Ok(()) => Outcome::Changed { changes: views.clone(), output },
+                    Err(rest) => failure(&item.step, rest, command(&changes), &output),
+                },
+                Err((message, output)) => failure(&item.step, message, command(&changes), &output),
+            };
+            let Outcome::Failed(failure) = &outcome else { return Ok(outcome) };
+            let (allowed, delay) = hints::tries(&item.step, failure, attempt);
+            if attempt >= allowed || self.context.cancel.now() > Stop::No {
+                return Ok(outcome);
+            }
+            self.warn(format!(
+                "`{}` failed ({}); trying again, {} of {allowed}",
+                instance.name,
+                failure.message,
+                attempt + 1
+            ));
+            attempt += 1;
+            tokio::time::sleep(delay).await;
+            // What the failed try left may need another plan.
+            self.ask(&own).await?;
+            if let InstanceState::Ready { resource, .. } = &instance.state {
+                match resource.plan(self.facts()) {
+                    Ok(rest) if rest.is_empty() && provable => {
+                        return Ok(Outcome::Changed { changes: views, output: String::new() });
+                    }
+                    Ok(rest) if !rest.is_empty() => changes = rest,
+                    Ok(_) | Err(_) => {}
+                }
+            }
+        }
+    }
+
+    /// Carries out changes of one task and asks again what they touched. `planned` is all that the
+    /// task plans.
+    async fn change(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        changes: &[Change],
+        planned: &[Change],
+        touches: &Touches,
+        later: &BTreeSet<Query>,
+    ) -> Result<Done, Gone> {
+        let own = queries(std::slice::from_ref(instance));
+        if let Err(reason) = self.take_lock(instance, &own, planned).await? {
+            return Ok(Err((reason, String::new())));
+        }
+        let script = match self.script(changes).await {
+            Ok(script) => script,
+            Err(reason) => return Ok(Err((reason, String::new()))),
+        };
+        let (leave, detach, login) = match &instance.state {
+            InstanceState::Ready { resource, .. } => {
+                (resource.leave(), item.step.conduct.detach, resource.login(self.facts()))
+            }
+            InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => {
+                (false, false, LoginEffect::Same)
+            }
+        };
+        let guard = match &login {
+            LoginEffect::Guarded(undo) => match Guard::arm(&mut self.connection, undo).await? {
+                Ok(guard) => Some(guard).filter(|_| undo.in_force),
+                Err(reason) => return Ok(Err((reason, String::new()))),
+            },
+            LoginEffect::Same | LoginEffect::Fresh => None,
+        };
+        let key = spool_key(&item.step.id, instance.item, &script);
+        let script = state::spool(SpoolRequest {
+            key: &key,
+            name: &task_id(&item.step, instance),
+            run: self.context.emitter.run(),
+            detach,
+            user: item.step.conduct.become_user.as_deref(),
+            cluster: &self.context.project.cluster,
+            script,
+            notify: &item.step.conduct.notify,
+        });
+        let leave = item.step.conduct.on_deadline.map_or(leave, |word| word == OnDeadline::Leave);
+        let again = self.known.touched(touches, &own, later);
+        let spooled = Spooled { key, script, timeout: item.step.conduct.timeout, leave };
+        let (connection, known) = (&mut self.connection, &mut self.known);
+        let done = match self.spool.run(connection, known, spooled, &again).await? {
+            SpoolReport::Ended(0, output) => Ok(output),
+            SpoolReport::Ended(status, output) => {
+                let last = hints::last_line(&output);
+                let message = if last.is_empty() { format!("ended with status {status}") } else { last };
+                Err((message, output))
+            }
+            SpoolReport::Lost(output) => {
+                Err(("its process is gone without a status: it was killed".to_owned(), output))
+            }
+            SpoolReport::Refused(reason) => Err((lock::text(&reason), String::new())),
+            SpoolReport::Left(reason) | SpoolReport::Failed(reason) => Err((reason, String::new())),
+        };
+        if let Some(guard) = guard {
+            return guard.confirm(connection, known, done, &again).await;
+        }
+        if done.is_ok() && !matches!(login, LoginEffect::Same) {
+            connection.outdate();
+        }
+        Ok(done)
+    }
+
+    /// Takes the host's lock before the first change.
+    async fn take_lock(
+        &mut self,
+        instance: &Instance,
+        own: &BTreeSet<Query>,
+        planned: &[Change],
+    ) -> Result<Result<(), String>, Gone> {
+        self.lock.take(&mut self.connection, &mut self.known, instance, own, planned).await
+    }
+
+    /// Large files go to the host first; then all changes are one script.
+    async fn script(&mut self, changes: &[Change]) -> Result<Script, String> {
+        let mut scripts = Vec::new();
+        for change in changes {
+            let mut script = change.script.clone();
+            if let Some(local) = &change.upload {
+                let Some(uploads) = self.lock.uploads(&self.connection) else {
+                    return Err("the lock is not held".to_owned());
+                };
+                let name = uuid::Uuid::now_v7().simple().to_string();
+                let remote = format!("{uploads}/{name}");
+                self.connection.send(local.as_str(), &remote).await?;
+                script = script.arg(remote);
+            }
+            scripts.push(script);
+        }
+        state::one_script(scripts, self.context.project.site_sources().environment())
+    }
+
+    /// Plans again: an empty plan proves the change. What takes time to show is asked again.
+    async fn prove(
+        &mut self,
+        instance: &Instance,
+        own: &BTreeSet<Query>,
+    ) -> Result<Result<(), String>, Gone> {
+        let InstanceState::Ready { resource, .. } = &instance.state else { return Ok(Ok(())) };
+        let began = Instant::now();
+        let mut backoff =
+            Backoff::new(std::time::Duration::from_millis(200), std::time::Duration::from_secs(2));
+        loop {
+            let rest = match resource.plan(self.facts()) {
+                Ok(rest) if rest.is_empty() => return Ok(Ok(())),
+                Err(Unplannable::Partly(rest, reason)) if rest.is_empty() => {
+                    self.warn(format!("`{}` is not complete: {reason}", instance.name));
+                    return Ok(Ok(()));
+                }
+                Ok(rest) | Err(Unplannable::Partly(rest, _)) => hints::not_converged(&rest),
+                Err(Unplannable::Blocked(reason)) => format!("cannot be proven: {reason}"),
+                Err(error) => {
+                    format!("did not converge: after the change it cannot be planned: {}", unplannable(error))
+                }
+            };
+            match resource.settle() {
+                Some(limit) if began.elapsed() < limit => {
+                    tokio::time::sleep(backoff.pause()).await;
+                    self.ask(own).await?;
+                }
+                _ => return Ok(Err(rest)),
+            }
+        }
+    }
+
+    /// Keeps what a task registers, and notifies the handlers of one that changed something.
+    fn note(&mut self, item: &Work, outcome: &Outcome) -> Went {
+        let went = match outcome {
+            Outcome::Unchanged => Went::Unchanged,
+            Outcome::Changed { .. } | Outcome::Ran { .. } => Went::Changed,
+            Outcome::Skipped(_) | Outcome::Blocked(_) => Went::Left,
+            Outcome::Failed(_) => {
+                self.standing.fail();
+                Went::Failed
+            }
+        };
+        if !item.handler {
+            self.tasks.keep_answer(self.known.facts(), item, outcome);
+            if went == Went::Changed {
+                self.notified.add(&item.step.conduct.notify);
+            }
+        }
+        went
+    }
+
+    pub(super) fn finish_task(&mut self, task: TaskRef, outcome: Outcome, seconds: f64, attached: bool) {
+        self.standing.count(&outcome);
+        self.emit(EventKind::TaskFinished { host: self.host.name.clone(), task, outcome, seconds, attached });
+    }
+
+    /// How the thing is given from host to host, when it is.
+    fn spread_of(&self, instance: &Instance) -> Option<Spread> {
+        let InstanceState::Ready { resource, .. } = &instance.state else { return None };
+        resource.spread(self.facts())
+    }
+
+    /// Carries out a change whose content may come from any host that has it.
+    async fn spread(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        changes: Vec<Change>,
+        spread: &Spread,
+        touches: &Touches,
+        later: &BTreeSet<Query>,
+    ) -> Result<Outcome, Gone> {
+        let context = self.context.clone();
+        let holders = context.fleet.holders();
+        holders.had(&spread.key, &spread.holders);
+        // What is fetched is not what was planned: the plan is held against the host now.
+        let own = queries(std::slice::from_ref(instance));
+        if let Err(reason) = self.take_lock(instance, &own, &changes).await? {
+            return Ok(failure(&item.step, reason, None, ""));
+        }
+        let mut tries = 0;
+        loop {
+            let source = match holders.source(&context.cancel, item.step.conduct.timeout, &spread.key).await {
+                Ok(source) => source,
+                Err(reason) => return Ok(failure(&item.step, reason, None, "")),
+            };
+            let host = source.host().map(str::to_owned);
+            let changes = match &host {
+                None => changes.clone(),
+                Some(host) => changes
+                    .iter()
+                    .map(|change| Change {
+                        summary: format!("{} (from {host})", change.summary),
+                        script: spread.pull.clone().arg(host.as_str()),
+                        upload: None,
+                        ..change.clone()
+                    })
+                    .collect(),
+            };
+            let outcome = self.attempts(item, instance, changes, true, touches, later).await?;
+            let Outcome::Failed(failed) = &outcome else {
+                holders.has(&spread.key, &self.host.name);
+                return Ok(outcome);
+            };
+            source.gave_nothing();
+            tries += 1;
+            let Some(host) = host else { return Ok(outcome) };
+            if tries >= COPIES || context.cancel.now() > Stop::No {
+                return Ok(outcome);
+            }
+            self.warn(format!(
+                "`{}`: no copy from {host}, another host is tried: {}",
+                instance.name, failed.message
+            ));
+        }
+    }
+
+    /// Reboots the host and goes on when it is back and nothing asks for a reboot any more.
+    async fn reboot(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        changes: &[Change],
+        later: &BTreeSet<Query>,
+    ) -> Result<Outcome, Gone> {
+        if let Some(reason) = boot::must_stay_up(&self.context.project, &self.host) {
+            return Ok(Outcome::Blocked(format!("reboot pending: {reason}")));
+        }
+        let own = queries(std::slice::from_ref(instance));
+        let failed = |message: String, output: &str| failure(&item.step, message, None, output);
+        let before: Vec<Change> =
+            changes.iter().filter(|change| change.disruption != Disruption::Reboot).cloned().collect();
+        let Some(last) = changes.iter().find(|change| change.disruption == Disruption::Reboot) else {
+            return Ok(failed("there is no reboot in its plan".to_owned(), ""));
+        };
+        if before.is_empty() {
+            if let Err(reason) = self.take_lock(instance, &own, changes).await? {
+                return Ok(failed(reason, ""));
+            }
+        } else if let Err((reason, output)) =
+            self.change(item, instance, &before, changes, &Touches::Everything, later).await?
+        {
+            return Ok(failed(format!("not rebooted: {reason}"), &output));
+        }
+        let old = boot::id(self.facts());
+        let began = Instant::now();
+        match self.connection.run_short("reboot", last.script.clone()).await {
+            Ok(end) if end.status != 0 => {
+                let output = String::from_utf8_lossy(&end.output).into_owned();
+                return Ok(failed(format!("it does not reboot (status {})", end.status), &output));
+            }
+            // It may be faster than its answer.
+            Ok(_) | Err(TransportError::Lost { .. }) => {}
+            Err(error) => return Ok(failed(format!("the reboot could not be started: {error}"), "")),
+        }
+        self.connection.close().await;
+        let new = match boot::wait(&mut self.connection, &old, item.step.conduct.timeout).await? {
+            Ok(new) => new,
+            Err(reason) => return Ok(failed(reason, "")),
+        };
+        let output = format!("boot id {old} -> {new}, back after {}\n", human(began.elapsed()));
+        self.after_boot(&own, later).await?;
+        let InstanceState::Ready { resource, .. } = &instance.state else {
+            return Ok(failed("it has no plan".to_owned(), &output));
+        };
+        Ok(match resource.plan(self.facts()) {
+            Ok(rest) if rest.is_empty() => {
+                let mut views: Vec<_> = changes.iter().map(change_view).collect();
+                if let Some(view) = views.last_mut() {
+                    view.diff = format!("{}  boot id: {old} -> {new}\n", view.diff);
+                }
+                Outcome::Changed { changes: views, output }
+            }
+            Ok(rest) => {
+                let rest: Vec<_> = rest.into_iter().map(|change| change.summary).collect();
+                failed(
+                    format!("did not converge: after the reboot it still needs {}", rest.join(", ")),
+                    &output,
+                )
+            }
+            Err(error) => failed(format!("after the reboot: {}", unplannable(error)), &output),
+        })
+    }
+
+    /// Everything may be different now: what is needed is asked anew, and tasks that waited for the
+    /// boot are looked at again.
+    async fn after_boot(&mut self, own: &BTreeSet<Query>, later: &BTreeSet<Query>) -> Result<(), Gone> {
+        self.spool = Spool::default();
+        let boots: BTreeSet<String> = {
+            let handlers = self.context.project.handlers.iter();
+            handlers.filter(|handler| handler.reboots()).map(|handler| handler.id.clone()).collect()
+        };
+        self.notified.after_boot(&boots);
+        self.known.forget(&Touches::Everything);
+        let mut wanted: BTreeSet<Query> = own.union(later).cloned().collect();
+        wanted.extend(self.boot.queries());
+        wanted.remove(&RebootQuery.into());
+        self.ask(&wanted).await?;
+        self.boot.look_again(self.known.facts());
+        self.answer_reboot(&self.notified.due().clone());
+        Ok(())
+    }
+}
+
+/// Whether it writes what a file holds.
+fn is_content(change: &Change) -> bool {
+    matches!(change.detail, Detail::Text { .. })
+}
+
+/// What is run, for people: a short script as it stands, else what the change says of itself.
+fn command(changes: &[Change]) -> Option<String> {
+    let change = changes.first()?;
+    match &change.detail {
+        Detail::Command(text) => Some(text.clone()),
+        Detail::Text { .. } | Detail::Attributes(_) => Some(change.summary.clone()),
+    }
+}

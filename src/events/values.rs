@@ -1,0 +1,229 @@
+//! The values in events.
+
+use serde::{Deserialize, Serialize};
+
+use super::check::CheckCounts;
+use crate::transport::ConnectKind;
+
+/// A task of the run on one host.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+pub struct TaskRef {
+    /// Stable id of its step.
+    pub id: String,
+    /// Place in its loop.
+    pub item: Option<usize>,
+    /// Name with everything filled in.
+    pub name: String,
+    /// Its resource key.
+    pub resource: String,
+}
+
+/// A change as people see it: no script, no secret.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ChangeView {
+    /// What changes, in words.
+    pub object: String,
+    /// One short line.
+    pub summary: String,
+    /// Unified diff, attribute lines or the command; may be empty.
+    pub diff: String,
+    /// What it interrupts: a word of [`Disruption`](crate::resources::Disruption).
+    pub disruption: String,
+}
+
+/// Why a task failed.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Failure {
+    /// What happened, in one line.
+    pub message: String,
+    /// What was run, when something was.
+    pub command: Option<String>,
+    /// The last lines it printed.
+    pub output: String,
+    /// The likely cause and what to do.
+    pub hint: Option<String>,
+}
+
+/// How a task ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Outcome {
+    /// All was as it should be.
+    Unchanged,
+    /// Something was changed, and a second plan was empty.
+    Changed {
+        /// What.
+        changes: Vec<ChangeView>,
+        /// What the commands printed, bounded.
+        output: String,
+    },
+    /// A command ran that cannot be proven.
+    Ran {
+        /// What.
+        changes: Vec<ChangeView>,
+        /// What it printed, bounded.
+        output: String,
+    },
+    /// Not for this host: why.
+    Skipped(String),
+    /// Could not be done now, though nothing failed: why.
+    Blocked(String),
+    /// Failed.
+    Failed(Failure),
+}
+
+impl Outcome {
+    /// The word used in `--json`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Unchanged => "unchanged",
+            Self::Changed { .. } => "changed",
+            Self::Ran { .. } => "ran",
+            Self::Skipped(_) => "skipped",
+            Self::Blocked(_) => "blocked",
+            Self::Failed(_) => "failed",
+        }
+    }
+}
+
+/// How a host ended.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum HostStatus {
+    /// Everything on it ended well.
+    Ok,
+    /// A task failed.
+    Failed,
+    /// It was never reached.
+    Unreachable {
+        /// By what mends it.
+        kind: ConnectKind,
+        /// What happened.
+        reason: String,
+        /// The one command that mends it.
+        hint: Option<String>,
+    },
+    /// It was reached and then missed a deadline or was lost for good.
+    Quarantined {
+        /// What happened.
+        reason: String,
+    },
+    /// Marked `offline` in the inventory: not touched, not counted.
+    Offline(String),
+    /// Not started or not taken to its end: the run was stopped, its canary failed or its budget of
+    /// failures was spent.
+    NotStarted(String),
+}
+
+impl HostStatus {
+    /// The word used in `--json`.
+    pub fn word(&self) -> &'static str {
+        match self {
+            Self::Ok => "ok",
+            Self::Failed => "failed",
+            Self::Unreachable { .. } => "unreachable",
+            Self::Quarantined { .. } => "quarantined",
+            Self::Offline(_) => "offline",
+            Self::NotStarted(_) => "not_started",
+        }
+    }
+
+    /// What `--hosts @NAME` calls a host that needs another run.
+    pub fn again(&self) -> Option<&'static str> {
+        match self {
+            Self::Ok | Self::Offline(_) => None,
+            Self::Failed => Some("failed"),
+            Self::Unreachable { .. } | Self::Quarantined { .. } => Some("unreachable"),
+            Self::NotStarted(_) => Some("not-started"),
+        }
+    }
+}
+
+/// What a plan says of one task.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "snake_case")]
+pub enum PlannedVerdict {
+    /// Nothing to do.
+    Unchanged,
+    /// These changes.
+    Changes(Vec<ChangeView>),
+    /// A command that always runs.
+    Runs(Vec<ChangeView>),
+    /// Not for this host: why.
+    Skipped(String),
+    /// Cannot be done now: why.
+    Blocked(String),
+    /// Will be known after an earlier task.
+    KnownAfter(String),
+    /// Cannot be planned.
+    Failed(Failure),
+}
+
+/// One task of a plan.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PlannedTask {
+    /// The task.
+    pub task: TaskRef,
+    /// What the plan says.
+    pub verdict: PlannedVerdict,
+    /// Why it is planned though nothing is to be changed: a notification that an earlier run left.
+    pub pending_since: Option<String>,
+    /// For a handler: names of the tasks in this plan that notify it.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub notified_by: Vec<String>,
+}
+
+/// Tasks by outcome, summed over hosts and loop items, handlers included.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct TaskCounts {
+    /// As it should be.
+    pub unchanged: u64,
+    /// Changed and proven.
+    pub changed: u64,
+    /// Ran, not provable.
+    pub ran: u64,
+    /// Not for the host.
+    pub skipped: u64,
+    /// Could not be done now.
+    pub blocked: u64,
+    /// Failed.
+    pub failed: u64,
+}
+
+impl TaskCounts {
+    /// Counts one outcome.
+    pub fn count(&mut self, outcome: &Outcome) {
+        match outcome {
+            Outcome::Unchanged => self.unchanged += 1,
+            Outcome::Changed { .. } => self.changed += 1,
+            Outcome::Ran { .. } => self.ran += 1,
+            Outcome::Skipped(_) => self.skipped += 1,
+            Outcome::Blocked(_) => self.blocked += 1,
+            Outcome::Failed(_) => self.failed += 1,
+        }
+    }
+}
+
+/// The sums of a run.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct RunStats {
+    /// Hosts that were selected and are not offline.
+    pub hosts: u64,
+    /// Of these, ended well.
+    pub ok: u64,
+    /// A task failed.
+    pub failed: u64,
+    /// Unreachable or quarantined.
+    pub unreachable: u64,
+    /// Marked offline.
+    pub offline: u64,
+    /// Never started.
+    pub not_started: u64,
+    /// Tasks.
+    pub tasks: TaskCounts,
+    /// Changes that a plan holds and that were not carried out (`plan`, `verify`).
+    pub pending: u64,
+    /// Checks (`verify`).
+    #[serde(default, skip_serializing_if = "CheckCounts::is_empty")]
+    pub checks: CheckCounts,
+}

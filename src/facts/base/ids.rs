@@ -1,0 +1,28 @@
+//! Who the host is, and which boot this is.
+
+use serde_json::{Value as Json, json};
+
+use super::{BaseFact, field, need};
+
+pub(super) const FACT: BaseFact = BaseFact {
+    name: "ids",
+    doc: "machine id, product UUID and boot id",
+    script: crate::shell!("facts/ids.sh"),
+    parse,
+    touched_by: |touches| touches.paths(&["/etc/machine-id"]),
+    specimen: |_| {
+        json!({
+            "machine_id": "6a3c1a0d2f7b4b0f9a1d6f0f4f3e2d1c",
+            "product_uuid": "4c4c4544-0042-3510-8052-b4c04f4e3633",
+            "boot_id": "0d1f7a3e-5b0c-4b5a-9d52-3a6c1f0e9b77"
+        })
+    },
+};
+
+fn parse(output: &str) -> Result<Json, String> {
+    Ok(json!({
+        "machine_id": field(output, "machine").unwrap_or(""),
+        "product_uuid": field(output, "product").unwrap_or("").to_ascii_lowercase(),
+        "boot_id": need(output, "boot")?,
+    }))
+}

@@ -1,0 +1,231 @@
+//! What keeps the NVIDIA driver as it is, replaces it or stands on it: peer memory, upgrades, the fabric manager,
+//! the CUDA toolkit, DKMS.
+
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::driver::is_version;
+use super::probe::Probe;
+use super::section::{Section, Sections, pair};
+use super::{Gap, GapKind, Seen};
+
+/// Peer memory: what lets cards reach the memory of GPUs.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Peermem {
+    /// Whether the old `nv_peer_mem` is loaded.
+    pub legacy: bool,
+    /// Whether `nvidia_peermem` is loaded.
+    pub loaded: bool,
+    /// Its version, where the kernel tells it.
+    pub version: Option<String>,
+    /// Version of the client that it registered (kernels with OFED).
+    pub client: Option<String>,
+}
+
+/// One line of `dkms status`.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Dkms {
+    /// `nvidia/580.105.08`.
+    pub module: String,
+    /// The kernel that it is built for; none when only added.
+    pub kernel: Option<String>,
+    /// `installed`, `built`, `added`, with what follows.
+    pub state: String,
+}
+
+/// What may replace the driver overnight.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Upgrades {
+    /// Whether unattended-upgrades is installed.
+    pub installed: bool,
+    /// The last `APT::Periodic::Unattended-Upgrade`.
+    pub period: Option<String>,
+    /// What its list of exceptions has.
+    pub exceptions: Vec<String>,
+    /// Units that are masked.
+    pub masked: Vec<String>,
+    /// Whether `dnf-automatic.timer` is on.
+    pub dnf_automatic: bool,
+}
+
+impl Upgrades {
+    /// What upgrades packages by itself.
+    pub fn armed(&self) -> Option<&'static str> {
+        let on = self.period.as_deref().is_some_and(|period| period != "0");
+        let timer = !self.masked.iter().any(|unit| unit == "apt-daily-upgrade.timer");
+        if self.installed && on && timer {
+            return Some("unattended-upgrades");
+        }
+        self.dnf_automatic.then_some("dnf-automatic")
+    }
+}
+
+/// What stands around the driver.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Upkeep {
+    /// Peer memory.
+    pub peermem: Seen<Peermem>,
+    /// What may replace the driver.
+    pub upgrades: Seen<Upgrades>,
+    /// Version of the fabric manager.
+    pub fabric_version: Seen<String>,
+    /// State of its unit: `active`.
+    pub fabric_state: Seen<String>,
+    /// Release of the CUDA toolkit in /usr/local/cuda: `12.4`.
+    pub toolkit: Seen<String>,
+    /// What DKMS built.
+    pub dkms: Seen<Vec<Dkms>>,
+}
+
+/// What keeps the driver as it is, replaces it or stands on it.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct UpkeepQuery;
+
+impl Probe for UpkeepQuery {
+    type Shown = Upkeep;
+    const NAME: &'static str = "driver_upkeep";
+    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "probes/driver_upkeep.sh");
+    const DEADLINE: Option<Duration> = Some(Duration::from_secs(45));
+
+    fn read(sections: &Sections<'_>) -> Upkeep {
+        parse(sections)
+    }
+}
+
+/// Reads the sections.
+pub fn parse(sections: &Sections<'_>) -> Upkeep {
+    Upkeep {
+        peermem: sections.read("peermem", "the list was cut short", |text| Ok(peermem(text))),
+        upgrades: sections.read("upgrades", "the host has no NVIDIA device", |text| Ok(upgrades(text))),
+        fabric_version: sections.read(
+            "nv-fabricmanager -v",
+            "the host has no NVSwitch and no fabric manager",
+            |text| {
+                let version = text.split_whitespace().find(|word| is_version(word));
+                version.map(str::to_owned).ok_or_else(|| "it shows no version".to_owned())
+            },
+        ),
+        fabric_state: match sections.get("systemctl is-active nvidia-fabricmanager") {
+            Some(section) => state(&section),
+            None => Err(Gap::new(
+                GapKind::Absent,
+                "systemctl is-active",
+                "the host has no NVSwitch and no fabric manager",
+            )),
+        },
+        toolkit: sections.read(
+            "/usr/local/cuda/bin/nvcc --version",
+            "/usr/local/cuda does not exist",
+            toolkit,
+        ),
+        dkms: sections.read("dkms status", "/var/lib/dkms does not exist", |text| Ok(dkms(text))),
+    }
+}
+
+/// `systemctl is-active` says its word whatever its status is.
+pub(super) fn state(section: &Section<'_>) -> Seen<String> {
+    const WORDS: [&str; 8] =
+        ["active", "inactive", "failed", "activating", "deactivating", "reloading", "unknown", "maintenance"];
+    let word = section.stdout.trim();
+    if WORDS.contains(&word) {
+        return Ok(word.to_owned());
+    }
+    section.read(|_| Err(format!("`{}` is not a state", word.chars().take(40).collect::<String>())))
+}
+
+fn peermem(text: &str) -> Peermem {
+    let mut peermem = Peermem::default();
+    for (key, value) in text.lines().filter_map(pair) {
+        let some = || Some(value.to_owned()).filter(|value| !value.is_empty());
+        match key {
+            "nv_peer_mem" => peermem.legacy = true,
+            "peermem" => peermem.loaded = true,
+            "peermem_version" => peermem.version = some(),
+            "client" => peermem.client = peermem.client.take().or_else(some),
+            _ => {}
+        }
+    }
+    peermem
+}
+
+fn upgrades(text: &str) -> Upgrades {
+    let mut upgrades = Upgrades::default();
+    for (key, value) in text.lines().filter_map(pair) {
+        match key {
+            "unattended" => upgrades.installed = true,
+            "dnf_automatic" => upgrades.dnf_automatic = true,
+            "masked" => upgrades.masked.push(value.to_owned()),
+            "line" => {
+                if value.starts_with("//") || value.starts_with('#') {
+                    continue;
+                }
+                let mut quoted = value.split('"').skip(1).step_by(2).map(str::to_owned);
+                if value.starts_with("APT::Periodic::Unattended-Upgrade") {
+                    upgrades.period = quoted.next().or(upgrades.period.take());
+                } else {
+                    upgrades.exceptions.extend(quoted);
+                }
+            }
+            _ => {}
+        }
+    }
+    upgrades
+}
+
+/// `Cuda compilation tools, release 12.4, V12.4.131`.
+fn toolkit(text: &str) -> Result<String, String> {
+    let release = text.lines().find_map(|line| line.split_once("release ")?.1.split(',').next());
+    release.map(|release| release.trim().to_owned()).ok_or_else(|| "it shows no release".to_owned())
+}
+
+/// `nvidia/580.105.08, 5.15.0-113-generic, x86_64: installed`, or with commas only (dkms 2).
+fn dkms(text: &str) -> Vec<Dkms> {
+    text.lines()
+        .filter_map(|line| {
+            let (left, state) = line.split_once(": ")?;
+            let mut words = left.split(',').map(str::trim);
+            let first = words.next()?;
+            let module =
+                if first.contains('/') { first.to_owned() } else { format!("{first}/{}", words.next()?) };
+            Some(Dkms { module, kernel: words.next().map(str::to_owned), state: state.trim().to_owned() })
+        })
+        .collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const TEXT: &str = "\n\u{1e}ask peermem\npeermem=1\nclient=580.105.08\n\n\u{1e}end 0\n\n\u{1e}ask upgrades\nunattended=1\nline=APT::Periodic::Unattended-Upgrade \"1\";\nline=//  \"linux-\";\nline=Unattended-Upgrade::Package-Blacklist {\"nvidia-\";\"libnvidia-\";};\n\n\u{1e}end 0\n\n\u{1e}ask nv-fabricmanager -v\nFabric Manager version is : 580.105.08\n\n\u{1e}end 0\n\n\u{1e}ask systemctl is-active nvidia-fabricmanager\ninactive\n\n\u{1e}end 3\n\n\u{1e}ask dkms status\nnvidia/580.105.08, 5.15.0-113-generic, x86_64: installed\nnvidia, 535.129.03, 5.15.0-91-generic, x86_64: installed (WARNING! Diff between built and installed module!)\nmlnx-ofed-kernel/24.10: added\n\n\u{1e}end 0\n";
+
+    #[test]
+    fn all_layers() {
+        let driver = parse(&Sections::split(TEXT));
+        let peermem = driver.peermem.unwrap();
+        assert_eq!(
+            (peermem.loaded, peermem.legacy, peermem.client.as_deref()),
+            (true, false, Some("580.105.08"))
+        );
+        let upgrades = driver.upgrades.unwrap();
+        assert_eq!(upgrades.armed(), Some("unattended-upgrades"));
+        assert_eq!(upgrades.exceptions, ["nvidia-", "libnvidia-"]);
+        assert_eq!(driver.fabric_version.unwrap(), "580.105.08");
+        assert_eq!(driver.fabric_state.unwrap(), "inactive");
+        assert_eq!(driver.toolkit.unwrap_err().kind, GapKind::Absent);
+        let dkms = driver.dkms.unwrap();
+        assert_eq!(
+            dkms.iter().map(|line| line.module.as_str()).collect::<Vec<_>>(),
+            ["nvidia/580.105.08", "nvidia/535.129.03", "mlnx-ofed-kernel/24.10"]
+        );
+        assert_eq!(dkms[1].kernel.as_deref(), Some("5.15.0-91-generic"));
+        assert_eq!(dkms[2].kernel, None);
+    }
+
+    #[test]
+    fn a_unit_without_systemd_is_not_a_state() {
+        let text = "\n\u{1e}ask systemctl is-active nvidia-fabricmanager\n\n\u{1e}end 1\nSystem has not been booted with systemd as init system (PID 1). Can't operate.\n";
+        let driver = parse(&Sections::split(text));
+        assert_eq!(driver.fabric_state.unwrap_err().kind, GapKind::Failed);
+    }
+}

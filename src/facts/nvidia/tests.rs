@@ -1,0 +1,87 @@
+use super::*;
+
+const XML: &str = include_str!("../../lab/profiles/recorded/h200-x2/nvidia-smi-q-x.xml");
+const NVLINK: &str = include_str!("../../lab/profiles/recorded/h200-x2/nvidia-smi-nvlink-s.txt");
+const TOPO: &str = include_str!("../../lab/profiles/recorded/h200-x2/nvidia-smi-topo-m.txt");
+
+#[test]
+fn two_h200() {
+    let smi = smi(XML).unwrap();
+    assert_eq!((smi.driver.as_str(), smi.cuda.as_deref()), ("580.159.04", Some("13.0")));
+    let [gpu, _] = smi.gpus.as_slice() else { panic!("{}", smi.gpus.len()) };
+    assert_eq!((gpu.bus.as_str(), gpu.name.as_str()), ("0000:00:06.0", "NVIDIA H200"));
+    assert_eq!(gpu.memory_mib, Some(143_771));
+    assert_eq!((gpu.ecc, gpu.persistence, gpu.mig), (Some(true), Some(true), Some(false)));
+    assert_eq!((gpu.width, gpu.generation), (Some((16, 16)), Some((5, 5))));
+    assert_eq!((gpu.uncorrected, gpu.remap_pending, gpu.remapped), (Some(0), Some(false), Some(0)));
+    assert_eq!(gpu.power_limit, Some((700.0, 700.0)));
+    assert_eq!(gpu.throttle, Vec::<String>::new());
+    assert_eq!((gpu.fabric_state.as_deref(), &gpu.recovery), (Some("Completed"), &None));
+}
+
+/// `<health>` as nvidia-smi writes it on a GB200, of which NVIDIA published both (k8s-test-infra,
+/// `qx-gb200-fabric-degraded.xml`), and on a GPU whose fabric has no health.
+#[test]
+fn health_of_the_fabric() {
+    let troubles = |summary: &str,
+                    bandwidth: &str,
+                    recovery: &str,
+                    route: &str,
+                    timeout: &str,
+                    wrong: &str| {
+        let xml = format!(
+            "<nvidia_smi_log><driver_version>580.1</driver_version><gpu id=\"00000000:0B:00.0\"><fabric>\
+             <state>Completed</state><status>Success</status><health><summary>{summary}</summary>\
+             <bandwidth>{bandwidth}</bandwidth><route_recovery_in_progress>{recovery}</route_recovery_in_progress>\
+             <route_unhealthy>{route}</route_unhealthy><access_timeout_recovery>{timeout}</access_timeout_recovery>\
+             <incorrect_configuration>{wrong}</incorrect_configuration></health></fabric></gpu></nvidia_smi_log>"
+        );
+        smi(&xml).unwrap().gpus[0].fabric_troubles.clone()
+    };
+    assert_eq!(troubles("Healthy", "Full", "False", "False", "False", "None"), Some(Vec::new()));
+    assert_eq!(
+        troubles("Unhealthy", "Full", "False", "True", "False", "None"),
+        Some(vec!["summary Unhealthy".to_owned(), "route_unhealthy True".to_owned()])
+    );
+    assert_eq!(troubles("N/A", "N/A", "N/A", "N/A", "N/A", "N/A"), None);
+}
+
+#[test]
+fn fields_that_say_nothing_are_nothing() {
+    let xml = "<?xml version=\"1.0\"?><!DOCTYPE nvidia_smi_log SYSTEM \"x.dtd\"><nvidia_smi_log><driver_version>550.1</driver_version><attached_gpus>1</attached_gpus><gpu id=\"00000000:8A:00.0\"><ecc_mode><current_ecc>N/A</current_ecc></ecc_mode><persistence_mode>Requested functionality has been deprecated</persistence_mode><clocks_throttle_reasons><clocks_throttle_reason_hw_slowdown>Active</clocks_throttle_reason_hw_slowdown></clocks_throttle_reasons></gpu></nvidia_smi_log>";
+    let smi = smi(xml).unwrap();
+    let gpu = &smi.gpus[0];
+    assert_eq!(
+        (gpu.bus.as_str(), gpu.ecc, gpu.persistence, gpu.memory_mib),
+        ("0000:8a:00.0", None, None, None)
+    );
+    assert_eq!(gpu.throttle, ["hw_slowdown"]);
+    assert!(super::smi(&XML[..XML.len() / 2]).is_err());
+    assert!(super::smi("Unable to determine the device handle for GPU 0000:CB:00.0: Unknown Error").is_err());
+}
+
+#[test]
+fn links() {
+    let gpus = nvlink(NVLINK).unwrap();
+    assert_eq!(gpus.len(), 2);
+    assert!(gpus.iter().all(|links| links.len() == 18 && links.iter().all(|rate| *rate == Some(26.562))));
+    let bad = nvlink("GPU 0: X (UUID: Y)\n\t Link 0: 26.562 GB/s\n\t Link 1: <inactive>\n").unwrap();
+    assert_eq!(bad, [vec![Some(26.562), None]]);
+    let none =
+        nvlink("GPU 0: X (UUID: Y)\nNVML: Unable to retrieve NVLink information as all links are inActive\n");
+    assert_eq!(none.unwrap(), [Links::new()]);
+    assert!(nvlink("").is_err());
+}
+
+#[test]
+fn matrices() {
+    let matrix = topology(TOPO).unwrap();
+    assert_eq!(matrix["GPU0"]["GPU1"], "NV18");
+    assert_eq!(matrix.len(), 2);
+    // Named by the legend, a lost tab, escapes of a terminal.
+    let text = "\t\u{1b}[4mGPU0\tGPU1\tNIC0\tNIC1\tCPU Affinity\tNUMA Affinity\u{1b}[0m\nGPU0\t X \tNV18\tPIXNODE\t0-47\t0\nGPU1\tNV18\t X \tNODE\tPIX\t\t0\nNIC0\tPIX\tNODE\t X \tSYS\nNIC1\tNODE\tPIX\tSYS\t X \n\nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n";
+    let matrix = topology(text).unwrap();
+    assert_eq!(matrix["GPU0"]["mlx5_0"], "PIX");
+    assert_eq!(matrix["GPU0"]["mlx5_1"], "NODE");
+    assert!(topology("nonsense").is_err());
+}

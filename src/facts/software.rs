@@ -1,0 +1,183 @@
+//! NCCL, Open MPI, nccl-tests and perftest as they are installed.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use serde::{Deserialize, Serialize};
+
+use super::probe::Probe;
+use super::section::{Sections, pair};
+use super::{BatchPart, Query, Seen};
+
+/// What lies on disk.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Files {
+    /// Versions of NCCL's header by prefix.
+    pub nccl: BTreeMap<String, String>,
+    /// NCCL's libraries with the file that they are.
+    pub libraries: BTreeMap<String, String>,
+    /// Whether perftest is there.
+    pub perftest: bool,
+    /// Whether it was built with CUDA.
+    pub perftest_cuda: bool,
+    /// What programs of nccl-tests were built with, where that is known.
+    #[serde(default)]
+    pub homes: BTreeMap<String, Homes>,
+}
+
+/// How a program is linked.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Linked {
+    /// Libraries with their files.
+    pub libraries: BTreeMap<String, String>,
+    /// Libraries that are not found.
+    pub missing: Vec<String>,
+    /// What libnccl and libmpi are when all links are followed, by their name.
+    #[serde(default)]
+    pub files: BTreeMap<String, String>,
+    /// The user in whose login the loader was asked.
+    #[serde(default)]
+    pub user: String,
+}
+
+/// What a program was built with, as the stamp of its build says.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Homes {
+    /// Prefix of NCCL, as it was named and as it really is.
+    pub nccl: Option<(String, String)>,
+    /// Prefix of MPI, likewise.
+    pub mpi: Option<(String, String)>,
+}
+
+/// All of it.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+pub struct Software {
+    /// From files.
+    pub files: Seen<Files>,
+    /// Versions of Open MPI by prefix.
+    pub openmpi: BTreeMap<String, Seen<String>>,
+    /// Programs of nccl-tests.
+    pub tests: BTreeMap<String, Seen<Linked>>,
+}
+
+/// NCCL, Open MPI, nccl-tests and perftest as they are installed.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Default)]
+pub struct SoftwareQuery;
+
+impl Probe for SoftwareQuery {
+    type Shown = Software;
+    const NAME: &'static str = "software";
+    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "probes/software.sh");
+    const DEADLINE: Option<Duration> = Some(Duration::from_secs(40));
+
+    fn read(sections: &Sections<'_>) -> Software {
+        parse(sections)
+    }
+}
+
+/// Tells who starts jobs on the host: what the loader finds depends on the login.
+pub fn in_jobs_of(mut parts: Vec<BatchPart>, user: Option<&str>) -> Vec<BatchPart> {
+    for part in parts.iter_mut().filter(|part| part.queries.iter().any(Query::is::<SoftwareQuery>)) {
+        part.part.script.args = vec![user.unwrap_or_default().into()];
+    }
+    parts
+}
+
+/// Reads the sections.
+pub fn parse(sections: &Sections<'_>) -> Software {
+    let mut openmpi = BTreeMap::new();
+    for (command, section) in sections.starting("/") {
+        if let Some(prefix) = command.strip_suffix("/bin/mpirun --version") {
+            openmpi.insert(format!("/{prefix}"), section.read(mpirun));
+        }
+    }
+    let tests = sections.starting("ldd ").map(|(program, section)| (program.to_owned(), section.read(ldd)));
+    Software {
+        files: sections.read("software", "the list was cut short", |text| Ok(files(text))),
+        openmpi,
+        tests: tests.collect(),
+    }
+}
+
+fn files(text: &str) -> Files {
+    let mut files = Files::default();
+    for (key, value) in text.lines().filter_map(pair) {
+        let (first, second) = value.split_once(' ').unwrap_or((value, ""));
+        match key {
+            "nccl" => drop(files.nccl.insert(first.to_owned(), second.to_owned())),
+            "library" => drop(files.libraries.insert(first.to_owned(), second.to_owned())),
+            "home" => home(&mut files.homes, value),
+            "perftest" => files.perftest = true,
+            "perftest_cuda" => files.perftest_cuda = true,
+            _ => {}
+        }
+    }
+    files
+}
+
+/// `/opt/nccl-tests/build/all_reduce_perf NCCL /usr/local/nccl /usr/local/nccl`.
+fn home(homes: &mut BTreeMap<String, Homes>, value: &str) {
+    let mut words = value.split(' ').map(str::to_owned);
+    let (Some(program), Some(what), Some(named), Some(real)) =
+        (words.next(), words.next(), words.next(), words.next())
+    else {
+        return;
+    };
+    let homes = homes.entry(program).or_default();
+    match what.as_str() {
+        "NCCL" => homes.nccl = Some((named, real)),
+        "MPI" => homes.mpi = Some((named, real)),
+        _ => {}
+    }
+}
+
+/// `mpirun (Open MPI) 4.1.3`.
+fn mpirun(text: &str) -> Result<String, String> {
+    let version = text.lines().find_map(|line| line.split_once("(Open MPI) "));
+    version.map(|(_, version)| version.trim().to_owned()).ok_or_else(|| "it is not Open MPI".to_owned())
+}
+
+fn owned((name, file): (&str, &str)) -> (String, String) {
+    (name.to_owned(), file.to_owned())
+}
+
+/// `libnccl.so.2 => /opt/nccl/lib/libnccl.so.2 (0x00007f...)`, or `=> not found`.
+fn ldd(text: &str) -> Result<Linked, String> {
+    let mut linked = Linked::default();
+    for line in text.lines() {
+        match pair(line) {
+            Some(("user", user)) => user.clone_into(&mut linked.user),
+            Some(("file", file)) => linked.files.extend(file.split_once(' ').map(owned)),
+            _ => {}
+        }
+        let Some((name, file)) = line.trim().split_once(" => ") else { continue };
+        if file.starts_with("not found") {
+            linked.missing.push(name.to_owned());
+        } else {
+            linked.libraries.insert(name.to_owned(), file.split(' ').next().unwrap_or("").to_owned());
+        }
+    }
+    if linked.libraries.is_empty() && linked.missing.is_empty() {
+        Err("it shows no library".to_owned())
+    } else {
+        Ok(linked)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_training_host() {
+        let text = "\n\u{1e}ask software\nnccl=/usr/local/nccl 2.27.7\nlibrary=/usr/local/nccl/lib/libnccl.so.2 /usr/local/nccl/lib/libnccl.so.2.27.7\nperftest=1\n\n\u{1e}end 0\n\n\u{1e}ask /opt/openmpi/bin/mpirun --version\nmpirun (Open MPI) 4.1.3\n\n\u{1e}end 0\n\n\u{1e}ask ldd /opt/nccl-tests/build/all_reduce_perf\n\tlibmpi.so.40 => not found\n\tlibnccl.so.2 => /usr/local/nccl/lib/libnccl.so.2 (0x00007f0000000000)\n\n\u{1e}end 0\n";
+        let software = parse(&Sections::split(text));
+        let files = software.files.unwrap();
+        assert_eq!(files.nccl["/usr/local/nccl"], "2.27.7");
+        assert!(files.perftest && !files.perftest_cuda);
+        assert_eq!(software.openmpi["/opt/openmpi"].as_deref(), Ok("4.1.3"));
+        let linked = software.tests["/opt/nccl-tests/build/all_reduce_perf"].as_ref().unwrap();
+        assert_eq!(linked.missing, ["libmpi.so.40"]);
+        assert_eq!(linked.libraries["libnccl.so.2"], "/usr/local/nccl/lib/libnccl.so.2");
+    }
+}

@@ -1,0 +1,377 @@
+//! Host lists as in Slurm and `ClusterShell`: `gpu[000-127,130]`, `r[1-4]n[0-10/2]`, `a,b`.
+//!
+//! Bounded: the number of hosts is computed before the first name is made, so that a range of a
+//! billion is an error at once. [`fold`] is the way back, for output.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write as _;
+
+use indexmap::IndexSet;
+
+use crate::config::TextError;
+
+/// The most hosts that one expression may name.
+pub const MAX_HOSTS: usize = 65_536;
+/// The most names that all expressions of an inventory may make.
+pub const MAX_NAMED: usize = 16 * MAX_HOSTS;
+/// The longest name.
+pub const MAX_NAME: usize = 253;
+/// The most brackets of one name.
+pub const MAX_BRACKETS: usize = 8;
+
+/// What is said of an inventory with more than that.
+pub fn too_many() -> String {
+    format!("these are too many: an inventory has at most {MAX_HOSTS} hosts, named at most {MAX_NAMED} times")
+}
+
+/// Whether a text may be the name of a host, a group or a label.
+pub fn is_name(text: &str) -> bool {
+    text.len() <= MAX_NAME
+        && text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(is_name_char)
+}
+
+fn is_name_char(c: char) -> bool {
+    c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-')
+}
+
+/// A range of one bracket: `first`, `first - step`, ... up to `last`, padded with zeros.
+#[derive(Debug, Clone, Copy)]
+struct Range {
+    first: u64,
+    last: u64,
+    step: u64,
+    width: usize,
+}
+
+impl Range {
+    fn count(self) -> u64 {
+        (self.last - self.first) / self.step + 1
+    }
+}
+
+#[derive(Debug)]
+enum Piece<'a> {
+    Text(&'a str),
+    Ranges(Vec<Range>),
+}
+
+/// All names of a host list, in order, each once.
+///
+/// # Errors
+/// Where the text is not a host list or names more than [`MAX_HOSTS`].
+pub fn expand(text: &str) -> Result<Vec<String>, TextError> {
+    let mut names = IndexSet::new();
+    let mut total = 0_u64;
+    for (start, element) in split(text, 0, text.len()) {
+        let pieces = pieces(text, start, element)?;
+        let plain = |piece: &Piece<'_>| if let Piece::Text(text) = piece { text.len() } else { 0 };
+        let brackets = pieces.iter().filter(|piece| matches!(piece, Piece::Ranges(_))).count();
+        if pieces.iter().map(plain).sum::<usize>() > MAX_NAME || brackets > MAX_BRACKETS {
+            let most = format!("a host name has at most {MAX_NAME} characters and {MAX_BRACKETS} ranges");
+            return Err(TextError::new(start, start + element.len(), most));
+        }
+        let mut count = 1_u64;
+        for piece in &pieces {
+            if let Piece::Ranges(ranges) = piece {
+                let sum = ranges.iter().fold(0_u64, |sum, range| sum.saturating_add(range.count()));
+                count = count.saturating_mul(sum);
+            }
+        }
+        total = total.saturating_add(count);
+        if total > MAX_HOSTS as u64 {
+            return Err(TextError::new(
+                start,
+                start + element.len(),
+                format!("this names {total} hosts; one expression may name {MAX_HOSTS}"),
+            ));
+        }
+        let mut made = vec![String::new()];
+        for piece in &pieces {
+            match piece {
+                Piece::Text(text) => made.iter_mut().for_each(|name| name.push_str(text)),
+                Piece::Ranges(ranges) => {
+                    made = made
+                        .iter()
+                        .flat_map(|name| ranges.iter().flat_map(move |range| numbered(name, *range)))
+                        .collect();
+                }
+            }
+        }
+        for name in made {
+            if !is_name(&name) {
+                return Err(TextError::new(
+                    start,
+                    start + element.len(),
+                    format!("`{name}` is not a host name"),
+                )
+                .help("names begin with a letter or a digit and hold letters, digits, `.`, `_` and `-`"));
+            }
+            names.insert(name);
+        }
+    }
+    Ok(names.into_iter().collect())
+}
+
+fn numbered(name: &str, range: Range) -> impl Iterator<Item = String> {
+    let steps = range.count();
+    (0..steps).map(move |i| {
+        let number = range.first + i * range.step;
+        format!("{name}{number:0width$}", width = range.width)
+    })
+}
+
+/// Elements between commas that stand outside of brackets, with their place, trimmed.
+fn split(text: &str, from: usize, to: usize) -> Vec<(usize, &str)> {
+    let mut parts = Vec::new();
+    let mut depth = 0_usize;
+    let mut start = from;
+    let inner = text.get(from..to).unwrap_or("");
+    let mut cut = |start: usize, end: usize| {
+        let part = text.get(start..end).unwrap_or("");
+        let trimmed = part.trim_start();
+        parts.push((start + part.len() - trimmed.len(), trimmed.trim_end()));
+    };
+    for (i, c) in inner.char_indices() {
+        match c {
+            '[' => depth += 1,
+            ']' => depth = depth.saturating_sub(1),
+            ',' if depth == 0 => {
+                cut(start, from + i);
+                start = from + i + 1;
+            }
+            _ => {}
+        }
+    }
+    cut(start, to);
+    parts
+}
+
+fn pieces<'a>(text: &'a str, start: usize, element: &'a str) -> Result<Vec<Piece<'a>>, TextError> {
+    if element.is_empty() {
+        return Err(TextError::new(start, start, "a host name is missing here"));
+    }
+    let mut pieces = Vec::new();
+    let mut rest = element;
+    let mut at = start;
+    while !rest.is_empty() {
+        if let Some(after) = rest.strip_prefix('[') {
+            let Some(close) = after.find(']') else {
+                return Err(TextError::new(at, at + rest.len(), "this bracket is not closed"));
+            };
+            let mut ranges = Vec::new();
+            for (place, item) in split(text, at + 1, at + 1 + close) {
+                ranges.push(range(place, item)?);
+            }
+            pieces.push(Piece::Ranges(ranges));
+            rest = after.get(close + 1..).unwrap_or("");
+            at += close + 2;
+        } else {
+            let len = rest.find('[').unwrap_or(rest.len());
+            let (piece, after) = rest.split_at(len);
+            if let Some((i, c)) = piece.char_indices().find(|(_, c)| !is_name_char(*c)) {
+                let message = if c == ']' {
+                    "this bracket was not opened".to_owned()
+                } else {
+                    format!("`{}` cannot be part of a host name", c.escape_default())
+                };
+                return Err(TextError::new(at + i, at + i + c.len_utf8(), message));
+            }
+            pieces.push(Piece::Text(piece));
+            rest = after;
+            at += len;
+        }
+    }
+    Ok(pieces)
+}
+
+fn range(at: usize, item: &str) -> Result<Range, TextError> {
+    let bad = |message: String| TextError::new(at, at + item.len(), message);
+    let number = |text: &str| -> Result<u64, TextError> {
+        if text.is_empty() || !text.bytes().all(|b| b.is_ascii_digit()) {
+            return Err(bad(format!("`{item}` is not a number or a range"))
+                .help("write `7`, `0-15` or `0-15/2` between the brackets"));
+        }
+        if text.len() > 18 {
+            return Err(bad(format!("`{text}` is too large")));
+        }
+        text.parse().map_err(|_| bad(format!("`{text}` is too large")))
+    };
+    let (body, step) = match item.split_once('/') {
+        Some((body, step)) => (body, number(step)?),
+        None => (item, 1),
+    };
+    let (first_text, last_text) = body.split_once('-').unwrap_or((body, body));
+    let (first, last) = (number(first_text)?, number(last_text)?);
+    if step == 0 {
+        return Err(bad("a step of 0 never ends".to_owned()));
+    }
+    if last < first {
+        return Err(
+            bad(format!("{first} comes after {last}")).help(format!("write `{last_text}-{first_text}`"))
+        );
+    }
+    let width = if first_text.len() > 1 && first_text.starts_with('0') { first_text.len() } else { 0 };
+    Ok(Range { first, last, step, width })
+}
+
+/// The last run of digits in a name as a number: 17 for `gpu017` and for `gpu017.example`.
+pub fn number_of(name: &str) -> Option<u64> {
+    last_number(name).and_then(|(_, digits, _)| digits.parse().ok())
+}
+
+fn last_number(name: &str) -> Option<(&str, &str, &str)> {
+    let end = name.rfind(|c: char| c.is_ascii_digit())? + 1;
+    let head = name.get(..end)?;
+    let start = head.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |i| i + 1);
+    let digits = head.get(start..)?;
+    (digits.len() <= 18).then_some((head.get(..start)?, digits, name.get(end..)?))
+}
+
+/// The shortest host list that names exactly these hosts: `gpu[000-126],login0`.
+pub fn fold<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
+    let mut plain: BTreeSet<&str> = BTreeSet::new();
+    let mut families: BTreeMap<(&str, &str), BTreeSet<(u64, &str)>> = BTreeMap::new();
+    for name in names {
+        match last_number(name) {
+            Some((prefix, digits, suffix)) => {
+                let number = digits.parse().unwrap_or_default();
+                families.entry((prefix, suffix)).or_default().insert((number, digits));
+            }
+            None => {
+                plain.insert(name);
+            }
+        }
+    }
+    let mut out: Vec<String> = Vec::new();
+    for ((prefix, suffix), numbers) in families {
+        // Numbers with leading zeros fix a width; others of at least that width join them.
+        let padded: BTreeSet<usize> = numbers
+            .iter()
+            .filter(|(_, digits)| digits.len() > 1 && digits.starts_with('0'))
+            .map(|(_, digits)| digits.len())
+            .collect();
+        let mut classes: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for (number, digits) in &numbers {
+            let zero = digits.len() > 1 && digits.starts_with('0');
+            let width = if zero {
+                digits.len()
+            } else {
+                padded.range(..=digits.len()).next_back().copied().unwrap_or(0)
+            };
+            classes.entry(width).or_default().push(*number);
+        }
+        for (width, numbers) in classes {
+            out.push(format!("{prefix}{}{suffix}", ranges_text(width, &numbers)));
+        }
+    }
+    out.extend(plain.into_iter().map(str::to_owned));
+    out.join(",")
+}
+
+fn ranges_text(width: usize, numbers: &[u64]) -> String {
+    let mut runs: Vec<(u64, u64)> = Vec::new();
+    for number in numbers {
+        match runs.last_mut() {
+            Some((_, last)) if *last + 1 == *number => *last = *number,
+            _ => runs.push((*number, *number)),
+        }
+    }
+    let mut text = String::new();
+    for (i, (first, last)) in runs.iter().enumerate() {
+        if i > 0 {
+            text.push(',');
+        }
+        let _ = write!(text, "{first:0width$}");
+        if last > first {
+            let _ = write!(text, "-{last:0width$}");
+        }
+    }
+    if numbers.len() > 1 { format!("[{text}]") } else { text }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    #[test]
+    fn expansion() {
+        for (text, want) in [
+            ("gpu0", "gpu0"),
+            ("gpu[0-2]", "gpu0 gpu1 gpu2"),
+            ("gpu[08-11]", "gpu08 gpu09 gpu10 gpu11"),
+            ("gpu[000-001,130]", "gpu000 gpu001 gpu130"),
+            ("n[0-10/4]", "n0 n4 n8"),
+            ("r[1-2]n[0-1]", "r1n0 r1n1 r2n0 r2n1"),
+            ("a, b,a", "a b"),
+            ("gpu[1].example", "gpu1.example"),
+        ] {
+            assert_eq!(expand(text).unwrap().join(" "), want, "{text}");
+        }
+    }
+
+    #[test]
+    fn errors_have_a_place() {
+        for (text, start, end, message) in [
+            ("gpu[0-", 3, 6, "not closed"),
+            ("gpu0]", 4, 5, "not opened"),
+            ("gpu[3-1]", 4, 7, "3 comes after 1"),
+            ("gpu[a]", 4, 5, "not a number"),
+            ("a,,b", 2, 2, "missing"),
+            ("-x", 0, 2, "not a host name"),
+            ("a b", 1, 2, "cannot be part"),
+            ("n[1-999999999]", 0, 14, "999999999 hosts"),
+            ("n[0-999]x[0-999]", 0, 16, "1000000 hosts"),
+            ("n[0-4/0]", 2, 7, "never ends"),
+            ("n[1][1][1][1][1][1][1][1][1]", 0, 28, "at most 253 characters and 8 ranges"),
+        ] {
+            let error = expand(text).unwrap_err();
+            assert_eq!((error.start, error.end), (start, end), "{text}: {error:?}");
+            assert!(error.message.contains(message), "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn what_would_be_too_much_is_refused_before_it_is_made() {
+        for text in [
+            format!("n[0-65535]{}", "[1]".repeat(80_000)),
+            format!("n[0-65535]{}", "x".repeat(1 << 20)),
+            format!("n{}", "[0-9]".repeat(8)),
+            "n[0-65535],".repeat(80_000),
+        ] {
+            assert!(expand(&text).is_err());
+        }
+    }
+
+    #[test]
+    fn folding() {
+        for (names, want) in [
+            ("gpu1 gpu0 gpu2", "gpu[0-2]"),
+            ("gpu099 gpu100 gpu098 x", "gpu[098-100],x"),
+            ("a1 a01", "a1,a01"),
+            ("r1n1 r1n2 r2n1", "r1n[1-2],r2n1"),
+            ("", ""),
+        ] {
+            assert_eq!(fold(names.split_whitespace()), want);
+        }
+        assert_eq!(number_of("gpu017"), Some(17));
+        assert_eq!(number_of("login"), None);
+    }
+
+    proptest! {
+        #[test]
+        fn no_text_panics(text in "[a-c0-9\\[\\],/ -]{0,24}|\\PC{0,16}") {
+            drop(expand(&text));
+        }
+
+        #[test]
+        fn fold_is_the_way_back(names in proptest::collection::btree_set("[ab]{1,2}[0-9]{0,3}(c[0-9]{0,2})?", 0..24)) {
+            let folded = fold(names.iter().map(String::as_str));
+            let back: BTreeSet<String> =
+                if folded.is_empty() { BTreeSet::new() } else { expand(&folded).unwrap().into_iter().collect() };
+            prop_assert_eq!(back, names, "{}", folded);
+        }
+    }
+}

@@ -1,0 +1,146 @@
+//! A task at its place in a run.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::program::Program;
+use crate::config::Span;
+use crate::playbook::{OnDeadline, OnFailure};
+use crate::resources::{Kind, Resource, kind};
+
+/// `run_once`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum RunOnce {
+    /// On the first healthy host.
+    First,
+    /// On the host with this index.
+    Host(usize),
+}
+
+/// `retries`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Retries {
+    /// How often it is tried in all.
+    pub attempts: u32,
+    /// Between two tries.
+    pub delay: Duration,
+}
+
+/// How a task is carried out, whatever it does.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Conduct {
+    /// How long one try may take.
+    pub timeout: Duration,
+    /// What happens then; `None` leaves it to the resource.
+    pub on_deadline: Option<OnDeadline>,
+    /// Tries.
+    pub retries: Retries,
+    /// The user who carries it out instead of root.
+    pub become_user: Option<String>,
+    /// Only on one host.
+    pub run_once: Option<RunOnce>,
+    /// Ids of the handlers it notifies when it changed something.
+    pub notify: Vec<String>,
+    /// What its failure means.
+    pub on_failure: OnFailure,
+    /// Runs in a unit of its own.
+    pub detach: bool,
+    /// Name under which its answer is known to later tasks.
+    pub register: Option<String>,
+}
+
+/// A task or handler at its place in the run, the same for all its hosts: entries of the
+/// inventory and includes are expanded, hosts and tags selected.
+#[derive(Debug, Clone)]
+pub struct Step {
+    /// Its place among [`Project::steps`](super::Project::steps) (or the handlers).
+    pub index: usize,
+    /// Stable name across runs: `PLAYBOOK/TASK`, with `~2` when that is there twice.
+    pub id: String,
+    /// Its name as written; may hold templates.
+    pub title: String,
+    /// The playbook that holds it, as a user names it.
+    pub playbook: String,
+    /// Its resource key.
+    pub kind: &'static str,
+    /// Indexes of the hosts it is for.
+    pub hosts: BTreeSet<usize>,
+    /// The host whose variables it sees, where it is done on the controller for all its hosts.
+    pub seen_as: Option<usize>,
+    /// The same by the inventory and its playbooks alone: whatever `--hosts` says, offline or not.
+    pub members: Arc<BTreeSet<usize>>,
+    /// Its tags and those of the entries and includes around it.
+    pub tags: BTreeSet<String>,
+    /// How it is carried out.
+    pub conduct: Conduct,
+    /// Names of `facts.X` that its condition, loop, name or fields read.
+    pub facts: BTreeSet<String>,
+    /// Names of registered answers that it reads.
+    pub registers: BTreeSet<String>,
+    /// Whether it needs other hosts' facts (`hosts[...].facts`, `hosts_file`): a barrier stands before it.
+    pub fleet: bool,
+    /// Where it is written.
+    pub span: Span,
+    /// What fills it in.
+    pub(super) program: Arc<Program>,
+}
+
+impl Step {
+    /// What is known of its resource; `None` where a test has resources of its own.
+    pub fn resource(&self) -> Option<&'static Kind> {
+        kind(self.kind)
+    }
+
+    /// Whether it reboots its host.
+    pub fn reboots(&self) -> bool {
+        self.resource().is_some_and(|kind| kind.reboots)
+    }
+
+    /// Names of `hosts[...].facts.X` that it reads: what must be known of all hosts before it.
+    pub fn fleet_facts(&self) -> &BTreeSet<String> {
+        &self.program.reads.fleet_facts
+    }
+
+    /// Whether its texts read other hosts' facts.
+    pub fn reads_fleet(&self) -> bool {
+        self.program.reads.fleet
+    }
+
+    /// Names of the secrets that it reads, directly or through a variable.
+    pub fn secrets(&self) -> &BTreeSet<String> {
+        &self.program.reads.secrets
+    }
+}
+
+/// A step on one host, one per item of its loop.
+#[derive(Debug, Clone)]
+pub struct Instance {
+    /// Index of its step.
+    pub step: usize,
+    /// Place in the loop, when it has one.
+    pub item: Option<usize>,
+    /// Name with everything filled in.
+    pub name: String,
+    /// What is to be done.
+    pub state: InstanceState,
+}
+
+/// What is known of an instance.
+#[derive(Debug, Clone)]
+pub enum InstanceState {
+    /// All fields are known. `condition` is `Some(false)` when `when` says no,
+    /// `None` when it cannot be told yet (its queries are asked all the same).
+    Ready {
+        /// The resource.
+        resource: Arc<dyn Resource>,
+        /// What `when` says.
+        condition: Option<bool>,
+    },
+    /// `when` says no, and the fields were not needed.
+    Skipped(String),
+    /// Waits for answers: names of facts, or `register NAME`, or `hosts`.
+    Waiting(BTreeSet<String>),
+    /// Its templates or fields are wrong with the facts of this host: a text for the user.
+    Failed(String),
+}

@@ -1,0 +1,204 @@
+//! `authorized_key`: one key that may log in as a user.
+
+use std::sync::Arc;
+
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::account::{AuthorizedKeys, AuthorizedKeysQuery};
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::resources::shared::known;
+use crate::resources::shared::value::{AccountName, Presence};
+use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
+use crate::transport::{Arg, Script};
+
+crate::record! {
+    /// A public key in `~/.ssh/authorized_keys` of a user.
+    ///
+    /// Keys are compared by their type and their base64 part. If the options differ, they are changed
+    /// to those given here; the comment is not compared.
+    AuthorizedKeyFields("an authorized key") {
+        /// The user that the key logs in as.
+        req user: AccountName,
+        /// The line of the public key file. Options may come before the key.
+        req key: Sp<String>,
+        /// Whether it must exist (`present`) or must not (`absent`).
+        def state: Presence = Presence::Present,
+    }
+}
+
+kind! { "authorized_key", AuthorizedKeyFields }
+
+#[derive(Debug)]
+struct AuthorizedKey {
+    user: String,
+    line: String,
+    state: Presence,
+}
+
+/// A line of `authorized_keys`: options, type and base64.
+#[derive(Debug, PartialEq)]
+struct Entry<'a> {
+    options: &'a str,
+    kind: &'a str,
+    blob: &'a str,
+}
+
+fn is_type(word: &str) -> bool {
+    ["ssh-", "ecdsa-sha2-", "sk-ssh-", "sk-ecdsa-"].iter().any(|start| word.starts_with(start))
+}
+
+/// Options may hold white space within double quotes (sshd(8)).
+fn entry(line: &str) -> Option<Entry<'_>> {
+    let line = line.trim();
+    if line.is_empty() || line.starts_with('#') {
+        return None;
+    }
+    let (mut quoted, mut escaped, mut start) = (false, false, 0);
+    let mut words: Vec<(usize, &str)> = Vec::new();
+    for (at, c) in line.char_indices() {
+        if c.is_whitespace() && !quoted {
+            words.push((start, line.get(start..at)?));
+            start = at + c.len_utf8();
+        }
+        quoted ^= c == '"' && !escaped;
+        escaped = c == '\\' && !escaped;
+    }
+    words.push((start, line.get(start..)?));
+    words.retain(|(_, word)| !word.is_empty());
+    let index = words.iter().take(2).position(|(_, word)| is_type(word))?;
+    let (at, kind) = words.get(index)?;
+    let (_, blob) = words.get(index + 1)?;
+    let sound =
+        blob.starts_with("AAAA") && blob.bytes().all(|b| b.is_ascii_alphanumeric() || b"+/=".contains(&b));
+    sound.then_some(Entry { options: line.get(..*at)?.trim(), kind, blob })
+}
+
+pub(in crate::resources) fn read(
+    node: &Node,
+    _: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = AuthorizedKeyFields::from_node(node, diagnostics)?;
+    let line = fields.key.trim().to_owned();
+    let refusal = if line.contains("PRIVATE KEY") {
+        Some("this is a private key: use the public one (`.pub`)")
+    } else if line.contains('\n') || entry(&line).is_none() {
+        Some("this is not the line of a public key file (`.pub`)")
+    } else {
+        None
+    };
+    if let Some(message) = refusal {
+        // The text itself is not shown: it may be a private key.
+        diagnostics.push(Diagnostic::error(node.span, message).label("`key` of this task"));
+        return None;
+    }
+    Some(Arc::new(AuthorizedKey { user: fields.user.0, line, state: fields.state }))
+}
+
+impl AuthorizedKey {
+    /// The text as it shall be.
+    fn edit(&self, text: &str) -> String {
+        let Some(wanted) = entry(&self.line) else { return text.to_owned() };
+        let mut out = String::with_capacity(text.len() + self.line.len() + 1);
+        let mut written = self.state == Presence::Absent;
+        for line in text.split_inclusive('\n') {
+            match entry(line) {
+                Some(found) if found.kind == wanted.kind && found.blob == wanted.blob => {
+                    if written {
+                        continue;
+                    }
+                    written = true;
+                    if found.options == wanted.options {
+                        out.push_str(line);
+                    } else {
+                        out.push_str(&self.line);
+                        out.push('\n');
+                    }
+                }
+                Some(_) | None => out.push_str(line),
+            }
+        }
+        if !written {
+            if !out.is_empty() && !out.ends_with('\n') {
+                out.push('\n');
+            }
+            out.push_str(&self.line);
+            out.push('\n');
+        }
+        out
+    }
+
+    /// What sshd refuses with `StrictModes`, and what we write: nothing for others.
+    fn modes_are_good(keys: &AuthorizedKeys) -> bool {
+        let good = |found: Option<(u32, u32)>| {
+            found.is_some_and(|(mode, owner)| mode & 0o022 == 0 && (owner == keys.uid || owner == 0))
+        };
+        good(keys.file) && good(keys.directory)
+    }
+}
+
+impl Resource for AuthorizedKey {
+    fn queries(&self) -> Vec<Query> {
+        vec![AuthorizedKeysQuery(self.user.clone()).into()]
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let object = Object::User(self.user.clone());
+        let query = AuthorizedKeysQuery(self.user.clone());
+        let found = known::answer(facts, &query, &object)?;
+        let Some(keys) = found else {
+            if self.state == Presence::Absent {
+                return Ok(Vec::new());
+            }
+            return Err(Unplannable::Missing(object, format!("there is no user {}", self.user)));
+        };
+        let before = keys.text.clone().unwrap_or_default();
+        let after = self.edit(&before);
+        let there = keys.text.is_some();
+        let good = !there || Self::modes_are_good(keys) || self.state == Presence::Absent;
+        if before == after && good {
+            return Ok(Vec::new());
+        }
+        if keys.linked {
+            return Err(Unplannable::Failed(format!(
+                "{} or its directory is a symbolic link: replace it with a real one",
+                keys.path
+            )));
+        }
+        let name = entry(&self.line).map_or("key", |entry| entry.kind);
+        let what = match (before == after, self.state) {
+            (true, _) => "mode".to_owned(),
+            (false, Presence::Present) => format!("+ {name} key"),
+            (false, Presence::Absent) => format!("- {name} key"),
+        };
+        Ok(vec![Change {
+            object: Object::Path(keys.path.clone()),
+            summary: format!("{} {} ({what})", if there { '~' } else { '+' }, keys.path),
+            script: Script::new(crate::shell!(
+                "resources/reach.sh",
+                "resources/put.sh",
+                "resources/ssh_directory.sh",
+                "resources/ssh_file.sh"
+            ))
+            .named("directory", crate::resources::shared::value::parent(&keys.path))
+            .named("uid", keys.uid.to_string())
+            .named("gid", keys.gid.to_string())
+            .named("name", "authorized_keys")
+            .named("content", Arg::Packed(after.clone())),
+            detail: Detail::Text { before: keys.text.clone(), after: Some(after) },
+            upload: None,
+            disruption: Disruption::None,
+        }])
+    }
+
+    fn touches(&self) -> Touches {
+        // Where the file is only the host knows; its query is one of the user.
+        Touches::one(Object::User(self.user.clone()))
+    }
+
+    /// Not the user: many tasks may each own a key.
+    fn manages(&self) -> Vec<(Object, String)> {
+        let blob = entry(&self.line).map_or("", |entry| entry.blob);
+        let options = entry(&self.line).map_or("", |entry| entry.options);
+        vec![(Object::User(format!("{} (key {blob})", self.user)), format!("{} {options}", self.state))]
+    }
+}

@@ -1,0 +1,104 @@
+//! What a plan holds: changes, and why there can be none.
+
+use camino::Utf8PathBuf;
+
+use crate::facts::Object;
+use crate::transport::Script;
+
+crate::choice! {
+    /// What a change interrupts. From `gpu` on, a change is made only with consent and on a host that
+    /// is idle.
+    Disruption {
+        /// Nothing.
+        None = "none",
+        /// A service.
+        Service = "service",
+        /// The GPUs: no compute process may run.
+        Gpu = "gpu",
+        /// The network or its drivers.
+        Network = "network",
+        /// Everything: the change is the reboot itself. What only *needs* one says so with
+        /// [`Resource::reboot`](super::Resource::reboot).
+        Reboot = "reboot",
+    }
+}
+
+/// How a change is shown.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+#[serde(rename_all = "snake_case")]
+pub enum Detail {
+    /// Old and new text of a file; shown as a unified diff.
+    Text {
+        /// What is there; `None` when nothing is, or when it may not be shown.
+        before: Option<String>,
+        /// What will be there.
+        after: Option<String>,
+    },
+    /// Attributes with old and new value.
+    Attributes(Vec<Attribute>),
+    /// A command that is run; what it changes is not known.
+    Command(String),
+}
+
+/// One attribute of a change.
+#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize)]
+pub struct Attribute {
+    /// Its name: `mode`, `owner`, `version`, `enabled` ...
+    pub name: String,
+    /// What is; `None` when the thing is absent.
+    pub before: Option<String>,
+    /// What will be; `None` when it is taken away.
+    pub after: Option<String>,
+}
+
+impl Attribute {
+    /// An attribute that changes.
+    pub fn new(name: &str, before: Option<&str>, after: Option<&str>) -> Self {
+        Self { name: name.to_owned(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
+    }
+}
+
+/// One change that a plan holds.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Change {
+    /// What changes.
+    pub object: Object,
+    /// One short line: `+ perftest 4.5`, `+ /etc/x`, `~ /etc/x (mode 0600 -> 0644)`, `- /etc/x`.
+    pub summary: String,
+    /// Old and new.
+    pub detail: Detail,
+    /// The command that does it; exit status 0 means done.
+    pub script: Script,
+    /// A large file of this machine that is streamed to the host first; the path of its copy
+    /// there becomes the last parameter of the script, which moves it into place.
+    pub upload: Option<Utf8PathBuf>,
+    /// What it interrupts.
+    pub disruption: Disruption,
+}
+
+/// Why a resource cannot be planned with these facts.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Unplannable {
+    /// A query has no answer (missed deadline, missing tool); the text says which and why.
+    Unknown(Object, String),
+    /// The thing is not there yet and this resource does not bring it: a unit without its
+    /// package. Known after an earlier pending change, else a failure with this text.
+    Missing(Object, String),
+    /// Cannot be done now though nothing is wrong: a kernel module in a container.
+    Blocked(String),
+    /// Only these changes can be made now, none where all of them are made; why the rest is blocked.
+    Partly(Vec<Change>, String),
+    /// The facts contradict what is wanted; the text says what to do.
+    Failed(String),
+}
+
+impl Unplannable {
+    /// The same for a resource that plans these changes besides.
+    #[must_use]
+    pub fn beside(self, changes: &[Change]) -> Self {
+        if let Self::Blocked(reason) = self { Self::Partly(changes.to_vec(), reason) } else { self }
+    }
+}
+
+/// The outcome of planning one resource.
+pub type Planned = Result<Vec<Change>, Unplannable>;

@@ -1,0 +1,289 @@
+//! `command`: a program or a script of the user's.
+
+use std::sync::Arc;
+
+use serde_json::{Value as Json, json};
+
+use crate::config::read::Entries;
+use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, Yaml};
+use crate::facts::ask::{Asked, Command as Words, CommandQuery};
+use crate::facts::file::PathQuery;
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::placeholder;
+use crate::resources::shared::known;
+use crate::resources::shared::value::HostPath;
+use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
+
+/// A condition: a list is a program and its arguments, a string is a text for `sh`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Condition(Words);
+
+impl Condition {
+    /// What runs.
+    pub(in crate::resources) fn words(self) -> Words {
+        self.0
+    }
+}
+
+impl FromNode for Condition {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let words = if matches!(node.value, Yaml::List(_)) {
+            Words::Argv(Vec::from_node(node, diagnostics)?)
+        } else {
+            Words::Script(String::from_node(node, diagnostics)?)
+        };
+        check_words(&words, node, diagnostics).then_some(Self(words))
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "string" }, { "type": "array", "items": { "type": "string" } }] })
+    }
+}
+
+crate::choice! {
+    /// How the answer of a question is read.
+    Parse {
+        /// Its output, without the newlines at the end.
+        Text = "text",
+        /// The lines of its output.
+        Lines = "lines",
+        /// The value of the JSON that it prints.
+        Json = "json",
+        /// Its exit status as a number. No status counts as a failure then.
+        Status = "status",
+    }
+}
+
+crate::record! {
+    /// Runs a program (`run`) or a script (`script`) in the C locale.
+    ///
+    /// The command is skipped if each of `creates`, `unless` and `check` that is given says that it is
+    /// done. Without any of them it runs every time, and its success cannot be checked afterwards. With
+    /// `changes: false` it is a question, which `plan` and `verify` ask too. `register` makes its
+    /// answer available to later tasks. A question that ends with an exit status other than 0 fails,
+    /// unless its `parse` is `status`.
+    CommandFields("a command") {
+        /// A program and its arguments. No shell reads them.
+        opt run: Vec<String>,
+        /// A script for `sh`, or for the interpreter that its first line names. Pass data in `env`.
+        opt script: String,
+        /// A path that exists once the command is done.
+        opt creates: HostPath,
+        /// A command that succeeds if there is nothing to do.
+        opt unless: Condition,
+        /// A command that succeeds if the work is done. After the run it is the proof.
+        opt check: Condition,
+        /// Whether the command changes anything.
+        def changes: bool = true,
+        /// How the answer of a question is read: `text` is the output without the newlines at the end,
+        /// `lines` a list of its lines, `json` the value of the JSON in it, and `status` the exit
+        /// status as a number, whatever it is.
+        opt parse: Sp<Parse>,
+        /// Environment variables.
+        def env: Entries<String> = Entries::default(),
+        /// The working directory.
+        opt chdir: HostPath,
+    }
+}
+
+kind! { "command", CommandFields, runs_anything: true }
+
+#[derive(Debug)]
+struct Command {
+    question: CommandQuery,
+    creates: Option<String>,
+    conditions: Vec<CommandQuery>,
+    changes: bool,
+    parse: Parse,
+}
+
+fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> bool {
+    let (empty, secret) = match words {
+        Words::Argv(words) => {
+            (words.first().is_none_or(String::is_empty), words.iter().any(|w| placeholder::is_in(w)))
+        }
+        Words::Script(text) => (text.trim().is_empty(), placeholder::is_in(text)),
+    };
+    if empty {
+        diagnostics.error(node.span, "the command is empty");
+    }
+    if secret {
+        diagnostics.push(
+            Diagnostic::error(
+                node.span,
+                "a command line cannot hold a secret: every user of the host can see it",
+            )
+            .help("put it into `env` and read the variable"),
+        );
+    }
+    !empty && !secret
+}
+
+/// Whether a text can be the name of a variable of the shell or of make.
+pub(in crate::resources) fn is_variable(name: &str) -> bool {
+    name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
+        && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
+}
+
+pub(in crate::resources) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = CommandFields::from_node(node, diagnostics)?;
+    let words = match (fields.run, fields.script) {
+        (Some(run), None) => Words::Argv(run),
+        (None, Some(script)) => Words::Script(script),
+        (Some(_), Some(_)) => {
+            diagnostics.error(node.span, "give either `run` or `script`");
+            return None;
+        }
+        (None, None) => {
+            diagnostics.push(
+                Diagnostic::error(node.span, "a command needs `run` or `script`")
+                    .help("`run` is a list of the program and its arguments; `script` is a shell script"),
+            );
+            return None;
+        }
+    };
+    let mut good = check_words(&words, node, diagnostics);
+    for (name, value) in &fields.env.0 {
+        if !is_variable(name) {
+            good = false;
+            diagnostics.error(name.span, format!("`{}` is not the name of an environment variable", **name));
+        }
+        if value.contains('\0') {
+            good = false;
+            diagnostics.error(name.span, "a value cannot hold a NUL byte");
+        }
+    }
+    let conditions: Vec<Words> =
+        [fields.unless, fields.check].into_iter().flatten().map(|condition| condition.0).collect();
+    if !fields.changes && (fields.creates.is_some() || !conditions.is_empty()) {
+        good = false;
+        diagnostics.push(
+            Diagnostic::error(
+                node.span,
+                "`changes: false` cannot be combined with `creates`, `unless` or `check`",
+            )
+            .help("it is a question and is asked every time"),
+        );
+    }
+    if let Some(parse) = fields.parse.as_ref().filter(|_| fields.changes) {
+        good = false;
+        diagnostics.push(
+            Diagnostic::error(parse.span, "`parse` needs `changes: false`")
+                .help("if the command changes nothing, add `changes: false`"),
+        );
+    }
+    let env: Vec<(String, String)> =
+        fields.env.0.into_iter().map(|(name, value)| (name.value, value)).collect();
+    let chdir = fields.chdir.map(|path| path.0);
+    let user = context.user().map(str::to_owned);
+    let question =
+        |command| CommandQuery { command, env: env.clone(), chdir: chdir.clone(), user: user.clone() };
+    good.then(|| -> Arc<dyn Resource> {
+        Arc::new(Command {
+            question: question(words),
+            creates: fields.creates.map(|path| path.0),
+            conditions: conditions.into_iter().map(question).collect(),
+            changes: fields.changes,
+            parse: fields.parse.map_or(Parse::Text, |parse| parse.value),
+        })
+    })
+}
+
+impl Command {
+    /// What it is called where a thing on the host is wanted: its own command line.
+    fn object(&self) -> Object {
+        Object::Path(self.creates.clone().unwrap_or_else(|| format!("`{}`", self.question.command.display())))
+    }
+
+    fn asked<'a>(&self, facts: &'a Facts, question: &CommandQuery) -> Result<&'a Asked, Unplannable> {
+        let asked = known::answer(facts, question, &self.object())?;
+        Ok(asked)
+    }
+
+    /// The answer of a question; a text for the user when it gave none.
+    fn answer(&self, asked: &Asked) -> Result<Json, String> {
+        let line = self.question.command.display();
+        match self.parse {
+            Parse::Status => Ok(Json::from(asked.status)),
+            _ if asked.status != 0 => Err(format!("`{line}` ended with status {}", asked.status)),
+            Parse::Text => Ok(Json::from(asked.stdout.trim_end_matches('\n'))),
+            Parse::Lines => Ok(asked.stdout.lines().collect()),
+            Parse::Json => serde_json::from_str(&asked.stdout)
+                .map_err(|error| format!("the output of `{line}` is not JSON: {error}")),
+        }
+    }
+
+    fn is_done(&self, facts: &Facts) -> Result<bool, Unplannable> {
+        if !self.provable() {
+            return Ok(false);
+        }
+        if let Some(path) = &self.creates
+            && known::path(facts, path)?.is_none()
+        {
+            return Ok(false);
+        }
+        for condition in &self.conditions {
+            if self.asked(facts, condition)?.status != 0 {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+}
+
+impl Resource for Command {
+    fn queries(&self) -> Vec<Query> {
+        if !self.changes {
+            return vec![self.question.clone().into()];
+        }
+        let conditions = self.conditions.iter().cloned().map(Query::from);
+        self.creates.iter().map(|path| PathQuery(path.clone()).into()).chain(conditions).collect()
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        if !self.changes {
+            let answer = self.answer(self.asked(facts, &self.question)?);
+            // What an earlier task brings may be what it asks about.
+            return answer.map(|_| Vec::new()).map_err(|text| Unplannable::Missing(self.object(), text));
+        }
+        if self.is_done(facts)? {
+            return Ok(Vec::new());
+        }
+        let line = self.question.command.display();
+        let whole = match &self.question.command {
+            Words::Argv(_) => line.clone(),
+            Words::Script(text) => text.clone(),
+        };
+        Ok(vec![Change {
+            object: self.object(),
+            summary: format!("! {line}"),
+            detail: Detail::Command(whole),
+            script: self.question.script(),
+            upload: None,
+            disruption: Disruption::None,
+        }])
+    }
+
+    fn registered(&self, facts: &Facts) -> Option<Json> {
+        if self.changes {
+            return None;
+        }
+        self.answer(self.asked(facts, &self.question).ok()?).ok()
+    }
+
+    fn touches(&self) -> Touches {
+        if self.changes { Touches::Everything } else { Touches::Objects(std::collections::BTreeSet::new()) }
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        Vec::new()
+    }
+
+    fn provable(&self) -> bool {
+        !self.changes || self.creates.is_some() || !self.conditions.is_empty()
+    }
+}

@@ -1,0 +1,70 @@
+//! What a resource may ask while it is read from a task.
+
+use std::sync::Arc;
+
+use camino::Utf8PathBuf;
+
+use super::shared::roster::Roster;
+use crate::sources::SiteSources;
+
+/// A file of this machine (or compiled in) that a task names as `src`.
+#[derive(Debug, Clone)]
+pub enum Local {
+    /// Small enough to travel in a frame (1 MiB): its bytes.
+    Bytes(Arc<[u8]>),
+    /// Larger: its path, size in bytes and SHA-256 in hex; streamed.
+    Large {
+        /// Where it is.
+        path: Utf8PathBuf,
+        /// Its size in bytes.
+        size: u64,
+        /// SHA-256 in lower-case hex.
+        sha256: String,
+    },
+    /// A directory: relative paths of everything below, in order, with their files
+    /// (`None` for directories).
+    Tree(Vec<(String, Option<Local>)>),
+}
+
+/// What a resource may ask while it is read from a task.
+pub trait Context {
+    /// The file or tree that `src` names, relative to the playbook's file.
+    ///
+    /// # Errors
+    /// A text for the user when it cannot be read.
+    fn local(&self, src: &str) -> Result<Local, String>;
+
+    /// Renders a template text with everything the task sees.
+    ///
+    /// # Errors
+    /// The template engine's text.
+    fn render(&self, name: &str, text: &str) -> Result<String, String>;
+
+    /// Proxy and mirrors of the site: a URL is fetched from its
+    /// [`rewrite`](SiteSources::rewrite) and nowhere else.
+    fn sources(&self) -> &SiteSources {
+        static NONE: std::sync::LazyLock<SiteSources> = std::sync::LazyLock::new(SiteSources::default);
+        &NONE
+    }
+
+    /// Absolute directory of the inventory's file on this machine.
+    fn base(&self) -> &camino::Utf8Path {
+        camino::Utf8Path::new("/")
+    }
+
+    /// `nics:` of the host as the inventory has it; null when it has none.
+    fn nics(&self) -> &serde_json::Value {
+        &serde_json::Value::Null
+    }
+
+    /// The user of the host that the task is for, where it is not the login's: `become_user`. What the
+    /// task's questions run for it must run as that user too.
+    fn user(&self) -> Option<&str> {
+        None
+    }
+
+    /// All hosts of the inventory.
+    fn roster(&self) -> Roster {
+        Roster::default()
+    }
+}

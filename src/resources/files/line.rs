@@ -1,0 +1,150 @@
+//! `line`: one line of a text file, edited on this side and written whole.
+
+use std::sync::Arc;
+
+use regex::Regex;
+use serde_json::{Value as Json, json};
+
+use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp};
+use crate::facts::file::PathQuery;
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::placeholder;
+use crate::resources::shared::content::{edit, text_query};
+use crate::resources::shared::known;
+use crate::resources::shared::value::{HostPath, Presence};
+use crate::resources::{Context, Planned, Resource};
+
+/// A regular expression of the user's, in the syntax of the `regex` crate.
+#[derive(Debug, Clone)]
+pub struct Pattern(Regex);
+
+impl FromNode for Pattern {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        match Regex::new(&text) {
+            Ok(regex) => Some(Self(regex)),
+            Err(error) => {
+                diagnostics.push(
+                    Diagnostic::error(node.span, "this is not a valid regular expression")
+                        .note(error.to_string()),
+                );
+                None
+            }
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "format": "regex" })
+    }
+}
+
+crate::record! {
+    /// One line of an existing text file (at most 64 KiB; use `template` for larger ones).
+    ///
+    /// `present`: the file has `line` exactly once. It replaces the first line that equals it or that
+    /// `match` finds, else it is added at the end; other lines that `match` finds are removed.
+    /// `absent`: all lines that equal it or that `match` finds are removed.
+    LineFields("a line") {
+        /// The file on the host.
+        req path: HostPath,
+        /// The whole line.
+        req line: Sp<String>,
+        /// A regular expression that finds the lines to replace or remove.
+        opt matches("match"): Pattern,
+        /// Whether the line must exist (`present`) or must not (`absent`).
+        def state: Presence = Presence::Present,
+    }
+}
+
+kind! { "line", LineFields }
+
+#[derive(Debug)]
+struct Line {
+    path: HostPath,
+    text: String,
+    pattern: Option<Regex>,
+    state: Presence,
+}
+
+pub(in crate::resources) fn read(
+    node: &Node,
+    _: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = LineFields::from_node(node, diagnostics)?;
+    let line = fields.line.value;
+    if placeholder::is_in(&line) {
+        diagnostics.push(
+            Diagnostic::error(fields.line.span, "a line cannot hold a secret: diffs show the file")
+                .help("use `file` or `template` for the whole file"),
+        );
+        return None;
+    }
+    if line.contains(['\n', '\r', '\0']) || line.is_empty() {
+        diagnostics.error(fields.line.span, "this must be one line of text");
+        return None;
+    }
+    Some(Arc::new(Line {
+        path: fields.path,
+        text: line,
+        pattern: fields.matches.map(|pattern| pattern.0),
+        state: fields.state,
+    }))
+}
+
+impl Line {
+    fn is_ours(&self, line: &str) -> bool {
+        line == self.text || self.pattern.as_ref().is_some_and(|pattern| pattern.is_match(line))
+    }
+
+    /// The text as it shall be.
+    fn edit(&self, text: &str) -> String {
+        let mut written = self.state == Presence::Absent;
+        let mut out = String::with_capacity(text.len() + self.text.len() + 1);
+        for piece in text.split_inclusive('\n') {
+            let line = piece.strip_suffix('\n').unwrap_or(piece);
+            if !self.is_ours(line) {
+                out.push_str(piece);
+            } else if !written {
+                written = true;
+                out.push_str(&self.text);
+                // A last line without its end keeps it that way: nothing else is changed.
+                out.push_str(piece.get(line.len()..).unwrap_or("\n"));
+            }
+        }
+        if !written {
+            if !out.is_empty() && !out.ends_with('\n') {
+                out.push('\n');
+            }
+            out.push_str(&self.text);
+            out.push('\n');
+        }
+        out
+    }
+}
+
+impl Resource for Line {
+    fn queries(&self) -> Vec<Query> {
+        vec![PathQuery(self.path.0.clone()).into(), text_query(&self.path).into()]
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        if self.state == Presence::Absent && known::path(facts, self.path.as_str())?.is_none() {
+            return Ok(Vec::new());
+        }
+        edit(&self.path, facts, |text| self.edit(text))
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(Object::Path(self.path.0.clone()))
+    }
+
+    /// Not the path: many tasks may each own a line of one file.
+    fn manages(&self) -> Vec<(Object, String)> {
+        let place = self.pattern.as_ref().map_or(self.text.as_str(), Regex::as_str);
+        vec![(
+            Object::Path(format!("{} (line `{place}`)", self.path.0)),
+            format!("{}: {}", self.state, self.text),
+        )]
+    }
+}

@@ -1,0 +1,118 @@
+//! `render`: a file on the controller, beside the inventory.
+
+use std::sync::Arc;
+
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::file::PathQuery;
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::resources::files::template;
+use crate::resources::shared::content::{RegularFile, Want};
+use crate::resources::shared::value::{FileMode, HostPath, Presence};
+use crate::resources::{Context, Planned, Resource};
+use crate::transport::Script;
+
+crate::record! {
+    /// A file on this machine, beside the inventory: a job script, a manifest, a list for other tools.
+    ///
+    /// It is written once for all hosts, and no host is touched. The run shows it under a host called
+    /// `controller`, with diff and drift as for `file`. Templates see the variables of the first host
+    /// of the task, but no `facts` of their own: write `hosts.NAME.facts` to say whose. Symbolic links
+    /// to directories are not followed below the inventory's directory.
+    RenderFields("a rendered file") {
+        /// Path of the file, below the directory of the inventory's file.
+        req path: Sp<String>,
+        /// Its content.
+        opt content: String,
+        /// The template, relative to the playbook's file.
+        opt src: Sp<String>,
+        /// Permission bits as a string. Left out: an existing file keeps its bits, a new one gets
+        /// "0644", or "0600" if it holds a secret.
+        opt mode: FileMode,
+        /// Whether it must exist (`present`) or must not (`absent`).
+        def state: Presence = Presence::Present,
+    }
+}
+
+kind! { "render", RenderFields, rendered: true, central: true }
+
+#[derive(Debug)]
+struct Render {
+    /// The inventory's directory.
+    base: String,
+    file: RegularFile,
+    state: Presence,
+}
+
+pub(in crate::resources) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = RenderFields::from_node(node, diagnostics)?;
+    if fields.path.starts_with('/') {
+        diagnostics.push(
+            Diagnostic::error(
+                fields.path.span,
+                format!("`{}` is not below the inventory's directory", *fields.path),
+            )
+            .help("write a relative path: `jobs/nccl.sbatch`"),
+        );
+        return None;
+    }
+    let path = match HostPath::new(context.base().join(&*fields.path).as_str()) {
+        Ok(path) if path.as_str() != context.base().as_str() => path,
+        Ok(_) => {
+            diagnostics
+                .error(fields.path.span, "this is the inventory's directory itself: name a file in it");
+            return None;
+        }
+        Err(message) => {
+            diagnostics.error(fields.path.span, message);
+            return None;
+        }
+    };
+    let text = match (fields.content, fields.src, fields.state) {
+        (Some(content), None, Presence::Present) => content,
+        (None, Some(src), Presence::Present) => template::rendered(&src, context, diagnostics)?,
+        (None, None, Presence::Absent) => String::new(),
+        (_, _, Presence::Absent) => {
+            diagnostics.error(node.span, "`state: absent` cannot have content");
+            return None;
+        }
+        (_, _, Presence::Present) => {
+            diagnostics.error(node.span, "give either `content` or `src`");
+            return None;
+        }
+    };
+    let file = RegularFile { path, want: Want::Text(text), mode: fields.mode, owner: None, group: None };
+    let base = context.base().as_str().trim_end_matches('/').to_owned();
+    Some(Arc::new(Render { base, file, state: fields.state }))
+}
+
+impl Resource for Render {
+    fn queries(&self) -> Vec<Query> {
+        match self.state {
+            Presence::Present => self.file.queries(),
+            Presence::Absent => vec![PathQuery(self.file.path.0.clone()).into()],
+        }
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let mut changes = self.file.plan_state(self.state, facts)?;
+        for change in &mut changes {
+            let script = change.script.clone();
+            change.script = Script::new(crate::shell!("resources/below.sh"))
+                .named("base", self.base.as_str())
+                .then(script);
+        }
+        Ok(changes)
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(Object::Path(self.file.path.0.clone()))
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        self.file.manages_state(self.state)
+    }
+}

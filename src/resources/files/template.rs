@@ -1,0 +1,61 @@
+//! `template`: a file of this machine, rendered with all that the task sees.
+
+use std::sync::Arc;
+
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::resources::shared::content::{RegularFile, Want};
+use crate::resources::shared::value::{FileMode, HostPath, Principal};
+use crate::resources::{Context, Local, Resource};
+
+crate::record! {
+    /// A regular file whose content is a template, rendered for each host.
+    TemplateFields("a template") {
+        /// The template, relative to the playbook's file.
+        req src: Sp<String>,
+        /// Path of the file on the host.
+        req path: HostPath,
+        /// Permission bits as a string. Left out: an existing file keeps its bits, a new one gets
+        /// "0644", or "0600" if it holds a secret.
+        opt mode: FileMode,
+        /// Owner by name or number. Left out: unchanged.
+        opt owner: Principal,
+        /// Group by name or number. Left out: unchanged.
+        opt group: Principal,
+    }
+}
+
+kind! { "template", TemplateFields, rendered: true }
+
+pub(in crate::resources) fn read(
+    node: &Node,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = TemplateFields::from_node(node, diagnostics)?;
+    let text = rendered(&fields.src, context, diagnostics)?;
+    Some(Arc::new(RegularFile {
+        path: fields.path,
+        want: Want::Text(text),
+        mode: fields.mode,
+        owner: fields.owner,
+        group: fields.group,
+    }))
+}
+
+/// The text of a template, rendered.
+pub(in crate::resources) fn rendered(
+    src: &Sp<String>,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<String> {
+    let rendered = match context.local(src) {
+        Ok(Local::Bytes(bytes)) => match std::str::from_utf8(&bytes) {
+            Ok(text) => context.render(src, text),
+            Err(_) => Err(format!("`{}` is not UTF-8 text", **src)),
+        },
+        Ok(Local::Large { .. }) => Err(format!("`{}` is larger than 1 MiB, the limit for a template", **src)),
+        Ok(Local::Tree(_)) => Err(format!("`{}` is a directory", **src)),
+        Err(message) => Err(message),
+    };
+    rendered.map_err(|message| diagnostics.push(Diagnostic::error(src.span, message))).ok()
+}

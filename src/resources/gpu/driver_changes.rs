@@ -1,0 +1,294 @@
+//! The changes of `nvidia_driver`: what is taken away, installed, built and held.
+
+use crate::facts::driver::DriverPackage;
+use crate::resources::gpu::driver_packages::{DriverSource, Modules, is_tool};
+use crate::resources::gpu::nvidia_driver::{Host, NvidiaDriver, OPEN_SINCE, change};
+use crate::resources::packages::package::{Pin, preferences};
+use crate::resources::{Attribute, Change, Detail, Disruption, Unplannable};
+use crate::transport::Script;
+
+/// Debian's libraries of the driver that have no `nvidia` in their name.
+const PINNED: &str = "*nvidia* libcuda1 libcudadebugger1 libnvcuvid1 libnvoptix1 cuda-drivers*";
+
+impl NvidiaDriver {
+    /// What takes away what must not stay beside the wanted driver.
+    pub(in crate::resources) fn clearing(
+        &self,
+        host: &Host<'_>,
+        parts: &[&DriverPackage],
+    ) -> Result<Vec<Change>, Unplannable> {
+        let mut changes = Vec::new();
+        if self.source == DriverSource::Runfile {
+            if parts.is_empty() {
+                return Ok(changes);
+            }
+            let names: Vec<&str> = parts.iter().map(|part| part.name.as_str()).collect();
+            return Err(Unplannable::Failed(format!(
+                "the driver is installed as packages, which a runfile must not overwrite: remove them first, with `package: {{ names: [{}], state: absent }}`",
+                names.join(", ")
+            )));
+        }
+        if let Some(uninstaller) = &host.driver.runfile {
+            changes.push(change(
+                format!("- NVIDIA driver of the runfile ({uninstaller})"),
+                Detail::Command(format!("{uninstaller} --silent")),
+                Script::new(crate::shell!("resources/driver_units.sh", "resources/driver_uninstall.sh"))
+                    .named("uninstaller", uninstaller.as_str()),
+                Disruption::Gpu,
+            ));
+        }
+        let naming = self.naming(host);
+        let foreign: Vec<&&DriverPackage> =
+            parts.iter().filter(|part| self.packages.is_empty() && naming.is_foreign(&part.name)).collect();
+        if !foreign.is_empty() {
+            let names = foreign.iter().map(|part| part.name.as_str());
+            let attributes =
+                foreign.iter().map(|part| Attribute::new(&part.name, Some(&part.version), None)).collect();
+            changes.push(change(
+                format!("- {}", names.clone().collect::<Vec<_>>().join(", ")),
+                Detail::Attributes(attributes),
+                self.package_script(host, "remove").list("word", names),
+                Disruption::Gpu,
+            ));
+        }
+        Ok(changes)
+    }
+
+    /// The script of the package manager, whose versions are the wanted ones in this transaction.
+    pub(in crate::resources) fn package_script(&self, host: &Host<'_>, action: &'static str) -> Script {
+        if host.manager.manager != "apt" {
+            let tool = host.manager.manager.as_str();
+            return Script::new(crate::shell!("resources/dnf.sh"))
+                .named("tool", tool)
+                .named("action", action)
+                .named("excluded", "");
+        }
+        let mut pins = Vec::new();
+        let own = self.names(host).unwrap_or_default();
+        // Those with versions of their own follow what they depend on.
+        let never = own.iter().filter(|name| !is_tool(name)).cloned().collect::<Vec<_>>().join(" ");
+        if action == "pin" {
+            pins.push(Pin { names: PINNED, to: format!("version {}", self.pattern()), priority: 1001 });
+            if !never.is_empty() {
+                pins.push(Pin::never(&never));
+            }
+        }
+        Script::new(crate::shell!("resources/apt.sh"))
+            .named("action", action)
+            .named("preferences", preferences(&pins))
+    }
+
+    /// The wanted version as apt compares it.
+    pub(in crate::resources) fn pattern(&self) -> String {
+        self.version.as_ref().map_or_else(|| format!("{}.*", self.branch), |version| format!("{version}-*"))
+    }
+
+    pub(in crate::resources) fn names(&self, host: &Host<'_>) -> Result<Vec<String>, Unplannable> {
+        if !self.packages.is_empty() {
+            return Ok(self.packages.clone());
+        }
+        self.naming(host).wanted().map_err(Unplannable::Failed)
+    }
+
+    /// Whether the packages are there, in one version, which is a wanted one.
+    pub(in crate::resources) fn is_installed(
+        &self,
+        host: &Host<'_>,
+        names: &[String],
+        parts: &[&DriverPackage],
+    ) -> bool {
+        let there = |name: &String| {
+            host.driver.packages.iter().any(|package| package.name == *name && !package.broken)
+        };
+        let first = parts.first().map(|part| part.upstream());
+        names.iter().all(there)
+            && parts.iter().all(|part| !part.broken && first == Some(part.upstream()))
+            && first.is_some_and(|version| self.is_wanted(version))
+    }
+
+    pub(in crate::resources) fn install(
+        &self,
+        host: &Host<'_>,
+        names: &[String],
+        parts: &[&DriverPackage],
+    ) -> Vec<Change> {
+        let mut changes = Vec::new();
+        let naming = self.naming(host);
+        let gone = |name: &str| self.packages.is_empty() && naming.is_foreign(name);
+        let here: Vec<&&DriverPackage> = parts.iter().filter(|part| !gone(&part.name)).collect();
+        // All parts that are here come along, or they would stay in their old version.
+        let mut all: Vec<String> = names.to_vec();
+        all.extend(here.iter().map(|part| part.name.clone()).filter(|name| !names.contains(name)));
+        let disruption = if host.driver.loaded.is_some() { Disruption::Gpu } else { Disruption::None };
+        if host.manager.manager == "apt" {
+            if host.manager.interrupted || parts.iter().any(|part| part.broken) {
+                changes.push(change(
+                    "~ dpkg (finish the interrupted transaction)".to_owned(),
+                    Detail::Command("dpkg --configure -a".to_owned()),
+                    self.package_script(host, "configure"),
+                    disruption,
+                ));
+            }
+            changes.push(change(
+                "~ package lists (update)".to_owned(),
+                Detail::Command("apt-get update".to_owned()),
+                self.package_script(host, "update"),
+                Disruption::None,
+            ));
+        } else if let Some(stream) = naming.stream(host.version_id) {
+            changes.push(change(
+                format!("~ module stream {stream}"),
+                Detail::Command(format!("dnf module reset nvidia-driver, then enable {stream}")),
+                Script::new(crate::shell!("resources/driver_stream.sh"))
+                    .named("tool", host.manager.manager.as_str())
+                    .named("stream", stream),
+                Disruption::None,
+            ));
+        }
+        let told = self.wanted();
+        let attribute = |name: &String| {
+            let before = here.iter().find(|part| part.name == *name).map(|part| part.version.as_str());
+            let tool = is_tool(name);
+            Attribute::new(name, before, Some(if tool { "installed" } else { told.as_str() }))
+        };
+        let before: Vec<&str> = {
+            let mut versions: Vec<&str> = parts.iter().map(|part| part.upstream()).collect();
+            versions.sort_unstable();
+            versions.dedup();
+            versions
+        };
+        let summary = if before.is_empty() {
+            format!("+ NVIDIA driver {told} ({})", all.join(", "))
+        } else {
+            format!("~ NVIDIA driver {} -> {told} ({})", before.join(" and "), all.join(", "))
+        };
+        let detail = Detail::Attributes(all.iter().map(attribute).collect());
+        let exact = self.version.as_ref().filter(|_| host.manager.manager != "apt");
+        let words: Vec<String> = all
+            .iter()
+            .map(|name| {
+                exact
+                    .filter(|_| !is_tool(name))
+                    .map_or_else(|| name.clone(), |version| format!("{name}-{version}"))
+            })
+            .collect();
+        changes.push(change(
+            summary,
+            detail,
+            self.package_script(host, "pin").list("word", words),
+            disruption,
+        ));
+        changes
+    }
+
+    /// Headers and a compiler for the kernels that have none.
+    pub(in crate::resources) fn headers(&self, host: &Host<'_>) -> Option<Change> {
+        let lacking: Vec<&str> = host
+            .kernels
+            .iter()
+            .filter(|kernel| !host.driver.kernel(kernel).is_some_and(|kernel| kernel.headers))
+            .copied()
+            .collect();
+        if self.modules != Modules::Dkms || lacking.is_empty() {
+            return None;
+        }
+        let names = self.naming(host).prerequisites(&lacking);
+        let attributes = names.iter().map(|name| Attribute::new(name, None, Some("installed"))).collect();
+        Some(change(
+            format!("+ {}", names.join(", ")),
+            Detail::Attributes(attributes),
+            self.package_script(host, "install").list("word", names),
+            Disruption::None,
+        ))
+    }
+
+    /// Kernels whose module is absent, of another version than `version`, or of the other flavour.
+    pub(in crate::resources) fn unbuilt<'a>(&self, host: &Host<'a>, version: Option<&str>) -> Vec<&'a str> {
+        let good = |release: &&str| {
+            host.driver.kernel(release).is_some_and(|kernel| {
+                kernel.open == host.open
+                    && kernel.version.as_deref().is_some_and(|disk| {
+                        self.is_wanted(disk) && version.is_none_or(|version| version == disk)
+                    })
+            })
+        };
+        host.kernels.iter().filter(|release| !good(release)).copied().collect()
+    }
+
+    pub(in crate::resources) fn build(&self, kernels: &[&str]) -> Change {
+        change(
+            format!("~ NVIDIA module for {}", kernels.join(", ")),
+            Detail::Command(
+                kernels.iter().map(|k| format!("dkms autoinstall -k {k}")).collect::<Vec<_>>().join("; "),
+            ),
+            Script::new(crate::shell!("facts/nvidia_module.sh", "resources/driver_modules.sh"))
+                .named("version", self.pattern().trim_end_matches(['*', '-']))
+                .list("kernel", kernels.iter().copied()),
+            Disruption::None,
+        )
+    }
+
+    pub(in crate::resources) fn run_installer(&self, host: &Host<'_>) -> Option<Change> {
+        let (url, sha256) = self.runfile.as_ref()?;
+        let kind = match (self.number() >= OPEN_SINCE, host.open) {
+            (true, true) => "--kernel-module-type=open",
+            (true, false) => "--kernel-module-type=proprietary",
+            (false, true) => "-m=kernel-open",
+            (false, false) => "",
+        };
+        let before = host.driver.kernel(&host.driver.running).and_then(|kernel| kernel.version.clone());
+        Some(change(
+            format!("~ NVIDIA driver {} -> {} (runfile)", before.as_deref().unwrap_or("none"), self.wanted()),
+            Detail::Attributes(vec![Attribute::new("driver", before.as_deref(), self.version.as_deref())]),
+            Script::new(crate::shell!(
+                "resources/get.sh",
+                "resources/fetch.sh",
+                "resources/driver_units.sh",
+                "resources/driver_runfile.sh"
+            ))
+            .named("url", url.as_str())
+            .named("digest", sha256.as_str())
+            .list("option", Some(kind).filter(|kind| !kind.is_empty()))
+            .list("option", self.options.iter().map(String::as_str)),
+            if host.driver.loaded.is_some() { Disruption::Gpu } else { Disruption::None },
+        ))
+    }
+
+    /// Packages that upgrades must leave alone.
+    pub(in crate::resources) fn holding(
+        &self,
+        host: &Host<'_>,
+        parts: &[&DriverPackage],
+        due: bool,
+    ) -> Option<Change> {
+        if !self.hold || self.source == DriverSource::Runfile {
+            return None;
+        }
+        let apt = host.manager.manager == "apt";
+        let late = if apt {
+            due || parts.iter().any(|part| !part.held)
+        } else {
+            // An enabled stream holds the branch by itself.
+            let streams = self.version.is_none() && self.naming(host).stream(host.version_id).is_some();
+            !streams && !host.driver.locked
+        };
+        late.then(|| {
+            change(
+                "~ packages of the NVIDIA driver (held)".to_owned(),
+                Detail::Attributes(vec![Attribute::new("hold", Some("not held"), Some("held"))]),
+                Script::new(crate::shell!("resources/driver_hold.sh"))
+                    .named("tool", host.manager.manager.as_str())
+                    .named("version", self.pattern().trim_end_matches(['*', '-'])),
+                Disruption::None,
+            )
+        })
+    }
+}
+
+/// Headers come from the same lists as the driver, so these are updated before both.
+pub(in crate::resources) fn move_update_first(changes: &mut Vec<Change>, from: usize) {
+    if let Some(at) = changes.iter().position(|change| change.summary == "~ package lists (update)") {
+        let update = changes.remove(at);
+        changes.insert(from.min(at), update);
+    }
+}

@@ -1,0 +1,305 @@
+//! How the packages of the NVIDIA driver are called, by distribution, source, flavour and branch.
+//! Names are those of NVIDIA's and the distributions' repositories; `packages` of the task replaces them.
+
+use crate::facts::driver::{Driver, DriverPackage};
+
+crate::choice! {
+    /// Which kernel modules the driver has.
+    Flavour {
+        /// The open ones, for Turing and newer.
+        Open = "open",
+        /// The proprietary ones.
+        Proprietary = "proprietary",
+        /// Open from branch 560 on, or if the GPUs need them; else proprietary.
+        Auto = "auto",
+    }
+}
+
+crate::choice! {
+    /// Where the driver comes from.
+    DriverSource {
+        /// The distribution's own archive: Ubuntu's restricted, Debian's non-free.
+        Archive = "archive",
+        /// NVIDIA's CUDA repository, which an earlier task sets up.
+        Repository = "repository",
+        /// NVIDIA's installer, from `url`.
+        Runfile = "runfile",
+    }
+}
+
+crate::choice! {
+    /// How the kernel modules are installed.
+    Modules {
+        /// Built on the host for each kernel.
+        Dkms = "dkms",
+        /// Built and signed by Ubuntu for its kernels; works with Secure Boot.
+        Signed = "signed",
+        /// Not at all: only the user-space part, for containers.
+        None = "none",
+    }
+}
+
+/// What the names depend on.
+#[derive(Debug, Clone, Copy)]
+pub(in crate::resources) struct Naming<'a> {
+    /// `ID` of os-release.
+    pub(in crate::resources) id: &'a str,
+    pub(in crate::resources) apt: bool,
+    pub(in crate::resources) source: DriverSource,
+    pub(in crate::resources) branch: &'a str,
+    pub(in crate::resources) open: bool,
+    pub(in crate::resources) modules: Modules,
+    /// Kernels that need the module.
+    pub(in crate::resources) kernels: &'a [&'a str],
+}
+
+/// Packages whose version only looks like the driver's, or is the business of another resource.
+const OTHERS: &[&str] = &[
+    "nvidia-settings",
+    "nvidia-xconfig",
+    "nvidia-modprobe",
+    "nvidia-persistenced",
+    "nvidia-fabricmanager",
+    "nvidia-fabric-manager",
+    "cuda-drivers-fabricmanager",
+    "nvidia-imex",
+    "libnvidia-nscq",
+    "nvidia-container",
+    "libnvidia-container",
+    "nvidia-driver-pinning",
+];
+
+/// `535.261.03`: three digits, then one or two more numbers.
+fn is_driver_version(text: &str) -> bool {
+    let numbers: Vec<&str> = text.split('.').collect();
+    let digits = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (2..=3).contains(&numbers.len())
+        && numbers.iter().all(digits)
+        && numbers.first().is_some_and(|branch| branch.len() == 3)
+}
+
+/// The packages of the driver proper: they carry its version and must have one in common.
+pub(in crate::resources) fn core(driver: &Driver) -> Vec<&DriverPackage> {
+    let other = |name: &str| OTHERS.iter().any(|other| name.starts_with(other));
+    driver
+        .packages
+        .iter()
+        .filter(|package| is_driver_version(package.upstream()) && !other(&package.name))
+        .collect()
+}
+
+/// Whether a name is that of a part of the driver whose version is its own.
+pub(in crate::resources) fn is_tool(name: &str) -> bool {
+    OTHERS.iter().any(|other| name.starts_with(other))
+}
+
+impl Naming<'_> {
+    fn ubuntu(&self) -> bool {
+        self.id == "ubuntu"
+    }
+
+    /// Names to install; a text for the user where there are none.
+    pub(in crate::resources) fn wanted(&self) -> Result<Vec<String>, String> {
+        let branch = self.branch;
+        let open = if self.open { "-open" } else { "" };
+        if self.modules == Modules::Signed && !(self.ubuntu() && self.source == DriverSource::Archive) {
+            return Err(
+                "`modules: signed` needs `source: archive` on Ubuntu: only Ubuntu signs modules".to_owned()
+            );
+        }
+        Ok(match (self.apt, self.source) {
+            (_, DriverSource::Runfile) => Vec::new(),
+            (true, DriverSource::Archive) if self.ubuntu() => self.ubuntu_archive(),
+            (true, DriverSource::Archive) if self.id == "debian" => {
+                let mut names = vec!["libcuda1".to_owned(), "nvidia-smi".to_owned()];
+                if self.modules == Modules::Dkms {
+                    let kernel = if self.open { "nvidia-open-kernel-dkms" } else { "nvidia-kernel-dkms" };
+                    names.extend([kernel.to_owned(), "nvidia-persistenced".to_owned()]);
+                }
+                names
+            }
+            (_, DriverSource::Archive) => {
+                return Err(format!(
+                    "{} has no NVIDIA driver of its own: use `source: repository` or `source: runfile`",
+                    self.id
+                ));
+            }
+            (true, DriverSource::Repository) if self.modules == Modules::None => {
+                vec![format!("libnvidia-compute-{branch}"), format!("nvidia-utils-{branch}")]
+            }
+            (true, DriverSource::Repository) if self.open => vec![format!("nvidia-open-{branch}")],
+            (true, DriverSource::Repository) => vec![format!("cuda-drivers-{branch}")],
+            (false, DriverSource::Repository) if self.modules == Modules::None => {
+                return Err(
+                    "the names of the user-space packages are not known for dnf: list them in `packages`"
+                        .to_owned(),
+                );
+            }
+            (false, DriverSource::Repository) => {
+                vec![if open.is_empty() { "cuda-drivers" } else { "nvidia-open" }.to_owned()]
+            }
+        })
+    }
+
+    fn ubuntu_archive(&self) -> Vec<String> {
+        let branch = self.branch;
+        let open = if self.open { "-open" } else { "" };
+        let utils = format!("nvidia-utils-{branch}-server");
+        let tools = [utils.clone(), format!("nvidia-compute-utils-{branch}-server")];
+        match self.modules {
+            Modules::None => vec![format!("libnvidia-compute-{branch}-server"), utils],
+            Modules::Dkms => {
+                [format!("nvidia-headless-{branch}-server{open}")].into_iter().chain(tools).collect()
+            }
+            Modules::Signed => {
+                let modules =
+                    self.kernels.iter().map(|k| format!("linux-modules-nvidia-{branch}-server{open}-{k}"));
+                [format!("nvidia-headless-no-dkms-{branch}-server{open}")]
+                    .into_iter()
+                    .chain(modules)
+                    .chain(tools)
+                    .collect()
+            }
+        }
+    }
+
+    /// Whether an installed package of the driver belongs to another branch, family or flavour and has to
+    /// go before this one comes: never two on one host.
+    pub(in crate::resources) fn is_foreign(&self, name: &str) -> bool {
+        let words: Vec<&str> = name.split('-').collect();
+        let number = words.iter().find(|word| word.len() == 3 && word.bytes().all(|b| b.is_ascii_digit()));
+        if self.apt && self.ubuntu() {
+            let server = words.contains(&"server");
+            if number.is_some_and(|number| {
+                *number != self.branch || server != (self.source == DriverSource::Archive)
+            }) {
+                return true;
+            }
+        } else if self.apt
+            && (words.contains(&"tesla") || words.contains(&"legacy") && name.ends_with("dkms"))
+        {
+            // Debian has older branches under names of their own.
+            return true;
+        }
+        self.modules == Modules::Dkms && self.is_kernel_part(&words) && words.contains(&"open") != self.open
+    }
+
+    fn is_kernel_part(&self, words: &[&str]) -> bool {
+        if self.apt {
+            ["dkms", "headless"].iter().any(|part| words.contains(part))
+                || words.starts_with(&["nvidia", "kernel", "source"])
+                || words.starts_with(&["nvidia", "open", "kernel"])
+        } else {
+            words.first() == Some(&"kmod")
+        }
+    }
+
+    /// The module stream of dnf that holds the branch; EL 10 has none.
+    pub(in crate::resources) fn stream(&self, version_id: &str) -> Option<String> {
+        let major = version_id.split('.').next().and_then(|major| major.parse::<u32>().ok());
+        let streams = !self.apt && major.is_none_or(|major| major < 10);
+        let kind = if self.open { "open" } else { "dkms" };
+        streams.then(|| format!("nvidia-driver:{}-{kind}", self.branch))
+    }
+
+    /// What a build of the module for these kernels needs.
+    pub(in crate::resources) fn prerequisites(&self, kernels: &[&str]) -> Vec<String> {
+        let (headers, tools): (_, &[&str]) = if self.apt {
+            ("linux-headers", &["build-essential", "dkms"])
+        } else {
+            ("kernel-devel", &["gcc", "make"])
+        };
+        let headers = kernels.iter().map(|kernel| format!("{headers}-{kernel}"));
+        headers.chain(tools.iter().map(|tool| (*tool).to_owned())).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn naming(id: &'static str, source: DriverSource, open: bool, modules: Modules) -> Naming<'static> {
+        let apt = matches!(id, "ubuntu" | "debian");
+        Naming { id, apt, source, branch: "535", open, modules, kernels: &["5.15.0-91-generic"] }
+    }
+
+    #[test]
+    fn names_by_distribution() {
+        use DriverSource::{Archive, Repository};
+        for (id, source, open, modules, want) in [
+            (
+                "ubuntu",
+                Archive,
+                false,
+                Modules::Dkms,
+                "nvidia-headless-535-server nvidia-utils-535-server nvidia-compute-utils-535-server",
+            ),
+            (
+                "ubuntu",
+                Archive,
+                true,
+                Modules::Signed,
+                "nvidia-headless-no-dkms-535-server-open linux-modules-nvidia-535-server-open-5.15.0-91-generic nvidia-utils-535-server nvidia-compute-utils-535-server",
+            ),
+            ("ubuntu", Repository, true, Modules::Dkms, "nvidia-open-535"),
+            ("ubuntu", Repository, false, Modules::Dkms, "cuda-drivers-535"),
+            (
+                "debian",
+                Archive,
+                false,
+                Modules::Dkms,
+                "libcuda1 nvidia-smi nvidia-kernel-dkms nvidia-persistenced",
+            ),
+            ("debian", Archive, true, Modules::None, "libcuda1 nvidia-smi"),
+            ("rhel", Repository, true, Modules::Dkms, "nvidia-open"),
+        ] {
+            assert_eq!(naming(id, source, open, modules).wanted().unwrap().join(" "), want);
+        }
+        assert!(naming("rocky", Archive, true, Modules::Dkms).wanted().is_err());
+        assert!(naming("debian", Archive, true, Modules::Signed).wanted().is_err());
+    }
+
+    #[test]
+    fn other_branches_families_and_flavours_are_foreign() {
+        let ubuntu = naming("ubuntu", DriverSource::Archive, false, Modules::Dkms);
+        for (name, foreign) in [
+            ("nvidia-utils-535-server", false),
+            ("libnvidia-compute-535-server", false),
+            ("nvidia-firmware-535-server-535.183.01", false),
+            ("nvidia-utils-535", true),
+            ("nvidia-utils-550-server", true),
+            ("nvidia-dkms-535-server", false),
+            ("nvidia-dkms-535-server-open", true),
+        ] {
+            assert_eq!(ubuntu.is_foreign(name), foreign, "{name}");
+        }
+        let debian = naming("debian", DriverSource::Archive, true, Modules::Dkms);
+        for (name, foreign) in [
+            ("nvidia-kernel-dkms", true),
+            ("nvidia-open-kernel-dkms", false),
+            ("nvidia-kernel-support", false),
+            ("nvidia-tesla-470-smi", true),
+            ("libcuda1", false),
+        ] {
+            assert_eq!(debian.is_foreign(name), foreign, "{name}");
+        }
+        let rhel = naming("rhel", DriverSource::Repository, true, Modules::Dkms);
+        assert!(rhel.is_foreign("kmod-nvidia-latest-dkms") && !rhel.is_foreign("kmod-nvidia-open-dkms"));
+        assert_eq!(rhel.stream("9.4").as_deref(), Some("nvidia-driver:535-open"));
+        assert_eq!(rhel.stream("10.0"), None);
+    }
+
+    #[test]
+    fn driver_versions() {
+        for (text, is) in [
+            ("535.261.03", true),
+            ("580.95", true),
+            ("11.8.89", false),
+            ("20220217", false),
+            ("1.17.4", false),
+            ("535.x", false),
+        ] {
+            assert_eq!(is_driver_version(text), is, "{text}");
+        }
+    }
+}

@@ -1,0 +1,119 @@
+//! What NCCL needs for each kind of RDMA card: the table behind `nccl_env`.
+//!
+//! Variables and defaults: NCCL's own documentation and sources up to 2.30; values per kind of card:
+//! the guides of the sites that run them. What is left out here is best left to NCCL.
+
+use crate::resources::gpu::nccl_env::NicType;
+
+/// A value of the table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(in crate::resources) enum Cell {
+    /// This text; empty is a value too.
+    Text(&'static str),
+    /// This network device where the host has it, else the one of the default route.
+    Link(&'static str),
+    /// The network device of the management card, else the one of the default route.
+    Management,
+    /// Exactly these RDMA devices: those of compute cards.
+    Devices,
+    /// Index of the `RoCE` v2 GID of IPv4 for NCCL before 2.21; newer ones find it.
+    GidOfOld,
+    /// `SYS` in a virtual machine, where the distance of `PCIe` devices is not seen.
+    SysInMachine,
+    /// The channels, whose variable has another name before NCCL 2.17.
+    Channels(&'static str),
+}
+
+use Cell::{Channels, Devices, GidOfOld, Link, Management, SysInMachine, Text};
+
+const INFO: (&str, Cell) = ("NCCL_DEBUG", Text("INFO"));
+
+/// The variables of a kind of card, in the order they are written.
+pub(in crate::resources) fn matrix(nic: NicType) -> &'static [(&'static str, Cell)] {
+    match nic {
+        NicType::None => &[],
+        NicType::Infiniband => &[("NCCL_SOCKET_IFNAME", Management), ("NCCL_IB_HCA", Devices), INFO],
+        NicType::Roce => &[
+            ("NCCL_SOCKET_IFNAME", Management),
+            ("NCCL_IB_HCA", Devices),
+            ("NCCL_IB_GID_INDEX", GidOfOld),
+            ("NCCL_IB_TC", Text("106")),
+            ("NCCL_NET_GDR_LEVEL", SysInMachine),
+            INFO,
+        ],
+        NicType::Irdma => &[
+            ("NCCL_SOCKET_IFNAME", Link("net1")),
+            ("NCCL_SOCKET_FAMILY", Text("AF_INET")),
+            ("NCCL_IB_HCA", Devices),
+            ("NCCL_IB_GID_INDEX", GidOfOld),
+            ("NCCL_DEBUG", Text("TRACE")),
+        ],
+        NicType::Erdma => &[
+            ("NCCL_SOCKET_IFNAME", Link("eth0")),
+            ("NCCL_IB_DISABLE", Text("0")),
+            ("NCCL_IB_HCA", Devices),
+            ("NCCL_IB_GID_INDEX", GidOfOld),
+            ("NCCL_IB_ADDR_FAMILY", Text("AF_INET")),
+            ("NCCL_IB_ROCE_VERSION_NUM", Text("2")),
+            ("NCCL_NET_GDR_LEVEL", Text("SYS")),
+            ("NCCL_IB_QPS_PER_CONNECTION", Text("4")),
+            ("NCCL_MIN_CTAS", Channels("16")),
+            ("NCCL_ALGO", Text("Ring")),
+            ("NCCL_P2P_LEVEL", Text("SYS")),
+            INFO,
+        ],
+        NicType::AcsType1 => &[("NCCL_SOCKET_IFNAME", Link("eth0")), ("NCCL_IB_HCA", Text("mlx5")), INFO],
+        NicType::AcsType2 => &[
+            ("NCCL_IB_DISABLE", Text("1")),
+            ("NCCL_SOCKET_IFNAME", Link("eth0")),
+            // Set and empty: another thing than not set.
+            ("NCCL_IB_HCA", Text("")),
+            INFO,
+        ],
+    }
+}
+
+/// Variables that NCCL does not read any more.
+const DEAD: &[&str] = &[
+    "NCCL_IB_CUDA_SUPPORT",
+    "NCCL_IB_GDR_LEVEL",
+    "NCCL_LL_THRESHOLD",
+    "NCCL_TREE_THRESHOLD",
+    "NCCL_SINGLE_RING_THRESHOLD",
+    "NCCL_CHECKS_DISABLE",
+];
+
+/// Algorithms that NCCL knows.
+const ALGORITHMS: &[&str] = &["Ring", "Tree", "CollnetDirect", "CollnetChain", "NVLS", "NVLSTree", "PAT"];
+
+/// What is doubtful about a variable that somebody sets; `version` is NCCL's where it is known.
+pub(in crate::resources) fn doubt(name: &str, value: &str, version: Option<(u32, u32)>) -> Option<String> {
+    // Who does not say a version has a current one.
+    let since = |wanted: (u32, u32)| version.is_none_or(|version| version >= wanted);
+    if DEAD.contains(&name) {
+        return Some(format!("NCCL does not read {name} any more"));
+    }
+    match name {
+        "NCCL_NET_GDR_LEVEL" | "NCCL_P2P_LEVEL" if value.parse::<u32>().is_ok() => {
+            Some(format!("{name} as a number is an old form: 5 means SYS"))
+        }
+        "NCCL_MIN_NCHANNELS" | "NCCL_MAX_NCHANNELS" if since((2, 17)) => {
+            Some(format!("{name} is deprecated since NCCL 2.17: use NCCL_MIN_CTAS and NCCL_MAX_CTAS"))
+        }
+        "NCCL_IB_GID_INDEX" if since((2, 21)) && value != "-1" && !value.is_empty() => {
+            Some("since 2.21 NCCL finds the GID itself: leave NCCL_IB_GID_INDEX unset".to_owned())
+        }
+        "NCCL_IB_HCA" if value == "mlx5" => {
+            Some("`mlx5` is a prefix and also matches storage cards: write `=mlx5_0,...`".to_owned())
+        }
+        "NCCL_ALGO" if since((2, 24)) && !value.is_empty() => {
+            let mut words = value.trim_start_matches('^').split(',');
+            let wrong =
+                words.find(|word| !ALGORITHMS.iter().any(|known| known.eq_ignore_ascii_case(word)))?;
+            // Newer ones take a function too: `allreduce:ring`.
+            (!wrong.contains([':', ';']))
+                .then(|| format!("NCCL has no algorithm `{wrong}`, and since 2.24 it refuses unknown ones"))
+        }
+        _ => None,
+    }
+}

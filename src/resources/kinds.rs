@@ -1,0 +1,123 @@
+//! The resource keys of the language.
+//!
+//! A resource says in its own file what the rest of the program must know of it, with `kind!`; the
+//! build script makes the table of the files that do.
+
+use std::fmt;
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::context::Context;
+use super::resource::Resource;
+use crate::config::{Diagnostics, FieldDoc, Node};
+
+/// Reads a resource from a task's mapping.
+pub type Read = fn(&Node, &dyn Context, &mut Diagnostics) -> Option<Arc<dyn Resource>>;
+
+/// One resource key of the language, and all that the rest of the program knows of its resource.
+#[derive(Clone, Copy)]
+#[expect(clippy::struct_excessive_bools, reason = "independent of each other, each is read in one place")]
+pub struct Kind {
+    /// The key of a task.
+    pub name: &'static str,
+    /// Reads it from a task's mapping whose templates are rendered.
+    pub read: Read,
+    /// What it is for: the first lines of its page in `explain`.
+    pub doc: fn() -> &'static str,
+    /// Its fields.
+    pub fields: fn() -> Vec<FieldDoc>,
+    /// One or two tasks that use it; a test reads them.
+    pub example: &'static str,
+    /// How long a task may take unless it says so.
+    pub timeout: Duration,
+    /// Whether it needs facts of other hosts: all are gathered before it.
+    pub fleet: bool,
+    /// Whether it is done on the controller, once for all hosts.
+    pub central: bool,
+    /// Whether its `src` is a template.
+    pub rendered: bool,
+    /// Whether it runs in a unit of its own, because it takes so long.
+    pub detached: bool,
+    /// Whether it is the reboot of its host.
+    pub reboots: bool,
+    /// Whether it is tried again when a mirror or a network fails for a moment.
+    pub retries: bool,
+    /// Whether it runs what the playbook says: then its answer can be registered, and its page does not
+    /// explain why it failed.
+    pub runs_anything: bool,
+}
+
+impl Kind {
+    /// A resource of which nothing else need be known.
+    pub const fn new(
+        name: &'static str,
+        read: Read,
+        doc: fn() -> &'static str,
+        fields: fn() -> Vec<FieldDoc>,
+        example: &'static str,
+    ) -> Self {
+        Self {
+            name,
+            read,
+            doc,
+            fields,
+            example,
+            timeout: Duration::from_mins(10),
+            fleet: false,
+            central: false,
+            rendered: false,
+            detached: false,
+            reboots: false,
+            retries: false,
+            runs_anything: false,
+        }
+    }
+}
+
+impl fmt::Debug for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kind").field("name", &self.name).finish_non_exhaustive()
+    }
+}
+
+/// The [`Kind`] of the resource of a file: its key and its record, then what differs from
+/// [`Kind::new`].
+macro_rules! kind {
+    ($name:literal, $record:ident $(, $field:ident: $value:expr)*) => {
+        pub(in crate::resources) const KIND: $crate::resources::Kind = $crate::resources::Kind {
+            $($field: $value,)*
+            ..$crate::resources::Kind::new(
+                $name,
+                read,
+                <$record as $crate::config::Record>::doc,
+                <$record as $crate::config::Record>::fields,
+                include_str!(concat!("../examples/", $name, ".yaml")),
+            )
+        };
+    };
+}
+
+/// All resource keys, in order.
+pub fn kinds() -> &'static [Kind] {
+    include!(concat!(env!("OUT_DIR"), "/kinds.rs"))
+}
+
+/// The resource of a key.
+pub fn kind(name: &str) -> Option<&'static Kind> {
+    kinds().iter().find(|kind| kind.name == name)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A connection that is lost after an hour must not end what took it.
+    #[test]
+    fn what_takes_hours_runs_in_a_unit_of_its_own() {
+        let hour = Duration::from_hours(1);
+        assert!(kinds().iter().all(|kind| kind.detached == (kind.timeout > hour)));
+        assert!(kinds().iter().any(|kind| kind.detached));
+        // A server with much memory takes its time until it boots.
+        assert!(kinds().iter().filter(|kind| kind.reboots).all(|kind| kind.timeout.as_secs() == 20 * 60));
+    }
+}

@@ -1,0 +1,7 @@
+//! Links, names, the firewall.
+
+pub mod firewall;
+pub mod hostname;
+pub mod hosts_file;
+pub mod netdev;
+pub(in crate::resources) mod netdev_file;

@@ -1,0 +1,208 @@
+//! Who configures a link at boot, and the file or setting of that.
+
+use crate::facts::Object;
+use crate::facts::netdev::Netdev;
+use crate::resources::network::netdev::NetworkManager as Manager;
+use crate::resources::{Attribute, Change, Detail, Disruption, Unplannable};
+use crate::transport::{Arg, Script};
+
+/// First line of every file.
+const OURS: &str = "# Written by provision.\n";
+/// What `/etc/network/interfaces` needs to read our file.
+const SOURCE: &str = "source /etc/network/interfaces.d/*";
+const INTERFACES: &str = "/etc/network/interfaces";
+
+/// How a link is kept as it shall be.
+#[derive(Debug)]
+pub(in crate::resources) struct Managed {
+    pub(in crate::resources) manager: Manager,
+    /// The file with the text that it shall have, and what it has.
+    file: Option<(String, String, Option<String>)>,
+    /// Whether `/etc/network/interfaces` must be told to read it.
+    source: bool,
+    /// Settings of NetworkManager that are others.
+    pub(in crate::resources) settings: Vec<Attribute>,
+}
+
+impl Managed {
+    /// The changes that write what keeps the link.
+    pub(in crate::resources) fn writes(&self) -> Vec<Change> {
+        let Some((path, text, before)) = &self.file else { return Vec::new() };
+        if before.as_ref() == Some(text) && !self.source {
+            return Vec::new();
+        }
+        let source = if self.source { SOURCE } else { "" };
+        // netplan warns of files that others can read.
+        let mode = if self.manager == Manager::Netplan { "0600" } else { "0644" };
+        let summary = match before {
+            None => format!("+ {path}"),
+            Some(_) => format!("~ {path} (content)"),
+        };
+        let script = Script::new(crate::shell!(
+            "resources/reach.sh",
+            "resources/after.sh",
+            "resources/put.sh",
+            "resources/netdev_write.sh"
+        ));
+        vec![Change {
+            object: Object::Path(path.clone()),
+            summary,
+            detail: Detail::Text { before: before.clone(), after: Some(text.clone()) },
+            script: script
+                .named("path", path.as_str())
+                .named("mode", mode)
+                .named("ownership", "")
+                .named("digest", "")
+                .named("content", Arg::Packed(text.clone()))
+                .named("line", source),
+            upload: None,
+            disruption: Disruption::None,
+        }]
+    }
+
+    /// What is kept for putting it back.
+    pub(in crate::resources) fn paths(&self) -> Vec<String> {
+        let mut paths: Vec<String> = self.file.iter().map(|(path, _, _)| path.clone()).collect();
+        if self.source {
+            paths.push(INTERFACES.to_owned());
+        }
+        paths
+    }
+}
+
+/// Finds who configures a link.
+fn manager_of(link: &Netdev) -> Manager {
+    let has = |name: &str| link.managers.iter().any(|manager| manager == name);
+    if has("netplan") {
+        Manager::Netplan
+    } else if has("networkd") && link.network_file.is_some() {
+        Manager::Networkd
+    } else if has("ifupdown") && !link.stanzas.is_empty() {
+        Manager::Ifupdown
+    } else if has("networkmanager") && !matches!(link.device_state.as_str(), "" | "unmanaged") {
+        Manager::NetworkManager
+    } else if has("networkd") {
+        Manager::Networkd
+    } else if has("ifupdown") {
+        Manager::Ifupdown
+    } else {
+        Manager::Udev
+    }
+}
+
+/// How a link is kept: by whom, and what that needs.
+pub(in crate::resources) fn managed(
+    link: &Netdev,
+    now: u32,
+    wanted: Manager,
+    mtu: Option<u32>,
+    addresses: &[String],
+) -> Result<Managed, Unplannable> {
+    let name = &link.name;
+    let mut manager = if wanted == Manager::Auto { manager_of(link) } else { wanted };
+    // A file that configures other links too is not the place for what only this one shall have.
+    let shared = manager == Manager::Networkd && link.network_file.is_some() && !link.network_file_alone;
+    if shared || (manager == Manager::Udev && !addresses.is_empty()) {
+        if !addresses.is_empty() {
+            return Err(Unplannable::Failed(match &link.network_file {
+                Some(file) => format!(
+                    "{file} also configures other links than {name}: give {name} a file of its own first"
+                ),
+                None => format!(
+                    "nothing on this host configures {name}: configure the link first, or choose a `manager`"
+                ),
+            }));
+        }
+        manager = Manager::Udev;
+    }
+    if manager == Manager::NetworkManager {
+        return settings(link, mtu, addresses);
+    }
+    let (path, text) = match manager {
+        Manager::Netplan => (format!("/etc/netplan/90-provision-{name}.yaml"), netplan(link, mtu, addresses)),
+        Manager::Ifupdown => {
+            (format!("/etc/network/interfaces.d/provision-{name}"), ifupdown(link, mtu, addresses))
+        }
+        Manager::Networkd => networkd(link, mtu, addresses),
+        Manager::Udev | Manager::Auto | Manager::NetworkManager => {
+            let mtu = mtu.unwrap_or(now);
+            let rule = format!(
+                "{OURS}ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"{name}\", ATTR{{mtu}}=\"{mtu}\"\n"
+            );
+            (format!("/etc/udev/rules.d/90-provision-mtu-{name}.rules"), rule)
+        }
+    };
+    let before = link.files.get(&path).cloned();
+    let source = manager == Manager::Ifupdown && !link.sourced;
+    Ok(Managed { manager, file: Some((path, text, before)), source, settings: Vec::new() })
+}
+
+fn netplan(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> String {
+    let section = match link.class.as_str() {
+        "bond" => "bonds",
+        "bridge" => "bridges",
+        "vlan" => "vlans",
+        _ => "ethernets",
+    };
+    let mtu = mtu.map(|mtu| format!("      mtu: {mtu}\n")).unwrap_or_default();
+    let list =
+        addresses.iter().map(|address| format!("        - \"{address}\"\n")).collect::<Vec<_>>().concat();
+    let list = if list.is_empty() { list } else { format!("      addresses:\n{list}") };
+    format!("{OURS}network:\n  version: 2\n  {section}:\n    \"{}\":\n{mtu}{list}", link.name)
+}
+
+fn networkd(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> (String, String) {
+    let name = &link.name;
+    let own = format!("/etc/systemd/network/50-provision-{name}.network");
+    let mtu = mtu.map(|mtu| format!("[Link]\nMTUBytes={mtu}\n")).unwrap_or_default();
+    let list = addresses.iter().map(|address| format!("Address={address}\n")).collect::<Vec<_>>().concat();
+    let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
+    match link.network_file.as_deref().filter(|file| *file != own) {
+        Some(file) => {
+            let base = file.rsplit('/').next().unwrap_or(file);
+            (format!("/etc/systemd/network/{base}.d/90-provision-{name}.conf"), format!("{OURS}{mtu}{list}"))
+        }
+        None => (own, format!("{OURS}[Match]\nName={name}\n{mtu}{list}")),
+    }
+}
+
+fn ifupdown(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> String {
+    let name = &link.name;
+    let mut text = OURS.to_owned();
+    if link.stanzas.is_empty() {
+        text = format!("{text}auto {name}\n");
+    }
+    if let Some(mtu) = mtu {
+        text = format!("{text}iface {name} inet manual\n    up ip link set dev {name} mtu {mtu}\n");
+    }
+    for address in addresses {
+        let family = if address.contains(':') { "inet6" } else { "inet" };
+        text = format!("{text}iface {name} {family} static\n    address {address}\n");
+    }
+    text
+}
+
+/// What its connection of NetworkManager must be told.
+fn settings(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> Result<Managed, Unplannable> {
+    if link.connection.is_none() {
+        return Err(Unplannable::Failed(format!(
+            "NetworkManager has no connection for {} ({}): activate one first",
+            link.name, link.device_state
+        )));
+    }
+    let setting = |key: &str| link.settings.get(key).map_or("", String::as_str);
+    let mut settings = Vec::new();
+    if let Some(mtu) = mtu.map(|mtu| mtu.to_string()) {
+        let before = setting("802-3-ethernet.mtu");
+        if before != mtu {
+            settings.push(Attribute::new("802-3-ethernet.mtu", Some(before), Some(&mtu)));
+        }
+    }
+    for address in addresses {
+        let key = if address.contains(':') { "ipv6.addresses" } else { "ipv4.addresses" };
+        if !setting(key).split(", ").any(|one| one == address) {
+            settings.push(Attribute::new(key, None, Some(address)));
+        }
+    }
+    Ok(Managed { manager: Manager::NetworkManager, file: None, source: false, settings })
+}

@@ -1,0 +1,408 @@
+//! `package`: packages of the distribution, with apt or dnf.
+
+use std::collections::BTreeSet;
+use std::sync::Arc;
+
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::installed::{InstalledQuery, matches_pattern};
+use crate::facts::package::{Package, PackageQuery, Packages, PackagesQuery, version_matches};
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::resources::shared::known;
+use crate::resources::shared::value::claims;
+use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
+use crate::transport::Script;
+
+crate::choice! {
+    /// The wanted state of a package.
+    PackageState {
+        /// Installed.
+        Present = "present",
+        /// Not installed. Configuration files may be kept.
+        Absent = "absent",
+        /// Installed in the newest version of the repositories.
+        Latest = "latest",
+    }
+}
+
+crate::record! {
+    /// Packages of the distribution. All packages of one task are one transaction.
+    ///
+    /// Recommended packages are not installed: name those that you want. The lists of apt are updated
+    /// if they are missing or old and something must be installed.
+    PackageFields("a package") {
+        /// Names, as the package manager writes them.
+        req names: Vec<Sp<String>>,
+        /// Whether the packages must be installed (`present`), not installed (`absent`), or installed
+        /// in the newest version (`latest`).
+        def state: PackageState = PackageState::Present,
+        /// The version, as the package manager writes it. `*` at the end matches anything.
+        opt version: Sp<String>,
+        /// Whether the packages are held back from upgrades. Left out: unchanged.
+        opt hold: bool,
+        /// Packages of another family, as names with `*`. They are never installed as a dependency, and
+        /// the task fails on a host that has one.
+        def exclude: Vec<Sp<String>> = Vec::new(),
+    }
+}
+
+kind! { "package", PackageFields, retries: true }
+
+#[derive(Debug)]
+struct Task {
+    names: Vec<String>,
+    state: PackageState,
+    version: Option<String>,
+    hold: Option<bool>,
+    exclude: Vec<String>,
+}
+
+/// Package names of Debian (policy 5.6.1, with an architecture) and rpm.
+pub(in crate::resources) fn is_name(text: &str) -> bool {
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-._:~".contains(c))
+}
+
+/// A name with `*` for anything.
+fn is_pattern(text: &str) -> bool {
+    text.contains(|c: char| c.is_ascii_alphanumeric()) && is_name(&text.replace('*', "a"))
+}
+
+fn is_version(text: &str) -> bool {
+    let body = text.strip_suffix('*').unwrap_or(text);
+    text.starts_with(|c: char| c.is_ascii_alphanumeric())
+        && body.chars().all(|c| c.is_ascii_alphanumeric() || "+-._:~^".contains(c))
+}
+
+pub(in crate::resources) fn read(
+    node: &Node,
+    _: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Arc<dyn Resource>> {
+    let fields = PackageFields::from_node(node, diagnostics)?;
+    let mut good = true;
+    let mut refuse = |diagnostic| {
+        good = false;
+        diagnostics.push(diagnostic);
+    };
+    let mut seen = BTreeSet::new();
+    for name in &fields.names {
+        if !is_name(name) {
+            let diagnostic =
+                Diagnostic::error(name.span, format!("`{}` is not the name of a package", **name));
+            refuse(
+                diagnostic
+                    .maybe_help(name.contains('=').then(|| "put the version into `version`".to_owned())),
+            );
+        }
+        if !seen.insert(name.value.as_str()) {
+            refuse(Diagnostic::error(name.span, format!("`{}` is named twice", **name)));
+        }
+    }
+    if fields.names.is_empty() {
+        refuse(Diagnostic::error(node.span, "a package task needs at least one name"));
+    }
+    if let Some(version) = &fields.version {
+        if !is_version(version) {
+            refuse(Diagnostic::error(version.span, format!("`{}` is not a version", **version)));
+        }
+        if fields.state != PackageState::Present {
+            refuse(Diagnostic::error(
+                version.span,
+                format!("`version` cannot be combined with `state: {}`", fields.state),
+            ));
+        }
+    }
+    if fields.hold == Some(true) && fields.state == PackageState::Absent {
+        refuse(Diagnostic::error(node.span, "`hold` cannot be combined with `state: absent`"));
+    }
+    for pattern in &fields.exclude {
+        if !is_pattern(pattern) {
+            refuse(Diagnostic::error(pattern.span, format!("`{}` is not the name of a package", **pattern)));
+        } else if fields.state == PackageState::Absent {
+            refuse(Diagnostic::error(pattern.span, "`exclude` cannot be combined with `state: absent`"));
+        } else if let Some(name) = fields.names.iter().find(|name| matches_pattern(name, pattern)) {
+            let diagnostic =
+                Diagnostic::error(pattern.span, format!("`{}` excludes `{}`", **pattern, **name));
+            refuse(diagnostic.help("use a narrower pattern in `exclude`"));
+        }
+    }
+    good.then(|| -> Arc<dyn Resource> {
+        Arc::new(Task {
+            names: fields.names.into_iter().map(|name| name.value).collect(),
+            state: fields.state,
+            version: fields.version.map(|version| version.value),
+            hold: fields.hold,
+            exclude: fields.exclude.into_iter().map(|pattern| pattern.value).collect(),
+        })
+    })
+}
+
+/// One stanza of `apt_preferences(5)` that holds for one transaction.
+pub(in crate::resources) struct Pin<'a> {
+    /// Names with `*`, separated by blanks.
+    pub names: &'a str,
+    /// `release *`, `version 535.*`.
+    pub to: String,
+    /// -1: never; 1001: even as a downgrade.
+    pub priority: i32,
+}
+
+impl<'a> Pin<'a> {
+    pub(in crate::resources) fn never(names: &'a str) -> Self {
+        Self { names, to: "release *".to_owned(), priority: -1 }
+    }
+}
+
+/// Text for apt.sh; empty without pins.
+pub(in crate::resources) fn preferences(pins: &[Pin<'_>]) -> String {
+    let stanza =
+        |pin: &Pin<'_>| format!("Package: {}\nPin: {}\nPin-Priority: {}\n", pin.names, pin.to, pin.priority);
+    pins.iter().map(stanza).collect::<Vec<_>>().join("\n")
+}
+
+/// A package with what is to be done about it.
+struct Due<'a> {
+    name: &'a str,
+    package: &'a Package,
+}
+
+impl Due<'_> {
+    /// `+ perftest 4.5`, `~ perftest 4.4 -> 4.5`.
+    fn line(&self, after: Option<&str>) -> String {
+        let name = self.name;
+        match (self.package.installed.as_deref(), after) {
+            (None, None) => format!("+ {name}"),
+            (None, Some(after)) => format!("+ {name} {after}"),
+            (Some(before), None) => format!("~ {name} {before}"),
+            (Some(before), Some(after)) => format!("~ {name} {before} -> {after}"),
+        }
+    }
+}
+
+impl Task {
+    fn query(&self, name: &str) -> PackageQuery {
+        PackageQuery {
+            name: name.to_owned(),
+            version: self.version.clone(),
+            latest: self.state == PackageState::Latest,
+        }
+    }
+
+    fn package<'a>(&self, facts: &'a Facts, name: &str) -> Result<&'a Package, Unplannable> {
+        let object = Object::Package(name.to_owned());
+        let package = known::answer(facts, &self.query(name), &object)?;
+        Ok(package)
+    }
+
+    fn is_due(&self, package: &Package) -> bool {
+        let candidate = || package.repository.as_ref().and_then(|repository| repository.candidate.as_deref());
+        match (&package.installed, &self.version) {
+            (None, _) => true,
+            _ if package.broken => true,
+            (Some(_), Some(version)) => !package.has_version(version),
+            (Some(installed), None) => {
+                self.state == PackageState::Latest
+                    && candidate().is_some_and(|candidate| candidate != installed)
+            }
+        }
+    }
+
+    /// The version that will be there, as far as the repositories were asked.
+    fn after(&self, package: &Package) -> Option<String> {
+        let repository = package.repository.as_ref();
+        match &self.version {
+            Some(version) => repository
+                .and_then(|offer| {
+                    offer.versions.iter().find(|offered| version_matches(offered, version)).cloned()
+                })
+                .or_else(|| Some(version.clone())),
+            None => repository.and_then(|offer| offer.candidate.clone()),
+        }
+    }
+
+    /// Whether the lists must be updated before this package can be installed from them.
+    fn lists_lack(&self, package: &Package) -> bool {
+        let Some(offer) = &package.repository else { return false };
+        let offered = match &self.version {
+            Some(version) => offer.versions.iter().any(|offered| version_matches(offered, version)),
+            None => offer.candidate.is_some(),
+        };
+        offer.stale || !offered
+    }
+
+    fn change(&self, manager: &Packages, action: &'static str, names: &[String]) -> Change {
+        let script = if manager.manager == "apt" {
+            let pins: Vec<Pin<'_>> = self.exclude.iter().map(|pattern| Pin::never(pattern)).collect();
+            Script::new(crate::shell!("resources/apt.sh"))
+                .named("action", action)
+                .named("preferences", preferences(&pins))
+        } else {
+            let exclude = self.exclude.join(" ");
+            Script::new(crate::shell!("resources/dnf.sh"))
+                .named("tool", manager.manager.as_str())
+                .named("action", action)
+                .named("excluded", exclude)
+        };
+        Change {
+            object: Object::Package(self.names.first().cloned().unwrap_or_default()),
+            summary: String::new(),
+            detail: Detail::Attributes(Vec::new()),
+            script: script.list("word", names.iter().map(String::as_str)),
+            upload: None,
+            disruption: Disruption::None,
+        }
+    }
+
+    fn install(&self, manager: &Packages, due: &[Due<'_>]) -> Change {
+        let apt = manager.manager == "apt";
+        let separator = if apt { '=' } else { '-' };
+        let names: Vec<String> = due
+            .iter()
+            .map(|due| match &self.version {
+                Some(version) => format!("{}{separator}{version}", due.name),
+                None => due.name.to_owned(),
+            })
+            .collect();
+        let action = match (&self.version, self.state) {
+            (Some(_), _) => "pin",
+            (None, PackageState::Latest) if !apt => "latest",
+            (None, _) => "install",
+        };
+        let lines: Vec<String> = due.iter().map(|due| due.line(self.after(due.package).as_deref())).collect();
+        let attributes = due
+            .iter()
+            .map(|due| {
+                let after = self.after(due.package).unwrap_or_else(|| "installed".to_owned());
+                Attribute::new(due.name, due.package.installed.as_deref(), Some(&after))
+            })
+            .collect();
+        Change {
+            summary: lines.join(", "),
+            detail: Detail::Attributes(attributes),
+            ..self.change(manager, action, &names)
+        }
+    }
+
+    fn remove(&self, manager: &Packages, due: &[Due<'_>]) -> Change {
+        let names: Vec<String> = due.iter().map(|due| due.name.to_owned()).collect();
+        let attributes =
+            due.iter().map(|due| Attribute::new(due.name, due.package.installed.as_deref(), None)).collect();
+        Change {
+            summary: names.iter().map(|name| format!("- {name}")).collect::<Vec<_>>().join(", "),
+            detail: Detail::Attributes(attributes),
+            ..self.change(manager, "remove", &names)
+        }
+    }
+
+    /// Two families of one thing on a host are a defect, and only a person can say which one goes.
+    fn refuse_excluded(&self, facts: &Facts) -> Result<(), Unplannable> {
+        for pattern in &self.exclude {
+            let object = Object::Package(pattern.clone());
+            let query = InstalledQuery(pattern.clone());
+            let found = known::answer(facts, &query, &object)?;
+            let names: Vec<&str> = found.iter().map(|package| package.name.as_str()).collect();
+            if !names.is_empty() {
+                return Err(Unplannable::Failed(format!(
+                    "{} is installed, but this task excludes it: remove it first, with `package: {{ names: [{}], state: absent }}`",
+                    names.join(", "),
+                    names.join(", "),
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    fn holding(&self, manager: &Packages, all: &[Due<'_>]) -> Result<Option<Change>, Unplannable> {
+        let Some(hold) = self.hold else { return Ok(None) };
+        let names: Vec<String> =
+            all.iter().filter(|due| due.package.held != hold).map(|due| due.name.to_owned()).collect();
+        let Some(first) = names.first() else { return Ok(None) };
+        if !manager.can_hold {
+            return Err(Unplannable::Missing(
+                Object::Package("python3-dnf-plugin-versionlock".to_owned()),
+                format!("{first} cannot be held: install the versionlock plugin of {}", manager.manager),
+            ));
+        }
+        let word = |held: bool| if held { "held" } else { "not held" };
+        let attributes =
+            names.iter().map(|name| Attribute::new(name, Some(word(!hold)), Some(word(hold)))).collect();
+        Ok(Some(Change {
+            summary: format!("~ {} ({})", names.join(", "), word(hold)),
+            detail: Detail::Attributes(attributes),
+            ..self.change(manager, if hold { "hold" } else { "unhold" }, &names)
+        }))
+    }
+}
+
+impl Resource for Task {
+    fn queries(&self) -> Vec<Query> {
+        let names = self.names.iter().map(|name| self.query(name).into());
+        let excluded = self.exclude.iter().map(|pattern| InstalledQuery(pattern.clone()).into());
+        std::iter::once(PackagesQuery.into()).chain(names).chain(excluded).collect()
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let object = Object::Package(self.names.first().cloned().unwrap_or_default());
+        let manager = known::answer(facts, &PackagesQuery, &object)?;
+        let all = self
+            .names
+            .iter()
+            .map(|name| Ok(Due { name, package: self.package(facts, name)? }))
+            .collect::<Result<Vec<_>, Unplannable>>()?;
+        self.refuse_excluded(facts)?;
+        let absent = self.state == PackageState::Absent;
+        let due: Vec<Due<'_>> = all
+            .iter()
+            .filter(|due| if absent { due.package.installed.is_some() } else { self.is_due(due.package) })
+            .map(|due| Due { name: due.name, package: due.package })
+            .collect();
+        let mut changes = Vec::new();
+        if !due.is_empty() && manager.manager == "rpm" {
+            return Err(Unplannable::Unknown(object, "neither dnf nor yum is installed".to_owned()));
+        }
+        // Nothing can be done before a cut transaction is finished.
+        let broken = manager.interrupted || due.iter().any(|due| due.package.broken);
+        if broken && manager.manager == "apt" && !due.is_empty() {
+            changes.push(Change {
+                summary: "~ dpkg (finish the interrupted transaction)".to_owned(),
+                detail: Detail::Command("dpkg --configure -a".to_owned()),
+                ..self.change(manager, "configure", &[])
+            });
+        }
+        if absent {
+            if !due.is_empty() {
+                changes.push(self.remove(manager, &due));
+            }
+            return Ok(changes);
+        }
+        if !due.is_empty() {
+            if manager.manager == "apt" && due.iter().any(|due| self.lists_lack(due.package)) {
+                changes.push(Change {
+                    summary: "~ package lists (update)".to_owned(),
+                    detail: Detail::Command("apt-get update".to_owned()),
+                    ..self.change(manager, "update", &[])
+                });
+            }
+            changes.push(self.install(manager, &due));
+        }
+        changes.extend(self.holding(manager, &all)?);
+        Ok(changes)
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::Everything
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        let presence = if self.state == PackageState::Absent { "absent" } else { "present" };
+        let latest = (self.state == PackageState::Latest).then(|| "latest".to_owned());
+        let hold = |hold: bool| if hold { "held" } else { "not held" }.to_owned();
+        let attributes = [("version", self.version.clone().or(latest)), ("hold", self.hold.map(hold))];
+        let names = self.names.iter();
+        names.flat_map(|name| claims(Object::Package, name, presence, attributes.clone())).collect()
+    }
+
+    fn leave(&self) -> bool {
+        true
+    }
+}

@@ -1,0 +1,79 @@
+//! What every resource answers.
+
+use std::fmt;
+use std::time::Duration;
+
+use super::change::Planned;
+use super::shared::login::{self, LoginEffect};
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::transport::Script;
+
+/// A thing that hosts give to each other.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Spread {
+    /// What it is, by place and content: the same on all hosts that have it.
+    pub key: String,
+    /// Hosts that had it when they were gathered.
+    pub holders: Vec<String>,
+    /// Gets it from another host, whose name becomes the last parameter.
+    pub pull: Script,
+}
+
+/// A resource with all its fields known.
+pub trait Resource: fmt::Debug + Send + Sync {
+    /// What must be known.
+    fn queries(&self) -> Vec<Query>;
+
+    /// What must be done; empty when all is as it should be. Pure.
+    ///
+    /// # Errors
+    /// When the facts do not allow a plan.
+    fn plan(&self, facts: &Facts) -> Planned;
+
+    /// What its changes may touch.
+    fn touches(&self) -> Touches;
+
+    /// The things it owns, each with what it wants of them, for finding two tasks at odds.
+    fn manages(&self) -> Vec<(Object, String)>;
+
+    /// How long its effect may take to show after the change (link up, clock sync).
+    fn settle(&self) -> Option<Duration> {
+        None
+    }
+
+    /// Whether a second plan can prove it (a bare `command` cannot: its outcome is `ran`).
+    fn provable(&self) -> bool {
+        true
+    }
+
+    /// The answer that `register` makes known to later tasks; `None` until it was asked.
+    fn registered(&self, facts: &Facts) -> Option<serde_json::Value> {
+        let _ = facts;
+        None
+    }
+
+    /// Why the host must be rebooted before all that is wanted is in force: true now, or once the
+    /// changes are made. `None` when no reboot is needed. A `reboot` task that comes later is due
+    /// while any task says so, and the reason must be gone afterwards. Pure.
+    fn reboot(&self, facts: &Facts) -> Option<String> {
+        let _ = facts;
+        None
+    }
+
+    /// What its changes mean for logins: by default what the paths, units and users that it touches
+    /// are known to mean. Pure.
+    fn login(&self, facts: &Facts) -> LoginEffect {
+        login::of_touches(&self.touches(), facts)
+    }
+
+    /// How hosts that have it give it to others; `None` where each host gets it by itself.
+    fn spread(&self, facts: &Facts) -> Option<Spread> {
+        let _ = facts;
+        None
+    }
+
+    /// Whether ending it half-way breaks the host (package managers): left running at a deadline.
+    fn leave(&self) -> bool {
+        false
+    }
+}

@@ -1,0 +1,483 @@
+//! A regular file with content, mode and owner: the common part of `file`, `template`, `copy`,
+//! `line` and what other resources write.
+
+use std::sync::Arc;
+
+use crate::config::{Diagnostic, Diagnostics, Sp};
+use crate::facts::file::{Attributes, Content, ContentQuery, FileKind, PathQuery, SecretQuery, TEXT_LIMIT};
+use crate::facts::{Facts, Object, Query, Touches};
+use crate::placeholder;
+use crate::resources::files::directory::Directory;
+use crate::resources::shared::known;
+use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal, claims, ownership, sha256};
+use crate::resources::{
+    Attribute, Change, Context, Detail, Disruption, Local, Planned, Resource, Unplannable,
+};
+use crate::transport::{Arg, Script};
+use camino::Utf8PathBuf;
+
+/// Files from this size on keep a stamp on the host.
+const STAMP_SIZE: u64 = 16 << 20;
+
+/// What a file shall hold.
+#[derive(Debug, Clone)]
+pub(in crate::resources) enum Want {
+    /// Whatever it holds.
+    Anything,
+    /// Text; may hold placeholders of secrets.
+    Text(String),
+    /// Bytes.
+    Bytes(Arc<[u8]>),
+    /// A file of this machine that is streamed.
+    Large { path: Utf8PathBuf, size: u64, sha256: String },
+    /// A file that the host fetches.
+    Remote { url: String, sha256: String },
+}
+
+/// A regular file as it shall be.
+#[derive(Debug, Clone)]
+pub(in crate::resources) struct RegularFile {
+    pub(in crate::resources) path: HostPath,
+    pub(in crate::resources) want: Want,
+    pub(in crate::resources) mode: Option<FileMode>,
+    pub(in crate::resources) owner: Option<Principal>,
+    pub(in crate::resources) group: Option<Principal>,
+}
+
+impl Want {
+    fn secret(&self) -> Option<&str> {
+        match self {
+            Self::Text(text) if placeholder::is_in(text) => Some(text),
+            Self::Anything | Self::Text(_) | Self::Bytes(_) | Self::Large { .. } | Self::Remote { .. } => {
+                None
+            }
+        }
+    }
+
+    fn digest(&self) -> Option<String> {
+        match self {
+            Self::Anything => None,
+            // With names of secrets in the place of values: only for telling two tasks apart.
+            Self::Text(text) => Some(sha256(placeholder::lasting(text).as_bytes())),
+            Self::Bytes(bytes) => Some(sha256(bytes)),
+            Self::Large { sha256, .. } | Self::Remote { sha256, .. } => Some(sha256.clone()),
+        }
+    }
+
+    /// The text as a diff shows it.
+    fn shown(&self) -> Option<String> {
+        let bytes: &[u8] = match self {
+            Self::Text(text) if !placeholder::is_in(text) => text.as_bytes(),
+            Self::Bytes(bytes) => bytes,
+            Self::Anything | Self::Text(_) | Self::Large { .. } | Self::Remote { .. } => return None,
+        };
+        std::str::from_utf8(bytes)
+            .ok()
+            .filter(|text| text.len() <= TEXT_LIMIT && !text.contains('\0'))
+            .map(str::to_owned)
+    }
+}
+
+impl Resource for RegularFile {
+    fn queries(&self) -> Vec<Query> {
+        let mut queries =
+            vec![PathQuery(self.path.0.clone()).into(), PathQuery(self.path.parent().to_owned()).into()];
+        queries.extend(self.secret_query().map(Query::from));
+        queries.extend(self.content_query().map(Query::from));
+        queries
+    }
+
+    fn plan(&self, facts: &Facts) -> Planned {
+        let Some(found) = known::path(facts, &self.path.0)? else {
+            return self.create(facts).map(|change| vec![change]);
+        };
+        self.refuse_other(found)?;
+        let (same, before) = self.compare(facts)?;
+        let attributes = attribute_changes(found, self.mode(), self.owner.as_ref(), self.group.as_ref());
+        if same {
+            return Ok(attributes_change(
+                &self.path.0,
+                found,
+                self.mode(),
+                self.owner.as_ref(),
+                self.group.as_ref(),
+            )
+            .into_iter()
+            .collect());
+        }
+        let mut parts = vec!["content".to_owned()];
+        parts.extend(attributes.iter().map(describe));
+        let shown = self.want.shown();
+        let detail = match (&before, &shown) {
+            (Some(_), Some(_)) => Detail::Text { before, after: shown },
+            _ => Detail::Text { before: None, after: None },
+        };
+        let mode = self.mode().unwrap_or(FileMode(found.mode));
+        let owner = self.owner.clone().unwrap_or_else(|| Principal(found.uid.to_string()));
+        let group = self.group.clone().unwrap_or_else(|| Principal(found.gid.to_string()));
+        Ok(vec![Change {
+            summary: format!("~ {} ({})", self.path.0, parts.join(", ")),
+            detail,
+            ..self.write(mode, &ownership(Some(&owner), Some(&group)))
+        }])
+    }
+
+    fn touches(&self) -> Touches {
+        Touches::one(self.object())
+    }
+
+    fn manages(&self) -> Vec<(Object, String)> {
+        let digest = |digest: String| digest.chars().take(12).collect();
+        claims(
+            Object::Path,
+            &self.path.0,
+            "a file",
+            [
+                ("content", self.want.digest().map(digest)),
+                ("mode", self.mode().map(|mode| mode.to_string())),
+                ("owner", self.owner.as_ref().map(|owner| owner.0.clone())),
+                ("group", self.group.as_ref().map(|group| group.0.clone())),
+            ],
+        )
+    }
+}
+
+impl RegularFile {
+    /// The wanted mode; a file that holds a secret is its owner's alone unless its task says otherwise.
+    fn mode(&self) -> Option<FileMode> {
+        self.mode.or_else(|| self.want.secret().map(|_| FileMode(0o600)))
+    }
+
+    /// A file of ours in a directory for such files: everyone may read it.
+    pub(in crate::resources) fn drop_in(path: String, text: String) -> Self {
+        Self {
+            path: HostPath(path),
+            want: Want::Text(text),
+            mode: Some(FileMode(0o644)),
+            owner: None,
+            group: None,
+        }
+    }
+
+    /// Like [`plan`](Self::plan); a directory that is not there is made.
+    pub(in crate::resources) fn plan_with_directory(&self, facts: &Facts) -> Planned {
+        let parent = self.path.parent();
+        if known::path(facts, parent)?.is_some() {
+            return self.plan(facts);
+        }
+        let directory = Directory {
+            path: HostPath(parent.to_owned()),
+            mode: None,
+            owner: None,
+            group: None,
+            state: Presence::Present,
+        };
+        let mut changes = directory.plan(facts)?;
+        changes.push(self.create_in_new_directory(facts)?);
+        Ok(changes)
+    }
+
+    /// What is due when the file shall be there or shall not.
+    pub(in crate::resources) fn plan_state(&self, state: Presence, facts: &Facts) -> Planned {
+        match state {
+            Presence::Present => self.plan_with_directory(facts),
+            Presence::Absent => {
+                let path = self.path.as_str();
+                Ok(known::path(facts, path)?.map(|_| removal(path, None)).into_iter().collect())
+            }
+        }
+    }
+
+    /// What is claimed when the file shall be there or shall not.
+    pub(in crate::resources) fn manages_state(&self, state: Presence) -> Vec<(Object, String)> {
+        match state {
+            Presence::Present => self.manages(),
+            Presence::Absent => vec![(self.object(), "absent".to_owned())],
+        }
+    }
+
+    fn object(&self) -> Object {
+        Object::Path(self.path.0.clone())
+    }
+
+    fn secret_query(&self) -> Option<SecretQuery> {
+        let text = self.want.secret()?.to_owned();
+        Some(SecretQuery { path: self.path.0.clone(), text })
+    }
+
+    pub(in crate::resources) fn content_query(&self) -> Option<ContentQuery> {
+        if self.want.secret().is_some() {
+            return None;
+        }
+        let path = self.path.0.clone();
+        let stamp = match self.want {
+            Want::Large { size, .. } => size > STAMP_SIZE,
+            // Nobody said how large it is.
+            Want::Remote { .. } => true,
+            Want::Anything | Want::Text(_) | Want::Bytes(_) => false,
+        };
+        let text = self.want.shown().is_some();
+        Some(ContentQuery { path, wanted: Some(self.want.digest()?), text, stamp })
+    }
+
+    /// Whether the content is the wanted one, and the old text when it may be shown.
+    fn compare(&self, facts: &Facts) -> Result<(bool, Option<String>), Unplannable> {
+        if let Some(query) = self.secret_query() {
+            return Ok((*known::answer(facts, &query, &self.object())?, None));
+        }
+        let Some(query) = self.content_query() else { return Ok((true, None)) };
+        let found = known::content(facts, &query)?;
+        let same = found.map(|content| content.sha256.as_str()) == self.want.digest().as_deref();
+        Ok((same, found.and_then(|content| content.text.clone())))
+    }
+
+    fn refuse_other(&self, found: &Attributes) -> Result<(), Unplannable> {
+        let path = &self.path.0;
+        match found.kind {
+            FileKind::File => Ok(()),
+            FileKind::Symlink => {
+                let target = found.target.as_deref().unwrap_or("another place");
+                Err(Unplannable::Failed(format!(
+                    "{path} is a symbolic link to {target}: name that file, or remove the link first"
+                )))
+            }
+            FileKind::Directory | FileKind::Other => Err(Unplannable::Failed(format!(
+                "{path} is {}, not a regular file: move it away first",
+                found.kind.as_str()
+            ))),
+        }
+    }
+
+    fn create(&self, facts: &Facts) -> Result<Change, Unplannable> {
+        if matches!(self.want, Want::Anything) {
+            return Err(Unplannable::Missing(
+                self.object(),
+                format!("{} does not exist, and the task has neither `content` nor `src`", self.path.0),
+            ));
+        }
+        known::parent(facts, self.path.parent())?;
+        Ok(self.write_new())
+    }
+
+    fn write_new(&self) -> Change {
+        self.write(
+            self.mode().unwrap_or(FileMode(0o644)),
+            &ownership(self.owner.as_ref(), self.group.as_ref()),
+        )
+    }
+
+    /// Like [`plan`](Self::plan) where the directory is made by an earlier change of the same plan.
+    pub(in crate::resources) fn create_in_new_directory(&self, facts: &Facts) -> Result<Change, Unplannable> {
+        match known::path(facts, &self.path.0)? {
+            None => Ok(self.write_new()),
+            Some(_) => Err(Unplannable::Failed(format!("{} exists but its directory does not", self.path.0))),
+        }
+    }
+
+    /// The change that writes it, told as a new file.
+    fn write(&self, mode: FileMode, ownership: &str) -> Change {
+        let mut script = Script::new(crate::shell!(
+            "resources/reach.sh",
+            "resources/after.sh",
+            "resources/put.sh",
+            "resources/write.sh"
+        ))
+        .named("path", self.path.0.as_str())
+        .named("mode", mode.to_string())
+        .named("ownership", ownership);
+        let mut upload = None;
+        match &self.want {
+            Want::Anything => script = script.named("digest", "").named("content", Arg::Bytes(Vec::new())),
+            Want::Text(text) => {
+                script = script.named("digest", "").named("content", Arg::Packed(text.clone()));
+            }
+            Want::Bytes(bytes) => {
+                script = script.named("digest", "").named("content", Arg::Bytes(bytes.to_vec()));
+            }
+            // The transport adds the path of the copy as the last parameter.
+            Want::Large { path, sha256, .. } => {
+                script = script.named("digest", sha256.as_str());
+                upload = Some(path.clone());
+            }
+            Want::Remote { url, sha256 } => {
+                script.text = crate::shell!(
+                    "resources/reach.sh",
+                    "resources/after.sh",
+                    "resources/put.sh",
+                    "resources/get.sh",
+                    "resources/fetch.sh",
+                    "resources/download.sh"
+                )
+                .into();
+                script = script.named("digest", sha256.as_str()).named("url", url.as_str());
+            }
+        }
+        Change {
+            object: self.object(),
+            summary: format!("+ {}", self.path.0),
+            detail: Detail::Text { before: None, after: self.want.shown() },
+            script,
+            upload,
+            disruption: Disruption::None,
+        }
+    }
+}
+
+/// What a file of this machine makes of its copy; `None` for a tree.
+pub(in crate::resources) fn want_of(local: Local) -> Option<Want> {
+    match local {
+        Local::Bytes(bytes) => Some(Want::Bytes(bytes)),
+        Local::Large { path, size, sha256 } => Some(Want::Large { path, size, sha256 }),
+        Local::Tree(_) => None,
+    }
+}
+
+/// Reads `src` where one file is meant.
+pub(in crate::resources) fn local_want(
+    src: &Sp<String>,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<Want> {
+    let refusal = match context.local(src) {
+        Ok(local) => match want_of(local) {
+            Some(want) => return Some(want),
+            None => Diagnostic::error(src.span, format!("`{}` is a directory", **src))
+                .help("use `copy` for a directory tree"),
+        },
+        Err(message) => Diagnostic::error(src.span, message),
+    };
+    diagnostics.push(refusal);
+    None
+}
+
+/// What differs in mode and owner.
+pub(in crate::resources) fn attribute_changes(
+    found: &Attributes,
+    mode: Option<FileMode>,
+    owner: Option<&Principal>,
+    group: Option<&Principal>,
+) -> Vec<Attribute> {
+    let mut changes = Vec::new();
+    if let Some(mode) = mode.filter(|mode| mode.0 != found.mode) {
+        let before = FileMode(found.mode).to_string();
+        changes.push(Attribute::new("mode", Some(&before), Some(&mode.to_string())));
+    }
+    if let Some(owner) = owner.filter(|owner| !owner.is(&found.owner, found.uid)) {
+        changes.push(Attribute::new("owner", Some(&named(&found.owner, found.uid)), Some(&owner.0)));
+    }
+    if let Some(group) = group.filter(|group| !group.is(&found.group, found.gid)) {
+        changes.push(Attribute::new("group", Some(&named(&found.group, found.gid)), Some(&group.0)));
+    }
+    changes
+}
+
+/// `stat` says `UNKNOWN` where a number has no name.
+fn named(name: &str, number: u32) -> String {
+    if name == "UNKNOWN" { number.to_string() } else { name.to_owned() }
+}
+
+/// `mode 0600 -> 0644`.
+pub(in crate::resources) fn describe(attribute: &Attribute) -> String {
+    let text = |value: &Option<String>| value.clone().unwrap_or_else(|| "none".to_owned());
+    format!("{} {} -> {}", attribute.name, text(&attribute.before), text(&attribute.after))
+}
+
+/// The change that only sets mode and owner, when one is due.
+pub(in crate::resources) fn attributes_change(
+    path: &str,
+    found: &Attributes,
+    mode: Option<FileMode>,
+    owner: Option<&Principal>,
+    group: Option<&Principal>,
+) -> Option<Change> {
+    let changes = attribute_changes(found, mode, owner, group);
+    if changes.is_empty() {
+        return None;
+    }
+    let owners = changes.iter().any(|change| change.name != "mode");
+    // A change of owner drops setuid and setgid, so the mode is set again.
+    let mode = mode.unwrap_or(FileMode(found.mode));
+    Some(Change {
+        object: Object::Path(path.to_owned()),
+        summary: format!("~ {path} ({})", changes.iter().map(describe).collect::<Vec<_>>().join(", ")),
+        script: Script::new(crate::shell!("resources/reach.sh", "resources/attributes.sh"))
+            .named("path", path)
+            .named("mode", mode.to_string())
+            .named("ownership", if owners { ownership(owner, group) } else { String::new() })
+            .named("owner", owner.map_or_else(|| found.uid.to_string(), |owner| owner.0.clone())),
+        detail: Detail::Attributes(changes),
+        upload: None,
+        disruption: Disruption::None,
+    })
+}
+
+/// The change that takes a file or a link away.
+pub(in crate::resources) fn removal(path: &str, before: Option<String>) -> Change {
+    Change {
+        object: Object::Path(path.to_owned()),
+        summary: format!("- {path}"),
+        detail: Detail::Text { before, after: None },
+        script: Script::new(crate::shell!("resources/reach.sh", "resources/after.sh", "resources/remove.sh"))
+            .named("path", path),
+        upload: None,
+        disruption: Disruption::None,
+    }
+}
+
+/// The question behind [`edit`].
+pub(in crate::resources) fn text_query(path: &HostPath) -> ContentQuery {
+    ContentQuery { path: path.0.clone(), wanted: None, text: true, stamp: false }
+}
+
+/// Edits a text file that is there and has at most 64 KiB. Asks [`text_query`] and the path.
+pub(in crate::resources) fn edit(
+    path: &HostPath,
+    facts: &Facts,
+    edited: impl FnOnce(&str) -> String,
+) -> Planned {
+    if known::path(facts, path.as_str())?.is_none() {
+        return Err(Unplannable::Missing(
+            Object::Path(path.0.clone()),
+            format!("{} does not exist", path.as_str()),
+        ));
+    }
+    let content = known::content(facts, &text_query(path))?.cloned();
+    let after = match content.as_ref().and_then(|content| content.text.as_deref()) {
+        Some(text) => edited(text),
+        None if content.is_none() => String::new(),
+        None => {
+            return Err(Unplannable::Failed(format!(
+                "{} is not UTF-8 text or is larger than 64 KiB: use `template` or `file`",
+                path.as_str()
+            )));
+        }
+    };
+    let file =
+        RegularFile { path: path.clone(), want: Want::Text(after), mode: None, owner: None, group: None };
+    file.plan(&fetched(&file, facts, content.as_ref()))
+}
+
+/// The questions behind [`plan_computed`].
+pub(in crate::resources) fn computed_queries(path: &HostPath) -> Vec<Query> {
+    vec![
+        PathQuery(path.0.clone()).into(),
+        PathQuery(path.parent().to_owned()).into(),
+        text_query(path).into(),
+    ]
+}
+
+/// Plans a file whose content was worked out from facts: what is there was fetched by
+/// [`computed_queries`], because its digest could not be asked for.
+pub(in crate::resources) fn plan_computed(file: &RegularFile, facts: &Facts) -> Planned {
+    let content = known::content(facts, &text_query(&file.path))?;
+    file.plan_with_directory(&fetched(file, facts, content))
+}
+
+/// Facts in which what was fetched of a file answers what the file asks.
+fn fetched(file: &RegularFile, facts: &Facts, content: Option<&Content>) -> Facts {
+    let mut facts = facts.clone();
+    if let Some(query) = file.content_query() {
+        facts.put(query, content.cloned());
+    }
+    facts
+}

@@ -1,0 +1,7 @@
+//! What several resources are made of.
+
+pub(in crate::resources) mod content;
+pub(in crate::resources) mod known;
+pub mod login;
+pub mod roster;
+pub mod value;

@@ -1,0 +1,47 @@
+# What keeps the NVIDIA driver as it is, replaces it or stands on it: peer memory, upgrades, the fabric manager, the
+# CUDA toolkit, DKMS. Nothing is loaded and nvidia-smi is not asked.
+begin peermem
+[ ! -d /sys/module/nv_peer_mem ] || printf 'nv_peer_mem=1\n'
+if [ -d /sys/module/nvidia_peermem ]; then
+    printf 'peermem=1\n'
+    value peermem_version /sys/module/nvidia_peermem/version
+fi
+for client in nv_mem nv_mem_nc; do
+    value client "/sys/kernel/mm/memory_peers/$client/version"
+done
+finish 0
+present=''
+[ ! -d /sys/module/nvidia ] || present=1
+for file in /sys/bus/pci/devices/*/vendor; do
+    vendor=''
+    { read -r vendor <"$file"; } 2>/dev/null || continue
+    [ "$vendor" != 0x10de ] || present=1
+done
+[ -n "$present" ] || exit 0
+begin upgrades
+[ ! -x /usr/bin/unattended-upgrade ] || printf 'unattended=1\n'
+for file in /etc/apt/apt.conf.d/*; do
+    [ -r "$file" ] || continue
+    grep -E 'APT::Periodic::Unattended-Upgrade|Package-Blacklist|^[[:space:]]*"' "$file" 2>/dev/null |
+        while IFS= read -r line; do
+            printf 'line=%s\n' "$line"
+        done
+done
+for unit in apt-daily-upgrade.timer unattended-upgrades.service; do
+    [ "$(readlink "/etc/systemd/system/$unit")" != /dev/null ] || printf 'masked=%s\n' "$unit"
+done
+[ ! -e /etc/systemd/system/timers.target.wants/dnf-automatic.timer ] || printf 'dnf_automatic=1\n'
+finish 0
+switch=''
+for device in /sys/bus/pci/devices/*; do
+    vendor='' class=''
+    { read -r vendor <"$device/vendor" && read -r class <"$device/class"; } 2>/dev/null || continue
+    case $vendor$class in 0x10de0x0680*) switch=1 ;; esac
+done
+if [ -n "$switch" ] || command -v nv-fabricmanager >/dev/null 2>&1; then
+    ask 5 nv-fabricmanager -v
+    ask 5 systemctl is-active nvidia-fabricmanager
+fi
+[ ! -x /usr/local/cuda/bin/nvcc ] || ask 10 /usr/local/cuda/bin/nvcc --version
+[ ! -d /var/lib/dkms ] || ask 8 dkms status
+:

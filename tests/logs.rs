@@ -1,0 +1,113 @@
+//! What the program says of itself: on stderr with `-v`, and in the log of each run.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start the program")]
+
+use std::fs::{self, Permissions};
+use std::os::unix::fs::PermissionsExt as _;
+use std::path::PathBuf;
+use std::process::{Command, Output};
+
+const SECRET: &str = "p01son-w1th-'quote";
+
+/// A host with one task that prints a secret and fails, and a directory of programs that go first.
+struct Site(tempfile::TempDir);
+
+impl Site {
+    fn new(transport: &str) -> Self {
+        let site = Self(tempfile::tempdir().unwrap());
+        let inventory = format!(
+            "cluster: c\ntransport: {transport}\nssh: {{ known_hosts: ./known_hosts }}\nplaybooks: [./p.yaml]\nsecrets: {{ token: {{ env: TOKEN }} }}\nhosts: {{ a: {{ address: 127.0.0.1 }} }}\n"
+        );
+        let task = r#"command: { script: "echo the disk is on fire; echo $TOKEN >&2; exit 3", env: { TOKEN: "{{ secrets.token }}" } }"#;
+        fs::write(site.path("site.yaml"), inventory).unwrap();
+        fs::write(site.path("p.yaml"), format!("name: P\ntasks:\n- name: fails\n  {task}\n")).unwrap();
+        fs::write(site.path("known_hosts"), "").unwrap();
+        fs::create_dir(site.path("bin")).unwrap();
+        site
+    }
+
+    fn path(&self, name: &str) -> PathBuf {
+        self.0.path().join(name)
+    }
+
+    fn run(&self, arguments: &str, rust_log: &str) -> Output {
+        let path = format!("{}:{}", self.path("bin").display(), std::env::var("PATH").unwrap());
+        Command::new(env!("CARGO_BIN_EXE_provision"))
+            .args(arguments.split_whitespace())
+            .env("PATH", path)
+            .env("HOME", self.path("home"))
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("TOKEN", SECRET)
+            .env("RUST_LOG", rust_log)
+            .current_dir(self.0.path())
+            .output()
+            .unwrap()
+    }
+
+    /// The log that a failed run names.
+    fn log(failed: &Output) -> String {
+        let said = text(&failed.stderr);
+        let mut words = said.split_whitespace().skip_while(|word| *word != "log:").skip(1);
+        let text =
+            fs::read_to_string(words.next().unwrap_or_else(|| panic!("no log is named: {said}"))).unwrap();
+        hides(&text);
+        text
+    }
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8_lossy(bytes).into_owned()
+}
+
+fn hides(text: &str) {
+    assert!(!text.contains("p01son") && !text.contains("provision-secret"), "{text}");
+}
+
+#[test]
+fn the_log_of_a_failed_task_leads_to_the_cause() {
+    let site = Site::new("local");
+    let failed = site.run("apply site.yaml --yes", "");
+    assert_eq!(failed.status.code(), Some(5));
+    let log = Site::log(&failed);
+    for part in ["a stage 1 ./p.yaml/fails exec what=task", "failed: (secret token)", "the disk is on fire"] {
+        assert!(log.contains(part), "no `{part}` in {log}");
+    }
+    // Neither what is run nor what it is given.
+    assert!(!log.contains("echo"), "{log}");
+}
+
+#[test]
+fn the_log_of_a_failed_login_leads_to_the_cause() {
+    let site = Site::new("ssh");
+    // A banner of a server, or a ProxyCommand, may say anything.
+    let ssh = "#!/bin/sh\ncase \" $* \" in *' -G '*) exit 0 ;; esac\necho \"first line with $TOKEN\" >&2\necho 'the last line' >&2\nexit 255\n";
+    fs::write(site.path("bin/ssh"), ssh).unwrap();
+    fs::set_permissions(site.path("bin/ssh"), Permissions::from_mode(0o755)).unwrap();
+    let failed = site.run("apply site.yaml --yes", "");
+    assert_eq!(failed.status.code(), Some(4), "{}", text(&failed.stderr));
+    let log = Site::log(&failed);
+    assert!(
+        log.contains("stderr said: first line with (secret token)\n") && log.contains("the last line"),
+        "{log}"
+    );
+    assert!(log.contains("a stage 1 login took="), "{log}");
+}
+
+#[test]
+fn each_v_says_more_and_only_on_stderr() {
+    let site = Site::new("local");
+    let shows = |options: &str, rust_log: &str| {
+        let planned = site.run(&format!("plan site.yaml --json - {options}"), rust_log);
+        assert_eq!(planned.status.code(), Some(0), "{}", text(&planned.stderr));
+        serde_json::from_slice::<serde_json::Value>(&planned.stdout).unwrap();
+        let said = text(&planned.stderr);
+        hides(&said);
+        [" a stage 1 took=", "a stage 1 exec what=state", "part=state"].map(|part| said.contains(part))
+    };
+    assert_eq!(shows("", ""), [false, false, false]);
+    assert_eq!(shows("-v", ""), [true, false, false]);
+    assert_eq!(shows("-vv", ""), [true, true, false]);
+    assert_eq!(shows("-vvv", ""), [true, true, true]);
+    assert_eq!(shows("", "trace"), [true, true, true]);
+}

@@ -1,0 +1,175 @@
+//! The state directory against the real shells of this machine: the lock, the spool, notifications.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start shells and programs")]
+
+mod support;
+
+use std::fs;
+use std::io::{BufRead as _, BufReader, Write as _};
+use std::path::Path;
+use std::process::{Child, ChildStdin, Command, Stdio};
+
+use provision::engine::state::{self, HostState, SpoolReport, SpoolRequest, SpoolState};
+use provision::transport::Script;
+use support::{SHELLS, render};
+
+/// A host shell whose state directory is in a directory of the test, root or not.
+fn shell(shell: &[&str], home: &Path) -> Command {
+    let mut command = Command::new(shell[0]);
+    command.args(&shell[1..]).env("XDG_CACHE_HOME", home).stdin(Stdio::piped()).stdout(Stdio::piped());
+    command
+}
+
+fn functions(home: &Path) -> String {
+    state::FUNCTIONS.replace("/run/provision", &home.join("provision").display().to_string())
+}
+
+/// What a script prints as a frame of a run, of one that takes the lock first, or of none.
+fn frame(words: &[&str], home: &Path, run: Option<&str>, script: &Script) -> String {
+    let lock = run.map_or_else(String::new, |run| format!("provision_lock {run} me@here/1"));
+    let text = format!("main() {{\n{}\n{lock}\n{}\n}}; main; exit $?\n", functions(home), render(script));
+    let mut child = shell(words, home).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+/// A host shell that keeps the lock until its input ends; and what it said of it.
+fn holder(words: &[&str], home: &Path, run: &str) -> (Child, ChildStdin, String) {
+    let mut child = shell(words, home).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let script = render(&state::report_lock());
+    writeln!(input, "{}\nprovision_lock {run} me@here/1\n{script}", functions(home)).unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
+    (child, input, said.trim().to_owned())
+}
+
+const KEY: &str = "0123456789abcdef";
+
+fn spool(text: &'static str) -> Script {
+    let notify = ["base/reload sshd".to_owned()];
+    state::spool(SpoolRequest {
+        key: KEY,
+        name: "base/edit",
+        run: "run1",
+        detach: false,
+        user: None,
+        cluster: "t",
+        script: Script::new(text),
+        notify: &notify,
+    })
+}
+
+fn look(words: &[&str], home: &Path) -> HostState {
+    HostState::parse(&frame(words, home, None, &Script::new(include_str!("../src/shell/state.sh")))).unwrap()
+}
+
+#[test]
+fn a_change_is_in_the_spool_before_it_runs_and_until_its_end_was_seen() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let made = home.join("made");
+        let entry = home.join("provision/spool").join(KEY);
+        // It sees its own entry.
+        let text: &'static str = Box::leak(
+            format!(
+                "cat {0}/name {0}/run; echo once >>{1}; echo out; exit 7",
+                entry.display(),
+                made.display()
+            )
+            .into_boxed_str(),
+        );
+        // Without the lock nothing runs and nothing is written.
+        let refused = frame(words, home, None, &spool(text));
+        assert!(
+            matches!(SpoolReport::parse(refused.as_bytes()), SpoolReport::Refused(_)),
+            "{words:?} {refused}"
+        );
+        assert!(!made.exists() && !entry.exists(), "{words:?}");
+        let ran = frame(words, home, Some("run1"), &spool(text));
+        let ended = SpoolReport::Ended(7, "base/edit\nrun1\nout\n".to_owned());
+        assert_eq!(SpoolReport::parse(ran.as_bytes()), ended, "{words:?}");
+        // Its end, its output and whom it notifies stay for whoever comes next.
+        let seen = look(words, home);
+        assert_eq!(seen.version, Some(state::VERSION), "{words:?}");
+        let [left] = &seen.spool[..] else { panic!("{words:?} {seen:?}") };
+        assert_eq!((left.key.as_str(), left.state), (KEY, SpoolState::Ended(7)));
+        assert_eq!((left.run.as_str(), left.name.as_str()), ("run1", "base/edit"));
+        let notified: Vec<_> = seen.notified.into_iter().collect();
+        let key = state::notify_key("t", "base/reload sshd");
+        assert_eq!(notified.len(), 1, "{words:?}");
+        assert_eq!((notified[0].handler.as_str(), notified[0].cluster.as_str()), ("base/reload sshd", "t"));
+        assert_eq!((notified[0].key.as_str(), notified[0].old), (key.as_str(), false));
+        let followed = frame(words, home, None, &state::follow(KEY));
+        assert_eq!(SpoolReport::parse(followed.as_bytes()), ended, "{words:?}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{words:?}");
+        // Each is forgotten by itself.
+        frame(words, home, None, &state::tidy(&[], &[KEY.to_owned()]));
+        let seen = look(words, home);
+        assert_eq!((seen.spool.len(), seen.notified.len()), (0, 1), "{words:?}");
+        frame(words, home, None, &state::tidy(&[key], &[]));
+        assert!(look(words, home).notified.is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_change_that_runs_already_is_followed() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (made, go) = (home.join("made"), home.join("go"));
+        let text: &'static str = Box::leak(
+            format!("echo once >>{}; until [ -e {} ]; do sleep 0.1; done", made.display(), go.display())
+                .into_boxed_str(),
+        );
+        let report = std::thread::scope(|scope| {
+            let first = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
+            while !made.exists() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            assert_eq!(look(words, home).spool[0].state, SpoolState::Running, "{words:?}");
+            // The same run comes with a second connection.
+            let second = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
+            std::thread::sleep(std::time::Duration::from_millis(300));
+            fs::write(&go, "").unwrap();
+            [first.join().unwrap(), second.join().unwrap()]
+        });
+        assert_eq!(report, ["ended 0\n", "ended 0\n"], "{words:?}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{words:?}");
+    }
+}
+
+#[test]
+fn one_run_has_the_lock() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (mut child, input, said) = holder(words, home, "run1");
+        assert_eq!(said, "held", "{words:?}");
+        let said = |run: &str| frame(words, home, Some(run), &state::report_lock());
+        let busy = said("run2");
+        let owner = busy.lines().next().and_then(|line| line.strip_prefix("busy ")).unwrap_or_default();
+        let owner = state::LockOwner::parse(owner).unwrap_or_else(|| panic!("{words:?} {busy}"));
+        assert_eq!((owner.run.as_str(), owner.controller.as_str()), ("run1", "me@here/1"), "{words:?}");
+        assert!(busy.trim_end().ends_with("/provision"), "where uploads go: {busy}");
+        assert!(said("run1").starts_with("shared\n"), "{words:?}");
+        // Its change is refused, too.
+        let refused = frame(words, home, Some("run2"), &spool("echo never"));
+        assert!(refused.starts_with("refused busy run1 me@here/1 "), "{words:?} {refused}");
+        // Whoever is dead is ended by its number and its birth, and by no other.
+        let other = state::LockOwner { start: "1".to_owned(), ..owner.clone() };
+        frame(words, home, None, &state::take_over(&other));
+        assert!(said("run2").starts_with("busy "), "{words:?}");
+        frame(words, home, None, &state::take_over(&owner));
+        assert!(said("run2").starts_with("held\n"), "{words:?}");
+        drop(input);
+        child.wait().unwrap();
+        // Nowhere to write.
+        let blocked = home.join("file");
+        fs::write(&blocked, "").unwrap();
+        let said = frame(words, &blocked, Some("run1"), &state::report_lock());
+        assert!(said.starts_with("unwritable "), "{words:?} {said}");
+    }
+}
