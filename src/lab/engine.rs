@@ -7,26 +7,30 @@ use anyhow::{Context as _, Result, bail};
 
 use crate::process::{self, heard};
 
-/// Longest that an ordinary engine command may take.
-pub(crate) const USUAL: Duration = Duration::from_mins(1);
+/// Longest that an ordinary engine command may take. It ends only what hangs: on two busy cores
+/// the removal of four containers was seen to take more than a minute.
+pub(crate) const USUAL: Duration = Duration::from_mins(10);
 
 /// Runs a program with `input` and gives its output, whatever its status.
 pub(crate) fn output(command: &mut Command, input: &[u8], limit: Duration) -> Result<Output> {
-    let what = command.get_program().to_string_lossy().into_owned();
-    process::run(command, input, limit).with_context(|| format!("cannot run {what}"))
+    let what = named(command);
+    process::run(command, input, limit).with_context(|| format!("cannot run `{what}`"))
 }
 
 /// Runs a program that must succeed and gives its standard output without the last newline.
 pub(crate) fn text(command: &mut Command, input: &[u8], limit: Duration) -> Result<String> {
     let done = output(command, input, limit)?;
     if !done.status.success() {
-        let program = command.get_program().to_string_lossy().into_owned();
-        let verb =
-            command.get_args().next().map(|word| word.to_string_lossy().into_owned()).unwrap_or_default();
         let stderr = String::from_utf8_lossy(&done.stderr);
-        bail!("`{program} {verb}` failed ({}): {}", done.status, tail(stderr.trim(), 2000));
+        bail!("`{}` failed ({}): {}", named(command), done.status, tail(stderr.trim(), 2000));
     }
     Ok(String::from_utf8_lossy(&done.stdout).trim_end().to_owned())
+}
+
+/// A program and its first argument, as messages name it: `docker rm`.
+fn named(command: &Command) -> String {
+    let words = std::iter::once(command.get_program()).chain(command.get_args().take(1));
+    words.map(|word| word.to_string_lossy()).collect::<Vec<_>>().join(" ")
 }
 
 fn tail(text: &str, bytes: usize) -> &str {
@@ -71,7 +75,7 @@ impl Engine {
             ("podman", "{{.Version.Version}}|{{.Host.CgroupVersion}}|{{.Host.Security.Rootless}}"),
         ];
         for (name, format) in probes {
-            let asked = output(heard(name).args(["info", "--format", format]), b"", Duration::from_secs(15));
+            let asked = output(heard(name).args(["info", "--format", format]), b"", Duration::from_mins(1));
             if let Ok(done) = asked
                 && done.status.success()
                 && let Some(found) = Self::parse(name, &String::from_utf8_lossy(&done.stdout))
