@@ -141,3 +141,40 @@ fn a_damaged_plan_is_no_bug() {
         assert!(!site.path("made").exists());
     }
 }
+
+/// A limit on the size of files stands for a full disk: either ends the journal in the middle.
+#[test]
+fn an_apply_whose_journal_finds_no_room_stops_and_says_so() {
+    let site = Site::new();
+    let (home, state) = (site.path("home"), site.path("state"));
+    let task = |number: u32| {
+        let script = "seq 1 3000";
+        format!(
+            "- name: t{number}\n  command: {{ script: \"{script}; touch {}\", creates: {} }}\n",
+            site.path(&format!("made{number}")).display(),
+            site.path(&format!("made{number}")).display()
+        )
+    };
+    let tasks: String = (0..20).map(task).collect();
+    fs::write(site.path("p.yaml"), format!("name: P\ntasks:\n{tasks}")).unwrap();
+    let limited = |arguments: &str| {
+        let text = format!("trap '' XFSZ; ulimit -f 128; exec \"$0\" {arguments}");
+        Command::new("sh")
+            .args(["-c", &text, env!("CARGO_BIN_EXE_provision")])
+            .env("HOME", &home)
+            .env("XDG_STATE_HOME", &state)
+            .current_dir(site.0.path())
+            .output()
+            .unwrap()
+    };
+    let made = || (0..20).filter(|number| site.path(&format!("made{number}")).exists()).count();
+    let cut = limited("apply site.yaml --yes");
+    let text = told(&cut);
+    assert_eq!(cut.status.code(), Some(3), "{text}");
+    assert!(text.contains("events.jsonl cannot be written any more: File too large"), "{text}");
+    assert!(text.contains("Stopping") && text.contains("not started"), "{text}");
+    assert!((1..20).contains(&made()), "{} tasks were carried out", made());
+    let whole = site.run("apply site.yaml --yes", &home, &state);
+    assert!(whole.status.success(), "{}", told(&whole));
+    assert_eq!(made(), 20);
+}

@@ -165,7 +165,8 @@ pub(super) async fn run(
     });
 
     #[expect(clippy::disallowed_methods, reason = "a signal is taken whatever the run does")]
-    let signals = tokio::spawn(watch_signals(stopper, emitter.clone()));
+    let signals = tokio::spawn(watch_signals(stopper.clone(), emitter.clone()));
+    let (applies, teller) = (launch.mode == Mode::Apply, emitter.clone());
     #[expect(clippy::disallowed_methods, reason = "the display goes on whatever the run does")]
     let reporter = tokio::spawn(async move {
         let mut record = Record::default();
@@ -179,6 +180,12 @@ pub(super) async fn run(
                         record.add(&event);
                         if matches!(event.kind, EventKind::RunFinished { .. }) {
                             return record;
+                        }
+                        if applies && matches!(event.kind, EventKind::JournalLost { .. }) {
+                            // Nobody could say afterwards what was done.
+                            let reason = "nothing new is started without a journal and running tasks may finish";
+                            teller.emit(EventKind::Stopping { reason: reason.to_owned() });
+                            stopper.ask(Stop::Finish);
                         }
                     }
                     None => return record,
@@ -203,13 +210,21 @@ pub(super) async fn run(
     } else if let Some(code) = SIGNALLED.get() {
         all.push(*code);
     }
-    let exit_code = exit::choose(&all);
+    let lost = |all: &mut Vec<u8>| {
+        if launch.mode == Mode::Apply && emitter.has_lost_journal() {
+            all.push(exit::CONFIG);
+        }
+        exit::choose(all)
+    };
+    let exit_code = lost(&mut all);
     emitter.emit(EventKind::RunFinished {
         stats: report.stats.clone(),
         exit_code,
         seconds: started.elapsed().as_secs_f64(),
     });
     let record = reporter.await.context("the reporter ended early")?;
+    // This may be the event that found no room.
+    let exit_code = lost(&mut all);
     drop(lock);
     if connect.allow_unreachable > 0
         && report.stats.unreachable > 0

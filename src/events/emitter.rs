@@ -19,12 +19,16 @@ pub fn now() -> jiff::Timestamp {
 /// Takes events before anything else sees them: the journal.
 pub trait Sink: Send {
     /// Writes one event; returns when it is written.
-    fn write(&mut self, event: &Event);
+    ///
+    /// # Errors
+    /// What cannot be written, and why. It is not asked again.
+    fn write(&mut self, event: &Event) -> Result<(), String>;
 }
 
 struct Inner {
     seq: u64,
     sink: Option<Box<dyn Sink>>,
+    lost: bool,
 }
 
 /// Numbers events, writes them to the journal and hands them to the reporters.
@@ -49,7 +53,7 @@ impl Emitter {
         sink: Option<Box<dyn Sink>>,
     ) -> (Self, mpsc::UnboundedReceiver<Event>) {
         let (channel, receiver) = mpsc::unbounded_channel();
-        let inner = Mutex::new(Inner { seq: 0, sink });
+        let inner = Mutex::new(Inner { seq: 0, sink, lost: false });
         let secrets = Secrets::default();
         (Self { run: run.into(), started: Instant::now(), secrets, inner, channel }, receiver)
     }
@@ -66,6 +70,11 @@ impl Emitter {
         &self.run
     }
 
+    /// Whether the journal ended before the run.
+    pub fn has_lost_journal(&self) -> bool {
+        self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner).lost
+    }
+
     /// Seconds since the run started.
     pub fn elapsed(&self) -> f64 {
         self.started.elapsed().as_secs_f64()
@@ -76,13 +85,24 @@ impl Emitter {
         let kind = self.hide(kind);
         trace(&kind);
         let mut inner = self.inner.lock().unwrap_or_else(std::sync::PoisonError::into_inner);
-        let event = Event { run: self.run.clone(), seq: inner.seq, at: now(), elapsed: self.elapsed(), kind };
-        inner.seq += 1;
-        if let Some(sink) = inner.sink.as_mut() {
-            sink.write(&event);
-        }
+        let event = self.number(&mut inner, kind);
+        let written = inner.sink.as_mut().map_or(Ok(()), |sink| sink.write(&event));
         // Nobody listening is fine: the journal has it.
         let _unsent = self.channel.send(event);
+        if let Err(reason) = written {
+            // A journal with a hole would tell another story than the run.
+            inner.sink = None;
+            inner.lost = true;
+            let kind = EventKind::JournalLost { reason };
+            trace(&kind);
+            let _unsent = self.channel.send(self.number(&mut inner, kind));
+        }
+    }
+
+    fn number(&self, inner: &mut Inner, kind: EventKind) -> Event {
+        let event = Event { run: self.run.clone(), seq: inner.seq, at: now(), elapsed: self.elapsed(), kind };
+        inner.seq += 1;
+        event
     }
 
     fn hide(&self, kind: EventKind) -> EventKind {
@@ -121,6 +141,8 @@ fn trace(kind: &EventKind) {
         tracing::debug!(target: TARGET, host, "warning: {message}");
     } else if let EventKind::Stopping { reason } = kind {
         tracing::debug!(target: TARGET, "stopping: {reason}");
+    } else if let EventKind::JournalLost { reason } = kind {
+        tracing::debug!(target: TARGET, "{reason}");
     }
 }
 
@@ -155,6 +177,35 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
+
+    /// Has room for some events.
+    struct Room(usize);
+
+    impl Sink for Room {
+        fn write(&mut self, _: &Event) -> Result<(), String> {
+            self.0 = self.0.checked_sub(1).ok_or("no room")?;
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn a_journal_that_is_lost_is_told_once_and_every_event_is_heard() {
+        let (emitter, mut events) = Emitter::new("r", Some(Box::new(Room(1))));
+        for reason in ["one", "two", "three"] {
+            emitter.emit(EventKind::Stopping { reason: reason.to_owned() });
+        }
+        let said = |reason: &str| format!("{:?}", EventKind::Stopping { reason: reason.to_owned() });
+        let mut heard = Vec::new();
+        while let Ok(event) = events.try_recv() {
+            assert_eq!(event.seq, heard.len() as u64);
+            heard.push(if let EventKind::JournalLost { reason } = event.kind {
+                format!("lost: {reason}")
+            } else {
+                format!("{:?}", event.kind)
+            });
+        }
+        assert_eq!(heard, [said("one"), said("two"), "lost: no room".to_owned(), said("three")]);
+    }
 
     #[test]
     fn no_event_holds_a_secret() {

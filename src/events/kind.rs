@@ -176,6 +176,11 @@ pub enum EventKind {
         /// Why.
         reason: String,
     },
+    /// The journal takes no more events, so it never holds this one.
+    JournalLost {
+        /// Which file, and why.
+        reason: String,
+    },
     /// A host is done.
     HostFinished {
         /// The host.
@@ -325,6 +330,7 @@ impl Record {
             | EventKind::Attached { .. }
             | EventKind::TaskStarted { .. }
             | EventKind::Warning { host: None, .. }
+            | EventKind::JournalLost { .. }
             | EventKind::Stopping { .. } => {}
         }
     }

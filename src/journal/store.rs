@@ -49,7 +49,6 @@ pub struct Journal {
     path: Utf8PathBuf,
     synced: Instant,
     unsynced: bool,
-    failed: bool,
 }
 
 impl Journal {
@@ -68,7 +67,7 @@ impl Journal {
                 tracing::debug!(%error, old, "forget run");
             }
         }
-        Ok(Self { file, path, synced: Instant::now(), unsynced: false, failed: false })
+        Ok(Self { file, path, synced: Instant::now(), unsynced: false })
     }
 
     /// Where it stands.
@@ -78,21 +77,11 @@ impl Journal {
 }
 
 impl Sink for Journal {
-    fn write(&mut self, event: &Event) {
-        let mut line = match serde_json::to_vec(event) {
-            Ok(line) => line,
-            Err(error) => {
-                tracing::error!(%error, "an event cannot be written as JSON");
-                return;
-            }
-        };
+    fn write(&mut self, event: &Event) -> Result<(), String> {
+        let lost = |error| format!("the journal {} cannot be written any more: {error}", self.path);
+        let mut line = serde_json::to_vec(event).map_err(|error| lost(error.into()))?;
         line.push(b'\n');
-        if let Err(error) = self.file.write_all(&line)
-            && !self.failed
-        {
-            self.failed = true;
-            tracing::error!(path = %self.path, %error, "the journal cannot be written any more");
-        }
+        self.file.write_all(&line).map_err(lost)?;
         let end = matches!(event.kind, EventKind::RunFinished { .. });
         let act = matches!(
             event.kind,
@@ -105,10 +94,9 @@ impl Sink for Journal {
         if self.unsynced && (end || self.synced.elapsed() >= SYNC_EVERY) {
             self.synced = Instant::now();
             self.unsynced = false;
-            if let Err(error) = self.file.sync_data() {
-                tracing::debug!(%error, "fsync");
-            }
+            self.file.sync_data().map_err(lost)?;
         }
+        Ok(())
     }
 }
 

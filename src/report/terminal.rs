@@ -632,6 +632,7 @@ impl Reporter for Terminal {
                 self.flush(true);
                 self.phase("Stopping", Tone::Bad, &safe(reason), None);
             }
+            EventKind::JournalLost { reason } => self.phase("Journal", Tone::Bad, &safe(reason), None),
             EventKind::HandlersPending { host, handlers } => {
                 for handler in handlers {
                     self.handlers.entry(handler.clone()).or_default().push(host.clone());
