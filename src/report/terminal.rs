@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
+use super::away::{self, Away};
 use super::bars::{Bars, ROWS};
 use super::fold::{Folder, fold};
 use super::rows::{self, Columns, pad, wrap};
@@ -14,6 +15,7 @@ use super::{Reporter, output};
 use crate::events::{
     ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
 };
+use crate::hostlist;
 use crate::inventory::RECORDED;
 use crate::transport::quote;
 use crate::words::count;
@@ -108,6 +110,8 @@ pub struct Terminal {
     /// By host: tasks that its plan changes, and those of them that ended.
     work: BTreeMap<String, (u64, u64)>,
     counts: (u64, u64),
+    /// Why hosts are away, until it is shown.
+    reasons: Away,
     /// Hosts that still need a reboot, by the reasons.
     reboots: BTreeMap<String, Vec<String>>,
     /// Hosts by a handler that still waits.
@@ -147,6 +151,7 @@ impl Terminal {
             connected_at: 0.0,
             work: BTreeMap::new(),
             counts: (0, 0),
+            reasons: Away::default(),
             reboots: BTreeMap::new(),
             handlers: BTreeMap::new(),
             failed: BTreeSet::new(),
@@ -266,7 +271,15 @@ impl Terminal {
             .map(|(_, _, since)| since)
             .fold(f64::NEG_INFINITY, f64::max);
         let lines = self.folder.take(|line, hosts, since| since <= urgent || ready(line, hosts, since));
-        for (line, hosts) in lines {
+        for (mut line, hosts) in lines {
+            if matches!(line.verb, "Left" | "Unreached" | "Quarantine")
+                && let Some(first) = hostlist::expand(&hosts).ok().and_then(|all| all.into_iter().next())
+                && let Some((reason, hint)) = self.reasons.told(&first, &hosts)
+            {
+                reason.lines().next().unwrap_or("").clone_into(&mut line.task);
+                line.more = reason.lines().skip(1).map(str::to_owned).collect();
+                line.more.extend(hint.map(|hint| format!("{}{hint}", rows::HINT)));
+            }
             self.line(&hosts, &line);
         }
     }
@@ -354,10 +367,10 @@ impl Terminal {
                 ("Quarantine", reason.clone(), None)
             }
         };
-        let mut more: Vec<String> = reason.lines().skip(1).map(str::to_owned).collect();
-        more.extend(hint.map(|hint| format!("hint: {hint}")));
-        let text = reason.lines().next().unwrap_or("").to_owned();
-        let line = Line { verb, tone: Tone::Bad, task: text, step: String::new(), text: String::new(), more };
+        self.reasons.add(host, &reason, hint.as_deref());
+        let task = away::of_all(&reason);
+        let (step, text) = (String::new(), String::new());
+        let line = Line { verb, tone: Tone::Bad, task, step, text, more: Vec::new() };
         self.add(host, line);
         self.phases();
     }
