@@ -300,12 +300,7 @@ impl Parser {
             };
             let start = self.scanned + at;
             let rest = self.pending.get(start..).unwrap_or_default();
-            if rest.len() < self.mark.len() {
-                if self.mark.starts_with(rest) {
-                    self.take(start, output);
-                    return None;
-                }
-            } else if let Some(rest) = rest.strip_prefix(self.mark.as_slice()) {
+            if let Some(rest) = rest.strip_prefix(self.mark.as_slice()) {
                 match rest.iter().take(LINE_LIMIT).position(|byte| *byte == b'\n') {
                     None if rest.len() < LINE_LIMIT => {
                         self.take(start, output);
@@ -321,6 +316,9 @@ impl Parser {
                         }
                     }
                 }
+            } else if self.mark.starts_with(rest) {
+                self.take(start, output);
+                return None;
             }
             self.scanned = start + 1;
         }
@@ -539,6 +537,35 @@ mod tests {
         }
     }
 
+    /// Base64 is a third longer; quotes in quotes may be four times as long.
+    #[test]
+    fn text_with_many_quotes_is_encoded() {
+        let is_plain = |text: &str| pack(text) != encode(text.as_bytes());
+        assert!(is_plain(&"'".repeat(18)));
+        assert!(!is_plain(&"'".repeat(19)));
+        assert!(is_plain(&"'ten chars".repeat(1000)));
+        assert!(!is_plain(&"'4ch".repeat(1000)));
+        assert!(!is_plain("gr\u{fc}n"));
+    }
+
+    #[test]
+    fn what_follows_on_the_stream_is_written_to_the_file() {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("file");
+        // Larger than a pipe, and nothing in it is a line of a script.
+        let content: Vec<u8> = b"echo no\n\0\xff".iter().copied().cycle().take(200_000).collect();
+        for shell in shells() {
+            // The content is sent once the shell said that it begins: it has read nothing of it by then.
+            let text = stream(NONCE, path.to_str().unwrap());
+            let shell = [&shell[..shell.len() - 1], &["-c", text.as_str()]].concat();
+            let (seen, _) = parse(&[&feed(&shell, &content).stdout]);
+            let lines: Vec<&Line> = seen.iter().map(|(_, line)| line).collect();
+            assert_eq!(lines, [&Line::Begin(0), &Line::End(0, 0)], "{shell:?}");
+            assert!(std::fs::read(&path).unwrap() == content, "{shell:?}");
+            std::fs::remove_file(&path).unwrap();
+        }
+    }
+
     #[test]
     fn secrets_are_put_in_and_quoted() {
         let secrets = Secrets::new(BTreeMap::from([("pw".to_owned(), "o'ne $two".to_owned().into())]));
@@ -605,6 +632,38 @@ mod tests {
             let (seen, rest) = parse(&[text.as_bytes()]);
             assert_eq!(seen, [(format!("{lookalike}more").into_bytes(), Line::End(0, 7))], "{lookalike:?}");
             assert!(rest.is_empty());
+        }
+    }
+
+    #[test]
+    fn every_line_of_ours_is_known() {
+        for (text, line) in [
+            ("ready 4 3 2 1", Line::Ready(Identity { pid: 4, group: 3, started: 2, uid: 1 })),
+            ("begin 9", Line::Begin(9)),
+            ("end 2 141", Line::End(2, 141)),
+            ("stranger 1000 unknown", Line::Stranger("1000".to_owned(), "unknown".to_owned())),
+            ("sudo password", Line::Sudo("password".to_owned())),
+        ] {
+            assert_eq!(Line::read(text.as_bytes()), Some(line));
+            assert_eq!(Line::read(format!("{text} more").as_bytes()), None, "{text}");
+        }
+    }
+
+    /// What may still become a line of ours is kept back, and nothing else.
+    #[test]
+    fn a_line_that_is_too_long_is_output_at_once() {
+        let after = |length: usize| format!("out\n{NONCE} {}", "x".repeat(length));
+        for (length, kept) in [(LINE_LIMIT - 1, true), (LINE_LIMIT, false)] {
+            let text = after(length);
+            let (seen, rest) = parse(&[text.as_bytes()]);
+            assert!(seen.is_empty());
+            let want = if kept { "out" } else { text.as_str() };
+            assert_eq!(String::from_utf8(rest).unwrap(), want);
+        }
+        // The mark alone, and any part of it.
+        for length in 0..NONCE.len() + 2 {
+            let (_, rest) = parse(&[&after(0).as_bytes()[..4 + length]]);
+            assert_eq!(rest, b"out", "{length}");
         }
     }
 
