@@ -30,13 +30,7 @@ pub fn channel() -> (Stopper, Cancel) {
 impl Stopper {
     /// Asks for at least this much.
     pub fn ask(&self, stop: Stop) {
-        self.0.send_if_modified(|now| {
-            let more = stop > *now;
-            if more {
-                *now = stop;
-            }
-            more
-        });
+        self.0.send_modify(|now| *now = stop.max(*now));
     }
 }
 
