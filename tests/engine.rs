@@ -15,6 +15,8 @@ use std::time::Duration;
 use camino::Utf8PathBuf;
 use provision::engine::{self, Context, Deadlines, Mode, SharedFacts, Stop};
 use provision::events::{Emitter, Event, EventKind, HostStatus, Outcome, PlannedVerdict, Record};
+use provision::facts::Query;
+use provision::journal::FleetRecord;
 use provision::plan::StageDigest;
 use provision::project::{self, LoadOptions};
 use provision::secrets::Secrets;
@@ -22,6 +24,8 @@ use provision::transport::{ConnectKind, Reply, Scripted};
 
 #[path = "engine/fleet.rs"]
 mod fleet;
+#[path = "engine/gather.rs"]
+mod gather;
 #[path = "engine/interrupts.rs"]
 mod interrupts;
 #[path = "engine/plans.rs"]
@@ -32,6 +36,8 @@ mod proofs;
 mod registers;
 #[path = "engine/rollout.rs"]
 mod rollout;
+#[path = "engine/shared.rs"]
+mod shared;
 
 const LOCK: &str = "held\n/run/provision\n";
 
@@ -40,7 +46,14 @@ struct World {
     inventory: Utf8PathBuf,
     /// The digests of a plan file.
     expected: Option<BTreeMap<String, Vec<StageDigest>>>,
+    /// What is asked beside what the tasks ask.
+    queries: BTreeSet<Query>,
+    /// What earlier runs recorded.
+    recorded: FleetRecord,
 }
+
+/// When a run begins.
+const NOW: i64 = 1_700_000_000;
 
 /// Four hosts and a playbook of these tasks.
 fn world(rollout: &str, playbook: &str) -> World {
@@ -51,7 +64,7 @@ fn world(rollout: &str, playbook: &str) -> World {
     );
     std::fs::write(&inventory, text).unwrap();
     std::fs::write(directory.path().join("site.yaml"), playbook).unwrap();
-    World { directory, inventory, expected: None }
+    World { directory, inventory, expected: None, queries: BTreeSet::new(), recorded: FleetRecord::default() }
 }
 
 struct Ran {
@@ -116,6 +129,8 @@ async fn run_with(
     let (emitter, mut receiver) = Emitter::new("run1", None);
     let (stopper, cancel) = engine::channel();
     during(stopper);
+    let index = |name: &str| project.hosts.iter().find(|host| host.name == name).map(|host| host.index);
+    let fleet = SharedFacts::recorded(&world.recorded, NOW, index);
     let context = Arc::new(Context {
         project: Arc::new(project),
         transport: Arc::new(transport.clone()),
@@ -126,11 +141,11 @@ async fn run_with(
         secrets,
         controller: "me@here/1".to_owned(),
         alive: Box::new(|_| false),
-        queries: BTreeSet::new(),
+        queries: world.queries.clone(),
         expected: world.expected.clone(),
         consent,
         reboots: tokio::sync::Semaphore::new(2),
-        fleet: SharedFacts::default(),
+        fleet,
     });
     let report = engine::run(context, "apply").await;
     let mut events = Vec::new();

@@ -97,3 +97,31 @@ async fn of_a_host_that_is_lost_the_last_answers_count() {
     assert_eq!(ran.report.stats.ok, 3);
     assert_eq!(told(&transport)["gpu1"], "gpu0-old gpu1-new gpu2-new gpu3-new");
 }
+
+#[tokio::test(start_paused = true)]
+async fn of_a_host_that_is_away_the_answers_of_an_earlier_run_count() {
+    let mut world = world("{}", &format!("name: f\ntasks:{TELL}"));
+    for (host, name, age) in [("gpu2", "gpu2-then", 60), ("gpu3", "gpu3-then", 7200), ("gone", "x", 9999)] {
+        world.recorded.put(host, NOW - age, "base hostname", name.into());
+    }
+    let transport = renamed();
+    transport.first(Reply::open().on("gpu3").fail(ConnectKind::NoRoute).output("No route to host"));
+    let ran = apply(&world, &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.unreachable), (3, 1), "{:?}", ran.record);
+    // Of gpu2 this run knows more.
+    assert_eq!(told(&transport)["gpu0"], "gpu0-old gpu1-old gpu2-old gpu3-then");
+    let warned = format!("{:?}", ran.events);
+    assert!(warned.contains("facts of gpu3 are those of an earlier run, up to 2h"), "{warned}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_reads_its_own_facts_after_a_change() {
+    let own = "
+  - name: tell
+    command: { run: [tell, \"{{ facts.hostname }}\"] }
+";
+    let transport = renamed();
+    let ran = apply(&world("{}", &format!("name: f\ntasks:{RENAME}{own}")), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    assert_eq!(told(&transport)["gpu0"], "gpu0-new");
+}

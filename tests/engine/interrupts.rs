@@ -141,6 +141,21 @@ async fn without_leave_nothing_is_rebooted_and_the_end_says_so() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_is_blocked_and_is_no_reboot_asks_for_none() {
+    let playbook =
+        "name: p\ntasks:\n  - name: data\n    mount: { path: /data, source: /dev/sdb1, type: ext4 }\n";
+    let transport = healthy();
+    transport.first(Reply::part("base.mounts").output("/dev/sda1 / ext4 rw 0 0\nsizes\n"));
+    transport
+        .first(Reply::part("file").output("absent /etc/fstab\nabsent /data\nstat 0:0:41ed:9:1:1:1:/etc\n"));
+    transport.first(Reply::part("base.virtualization").output("docker\n"));
+    let ran = apply(&world(ALLOW, playbook), &transport).await;
+    assert!(matches!(ran.outcome("gpu0", "data"), Outcome::Blocked(_)), "{:?}", ran.record);
+    assert!(ran.record.hosts["gpu0"].reboot.is_empty(), "{:?}", ran.record);
+    assert!(!ran.report.sessions.iter().any(engine::Session::needs_reboot));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_busy_host_is_refused_with_what_runs_there() {
     let transport = kernels(|sent| match (sent.host.as_str(), sent.part.as_str()) {
         ("gpu0", "base.busy") => {

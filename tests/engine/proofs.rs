@@ -42,11 +42,11 @@ fn acts(transport: &Scripted, host: &str) -> Vec<Sent> {
     transport.sent().into_iter().filter(|it| it.host == host && acts.contains(&it.part.as_str())).collect()
 }
 
-fn names(transport: &Scripted, host: &str) -> Vec<String> {
+pub(super) fn names(transport: &Scripted, host: &str) -> Vec<String> {
     acts(transport, host).into_iter().map(|sent| sent.part).collect()
 }
 
-fn message(ran: &Ran, name: &str) -> String {
+pub(super) fn message(ran: &Ran, name: &str) -> String {
     match ran.outcome("gpu0", name) {
         Outcome::Failed(failure) => failure.message.clone(),
         other => panic!("{other:?}"),
@@ -723,44 +723,6 @@ async fn a_host_that_is_offline_is_counted_and_not_asked() {
     let stats = &ran.report.stats;
     assert_eq!((stats.hosts, stats.ok, stats.offline, stats.unreachable), (3, 3, 1, 0));
     assert!(transport.parts("gpu2").is_empty());
-}
-
-#[tokio::test(start_paused = true)]
-async fn what_all_hosts_see_is_written_by_one_of_them() {
-    let playbook = "
-name: p
-tasks:
-  - name: mode
-    file: { path: /shared/kept, mode: \"0644\" }
-";
-    for (shared, writers) in [(true, 1), (false, 4)] {
-        let written = Mutex::new(false);
-        let transport = healthy().answer(move |sent: &Sent| {
-            let mut written = written.lock().unwrap();
-            *written |= sent.part == "task";
-            let mode = if *written && shared { "81a4" } else { "8180" };
-            let disk = if shared { "nfs4 10.0.0.9:/export" } else { "ext4 /dev/vdb" };
-            let output = match sent.part.as_str() {
-                "file" => format!("stat 0:0:{mode}:9:1:1:1:/shared/kept\nstat 0:0:41ed:9:1:1:1:/shared\n"),
-                "filesystem" => format!(
-                    "boot {}\n20 1 8:1 / / rw - ext4 /dev/vda rw\n40 20 0:50 / /shared rw - {disk} rw\nend\n",
-                    sent.host
-                ),
-                _ => return None,
-            };
-            // All of them have asked before the first one writes.
-            Some(Reply::default().output(output).after(Duration::from_secs(1)))
-        });
-        transport.first(Reply::part("task").after(Duration::from_secs(5)).output("ended 0\n"));
-        let ran = apply(&world("{}", playbook), &transport).await;
-        let hosts = ["gpu0", "gpu1", "gpu2", "gpu3"];
-        let wrote = hosts.iter().filter(|host| names(&transport, host).contains(&"task".to_owned())).count();
-        assert_eq!(wrote, writers, "{:?}", ran.record);
-        if shared {
-            let sums = ran.report.stats.tasks;
-            assert_eq!((sums.changed, sums.unchanged, ran.report.stats.ok), (1, 3, 4), "{:?}", ran.record);
-        }
-    }
 }
 
 #[tokio::test(start_paused = true)]

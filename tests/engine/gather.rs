@@ -1,0 +1,52 @@
+//! What is asked of hosts, and what is known of those that do not answer.
+
+use super::*;
+use provision::facts::login::LoginQuery;
+use provision::facts::rdma::RdmaQuery;
+
+fn section(command: &str, output: &str) -> String {
+    format!("\n\u{1e}ask {command}\n{output}\n\u{1e}end 0\n")
+}
+
+fn session<'r>(ran: &'r Ran, host: &str) -> &'r engine::Session {
+    ran.report.sessions.iter().find(|session| session.name() == host).unwrap()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_new_login_is_asked_where_a_check_looks_at_it() {
+    let mut world = world("{}\nhosts: { gpu1: { expect: { system: { memlock: unlimited } } } }", TWO);
+    world.queries = BTreeSet::from([LoginQuery.into(), RdmaQuery.into()]);
+    let transport = healthy();
+    let card = "device=mlx5_0\npci=0000:01:00.0\nport=1\nstate=4: ACTIVE";
+    transport.first(Reply::part("rdma").output(section("sysfs", "")));
+    transport.first(Reply::part("rdma").on("gpu0").output(section("sysfs", card)));
+    let limits = section("login", "memlock=unlimited\nnofile=1024\nuser=rider");
+    transport.first(Reply::part("login").output(limits));
+    let ran = run(&world, &transport, Mode::Gather, |_| {}).await;
+    for (host, logins) in [("gpu0", 1), ("gpu1", 1), ("gpu2", 0)] {
+        let parts = transport.parts(host);
+        assert_eq!(parts.iter().filter(|part| *part == "login").count(), logins, "{host}: {parts:?}");
+        assert_eq!(parts.iter().filter(|part| *part == "open").count(), 1 + logins, "{host}: {parts:?}");
+        let known = session(&ran, host).facts().get(&LoginQuery).answer();
+        let known = known.and_then(|login| login.as_ref().ok()).map(|login| login.user.as_str());
+        assert_eq!(known, (logins == 1).then_some("rider"), "{host}");
+    }
+    // It cannot be had: that is no reason to lose the host.
+    transport.first(Reply::part("login").on("gpu0").lose());
+    let ran = run(&world, &transport, Mode::Gather, |_| {}).await;
+    assert_eq!(ran.report.stats.ok, 4);
+    let why = session(&ran, "gpu0").facts().get(&LoginQuery);
+    assert!(format!("{why:?}").contains("no new login: "), "{why:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_was_gathered_and_is_still_there() {
+    let transport = healthy();
+    transport.first(Reply::open().on("gpu1").fail(ConnectKind::Refused).output("Connection refused"));
+    transport.first(Reply::open().on("gpu2").fail(ConnectKind::NoRoute).output("No route to host"));
+    transport.first(Reply::open().on("gpu2").times(1));
+    transport.first(Reply::part("task").on("gpu2").lose());
+    let ran = apply(&world("{}", TWO), &transport).await;
+    let gathered = ["gpu0", "gpu1", "gpu2", "gpu3"].map(|host| session(&ran, host).was_gathered());
+    assert_eq!(gathered, [true, false, false, true]);
+}
