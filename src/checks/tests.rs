@@ -375,6 +375,136 @@ fn one_fault_is_one_finding() {
     }
 }
 
+/// A host with cards of one more kind, whose ports have these states and rates.
+fn with_cards(cards: &[(&str, &str, &str)]) -> Site {
+    let sysfs: Vec<String> = (2..)
+        .zip(cards)
+        .map(|(n, (kind, state, rate))| {
+            format!(
+                "device=mlx5_{n}\nfw_ver=1.0\nhca_type={kind}\npci=0000:0{n}:00.0\ndriver=mlx5_core\nport=1\nstate={state}\nrate={rate}\nlink_layer=Ethernet\n"
+            )
+        })
+        .collect();
+    healthy().with("rdma", "net=rdma0\n", &(sysfs.concat() + "net=rdma0\n"))
+}
+
+/// What a check says of a host, where it is told from something that looks like it.
+#[test]
+fn what_is_told_apart() {
+    let active = "4: ACTIVE";
+    let (fast, usual, slow) = ("800 Gb/sec (4X XDR)", "400 Gb/sec (4X NDR)", "200 Gb/sec (4X HDR)");
+    let no_gpu = || healthy().fact("pci", json!({ "gpus": [], "nvswitches": [], "nics": [] }));
+    let not_listed =
+        || healthy().with("driver_upkeep", "nvidia/580.159.04, 6.8.0-87-generic, x86_64: installed", "");
+    let elsewhere =
+        |site: Site| site.with("driver", "updates/dkms/nvidia.ko\nversion", "extra/nvidia.ko\nversion");
+    let no_headers =
+        |site: Site| site.fact("kernel", json!({ "release": "6.8.0-87-generic", "headers": false }));
+    let firewall = |tell: &str| {
+        let mut site = healthy();
+        site.probes.insert("firewall", section("firewall", tell, "0"));
+        site
+    };
+    let limit = |now: &str| {
+        healthy().with("nvidia", "<current_power_limit>700.00 W", &format!("<current_power_limit>{now} W"))
+    };
+    let wanted_limit = |site: Site| site.expect(json!({ "gpu": { "nvlinks": 18, "power_limit": 700 } }));
+    let nccl = |version: &str| {
+        healthy().expect(json!({ "software": { "nccl": version, "nccl_prefix": "/usr/local/nccl" } }))
+    };
+    let cases = [
+        ("driver.flavour", Pass, "open", healthy().expect(json!({ "driver": { "open": true } }))),
+        (
+            "driver.flavour",
+            Fail,
+            "open, expected proprietary",
+            healthy().expect(json!({ "driver": { "open": false } })),
+        ),
+        // Either the list of DKMS or the place of the module says who builds it.
+        (
+            "driver.headers",
+            Warn,
+            "6.8.0-87-generic: no headers of the running kernel",
+            no_headers(not_listed()),
+        ),
+        (
+            "driver.headers",
+            Warn,
+            "6.8.0-87-generic: no headers of the running kernel",
+            no_headers(elsewhere(healthy())),
+        ),
+        ("driver.headers", Skip, "DKMS does not build the driver", no_headers(elsewhere(not_listed()))),
+        ("gpu.count", Skip, "no NVIDIA GPU", no_gpu().expect(json!({}))),
+        (
+            "gpu.count",
+            Fail,
+            "0000:00:06.0,0000:00:07.0: listed by the driver, gone from the PCI bus",
+            no_gpu().expect(json!({ "gpu": { "count": 2 } })),
+        ),
+        ("gpu.power_limit", Pass, "700 W", wanted_limit(healthy())),
+        ("gpu.power_limit", Pass, "700.5 W", wanted_limit(limit("700.50"))),
+        ("gpu.power_limit", Warn, "GPU[0-1]: 699 W, expected 700 W", wanted_limit(limit("699.00"))),
+        ("gpu.power_limit", Pass, "699.5 W", limit("699.50")),
+        // Only ports of the same kind that are up are its like.
+        (
+            "rdma.rate",
+            Pass,
+            "400 Gb/sec (4X NDR), 800 Gb/sec (4X XDR)",
+            with_cards(&[("X", active, fast), ("X", active, fast), ("X", active, fast)]),
+        ),
+        (
+            "rdma.rate",
+            Pass,
+            usual,
+            with_cards(&[
+                ("MT4129", "1: DOWN", fast),
+                ("MT4129", "1: DOWN", fast),
+                ("MT4129", "1: DOWN", fast),
+            ]),
+        ),
+        (
+            "rdma.rate",
+            Fail,
+            "mlx5_2: 200 Gb/sec (4X HDR), the others of its kind have 400 Gb/sec (4X NDR)",
+            with_cards(&[("MT4129", active, slow)]),
+        ),
+        ("rdma.netns", Pass, "shared", healthy()),
+        (
+            "rdma.netns",
+            Pass,
+            "exclusive",
+            healthy().with("fabric", "netns shared", "netns exclusive").with(
+                "fabric",
+                "arp_ignore=0",
+                "arp_ignore=0\nib_core=options ib_core netns_mode=0",
+            ),
+        ),
+        (
+            "rdma.netns",
+            Warn,
+            "shared, although modprobe.d sets netns_mode=0, which takes effect at the next boot",
+            healthy().with("fabric", "arp_ignore=0", "arp_ignore=0\nib_core=options ib_core netns_mode=0"),
+        ),
+        ("software.nccl", Pass, "2.27.7 in /usr/local/nccl", nccl("2.27")),
+        ("software.nccl", Fail, "NCCL 2.27.7 in /usr/local/nccl, expected 2.23", nccl("2.23")),
+        ("system.firewall", Skip, "neither nft nor iptables is installed", firewall("")),
+        ("system.firewall", Warn, "ufw: on: it drops what no rule allows", firewall("backend ufw")),
+    ];
+    for (check, status, message, site) in cases {
+        assert_eq!(site.results(None)[check], (status, message.to_owned()), "{check}");
+    }
+}
+
+#[test]
+fn a_finding_names_the_command_that_told() {
+    let site = healthy().expect(json!({ "network": { "pfc": [5] } }));
+    let (host, answers) = (Host { expect: site.expect.clone(), ..host() }, site.answers());
+    let conclusion = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0);
+    let result = conclusion.results.into_iter().find(|result| result.check == "network.pfc").unwrap();
+    let from: Vec<&str> = result.evidence.iter().map(|evidence| evidence.from.as_str()).collect();
+    assert_eq!(from, ["rdma0", "rdma1"].map(|net| format!("mlnx_qos -i {net} (or dcb pfc show dev {net})")));
+}
+
 /// What the probes printed on a real host: a container with one H100 of a board (driver 580.159.04, CUDA
 /// 13.0) and no RDMA device. Serial number, UUID and name are replaced.
 #[test]
@@ -478,13 +608,19 @@ fn counters_are_held_against_the_last_verify() {
         "rx_errors=9",
     );
     assert_eq!(later.findings(Some(&baseline)), ["warn network.errors", "warn rdma.errors"]);
-    // A reboot begins at nothing.
+    let later = before.clone().with("rdma", "carrier_changes=2", "carrier_changes=4");
+    assert_eq!(later.results(Some(&baseline))["rdma.flaps"].1, "rdma[0-1]: carrier_changes +2");
+    // A reboot begins at nothing, and links come up once in it.
     let ids = json!({ "machine_id": "m", "product_uuid": "p", "boot_id": "another" });
     let rebooted = before
         .with("rdma", "link_downed=1", "link_downed=0")
         .with("rdma", "out_of_sequence=5", "out_of_sequence=0")
         .fact("ids", ids);
     assert_eq!(rebooted.findings(Some(&baseline)), Vec::<String>::new());
+    let more = rebooted.clone().with("rdma", "carrier_changes=2", "carrier_changes=3");
+    assert_eq!(more.results(Some(&baseline))["rdma.flaps"].1, "rdma[0-1]: carrier_changes +3");
+    let more = rebooted.with("rdma", "link_downed=0", "link_downed=2");
+    assert_eq!(more.results(Some(&baseline))["rdma.flaps"].1, "mlx5_[0-1]: link_downed +2");
 }
 
 #[test]
@@ -558,6 +694,36 @@ fn outliers_have_names_and_ties_are_told() {
     let found = fleet(&[("gpu0", a), ("gpu1", b), ("gpu2", c)]);
     assert_eq!(found["gpu1"], []);
     assert_eq!(found["gpu2"][0].2, "1951 GiB; 2 of 3 hosts have 2014 GiB");
+}
+
+#[test]
+fn what_hosts_of_a_group_have_in_common() {
+    let told = |odd: Site, check: &str| {
+        let found = fleet(&[("gpu0", healthy()), ("gpu1", healthy()), ("gpu2", odd)]);
+        let found = found["gpu2"].iter().find(|(id, _, _)| id == check);
+        found.map(|(_, _, message)| message.clone())
+    };
+    let os = |version: &str| json!({ "id": "ubuntu", "version_id": version });
+    let usual = healthy().fact("os", os("24.04"));
+    let found = fleet(&[("a", usual.clone()), ("b", usual), ("c", healthy().fact("os", os("22.04")))]);
+    assert_eq!(found["c"][0].2, "ubuntu 22.04; 2 of 3 hosts have ubuntu 24.04");
+    let newer = healthy().with("rdma", "fw_ver=28.39.1002", "fw_ver=28.40.1000");
+    assert_eq!(told(newer, "fleet.firmware").unwrap(), "MT4129 X: 28.40.1000; 2 of 3 hosts have 28.39.1002");
+    // A card that does not tell, and a device that is none.
+    let silent = healthy().with("rdma", "device=mlx5_1\nfw_ver=28.39.1002\n", "device=mlx5_1\n");
+    assert_eq!(told(silent, "fleet.firmware"), None);
+    let soft = "device=rxe0\nfw_ver=0.0\nhca_type=MT4129\nboard_id=X\nnet=rdma0\n";
+    assert_eq!(told(healthy().with("rdma", "net=rdma0\n", soft), "fleet.firmware"), None);
+    // The usual size is that of the one in the middle.
+    let sizes = [1_900_000, 1_900_000, 2_063_100, 2_063_872, 2_063_872].map(|mib: u64| {
+        let memory = json!({ "total_mib": mib, "swap_mib": 0, "hugepages": { "total": 0 } });
+        healthy().fact("memory", memory)
+    });
+    let names = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4"];
+    let sites: Vec<(&str, Site)> = names.into_iter().zip(sizes).collect();
+    let found = fleet(&sites);
+    assert_eq!(found["gpu0"][0].2, "1855 GiB; 3 of 5 hosts have 2014 GiB");
+    assert_eq!(found["gpu4"], []);
 }
 
 #[test]
