@@ -481,3 +481,29 @@ fn fetched(file: &RegularFile, facts: &Facts, content: Option<&Content>) -> Fact
     }
     facts
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_text_that_may_be_read_is_shown() {
+        let text = |text: String| Want::Text(text);
+        let bytes = |bytes: &[u8]| Want::Bytes(Arc::from(bytes));
+        let large = Want::Large { path: "x".into(), size: 1, sha256: String::new() };
+        for (want, shown) in [
+            (text("a\n".to_owned()), true),
+            (bytes(b"a\n"), true),
+            (text("x".repeat(TEXT_LIMIT)), true),
+            (text("x".repeat(TEXT_LIMIT + 1)), false),
+            (text(format!("key {}", placeholder::of("key"))), false),
+            (bytes(b"a\0b"), false),
+            (bytes(b"\xff"), false),
+            (large, false),
+            (Want::Anything, false),
+        ] {
+            assert_eq!(want.shown().is_some(), shown, "{want:?}");
+        }
+        assert_eq!(bytes(b"a\n").shown().as_deref(), Some("a\n"));
+    }
+}
