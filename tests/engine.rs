@@ -22,12 +22,20 @@ use provision::project::{self, LoadOptions};
 use provision::secrets::Secrets;
 use provision::transport::{ConnectKind, Reply, Scripted};
 
+#[path = "engine/failures.rs"]
+mod failures;
 #[path = "engine/fleet.rs"]
 mod fleet;
 #[path = "engine/gather.rs"]
 mod gather;
+#[path = "engine/hosts.rs"]
+mod hosts;
 #[path = "engine/interrupts.rs"]
 mod interrupts;
+#[path = "engine/lock.rs"]
+mod lock;
+#[path = "engine/notifications.rs"]
+mod notifications;
 #[path = "engine/plans.rs"]
 mod plans;
 #[path = "engine/proofs.rs"]
@@ -38,6 +46,8 @@ mod registers;
 mod rollout;
 #[path = "engine/shared.rs"]
 mod shared;
+#[path = "engine/spool.rs"]
+mod spool;
 
 const LOCK: &str = "held\n/run/provision\n";
 

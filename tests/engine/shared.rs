@@ -2,7 +2,7 @@
 
 use std::sync::Mutex;
 
-use super::proofs::names;
+use super::hosts::names;
 use super::*;
 use provision::transport::Sent;
 use tokio::time::Instant;

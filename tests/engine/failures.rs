@@ -1,0 +1,121 @@
+//! What is said of a failure, what is tried again, and how the run ends.
+
+use super::hosts::names;
+use super::*;
+
+#[tokio::test(start_paused = true)]
+async fn a_mirror_that_stumbles_is_asked_again() {
+    let package = "name: p\ntasks:\n  - name: get\n    package: { names: [tool] }\n";
+    let missing = "manager apt\nlists there\npolicy\ntool:\n  Installed: (none)\n  Candidate: 1.0\n  Version table:\n     1.0 500\n        500 http://x stable/main amd64 Packages\nend\n";
+    for (playbook, said, tries) in [
+        (package, "E: Failed to fetch http://x", 3),
+        (package, "E: Unable to locate package tool", 1),
+        (TWO, "E: Failed to fetch http://x", 1),
+    ] {
+        let transport = healthy();
+        transport.first(Reply::part("package").output(missing));
+        transport.first(Reply::part("task").output(format!("ended 100\n{said}\n")));
+        let ran = apply(&world("{}", playbook), &transport).await;
+        assert_eq!(ran.report.stats.failed, 4, "{:?}", ran.record);
+        let tried = names(&transport, "gpu0").iter().filter(|part| *part == "task").count();
+        assert_eq!(tried, tries, "{said}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_comes_with_what_it_usually_means() {
+    for (said, hint) in [
+        (
+            "modprobe: FATAL: Module x not found in directory /lib/modules/6",
+            Some("the module is not installed"),
+        ),
+        ("E: Could not get lock /var/lib/dpkg/lock", Some("another package manager runs")),
+        ("Waiting for cache lock", Some("another package manager runs")),
+        ("E: Unable to locate package linux-headers-6.1", Some("no headers for this kernel")),
+        ("No match for argument: kernel-devel-5.14", Some("no headers for this kernel")),
+        ("E: Unable to locate package x", Some("not in the repositories")),
+        ("No match for argument: x", Some("not in the repositories")),
+        ("x has no installation candidate", Some("not in the repositories")),
+        ("Temporary failure resolving 'x'", Some("cannot resolve names")),
+        ("Could not resolve host: x", Some("cannot resolve names")),
+        ("Could not connect to x", Some("does not reach its package mirror")),
+        ("Connection timed out", Some("does not reach its package mirror")),
+        ("cp: No space left on device", Some("is full")),
+        ("cp: Read-only file system", Some("mounted read-only")),
+        ("cp: Permission denied", Some("the login may not do this")),
+        ("Operation not permitted", Some("the login may not do this")),
+        ("are you root?", Some("the login may not do this")),
+        ("sh: x: command not found", Some("a tool is missing")),
+        ("sh: 1: x: not found", Some("a tool is missing")),
+        ("something else", None),
+        ("Module x is old", None),
+        ("linux-headers-6.1 is old", None),
+    ] {
+        let transport = healthy();
+        transport.first(Reply::part("task").output(format!("ended 1\n{said}\n")));
+        let ran = apply(&world("{}", TWO), &transport).await;
+        let Outcome::Failed(failure) = ran.outcome("gpu0", "one") else { panic!("{said}") };
+        assert_eq!(failure.message, said);
+        let told = failure.hint.as_deref();
+        assert!(
+            hint.map_or(told.is_none(), |hint| told.is_some_and(|told| told.contains(hint))),
+            "{said}: {told:?}"
+        );
+    }
+}
+
+#[test]
+fn sums_and_exit_codes() {
+    use provision::events::RunStats;
+    let stats = |failed, unreachable, not_started| RunStats {
+        failed,
+        unreachable,
+        not_started,
+        ..RunStats::default()
+    };
+    for (stats, allowed, locked, codes) in [
+        (stats(0, 0, 0), 0, false, 0),
+        (stats(1, 0, 0), 0, false, 1),
+        (stats(0, 1, 0), 0, false, 1),
+        (stats(0, 1, 0), 1, false, 0),
+        (stats(0, 2, 0), 1, false, 1),
+        (stats(0, 0, 1), 1, false, 1),
+        (stats(1, 1, 0), 0, true, 3),
+    ] {
+        assert_eq!(engine::exit_code(&stats, allowed, locked).len(), codes, "{stats:?}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_is_offline_is_counted_and_not_asked() {
+    let transport = healthy();
+    let away = world("{}\nhosts: { gpu2: { offline: its board is away } }", TWO);
+    let ran = apply(&away, &transport).await;
+    let stats = &ran.report.stats;
+    assert_eq!((stats.hosts, stats.ok, stats.offline, stats.unreachable), (3, 3, 1, 0));
+    assert!(transport.parts("gpu2").is_empty());
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_tried_again_when_the_run_was_stopped() {
+    let retried = TWO.replace("- name: one\n", "- name: one\n    retries: { attempts: 3, delay: 5s }\n");
+    for (stops, tries) in [(true, 1), (false, 3)] {
+        let transport = healthy();
+        transport.first(
+            Reply::part("task").with("tool-alpha").after(Duration::from_mins(1)).output("ended 1\nno\n"),
+        );
+        run(&world("{}", &retried), &transport, Mode::Apply, |stopper| {
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_secs(30)).await;
+                if stops {
+                    stopper.ask(Stop::Finish);
+                } else {
+                    // Nobody asks: the channel stays open until the end.
+                    tokio::time::sleep(Duration::from_hours(1)).await;
+                }
+            });
+        })
+        .await;
+        assert_eq!(names(&transport, "gpu0").iter().filter(|part| *part == "task").count(), tries);
+    }
+}
