@@ -1,7 +1,7 @@
 //! From a loaded project to a finished run: transport, journal, lock, signals, reporters.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::io::{BufWriter, Write as _};
+use std::io::{self, BufWriter, Write as _};
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -326,10 +326,16 @@ pub(super) fn secrets(
         return Ok(resolved);
     }
     let password = if settings.interactive {
-        prompt::password("sudo password: ").context("cannot read the password")?
+        prompt::password("sudo password: ").map_err(|error| {
+            // Whoever starts this may ignore the signal.
+            if error.kind() == io::ErrorKind::Interrupted {
+                return Exit::new(exit::INTERRUPTED, "stopped at the password").into();
+            }
+            anyhow::Error::from(error).context("cannot read the password")
+        })?
     } else {
         let mut line = String::new();
-        std::io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
+        io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
         line.trim_end_matches(['\n', '\r']).to_owned()
     };
     let secrets = resolved.with(ASKED, SecretString::from(password));
