@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
+use super::cancel::Stop;
 use super::context::Context;
 use super::hints::{self, human};
 use super::state;
@@ -91,7 +92,16 @@ impl Connection {
         let mut ends = Vec::new();
         let deadline = self.context.deadlines.connect;
         let transport = self.context.transport.clone();
-        let opened = transport.open_and_run(&self.host, deadline, frame, &mut |end| ends.push(end)).await;
+        let cancel = self.context.cancel.clone();
+        let mut on_part = |end| ends.push(end);
+        let opened = tokio::select! {
+            biased;
+            // A host that was not reached yet has nothing to finish.
+            () = cancel.reached(Stop::Finish) => {
+                return Err(Gone(HostStatus::NotStarted("the run was stopped before it was reached".to_owned())));
+            }
+            opened = transport.open_and_run(&self.host, deadline, frame, &mut on_part) => opened,
+        };
         let (remote, result) = opened.map_err(|error| self.unreachable(&error))?;
         self.execs += 1;
         self.remote = Some(remote);
@@ -146,7 +156,14 @@ impl Connection {
                 Ok(()) => return Ok(()),
                 Err(error) if Instant::now() + pause < end => {
                     tracing::debug!(host = %self.host.name, %error, "reconnect");
-                    tokio::time::sleep(pause).await;
+                    let cancel = self.context.cancel.clone();
+                    tokio::select! {
+                        biased;
+                        () = cancel.reached(Stop::End) => {
+                            return Err(Gone::quarantined(format!("{reason}; stopped while it was not back")));
+                        }
+                        () = tokio::time::sleep(pause) => {}
+                    }
                 }
                 Err(error) => {
                     let reason = format!("{reason}; not back within {}: {error}", human(budget));

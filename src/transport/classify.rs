@@ -217,6 +217,11 @@ pub(super) fn ended(stderr: &str) -> TransportError {
     TransportError::Lost { message }
 }
 
+/// The error behind an `ssh` that somebody on this machine ended.
+pub(super) fn killed(signal: i32) -> TransportError {
+    TransportError::Lost { message: format!("its ssh on this machine was ended by signal {signal}") }
+}
+
 /// The host shell is somebody else.
 pub(super) fn stranger(expected: Expected, uid: &str, gid: &str) -> TransportError {
     let wanted = match expected {

@@ -100,6 +100,11 @@ impl Login {
         format!("{}\n{}", self.process.stderr.last_words().await, self.socket.words())
     }
 
+    /// The signal that ended `ssh`, if one did.
+    pub(super) async fn signal(&mut self) -> Option<i32> {
+        self.process.signal().await
+    }
+
     fn words<'a>(&self, stderr: &'a str, way: &Way, noise: &'a str) -> Words<'a> {
         let (noise, sudo) = way.turn(noise);
         Words { ssh: self.socket.words(), stderr, noise, sudo }

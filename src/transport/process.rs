@@ -1,6 +1,7 @@
 //! The local processes of logins, and what `ssh` and its helpers say.
 
 use std::io::Read as _;
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::Path;
 use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -56,6 +57,11 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// The signal that ended it, if one did or does within a moment.
+    pub(super) async fn signal(&mut self) -> Option<i32> {
+        tokio::time::timeout(MOMENT, self.child.wait()).await.ok()?.ok()?.signal()
+    }
+
     /// Starts a program in a session of its own, so that it has no terminal.
     pub(super) fn start_session(args: &[String]) -> std::io::Result<(Self, ChildStdout, ChildStdin)> {
         let mut session = command("setsid");
@@ -91,6 +97,9 @@ impl Process {
 fn command(program: &str) -> Command {
     process::command(program).into()
 }
+
+/// How long the end of a process may take to be seen.
+const MOMENT: Duration = Duration::from_millis(500);
 
 /// How long a question to a local program may take.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -131,7 +140,7 @@ impl Capture {
 
     /// What was written when the stream ended, or after a moment.
     pub(super) async fn last_words(&mut self) -> String {
-        drop(tokio::time::timeout(Duration::from_millis(500), &mut self.task).await);
+        drop(tokio::time::timeout(MOMENT, &mut self.task).await);
         self.text()
     }
 }

@@ -457,6 +457,9 @@ impl SshRemote {
         };
         if let Some(login) = &mut self.login {
             words.push_str(&login.last_words().await);
+            if let Some(signal) = login.signal().await {
+                return classify::killed(signal);
+            }
         }
         classify::ended(&words)
     }

@@ -119,3 +119,23 @@ async fn nothing_is_tried_again_when_the_run_was_stopped() {
         assert_eq!(names(&transport, "gpu0").iter().filter(|part| *part == "task").count(), tries);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_hosts_that_were_not_reached_yet() {
+    let transport = healthy();
+    transport.first(Reply::open().on("gpu1").after(Duration::from_secs(14)).fail(ConnectKind::TimedOut));
+    let began = tokio::time::Instant::now();
+    let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(2)).await;
+            stopper.ask(Stop::Finish);
+        });
+    })
+    .await;
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    let status = ran.report.sessions.iter().find(|session| session.name() == "gpu1").unwrap().result().0;
+    assert!(
+        matches!(&status, HostStatus::NotStarted(reason) if reason == "the run was stopped before it was reached"),
+        "{status:?}"
+    );
+}
