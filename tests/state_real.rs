@@ -141,6 +141,128 @@ fn a_change_that_runs_already_is_followed() {
     }
 }
 
+/// Processes that have this word among their arguments, with these.
+fn running(word: &str) -> Vec<String> {
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).replace('\0', " ");
+        if words.split_whitespace().any(|it| it == word) {
+            found.push(format!("{} {words}", entry.file_name().display()));
+        }
+    }
+    found
+}
+
+/// Processes that hold a file below a directory, or one that was there, other than one with this word.
+fn holding(directory: &Path, but: &str) -> Vec<String> {
+    let directory = directory.display().to_string();
+    let mut found = Vec::new();
+    for entry in fs::read_dir("/proc").unwrap().flatten() {
+        let words = fs::read(entry.path().join("cmdline")).unwrap_or_default();
+        let words = String::from_utf8_lossy(&words).replace('\0', " ");
+        let mut files = fs::read_dir(entry.path().join("fd")).into_iter().flatten().flatten();
+        let held = |file: fs::DirEntry| {
+            fs::read_link(file.path()).is_ok_and(|path| path.display().to_string().starts_with(&directory))
+        };
+        if files.any(held) && !words.split_whitespace().any(|it| it == but) {
+            found.push(words);
+        }
+    }
+    found
+}
+
+/// What `seq 1 LAST` prints.
+fn numbers(last: u32) -> String {
+    (1..=last).map(|number| number.to_string() + "\n").collect()
+}
+
+/// Ends processes when a test is over, whichever way.
+struct Ended(&'static str);
+
+impl Drop for Ended {
+    fn drop(&mut self) {
+        for process in running(self.0) {
+            let pid = process.split(' ').next().unwrap_or_default().to_owned();
+            let _gone = Command::new("kill").args(["-9", &pid]).status();
+        }
+    }
+}
+
+#[test]
+fn what_a_command_wrote_is_kept_whatever_it_leaves_behind() {
+    // Each test has a number of seconds of its own, to find its processes by.
+    let numbers = numbers(100_000);
+    for (text, seconds, expected) in [
+        ("echo a; sleep 7011 & echo b; seq 1 100000", "7011", format!("a\nb\n{numbers}")),
+        ("sleep 7012 & printf 'no line feed'", "7012", "no line feed".to_owned()),
+        ("sleep 7013 >/dev/null & sleep 7013 & echo out; exit 3", "7013", "out\n".to_owned()),
+    ] {
+        let _ended = Ended(seconds);
+        for words in SHELLS {
+            let home = tempfile::tempdir().unwrap();
+            let ran = frame(words, home.path(), Some("run1"), &spool(text));
+            let SpoolReport::Ended(status, output) = SpoolReport::parse(ran.as_bytes()) else {
+                panic!("{words:?} {text}: {ran}")
+            };
+            assert_eq!(status, if text.ends_with("exit 3") { 3 } else { 0 }, "{words:?} {text}");
+            let output = output.replace("\n[... output left out ...]\n", "");
+            assert!(output == expected, "{words:?} {text}: {} bytes", output.len());
+            assert_eq!(running(seconds).len(), text.matches("sleep").count(), "{words:?}");
+            assert_eq!(holding(home.path(), seconds), Vec::<String>::new(), "{words:?} {text}");
+            drop(Ended(seconds));
+        }
+    }
+}
+
+#[test]
+fn the_begin_and_the_end_of_much_output_are_kept() {
+    let _ended = Ended("7021");
+    for (background, words) in SHELLS.iter().flat_map(|words| [("", words), ("sleep 7021 & ", words)]) {
+        let home = tempfile::tempdir().unwrap();
+        let text: &'static str = Box::leak(format!("{background}seq 1 1000000; echo end").into_boxed_str());
+        let ran = frame(words, home.path(), Some("run1"), &spool(text));
+        let SpoolReport::Ended(0, output) = SpoolReport::parse(ran.as_bytes()) else {
+            panic!("{words:?}: {}", &ran[..100])
+        };
+        let all = numbers(1_000_000) + "end\n";
+        let (first, last) = output
+            .split_once("\n[... output left out ...]\n")
+            .unwrap_or_else(|| panic!("{words:?} {background}: {} bytes", output.len()));
+        assert_eq!((first.len(), last.len()), (524_288, 65_536), "{words:?}");
+        assert!(all.starts_with(first) && all.ends_with(last), "{words:?}");
+    }
+}
+
+#[test]
+fn a_daemon_that_writes_later_lives_and_fills_nothing() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (go, wrote) = (home.join("go"), home.join("wrote"));
+        // It says how its writing went.
+        let text: &'static str = Box::leak(
+            format!(
+                "(until [ -e {} ]; do sleep 0.1; done; for n in 1 2 3; do echo later || exit; done; echo good >{}) &\necho up",
+                go.display(),
+                wrote.display()
+            )
+            .into_boxed_str(),
+        );
+        let ran = frame(words, home, Some("run1"), &spool(text));
+        assert_eq!(SpoolReport::parse(ran.as_bytes()), SpoolReport::Ended(0, "up\n".to_owned()), "{words:?}");
+        fs::write(&go, "").unwrap();
+        let mut tries = 0;
+        while fs::read_to_string(&wrote).unwrap_or_default() != "good\n" {
+            tries += 1;
+            assert!(tries < 200, "{words:?}: it was ended by its first line");
+            std::thread::sleep(std::time::Duration::from_millis(50));
+        }
+        let followed = frame(words, home, None, &state::follow(KEY));
+        assert_eq!(SpoolReport::parse(followed.as_bytes()), SpoolReport::Ended(0, "up\n".to_owned()));
+    }
+}
+
 #[test]
 fn one_run_has_the_lock() {
     for words in SHELLS {

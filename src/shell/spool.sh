@@ -36,15 +36,19 @@ errors=$(
 		case $script in
 		=*) printf '%s' "${script#=}" ;;
 		*) printf '%s' "$script" | base64 -d ;;
-		esac >"$s/cmd" && mkfifo "$s/pipe"
+		esac >"$s/cmd" && mkfifo "$s/pipe" "$s/kept"
 ) || {
 	printf 'unwritable %s: %s\n' "$s" "$errors"
 	rm -rf "$s"
 	exit 0
 }
-# The runner: constant text; $1 is the entry, $2 the user. The first 512 KiB of output and the last
-# 64 KiB are kept. Background processes of the command may keep the pipe open, so the reader gets a
-# second after the command's end and no more.
+# The runner: constant text; $1 is the entry, $2 the user. A relay copies what the command writes to what
+# keeps the first 512 KiB and the last of it. A background process of the command may hold the pipe for
+# ever, so the end of the command is not the end of the pipe. Then the runner writes NUL bytes, more than
+# a pipe and the relay hold: when they went through, so did all that the command wrote, and the relay is
+# ended. provision_result takes them out. A command gets the pipe for reading too: what writes into it
+# later is not killed by that, and waits when the pipe is full. Whole blocks from the relay: the `head` of
+# busybox reads 4096 bytes at once and would take some that are for `tail`.
 # shellcheck disable=SC2016 # expands in the runner
 runner='
 s=$1
@@ -52,10 +56,13 @@ read -r stat <"/proc/$$/stat"
 user=$2
 set -- ${stat##*) }
 printf "%s %s\n" $$ "${20}" >"$s/pid"
-{ head -c 524288 >"$s/out"; exec tail -c 65536 >"$s/tail"; } <"$s/pipe" 9>&- &
-reader=$!
-exec 3<"$s/cmd" 4>"$s/pipe"
-rm -f "$s/cmd" "$s/pipe"
+{ head -c 524288 >"$s/out"; exec tail -c 2228224 >"$s/tail"; } <"$s/kept" 9>&- &
+keeper=$!
+dd ibs=32768 obs=65536 >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
+relay=$!
+# The first open waits for the relay, which has the other pipe open by then.
+exec 3<"$s/cmd" 5>"$s/pipe" 4<>"$s/pipe" 5>&-
+rm -f "$s/cmd" "$s/kept"
 umask 022
 cd /
 export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
@@ -66,10 +73,24 @@ else
 fi
 status=$?
 exec 3<&- 4>&-
-{ sleep 1; kill $reader; } >/dev/null 2>&1 9>&- &
-watch=$!
-wait $reader
-kill $watch 2>/dev/null
+tries=0
+while [ $tries -lt 2000 ] && [ -e "/proc/$relay/fd/0" ]; do
+	tries=$((tries + 1))
+done
+if [ -e "/proc/$relay/fd/0" ]; then
+	# An open for reading as well does not wait where the relay is gone; a write then fails.
+	exec 4<>"$s/pipe" 5>"$s/pipe" 4>&-
+	dd if=/dev/zero bs=65536 count=33 >&5 2>/dev/null 9>&-
+	kill $relay
+	wait $relay
+	# One read empties the pipe, so that there is room again.
+	exec 4<>"$s/pipe" 5>&-
+	printf "\n" >&4 9>&- &
+	dd bs=1048576 count=1 <&4 >/dev/null 2>&1 9>&-
+	wait $!
+	exec 4>&-
+fi
+wait $keeper
 printf "%s\n" $status >"$s/status"
 '
 if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then

@@ -53,13 +53,15 @@ provision_spool() {
 		spool=lost
 	fi
 }
-# Prints the result line and the output of the entry in directory $1.
+# Prints the result line and the output of the entry in directory $1, without NUL bytes: see spool.sh.
 provision_result() {
 	printf '%s %s\n' "$spool" "${status:-0}"
-	[ ! -s "$1/out" ] || cat "$1/out"
+	[ ! -s "$1/out" ] || tr -d '\000' <"$1/out"
 	if [ -s "$1/tail" ]; then
-		printf '\n[... output left out ...]\n'
-		cat "$1/tail"
+		if [ "$(tr -d '\000' <"$1/tail" | wc -c)" -gt 65536 ]; then
+			printf '\n[... output left out ...]\n'
+		fi
+		tr -d '\000' <"$1/tail" | tail -c 65536
 	fi
 }
 # Waits for the end of the entry in directory $1 that is no child of this shell.
