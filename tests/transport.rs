@@ -14,7 +14,9 @@ use provision::secrets::Secrets;
 use provision::transport::{
     Arg, ConnectKind, Frame, Local, Part, Script, Ssh, SshSettings, Transport as _, TransportError,
 };
-use transport_support::{DEADLINE, Server, assert_gone, ends, frame, free_port, host, key, part, run, sh};
+use transport_support::{
+    DEADLINE, Server, assert_gone, ends, frame, free_port, host, is_root, key, part, run, sh,
+};
 
 async fn refusal(server: &Server, host: &Host) -> (ConnectKind, String) {
     let Err(error) = server.open(host).await else { panic!("it opened") };
@@ -336,8 +338,10 @@ async fn one_session_is_enough() {
     let path = server.path("streamed");
     remote.stream(path.as_str(), &mut content.as_slice()).await.unwrap();
     assert!(std::fs::read(&path).unwrap() == content);
+    // What comes next is appended.
+    remote.stream(path.as_str(), &mut &b"end"[..]).await.unwrap();
     remote.stream(path.as_str(), &mut &b""[..]).await.unwrap();
-    assert_eq!(std::fs::read(&path).unwrap(), b"");
+    assert!(std::fs::read(&path).unwrap() == [&content[..], b"end"].concat());
     assert_eq!(server.logins(), 1);
 
     let hang = Part { deadline: Duration::from_millis(200), ..part(Script::new("sleep 8765")) };
@@ -360,10 +364,72 @@ async fn streams_go_beside_the_shell() {
     let path = server.path("streamed");
     remote.stream(path.as_str(), &mut content.as_slice()).await.unwrap();
     assert!(std::fs::read(&path).unwrap() == content);
+    remote.stream(path.as_str(), &mut &b"end"[..]).await.unwrap();
+    assert!(std::fs::read(&path).unwrap() == [&content[..], b"end"].concat());
     let error = remote.stream("/no-such-directory/file", &mut content.as_slice()).await.unwrap_err();
-    assert!(error.to_string().contains("No such file or directory"), "{error}");
+    assert!(
+        error.to_string().contains("nonexistent") || error.to_string().contains("No such file"),
+        "{error}"
+    );
     for path in ["relative", "/tmp/a b", "/tmp/$(id)", "/tmp/a;b", "/tmp/ü"] {
         assert!(remote.stream(path, &mut &b""[..]).await.is_err(), "{path}");
+    }
+    assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
+}
+
+/// What `df` says is full is said to be full, with the name of the file: over a session of its own, and
+/// where the server allows one session only.
+#[tokio::test]
+async fn a_full_file_system_is_said() {
+    if !is_root() {
+        println!("not run: only root can mount a small file system");
+        return;
+    }
+    for more in ["", "MaxSessions 1"] {
+        let server = Server::with(more);
+        let small = server.path("small");
+        std::fs::create_dir(&small).unwrap();
+        run("mount", &["-t", "tmpfs", "-o", "size=2m", "none", small.as_str()]).unwrap();
+        let host = server.host("gpu0");
+        let (_ssh, mut remote) = server.open(&host).await.unwrap();
+        let content: Vec<u8> = (0..=255).cycle().take(20_000_000).collect();
+        let path = small.join("streamed");
+        let error = remote.stream(path.as_str(), &mut content.as_slice()).await;
+        let error = error.map_err(|error| error.to_string());
+        let full = remote.stream(path.as_str(), &mut &b"x"[..]).await.map_err(|error| error.to_string());
+        let alive = sh(&mut *remote, "echo alive").await;
+        remote.close().await;
+        run("umount", &["-l", small.as_str()]).unwrap();
+        let error = error.unwrap_err();
+        assert!(error.contains("No space left on device") && error.contains(path.as_str()), "{more} {error}");
+        assert!(full.is_err_and(|full| full.contains("No space left on device")), "{more}");
+        assert_eq!(alive.unwrap().1, "alive\n");
+    }
+}
+
+/// Who waits no longer drops the future: the file keeps what has arrived, its writer ends, and the host
+/// shell works.
+#[tokio::test]
+async fn a_dropped_stream_ends_its_writer() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let path = server.path("streamed");
+    // A source that gives one line and then nothing.
+    let (mut ours, mut theirs) = tokio::io::duplex(1 << 10);
+    tokio::io::AsyncWriteExt::write_all(&mut ours, b"first\n").await.unwrap();
+    let cut = tokio::time::timeout(Duration::from_secs(2), remote.stream(path.as_str(), &mut theirs)).await;
+    assert!(cut.is_err(), "{cut:?}");
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "first\n");
+    let writer = std::fs::read_to_string(format!("{path}.writer")).unwrap();
+    let words: Vec<&str> = writer.split_whitespace().collect();
+    let boot = std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    assert_eq!(words[2], boot.trim());
+    let process = std::path::PathBuf::from(format!("/proc/{}", words[0]));
+    let until = std::time::Instant::now() + DEADLINE;
+    while process.exists() {
+        assert!(std::time::Instant::now() < until, "{writer} is still there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
     }
     assert_eq!(sh(&mut *remote, "echo alive").await.unwrap().1, "alive\n");
 }

@@ -181,10 +181,12 @@ pub trait Remote: Send {
     /// When the host does not answer the second session either.
     async fn revive(&mut self) -> Result<(), TransportError>;
 
-    /// Sends bytes into a new file on the host by an exec of its own; `path` is `[A-Za-z0-9/._-]`.
+    /// Appends bytes to a file on the host by an exec of its own; `path` is `[A-Za-z0-9/._-]`. Who
+    /// drops the future ends the exec, and what has arrived stays.
     ///
     /// # Errors
-    /// When the connection is lost or the file cannot be written.
+    /// [`TransportError::Lost`] when the connection is; [`TransportError::Protocol`] with the words of
+    /// the host when the file cannot be written.
     async fn stream(
         &mut self,
         path: &str,

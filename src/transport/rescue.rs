@@ -81,7 +81,7 @@ pub(super) async fn copy(
     }
 }
 
-/// What became of a stream: `success` is the status of the `dd` on the host.
+/// What became of a stream: `success` is the status of the `cat` on the host.
 pub(super) fn streamed(
     path: &str,
     copied: Result<u64, CopyError>,
@@ -121,7 +121,6 @@ pub(super) async fn stream_in_frames(
     content: &mut (dyn AsyncRead + Send + Unpin),
 ) -> Result<(), TransportError> {
     let mut chunk = vec![0; CHUNK];
-    let mut first = true;
     loop {
         let mut length = 0;
         while let Some(room) = chunk.get_mut(length..).filter(|room| !room.is_empty()) {
@@ -131,12 +130,8 @@ pub(super) async fn stream_in_frames(
                 Err(error) => return streamed(path, Err(CopyError::Source(error)), None, ""),
             }
         }
-        if length == 0 && !first {
-            return Ok(());
-        }
-        let text = if first { PUT } else { APPEND };
         let bytes = chunk.get(..length).unwrap_or_default().to_vec();
-        let script = Script::new(text).arg(path).arg(Arg::Bytes(bytes));
+        let script = Script::new(APPEND).arg(path).arg(Arg::Bytes(bytes));
         let part = Part { name: "stream".to_owned(), script, deadline: STALL, limit: 1024 };
         let frame = Frame { parts: vec![part], ..Frame::default() };
         let mut end = None;
@@ -145,9 +140,16 @@ pub(super) async fn stream_in_frames(
         if let Some(end) = end {
             return streamed(path, Ok(0), Some(false), &String::from_utf8_lossy(&end.output));
         }
-        first = false;
+        if length < CHUNK {
+            return Ok(());
+        }
     }
 }
 
-const PUT: &str = r#"exec 2>&1; printf '%s' "$2" | base64 -d >"$1""#;
-const APPEND: &str = r#"exec 2>&1; printf '%s' "$2" | base64 -d >>"$1""#;
+/// `base64` does not say why it cannot write; `cat` does.
+const APPEND: &str = r#"exec 2>&1
+umask 077
+printf '%s' "$2" | base64 -d >>"$1" && exit
+printf 'x' | cat >>"$1"
+exit 1
+"#;

@@ -202,7 +202,7 @@ impl Scripted {
         self.book().sent.iter().filter(|sent| sent.host == host).map(|sent| sent.part.clone()).collect()
     }
 
-    /// What was streamed to a path of a host.
+    /// What was streamed to a path of a host, all of it.
     pub fn file(&self, host: &str, path: &str) -> Option<Vec<u8>> {
         self.book().files.get(&(host.to_owned(), path.to_owned())).cloned()
     }
@@ -365,7 +365,8 @@ impl Remote for ScriptedRemote {
             message: format!("cannot read what goes to {path}: {error}"),
         })?;
         self.scripted.act(&self.host, "stream", path.to_owned(), super::rescue::STALL).await?;
-        self.scripted.book().files.insert((self.host.clone(), path.to_owned()), bytes);
+        let key = (self.host.clone(), path.to_owned());
+        self.scripted.book().files.entry(key).or_default().extend(bytes);
         Ok(())
     }
 

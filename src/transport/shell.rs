@@ -128,7 +128,7 @@ impl HostShell {
         }
     }
 
-    /// Has the shell write `content` into a file and end. Nothing is sent before the shell says that it
+    /// Has the shell append `content` to a file and end. Nothing is sent before the shell says that it
     /// writes: whoever else read it would take it for commands. The second result is whether all was
     /// written; `None` when nobody knows.
     pub(super) async fn stream(
@@ -138,8 +138,10 @@ impl HostShell {
     ) -> (Result<u64, CopyError>, Option<bool>) {
         let text = wire::stream(&self.nonce, path);
         let begun = tokio::time::timeout(rescue::STALL, self.answer(&text)).await;
-        if !matches!(begun, Ok(Ok(Line::Begin(0)))) {
-            return (Ok(0), None);
+        match begun {
+            Ok(Ok(Line::Begin(0))) => {}
+            Ok(Ok(Line::End(0, status))) => return (Ok(0), Some(status == 0)),
+            _ => return (Ok(0), None),
         }
         let copied = rescue::copy(content, &mut self.writer).await;
         self.end().await;

@@ -206,16 +206,22 @@ provision_start </dev/null || exec cat >/dev/null
 }
 "#;
 
-/// Shell text that writes what follows on the standard input of the shell into a file, which
-/// holds nothing in its name that a shell reads as more than itself.
+/// Shell text that appends what follows on the standard input of the shell to a file, which
+/// holds nothing in its name that a shell reads as more than itself. `PATH.writer` says who writes:
+/// process, start time and boot, so that whoever goes on with the file can end this one first.
 pub(super) fn stream(nonce: &str, path: &str) -> String {
     STREAM.replace("NONCE", nonce).replace("PATH", path)
 }
 
 const STREAM: &str = r#"{
 provision_stream() {
-printf '\n%s begin 0\n' NONCE
-dd of=PATH bs=1M
+umask 077
+provision_stat= provision_boot=
+{ read -r provision_stat </proc/$$/stat; } 2>/dev/null
+{ read -r provision_boot </proc/sys/kernel/random/boot_id; } 2>/dev/null
+set -- ${provision_stat##*) }
+printf '%s %s %s\n' "$$" "${20:-0}" "$provision_boot" | cat >PATH.writer &&
+printf '\n%s begin 0\n' NONCE && cat >>PATH
 printf '\n%s end 0 %s\n' NONCE "$?"
 }
 provision_stream
