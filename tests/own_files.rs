@@ -5,6 +5,7 @@
 
 use std::fs::{self, Permissions};
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
+use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 
@@ -177,4 +178,50 @@ fn an_apply_whose_journal_finds_no_room_stops_and_says_so() {
     let whole = site.run("apply site.yaml --yes", &home, &state);
     assert!(whole.status.success(), "{}", told(&whole));
     assert_eq!(made(), 20);
+/// A core of the program would hold every secret of its run.
+#[test]
+fn the_program_leaves_no_core() {
+    let site = Site::new();
+    let sh = |script: &str| {
+        let raised = "ulimit -S -c unlimited 2>/dev/null || ulimit -S -c \"$(ulimit -H -c)\"";
+        let mut command = Command::new("sh");
+        command
+            .args(["-c", &format!("{raised}; {script}"), env!("CARGO_BIN_EXE_provision")])
+            .env("XDG_STATE_HOME", site.path("state"))
+            .env_remove("XDG_RUNTIME_DIR")
+            .current_dir(site.0.path());
+        command
+    };
+    if !sh("kill -ABRT $$").status().unwrap().core_dumped() {
+        println!("skipped: no program of this machine leaves a core");
+        return;
+    }
+    // It waits for a secret: nothing has been done to the host yet.
+    fs::write(
+        site.path("site.yaml"),
+        "cluster: c\ntransport: local\nplaybooks: [./p.yaml]\nhosts: { a: }\nsecrets: { s: { command: [sh, -c, \"touch began; sleep 20\"] } }\n",
+    )
+    .unwrap();
+    let task = "command: { script: \"true\", env: { S: \"{{ secrets.s }}\" } }";
+    fs::write(site.path("p.yaml"), format!("name: P\ntasks:\n- name: t\n  {task}\n")).unwrap();
+    for raise in [false, true] {
+        drop(fs::remove_file(site.path("began")));
+        let mut child = sh("exec \"$0\" apply site.yaml --yes").spawn().unwrap();
+        while !site.path("began").exists() {
+            assert!(child.try_wait().unwrap().is_none(), "it ended");
+            std::thread::sleep(std::time::Duration::from_millis(20));
+        }
+        let pid = child.id().to_string();
+        let limits = fs::read_to_string(format!("/proc/{pid}/limits")).unwrap();
+        let limit = limits.lines().find(|line| line.starts_with("Max core file size")).unwrap().to_owned();
+        // Where cores go to a program, one is made whatever the limit says.
+        if raise {
+            let raise = ["--core=unlimited:unlimited", "--pid", &pid];
+            assert!(Command::new("prlimit").args(raise).status().unwrap().success());
+        }
+        assert!(Command::new("kill").args(["-ABRT", &pid]).status().unwrap().success());
+        let status = child.wait().unwrap();
+        assert_eq!((status.signal(), status.core_dumped()), (Some(6), false), "raised: {raise}");
+        assert_eq!(limit.split_whitespace().nth(4), Some("0"), "{limit}");
+    }
 }

@@ -3,6 +3,7 @@
 use std::process::ExitCode;
 
 use clap::Parser as _;
+use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 use super::args::{Cli, Command};
 use super::commands;
@@ -37,8 +38,19 @@ impl Exit {
     }
 }
 
+/// Lets the kernel write no core of this program, nor of the programs that it starts: it would hold the
+/// secrets of the run. Users of the same name cannot look into its memory either.
+fn leave_no_core() {
+    // The limit is for files, and programs that are started have it too; a core that goes to a program such
+    // as systemd-coredump is made whatever the limit says. Both always succeed on Linux.
+    let limit = Rlimit { current: Some(0), maximum: getrlimit(Resource::Core).maximum };
+    let _limited = setrlimit(Resource::Core, limit);
+    let _hidden = set_dumpable_behavior(DumpableBehavior::NotDumpable);
+}
+
 /// The whole program.
 pub fn main_impl() -> ExitCode {
+    leave_no_core();
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
