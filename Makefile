@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm test lint bench docs verify-matrix
+.PHONY: help setup build demo demo-down demo-vm test lint deny bench docs verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -36,6 +36,10 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 
 test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
 	$(CARGO) test --locked
+
+deny: ## licences, sources and versions of dependencies by cargo-deny, and known advisories where the network lets it
+	cargo deny --locked check bans licenses sources
+	cargo deny --locked check advisories
 
 verify-matrix: setup ## try every fault of every hardware profile; writes docs/verify-matrix.md; JSON=1 prints its rows
 	@$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md $(if $(JSON),--json -)
