@@ -1,23 +1,125 @@
 //! A secret is in the file that it belongs to, and nowhere else.
 
-use std::collections::BTreeSet;
-use std::path::Path;
-use std::sync::atomic::{AtomicBool, Ordering};
+#![expect(clippy::unwrap_used, reason = "these are tests, though not in functions that are marked so")]
 
-use super::support::{Lab, run};
+use std::collections::BTreeSet;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Duration;
+
+use super::support::{Lab, Node, run};
 
 const POISON: &str = "p01son-w1th-'quote";
+/// What a leak of it has: as it is, in base64, in hex, and as `od` prints it.
+const FORMS: [&str; 4] = ["p01son", "cDAxc29u", "703031736f6e", "70 30 31 73"];
 
-/// Every file below a directory that holds the bytes.
-fn holders(dir: &Path, needle: &[u8], found: &mut BTreeSet<String>) {
+fn leaks(bytes: &[u8]) -> bool {
+    FORMS.iter().any(|form| bytes.windows(form.len()).any(|it| it == form.as_bytes()))
+}
+
+/// Every file below a directory with a leak in it.
+fn leaking_files(dir: &Path, found: &mut BTreeSet<String>) {
     for entry in std::fs::read_dir(dir).into_iter().flatten().flatten() {
         let path = entry.path();
-        if entry.file_type().is_ok_and(|kind| kind.is_dir()) {
-            holders(&path, needle, found);
-        } else if std::fs::read(&path).is_ok_and(|bytes| bytes.windows(needle.len()).any(|it| it == needle)) {
-            found.insert(path.display().to_string());
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => leaking_files(&path, found),
+            // A pipe would be waited for.
+            Ok(kind) if kind.is_file() && std::fs::read(&path).is_ok_and(|bytes| leaks(&bytes)) => {
+                found.insert(path.display().to_string());
+            }
+            _ => {}
         }
     }
+}
+
+/// Looks at all argument lists and files of a host until it is told to stop: as root, and as a user without
+/// rights. The forms are in a file, because whoever looks for them in arguments finds itself.
+const WATCH: &str = r"
+mkdir -p /opt/watch && cd /opt/watch && rm -f stop argv files others
+id mallory >/dev/null 2>&1 || useradd -m mallory
+: >others && chown mallory others && chmod 755 /opt/watch
+cat >watch.sh <<'END'
+while [ ! -e stop ]; do
+    cat /proc/[0-9]*/cmdline 2>/dev/null | tr '\0' '\n' | grep -a -f forms >>argv
+    grep -rlaf forms /etc /root /run /tmp /var /home /dev/shm 2>/dev/null >>files
+    sleep 0.1
+done
+END
+cat >others.sh <<'END'
+while [ ! -e stop ]; do
+    { cat /proc/[0-9]*/cmdline /proc/[0-9]*/environ | tr '\0' '\n'; } 2>/dev/null | grep -a -f forms >>others
+    grep -rlaf forms /etc /root /run /tmp /var /home /dev/shm 2>/dev/null >>others
+    sleep 0.1
+done
+END
+setsid sh watch.sh >/dev/null 2>&1 &
+setsid su mallory -s /bin/sh -c 'cd /opt/watch && exec sh others.sh' >/dev/null 2>&1 &
+";
+
+/// Leaks into an argument list and a file of the host until both are seen, for a minute at most.
+const UNTIL_SEEN: &str = r"
+printf p01son >/tmp/gone && chmod 644 /tmp/gone && cd /opt/watch
+sh -c 'for i in $(seq 600); do
+    grep -q cDA argv && grep -q /tmp/gone files && grep -q cDA others && grep -q /tmp/gone others && break
+    sleep 0.1
+done' sh cDAxc29u
+rm /tmp/gone
+";
+
+/// Does something; what leaks on both machines meanwhile, and the files of the host that root saw with it.
+fn watched<T>(lab: &Lab, node: &Node, work: impl FnOnce() -> T) -> (T, BTreeSet<String>, BTreeSet<String>) {
+    node.sh(&format!(
+        "mkdir -p /opt/watch; printf '%s\\n' {} >/opt/watch/forms",
+        FORMS.map(|form| format!("'{form}'")).join(" ")
+    ));
+    node.sh(WATCH);
+    let over = AtomicBool::new(false);
+    let (done, mut seen) = std::thread::scope(|scope| {
+        let watcher = scope.spawn(|| {
+            let mut seen = BTreeSet::new();
+            while !over.load(Ordering::Relaxed) {
+                for entry in std::fs::read_dir("/proc").into_iter().flatten().flatten() {
+                    let line = std::fs::read(entry.path().join("cmdline")).unwrap_or_default();
+                    // Lists of the host's own processes are seen there.
+                    if leaks(&line) {
+                        seen.insert(format!(
+                            "arguments: {}",
+                            String::from_utf8_lossy(&line).replace('\0', " ")
+                        ));
+                    }
+                }
+                leaking_files(&lab.path(""), &mut seen);
+                std::thread::sleep(Duration::from_millis(50));
+            }
+            seen
+        });
+        let done = work();
+        over.store(true, Ordering::Relaxed);
+        (done, watcher.join().unwrap())
+    });
+    node.sh("touch /opt/watch/stop; sleep 0.5");
+    let lines = |file: &str| -> BTreeSet<String> {
+        node.sh(&format!("sort -u /opt/watch/{file} 2>/dev/null || true"))
+            .lines()
+            .map(str::to_owned)
+            .collect()
+    };
+    seen.extend(lines("argv").into_iter().map(|line| format!("arguments on the host: {line}")));
+    seen.extend(lines("others").into_iter().map(|line| format!("seen by another user: {line}")));
+    (done, seen, lines("files"))
+}
+
+/// What leaks now: what was said, files of this machine, files of the host.
+fn scan(lab: &Lab, node: &Node, said: &str) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    if leaks(said.as_bytes()) {
+        found.insert("said".to_owned());
+    }
+    leaking_files(&lab.path(""), &mut found);
+    let there =
+        node.sh("grep -rlaf /opt/watch/forms /etc /root /run /tmp /var /home /dev/shm 2>/dev/null || true");
+    found.extend(there.lines().map(|path| format!("host: {path}")));
+    found
 }
 
 /// An account without rights writes down what stands for a secret in our texts; what provision
@@ -71,7 +173,7 @@ tasks:
   - name: file
     file: { path: /etc/token, content: \"token={{ secrets.token }}\\n\", mode: \"0600\" }
   - name: works
-    command: { script: \"test -n \\\"$TOKEN\\\"; ps -eo args >/root/ps; sleep 3; ps -eo args >>/root/ps; echo works with $TOKEN; printf %s \\\"$TOKEN\\\" | base64; printf %s \\\"$TOKEN\\\" | od -An -tx1\", env: { TOKEN: \"{{ secrets.token }}\" } }
+    command: { script: \"test -n \\\"$TOKEN\\\"; sleep 3; echo works with $TOKEN; printf %s \\\"$TOKEN\\\" | base64; printf %s \\\"$TOKEN\\\" | od -An -tx1\", env: { TOKEN: \"{{ secrets.token }}\" } }
   - name: fails
     command: { script: \"echo about to fail with $TOKEN; echo $TOKEN >&2; exit 3\", env: { TOKEN: \"{{ secrets.token }}\" } }
 ",
@@ -79,34 +181,31 @@ tasks:
         "become: { method: sudo, password: { secret: sudo } }",
         "",
     );
-    let env = [("POISON_TOKEN", POISON), ("RUST_LOG", "trace")];
+    // Temporary files, too, are where they are looked for.
+    std::fs::create_dir(lab.path("tmp")).unwrap();
+    let tmp = lab.text("tmp");
+    let env = [("POISON_TOKEN", POISON), ("RUST_LOG", "trace"), ("TMPDIR", &tmp)];
+    let reports = ["page.html", "junit.xml", "run.prom", "plan.json"].map(|name| lab.text(name));
+    let [html, junit, prometheus, plan] = &reports;
     let mut said = String::new();
-    let plan = site.run_with("plan", &["-vvv"], &env, "").expect(0);
-    said.extend([plan.out, plan.err]);
+    let planned = site.run_with("plan", &["-vvv", "--out", plan], &env, "").expect(0);
+    said.extend([planned.out, planned.err]);
 
-    // While it runs, nobody sees it in a list of processes here.
-    let over = AtomicBool::new(false);
-    let (seen, applied) = std::thread::scope(|scope| {
-        let watcher = scope.spawn(|| {
-            let mut seen = BTreeSet::new();
-            while !over.load(Ordering::Relaxed) {
-                let lines = run("ps", &["-eo", "args"]).unwrap_or_default();
-                seen.extend(lines.lines().filter(|line| line.contains("p01son")).map(str::to_owned));
-                std::thread::sleep(std::time::Duration::from_millis(50));
-            }
-            seen
-        });
-        let junit = lab.text("junit.xml");
-        let applied = site.run_with("apply", &["-vvv", "--json", "-", "--junit", &junit], &env, "");
-        over.store(true, Ordering::Relaxed);
-        (watcher.join().unwrap(), applied)
+    let (applied, seen, files) = watched(&lab, node, || {
+        let reports = ["--html", html, "--junit", junit, "--prometheus", prometheus];
+        site.run_with("apply", &[&["-vvv", "--json", "-"][..], &reports].concat(), &env, "")
     });
     let applied = applied.expect(5).says("about to fail with");
     assert!(seen.is_empty(), "{seen:#?}");
+    // Until the controller has it, what a task is and prints is in the spool of root.
+    let kept = |path: &str| path.starts_with("/etc/token") || path.starts_with("/run/provision/spool/");
+    let elsewhere: Vec<&String> = files.iter().filter(|path| !kept(path)).collect();
+    assert!(files.contains("/etc/token") && elsewhere.is_empty(), "{files:#?}");
     said.extend([applied.out, applied.err]);
-    let log = said.split_whitespace().skip_while(|word| *word != "log:").nth(1);
-    let log = std::fs::read_to_string(log.expect("a log is named")).unwrap();
-    assert!(log.contains("failed: (secret ") && log.contains(" exec what=task "), "{log}");
+    let log = said.split_whitespace().skip_while(|word| *word != "log:").nth(1).map(PathBuf::from);
+    let log = log.expect("a log is named");
+    let text = std::fs::read_to_string(&log).unwrap();
+    assert!(text.contains("failed: (secret ") && text.contains(" exec what=task "), "{text}");
     for (command, more) in
         [("report show", vec!["--output"]), ("report replay", vec!["-vv"]), ("verify", vec!["-vv"])]
     {
@@ -115,32 +214,60 @@ tasks:
     }
     // A change of it shows that there is one, not what it was nor what it will be.
     node.sh("sed -i 's/token=.*/token=p01son-the-previous-one/' /etc/token");
-    let drift = site
-        .run_with("plan", &["-v", "--out", &lab.text("plan.json")], &env, "")
-        .expect(0)
-        .shows("/etc/token");
+    let drift = site.run_with("plan", &["-v", "--out", plan], &env, "").expect(0).shows("/etc/token");
     said.extend([drift.out, drift.err]);
 
     // Both secrets have this value, so either name stands for it.
     assert!(said.contains("works with (secret "), "{said}");
-    assert!(!said.contains("p01son"), "{said}");
-    let mut found = BTreeSet::new();
-    holders(&lab.path(""), b"p01son", &mut found);
-    assert!(found.is_empty(), "{found:#?}");
-    let encoded = "cDAxc29u";
-    for form in [encoded, "70 30 31"] {
-        assert!(!said.contains(form), "{said}");
-    }
-
-    assert_eq!(node.sh("grep -c p01son /root/ps || true"), "0");
-    assert_eq!(
-        node.sh("grep -rlI p01son /etc /root /run /tmp /var/log /home 2>/dev/null | sort"),
-        "/etc/token"
-    );
-    assert_eq!(
-        node.sh(&format!("grep -rlI {encoded} /etc /root /run /tmp /var/log /home 2>/dev/null || true")),
-        ""
-    );
+    assert_eq!(scan(&lab, node, &said), ["host: /etc/token".to_owned()].into(), "{said}");
     site.run_with("apply", &["--tags", "none"], &env, "");
     assert!(node.sh("stat -c %a /etc/token").ends_with("600"));
+
+    // Who finds nothing has to be able to find something: a leak in each place is seen, and nothing else.
+    let events = log.with_file_name("events.jsonl");
+    assert!(events.exists() && reports.iter().all(|report| Path::new(report).exists()));
+    let below = lab.path("tmp/deep/er");
+    std::fs::create_dir_all(&below).unwrap();
+    let mut places = vec![events, log, below.join("file"), lab.path("core.4711"), lab.path("run/left")];
+    places.extend(reports.iter().map(PathBuf::from));
+    for (place, form) in places.iter().zip(FORMS.into_iter().cycle()) {
+        let before = std::fs::read(place).unwrap_or_default();
+        std::fs::write(place, [&before[..], b"\0\xff", form.as_bytes(), b"\0"].concat()).unwrap();
+        let expected = [place.display().to_string(), "host: /etc/token".to_owned()];
+        assert_eq!(scan(&lab, node, &said), expected.into(), "{form}");
+        std::fs::write(place, before).unwrap();
+    }
+    for form in FORMS {
+        assert!(scan(&lab, node, &format!("{said}\n{form}")).contains("said"), "{form}");
+    }
+    for place in
+        ["/tmp/deep/file", "/var/tmp/core.1", "/var/log/log", "/dev/shm/x", "/run/provision/spool/left"]
+    {
+        node.sh(&format!("mkdir -p $(dirname {place}); printf 'a\\0%s\\0' p01son >{place}"));
+        assert!(scan(&lab, node, &said).contains(&format!("host: {place}")), "{place}");
+        node.sh(&format!("rm {place}"));
+    }
+    // What goes again before the end of a run is seen as well.
+    let gone = lab.text("tmp/gone");
+    let ((), seen, files) = watched(&lab, node, || {
+        std::fs::write(&gone, POISON).unwrap();
+        std::thread::scope(|scope| {
+            let while_it_is = "while [ -e \"$1\" ]; do sleep 0.1; done";
+            let here = scope.spawn(|| run("sh", &["-c", while_it_is, "sh", &gone, POISON]));
+            node.sh(UNTIL_SEEN);
+            std::thread::sleep(Duration::from_secs(1));
+            std::fs::remove_file(&gone).unwrap();
+            here.join().unwrap().unwrap();
+        });
+    });
+    assert!(files.contains("/tmp/gone"), "{files:#?}");
+    for what in [
+        "arguments: sh ",
+        "arguments on the host: cDAxc29u",
+        "seen by another user: /tmp/gone",
+        "seen by another user: cDAxc29u",
+        &gone,
+    ] {
+        assert!(seen.iter().any(|line| line.starts_with(what)), "{what} is not in {seen:#?}");
+    }
 }
