@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm test lint deny bench docs verify-matrix
+.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench docs verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -40,6 +40,9 @@ test: lint ## everything that must pass: lint, unit, case, property, snapshot an
 deny: ## licences, sources and versions of dependencies by cargo-deny, and known advisories where the network lets it
 	cargo deny --locked check bans licenses sources
 	cargo deny --locked check advisories
+
+fuzz: ## fuzz every parser, ten minutes each; adds to docs/fuzz.md; SECONDS_EACH=60 TARGETS="wire hosts" JOBS=2
+	@SECONDS_EACH="$(SECONDS_EACH)" TARGETS="$(TARGETS)" JOBS="$(JOBS)" CARGO="$(CARGO)" scripts/fuzz.sh
 
 verify-matrix: setup ## try every fault of every hardware profile; writes docs/verify-matrix.md; JSON=1 prints its rows
 	@$(CARGO) run --locked --quiet -- lab matrix --markdown docs/verify-matrix.md $(if $(JSON),--json -)

@@ -8,3 +8,9 @@ mod settings;
 
 pub use args::Cli;
 pub use dispatch::main_impl;
+
+/// Whether these bytes are a plan as `plan --out` writes it. For `make fuzz` alone.
+#[doc(hidden)]
+pub fn is_plan(bytes: &[u8]) -> bool {
+    commands::plan::PlanFile::parse(bytes).is_ok()
+}

@@ -41,6 +41,8 @@ pub(crate) use quote::quote;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};
 pub use ssh::{Ssh, SshSettings};
+#[doc(hidden)]
+pub use wire::split;
 
 /// How long a login may take: TCP, become and host shell.
 pub const CONNECT: Duration = Duration::from_secs(15);

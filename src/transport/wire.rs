@@ -337,6 +337,24 @@ impl Parser {
     }
 }
 
+/// What a host shell answers, read in pieces of this size: each line of ours with the output before it,
+/// then the output after the last. For `make fuzz` alone.
+#[doc(hidden)]
+pub fn split(bytes: &[u8], nonce: &str, piece: usize) -> Vec<(Vec<u8>, String)> {
+    let limit = 2 * bytes.len();
+    let mut parser = Parser::new(nonce);
+    let (mut output, mut lines) = (Bounded::new(limit), Vec::new());
+    for piece in bytes.chunks(piece) {
+        parser.push(piece);
+        while let Some(line) = parser.next_line(&mut output) {
+            let before = std::mem::replace(&mut output, Bounded::new(limit));
+            lines.push((before.finish().0, format!("{line:?}")));
+        }
+    }
+    lines.push((output.finish().0, String::new()));
+    lines
+}
+
 #[cfg(test)]
 mod tests {
     use std::collections::BTreeMap;

@@ -88,7 +88,11 @@ impl PlanFile {
         })
     }
 
-    fn parse(bytes: &[u8]) -> Result<Self, String> {
+    /// Reads what `plan --out` wrote.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(crate) fn parse(bytes: &[u8]) -> Result<Self, String> {
         #[derive(Deserialize)]
         struct Head {
             version: u64,
