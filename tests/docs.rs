@@ -229,3 +229,34 @@ fn what_pages_for_contributors_name_is_there() {
     assert!(seen > 150, "{seen} names");
     assert!(missing.is_empty(), "pages name what is not there:\n{}", missing.join("\n"));
 }
+
+/// Every promise of `SECURITY.md` names tests, and they exist.
+#[test]
+fn what_is_promised_is_held_by_a_test() {
+    let page = std::fs::read_to_string(root().join("SECURITY.md")).unwrap();
+    let mut seen = 0;
+    for row in page.lines().filter(|line| line.starts_with('|') && !line.starts_with("|---")) {
+        let (promise, held) = row.trim_matches('|').split_once(" | ").unwrap();
+        if held.trim() == "held by" {
+            continue;
+        }
+        let tests: Vec<(&str, &str)> =
+            held.split('`').skip(1).step_by(2).filter_map(|code| code.split_once("::")).collect();
+        assert!(!tests.is_empty(), "no test holds: {promise}");
+        for (file, function) in tests {
+            let text = std::fs::read_to_string(root().join(file)).unwrap_or_else(|_| panic!("no {file}"));
+            let (before, _) = text
+                .split_once(&format!("fn {function}("))
+                .unwrap_or_else(|| panic!("{file} has no {function}"));
+            // Its attributes stand after the end of what is before it.
+            let attributes = before.rsplit("}\n").next().unwrap();
+            assert!(
+                attributes.contains("test]") || attributes.contains("test("),
+                "{file}: {function} is no test"
+            );
+            assert!(!attributes.contains("#[ignore"), "{file}: {function} is not run");
+            seen += 1;
+        }
+    }
+    assert!(seen > 20, "{seen} tests");
+}

@@ -20,7 +20,8 @@ pub fn pages() -> Vec<(PathBuf, String)> {
             }
         }
     }
-    let mut paths = vec![root().join("README.md"), root().join("playbooks/README.md")];
+    let mut paths =
+        vec![root().join("README.md"), root().join("SECURITY.md"), root().join("playbooks/README.md")];
     collect(&root().join("docs"), &mut paths);
     paths.sort();
     paths
