@@ -299,8 +299,12 @@ fn quoted(value: &str) -> String {
 }
 
 fn comment(text: &mut String, indent: &str, lines: &[String]) {
+    // A comment ends at whatever YAML takes for the end of a line, and control characters are no YAML at all.
+    let ends = |c: char| {
+        c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+    };
     for line in lines {
-        put!(text, "{indent}# {}\n", line.replace('\n', " "));
+        put!(text, "{indent}# {}\n", line.replace(ends, " "));
     }
 }
 
