@@ -264,6 +264,38 @@ fn a_daemon_that_writes_later_lives_and_fills_nothing() {
 }
 
 #[test]
+fn everything_that_a_task_started_is_ended() {
+    for (number, words) in SHELLS.iter().enumerate() {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let up = home.join("up");
+        let seconds: &'static str = Box::leak(format!("704{number}").into_boxed_str());
+        let _ended = Ended(seconds);
+        // A session of its own, a parent that is gone, a process that ignores the polite signal.
+        let text: &'static str = Box::leak(
+            format!(
+                "setsid sleep {seconds} >/dev/null 2>&1 &\n(setsid sh -c 'sleep {seconds} & :' &) >/dev/null 2>&1\n\
+                 (trap '' TERM; sleep {seconds}; sleep {seconds}) &\n\
+                 sleep 0.5; : >{}; sleep {seconds}",
+                up.display()
+            )
+            .into_boxed_str(),
+        );
+        std::thread::scope(|scope| {
+            let ran = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
+            while !up.exists() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            assert_eq!(running(seconds).len(), 4, "{words:?}");
+            let said = frame(words, home, None, &state::end_task(KEY));
+            assert_eq!(running(seconds), Vec::<String>::new(), "{words:?} {said}");
+            assert_eq!(said, "unit no\n", "{words:?}");
+            assert!(ran.join().unwrap().starts_with("lost "), "{words:?}");
+        });
+    }
+}
+
+#[test]
 fn one_run_has_the_lock() {
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();

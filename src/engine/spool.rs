@@ -147,8 +147,8 @@ async fn follow_through(
             ran = connection.run_frame(&frame) => ran,
             () = context.cancel.reached(Stop::End) => {
                 connection.revive("stopped").await?;
-                end_task(connection, key).await;
-                return Ok(SpoolReport::Failed("stopped by the second Ctrl-C; its processes on the host were ended".to_owned()));
+                let ended = end_task(connection, key).await;
+                return Ok(SpoolReport::Failed(format!("stopped by the second Ctrl-C; {ended}")));
             }
         };
         let (report, mut answered) = known.take_behind(&batch, &ends);
@@ -176,10 +176,10 @@ async fn follow_through(
                     );
                     return Ok(SpoolReport::Left(text));
                 }
-                end_task(connection, key).await;
+                let ended = end_task(connection, key).await;
                 known.ask(connection, again).await?;
                 return Ok(SpoolReport::Failed(format!(
-                    "not finished within its deadline of {}; its processes were ended",
+                    "not finished within its deadline of {}; {ended}",
                     human(*timeout)
                 )));
             }
@@ -225,8 +225,10 @@ fn follow(key: &str, deadline: Duration) -> Part {
     Part { name: "follow".to_owned(), script: state::follow(key), deadline, limit: OUTPUT_LIMIT }
 }
 
-async fn end_task(connection: &mut Connection, key: &str) {
-    if let Err(error) = connection.run_short("end-task", state::end_task(key)).await {
-        connection.warn(format!("its processes on the host could not be ended: {error}"));
+/// Ends what a task runs on the host; in words.
+async fn end_task(connection: &mut Connection, key: &str) -> String {
+    match connection.run_short("end-task", state::end_task(key)).await {
+        Ok(end) => state::ended(&String::from_utf8_lossy(&end.output)),
+        Err(error) => format!("its processes on the host could not be ended: {error}"),
     }
 }

@@ -273,6 +273,24 @@ pub fn end_task(key: &str) -> Script {
     Script::new(include_str!("../shell/end_task.sh")).arg(key)
 }
 
+/// What that script did, in words.
+pub fn ended(output: &str) -> String {
+    let left: Vec<String> = output
+        .lines()
+        .filter_map(|line| line.strip_prefix("left ")?.split_once(' '))
+        .map(|(pid, name)| format!("{pid} ({name})"))
+        .collect();
+    let known = output.lines().all(|line| line != "unit no");
+    match (left.is_empty(), known) {
+        (true, true) => "its processes on the host were ended".to_owned(),
+        // Nothing tells such a one from other processes of the host.
+        (true, false) => "its processes on the host were ended, but for any that left its session and \
+                          cleared its environment"
+            .to_owned(),
+        (false, _) => format!("still running on the host, SIGKILL has not ended it: {}", left.join(", ")),
+    }
+}
+
 /// The script that keeps what a change may break. Without `timer` it only waits for a change that
 /// starts one.
 pub fn undo_keep(undo: &Undo, timer: Option<Duration>) -> Script {

@@ -1,18 +1,67 @@
-# Ends the processes of a spool entry. key
+# Ends the processes of a spool entry. Prints `unit yes` where all of them are known, because it is a unit
+# of its own, else `unit no`; then `left PID NAME` for each that still runs. key
 provision_dir
 provision_spool "$d/spool/$1"
 [ "$spool" = running ] || exit 0
-# `su` gives its command a session of its own, which a signal to the group does not reach.
-tree=
-provision_tree "$pid" any
 runner=$pid
+mark=PROVISION_TASK=$1.$pid.$began
+members=
+unit=no
+group=
+while IFS=: read -r _ controllers path; do
+	case $controllers:$path in
+	:*/"provision-$1.service") group=/sys/fs/cgroup$path unit=yes ;;
+	name=systemd:*/"provision-$1.service") group=/sys/fs/cgroup/systemd$path unit=yes ;;
+	esac
+done <"/proc/$pid/cgroup"
+# Adds what runs of the task to $tree: descendants, the unit, and what left both but has its mark.
+find_all() {
+	provision_tree "$runner" any
+	members=$(
+		[ -z "$group" ] || cat "$group/cgroup.procs"
+		grep -ls "$mark" /proc/[0-9]*/environ
+	) 2>/dev/null
+	for member in $members; do
+		member=${member#/proc/}
+		member=${member%/environ}
+		if provision_birth "$member"; then
+			tree="$tree $member.$birth"
+		fi
+	done
+}
+# Keeps those of $tree that still run, once each.
+keep_living() {
+	living=
+	for member in $tree; do
+		case " $living " in *" $member "*) continue ;; esac
+		read -r stat 2>/dev/null <"/proc/${member%.*}/stat" || continue
+		case ${stat##*) } in [ZX]*) continue ;; esac
+		if provision_birth "${member%.*}" && [ "$birth" = "${member#*.}" ]; then
+			living="$living $member"
+		fi
+	done
+	tree=$living
+}
+tree=
+find_all
 kill -TERM -- "-$runner" 2>/dev/null
 provision_signal TERM
 tries=0
-while [ $tries -lt 20 ] && provision_birth "$runner"; do
+while keep_living && [ -n "$tree" ] && [ $tries -lt 20 ]; do
 	sleep 0.1 2>/dev/null || sleep 1
 	tries=$((tries + 1))
 done
-kill -KILL -- "-$runner" 2>/dev/null
-provision_signal KILL
+# What was started meanwhile is found by the next look.
+tries=0
+while find_all && keep_living && [ -n "$tree" ] && [ $tries -lt 20 ]; do
+	provision_signal KILL
+	sleep 0.1 2>/dev/null || sleep 1
+	tries=$((tries + 1))
+done
+printf 'unit %s\n' "$unit"
+for member in $tree; do
+	name=
+	read -r name 2>/dev/null <"/proc/${member%.*}/comm"
+	printf 'left %s %s\n' "${member%.*}" "$name"
+done
 exit 0

@@ -56,6 +56,7 @@ read -r stat <"/proc/$$/stat"
 user=$2
 set -- ${stat##*) }
 printf "%s %s\n" $$ "${20}" >"$s/pid"
+export PROVISION_TASK="${s##*/}.$$.${20}"
 { head -c 524288 >"$s/out"; exec tail -c 2228224 >"$s/tail"; } <"$s/kept" 9>&- &
 keeper=$!
 dd ibs=32768 obs=65536 >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &

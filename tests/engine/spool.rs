@@ -206,3 +206,26 @@ async fn a_task_past_its_deadline_goes_on_where_that_was_said() {
         assert_eq!(acts.contains(&"tidy".to_owned()), !left, "{acts:?}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_a_deadline_left_running_is_told() {
+    for (said, told) in [
+        ("", "its processes on the host were ended"),
+        ("unit yes\n", "its processes on the host were ended"),
+        (
+            "unit no\n",
+            "its processes on the host were ended, but for any that left its session and cleared its environment",
+        ),
+        (
+            "unit no\nleft 12 dd\nleft 13 my tool\n",
+            "still running on the host, SIGKILL has not ended it: 12 (dd), 13 (my tool)",
+        ),
+    ] {
+        let transport = healthy();
+        transport.first(Reply::part("task").on("gpu0").hang());
+        transport.first(Reply::part("end-task").output(said));
+        let playbook = "name: p\ntasks:\n  - name: slow\n    timeout: 5s\n    command: { run: [tool] }\n";
+        let ran = apply(&world("{}", playbook), &transport).await;
+        assert_eq!(message(&ran, "slow"), format!("not finished within its deadline of 5s; {told}"));
+    }
+}

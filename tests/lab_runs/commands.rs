@@ -206,6 +206,38 @@ fn one_run_at_a_time_and_orderly_ends() {
     lab.assert_nothing_left();
     assert_eq!(node.leftovers(), "free\n/run/provision/notify:\n\n/run/provision/spool:");
 
+    // So does a deadline, those that left the session and their parents too.
+    let daemon = lab.site(
+        "daemon",
+        "
+name: daemon
+tasks:
+  - name: stuck
+    timeout: 3s
+    command: { script: \"setsid -f sleep 7771; su -s /bin/sh nobody -c 'setsid -f sleep 7772' >/dev/null; sleep 7773\" }
+",
+    );
+    daemon
+        .run("apply", &[])
+        .expect(5)
+        .says("not finished within its deadline of 3s; its processes on the host were ended")
+        .says("but for any that left its session");
+    node.sh("! pgrep -x sleep");
+    // The command itself ended, so the task did, with all that it said.
+    let left = lab.site(
+        "left",
+        "
+name: left
+tasks:
+  - name: leaves
+    command: { script: \"echo early; sleep 7774 & echo late; test ! -e /root/fail\" }
+",
+    );
+    node.sh("touch /root/fail");
+    left.run("apply", &[]).expect(5).says("early").says("late");
+    assert_eq!(node.sh("pgrep -x 'sleep|head|tail|dd' | wc -l"), "1");
+    node.sh("pkill -x sleep");
+
     // SIGTERM is an orderly end with a code of its own.
     let run = site.spawn("apply", &[]);
     wait_for_task(node, "slow");
