@@ -9,7 +9,7 @@ use super::state;
 use crate::facts::filesystem::FilesystemsQuery;
 use crate::facts::reboot::RebootQuery;
 use crate::facts::software::in_jobs_of;
-use crate::facts::{self, Answer, BatchPart, Facts, Query, Touches};
+use crate::facts::{self, Answer, BatchPart, CommandQuery, Facts, Query, Touches};
 use crate::transport::{Frame, PartEnd, TransportError};
 
 /// What is known of one host.
@@ -17,6 +17,8 @@ use crate::transport::{Frame, PartEnd, TransportError};
 pub(super) struct Known {
     facts: Facts,
     gathered: bool,
+    /// What had no answer within its deadline: a change of another task is no reason to wait for it again.
+    hung: BTreeSet<Query>,
 }
 
 impl Known {
@@ -25,7 +27,7 @@ impl Known {
         let mut facts = Facts::default();
         // No host is asked: the engine tells it to itself.
         facts.put(RebootQuery, Vec::new());
-        Self { facts, gathered: false }
+        Self { facts, gathered: false, hung: BTreeSet::new() }
     }
 
     pub(super) fn facts(&self) -> &Facts {
@@ -73,7 +75,7 @@ impl Known {
     }
 
     /// Takes what a change may have touched from the facts; of that, what is still of use is to be
-    /// asked again, with the task's own queries.
+    /// asked again, with the task's own queries. What hung is left until its own task is next.
     pub(super) fn touched(
         &mut self,
         touches: &Touches,
@@ -81,7 +83,10 @@ impl Known {
         later: &BTreeSet<Query>,
     ) -> BTreeSet<Query> {
         let mut again = self.facts.forget(touches);
-        again.retain(|query| own.contains(query) || later.contains(query) || query.is::<FilesystemsQuery>());
+        again.retain(|query| {
+            let wanted = later.contains(query) || query.is::<FilesystemsQuery>();
+            own.contains(query) || (wanted && !self.hung.contains(query))
+        });
         again.extend(own.iter().cloned());
         again
     }
@@ -103,7 +108,7 @@ impl Known {
         let budget = connection.context().deadlines.gather;
         match tokio::time::timeout(budget, self.take_answers(connection, parts, ran)).await {
             Ok(result) => result?,
-            Err(_) => return Err(not_gathered(budget)),
+            Err(_) => return Err(self.not_gathered(budget)),
         }
         self.gathered = true;
         Ok(())
@@ -122,7 +127,7 @@ impl Known {
         let parts = batch(connection, queries);
         match tokio::time::timeout(budget, self.ask_parts(connection, parts)).await {
             Ok(result) => result,
-            Err(_) => Err(not_gathered(budget)),
+            Err(_) => Err(self.not_gathered(budget)),
         }
     }
 
@@ -150,11 +155,11 @@ impl Known {
             match result {
                 Ok(()) => return Ok(()),
                 Err(TransportError::PartTimedOut { index, part, deadline }) => {
-                    let reason = format!("`{part}` gave no answer within {}", human(deadline));
+                    let reason = match parts.get(index) {
+                        Some(hung) => self.hangs(hung),
+                        None => no_answer(&part, deadline),
+                    };
                     connection.warn(reason.clone());
-                    if let Some(hung) = parts.get(index) {
-                        self.facts.unknown(hung, &reason);
-                    }
                     parts.drain(..parts.len().min(index + 1));
                     connection.revive_once(&reason).await?;
                 }
@@ -195,10 +200,25 @@ impl Known {
         (first, answered)
     }
 
-    /// Notes that a kind of questions hangs.
-    pub(super) fn hangs(&mut self, hung: &BatchPart) {
-        self.facts.unknown(hung, "gave no answer within its deadline");
+    fn not_gathered(&self, budget: Duration) -> Gone {
+        let hung = self.hung.iter().filter_map(Query::get::<CommandQuery>);
+        let hung: Vec<_> = hung.map(|asked| format!("`{}`", asked.command.display())).collect();
+        let hung =
+            if hung.is_empty() { String::new() } else { format!("; no answer from {}", hung.join(", ")) };
+        Gone::quarantined(format!("its facts were not gathered within {}{hung}", human(budget)))
     }
+
+    /// Notes that a kind of questions hangs; in words.
+    pub(super) fn hangs(&mut self, hung: &BatchPart) -> String {
+        let reason = no_answer(&hung.title(), hung.part.deadline);
+        self.facts.unknown(hung, &reason);
+        self.hung.extend(hung.queries.iter().filter(|query| query.is::<CommandQuery>()).cloned());
+        reason
+    }
+}
+
+fn no_answer(what: &str, deadline: Duration) -> String {
+    format!("`{what}` gave no answer within {}", human(deadline))
 }
 
 fn batch(connection: &Connection, queries: &BTreeSet<Query>) -> Vec<BatchPart> {
@@ -211,8 +231,4 @@ fn query_frame(connection: &Connection, parts: &[BatchPart]) -> Frame {
         parts: parts.iter().map(|part| part.part.clone()).collect(),
         secrets: connection.context().secrets.clone(),
     }
-}
-
-fn not_gathered(budget: Duration) -> Gone {
-    Gone::quarantined(format!("its facts were not gathered within {}", human(budget)))
 }

@@ -160,7 +160,8 @@ async fn follow_through(
             // A re-asked query hangs: the change itself ended well.
             (Err(TransportError::PartTimedOut { index, .. }), Some(report)) => {
                 if let Some(hung) = index.checked_sub(1).and_then(|index| batch.get(index)) {
-                    known.hangs(hung);
+                    let reason = known.hangs(hung);
+                    connection.warn(reason);
                     answered.extend(hung.queries.iter().cloned());
                 }
                 connection.revive("a query hangs").await?;

@@ -105,6 +105,10 @@ impl Session {
         later: Later<'_>,
         planner: &mut Planner,
     ) -> Result<Ended, Gone> {
+        // What hung before is asked once more only now.
+        let own = queries(std::slice::from_ref(instance)).iter().map(Query::own).collect();
+        let missing = self.known.missing(own);
+        self.ask(&missing).await?;
         let plan = self.plan_one(planner, item, instance, &self.notified.due().clone());
         let id = task_id(&item.step, instance);
         let (changes, provable) = match plan.verdict {

@@ -1,6 +1,8 @@
 //! Commands of a playbook that only look: `unless`, `check`, and `command` with `changes: false`.
 //! Each is a part of its own, so that one that hangs costs only its own task.
 
+use std::time::Duration;
+
 use serde::{Deserialize, Serialize};
 
 use super::{Answers, Family, Query, Question, Touches, answers, of_type};
@@ -17,6 +19,8 @@ pub struct CommandQuery {
     pub chdir: Option<String>,
     /// Who asks, where it is not the login's user: `become_user` of the task.
     pub user: Option<String>,
+    /// The longest that it may take: `timeout` of the task.
+    pub limit: Option<Duration>,
 }
 
 /// What runs.
@@ -99,6 +103,10 @@ impl Question for CommandQuery {
 
     fn user(&self) -> Option<&str> {
         self.user.as_deref()
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        self.limit
     }
 }
 

@@ -104,6 +104,16 @@ pub struct BatchPart {
     pub part: Part,
 }
 
+impl BatchPart {
+    /// What people know it by: the command line of one that a playbook has, else the name of the part.
+    pub fn title(&self) -> String {
+        match self.queries.first().and_then(Query::get::<CommandQuery>) {
+            Some(asked) => asked.command.display(),
+            None => self.part.name.clone(),
+        }
+    }
+}
+
 /// Groups queries by family into the parts of one frame, cheap ones first. `deadline` is that of
 /// one part. No query, no part.
 pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
@@ -135,12 +145,13 @@ fn part(
     queries: &[Query],
     deadline: Duration,
 ) -> BatchPart {
+    let limits = queries.iter().filter_map(Query::limit);
     BatchPart {
         queries: queries.to_vec(),
         part: Part {
             name,
             script: as_user::script(user, (family.script)(queries)),
-            deadline: family.deadline.unwrap_or(deadline),
+            deadline: limits.fold(family.deadline.unwrap_or(deadline), Duration::min),
             limit: (64 << 10) + family.output.saturating_mul(queries.len()),
         },
     }

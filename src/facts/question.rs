@@ -45,6 +45,12 @@ pub trait Question: Clone + fmt::Debug + Ord + Send + Sync + 'static {
     fn user(&self) -> Option<&str> {
         None
     }
+
+    /// The longest that it may take, where that can be less than the deadline of its part: `timeout` of
+    /// the task.
+    fn limit(&self) -> Option<Duration> {
+        None
+    }
 }
 
 /// Questions that one script answers: what is sent for many at once and how the output is read.
@@ -235,6 +241,11 @@ impl Query {
         self.question.user()
     }
 
+    /// See [`Question::limit`].
+    pub fn limit(&self) -> Option<Duration> {
+        self.question.limit()
+    }
+
     /// See [`Question::RECORDED`].
     pub fn recorded(&self) -> bool {
         self.question.recorded()
@@ -304,6 +315,7 @@ trait Erased: fmt::Debug + Send + Sync {
     fn touched_by(&self, touches: &Touches) -> bool;
     fn answer_touched(&self, answer: &dyn Value, touches: &Touches) -> bool;
     fn user(&self) -> Option<&str>;
+    fn limit(&self) -> Option<Duration>;
     fn read(&self, json: &Json) -> Option<Arc<dyn Value>>;
 }
 
@@ -342,6 +354,10 @@ impl<Q: Question> Erased for Q {
 
     fn user(&self) -> Option<&str> {
         Question::user(self)
+    }
+
+    fn limit(&self) -> Option<Duration> {
+        Question::limit(self)
     }
 
     fn read(&self, json: &Json) -> Option<Arc<dyn Value>> {

@@ -3,6 +3,7 @@
 use std::cell::RefCell;
 use std::collections::BTreeSet;
 use std::sync::Arc;
+use std::time::Duration;
 
 use camino::Utf8Path;
 use serde_json::Value as Json;
@@ -125,6 +126,7 @@ impl Project {
             origin: &body.origin,
             members: &step.members,
             user: step.conduct.become_user.as_deref(),
+            timeout: step.conduct.timeout,
             waiting: RefCell::new(BTreeSet::new()),
         };
         let resource = match node {
@@ -322,6 +324,7 @@ struct TaskContext<'a> {
     origin: &'a Origin,
     members: &'a Arc<BTreeSet<usize>>,
     user: Option<&'a str>,
+    timeout: Duration,
     waiting: RefCell<BTreeSet<String>>,
 }
 
@@ -344,6 +347,10 @@ impl Context for TaskContext<'_> {
 
     fn user(&self) -> Option<&str> {
         self.user
+    }
+
+    fn timeout(&self) -> Option<Duration> {
+        Some(self.timeout)
     }
 
     fn roster(&self) -> Roster {

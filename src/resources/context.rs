@@ -63,6 +63,11 @@ pub trait Context {
         None
     }
 
+    /// How long the task may take; none where nobody waits for it.
+    fn timeout(&self) -> Option<std::time::Duration> {
+        None
+    }
+
     /// All hosts of the inventory.
     fn roster(&self) -> Roster {
         Roster::default()

@@ -139,3 +139,51 @@ async fn a_stop_does_not_wait_for_hosts_that_were_not_reached_yet() {
         "{status:?}"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_condition_that_hangs_costs_the_deadline_of_its_task() {
+    let plain = |number| format!("  - name: t{number}\n    command: {{ run: [tool{number}] }}\n");
+    let plain: String = (1..9).map(plain).collect();
+    let stuck = "  - name: stuck\n    timeout: 5s\n    command: { run: [make], unless: [made, now] }\n";
+    // Changes come before it: it is asked at the start, and once more when its task is next.
+    for (tasks, asked, seconds) in [(format!("{plain}{stuck}"), 2, 12), (format!("{stuck}{plain}"), 1, 7)] {
+        let transport = healthy();
+        transport.first(Reply::part("ask").on("gpu0").with("made").hang());
+        let began = tokio::time::Instant::now();
+        let ran = apply(&world("{}", &format!("name: p\ntasks:\n{tasks}")), &transport).await;
+        let took = began.elapsed();
+        assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1), "{:?}", ran.record);
+        let parts = transport.parts("gpu0");
+        assert_eq!(parts.iter().filter(|part| *part == "ask").count(), asked, "{parts:?}");
+        assert!(took < Duration::from_secs(seconds), "{took:?}");
+        let said = message(&ran, "stuck");
+        assert_eq!(said, "its `unless` does not answer: `made now` gave no answer within 5s");
+    }
+    // Nine of them: one deadline each, and what is said names them.
+    let nine = |timeout: &str| -> String {
+        let task = |number| {
+            format!(
+                "  - name: t{number}\n    timeout: {timeout}\n    on_failure: continue\n    \
+                 command: {{ run: [make], unless: [made, \"{number}\"] }}\n"
+            )
+        };
+        format!("name: p\ntasks:\n{}", (1..10).map(task).collect::<String>())
+    };
+    let transport = healthy();
+    transport.first(Reply::part("ask").on("gpu0").hang());
+    let began = tokio::time::Instant::now();
+    let ran = apply(&world("{}", &nine("5s")), &transport).await;
+    assert!(began.elapsed() < Duration::from_secs(47), "{:?}", began.elapsed());
+    for number in 1..10 {
+        let said = message(&ran, &format!("t{number}"));
+        let reason = format!("`made {number}` gave no answer within 5s");
+        assert_eq!(said, format!("its `unless` does not answer: {reason}"));
+    }
+    // All hosts wait until the facts are there: longer than a minute is too long.
+    let ran = apply(&world("{}", &nine("10m")), &transport).await;
+    let HostStatus::Quarantined { reason } = ran.status("gpu0") else { panic!("{:?}", ran.record) };
+    assert_eq!(
+        reason,
+        "its facts were not gathered within 60s; no answer from `made 1`, `made 2`, `made 3`, `made 4`"
+    );
+}

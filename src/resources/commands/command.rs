@@ -92,7 +92,8 @@ kind! { "command", CommandFields, runs_anything: true }
 struct Command {
     question: CommandQuery,
     creates: Option<String>,
-    conditions: Vec<CommandQuery>,
+    /// By the names of their fields.
+    conditions: Vec<(&'static str, CommandQuery)>,
     changes: bool,
     parse: Parse,
 }
@@ -157,8 +158,10 @@ pub(in crate::resources) fn read(
             diagnostics.error(name.span, "a value cannot hold a NUL byte");
         }
     }
-    let conditions: Vec<Words> =
-        [fields.unless, fields.check].into_iter().flatten().map(|condition| condition.0).collect();
+    let conditions: Vec<(&str, Words)> = [("unless", fields.unless), ("check", fields.check)]
+        .into_iter()
+        .filter_map(|(name, condition)| Some((name, condition?.0)))
+        .collect();
     if !fields.changes && (fields.creates.is_some() || !conditions.is_empty()) {
         good = false;
         diagnostics.push(
@@ -180,13 +183,14 @@ pub(in crate::resources) fn read(
         fields.env.0.into_iter().map(|(name, value)| (name.value, value)).collect();
     let chdir = fields.chdir.map(|path| path.0);
     let user = context.user().map(str::to_owned);
+    let limit = context.timeout();
     let question =
-        |command| CommandQuery { command, env: env.clone(), chdir: chdir.clone(), user: user.clone() };
+        |command| CommandQuery { command, env: env.clone(), chdir: chdir.clone(), user: user.clone(), limit };
     good.then(|| -> Arc<dyn Resource> {
         Arc::new(Command {
             question: question(words),
             creates: fields.creates.map(|path| path.0),
-            conditions: conditions.into_iter().map(question).collect(),
+            conditions: conditions.into_iter().map(|(name, words)| (name, question(words))).collect(),
             changes: fields.changes,
             parse: fields.parse.map_or(Parse::Text, |parse| parse.value),
         })
@@ -226,8 +230,16 @@ impl Command {
         {
             return Ok(false);
         }
-        for condition in &self.conditions {
-            if self.asked(facts, condition)?.status != 0 {
+        for (name, condition) in &self.conditions {
+            let asked = match self.asked(facts, condition) {
+                Ok(asked) => asked,
+                Err(Unplannable::Unknown(object, reason)) => {
+                    let reason = format!("its `{name}` does not answer: {reason}");
+                    return Err(Unplannable::Unknown(object, reason));
+                }
+                Err(error) => return Err(error),
+            };
+            if asked.status != 0 {
                 return Ok(false);
             }
         }
@@ -240,7 +252,7 @@ impl Resource for Command {
         if !self.changes {
             return vec![self.question.clone().into()];
         }
-        let conditions = self.conditions.iter().cloned().map(Query::from);
+        let conditions = self.conditions.iter().map(|(_, condition)| Query::from(condition.clone()));
         self.creates.iter().map(|path| PathQuery(path.clone()).into()).chain(conditions).collect()
     }
 

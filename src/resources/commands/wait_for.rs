@@ -108,7 +108,8 @@ pub(in crate::resources) fn read(
         let what = format!("`{}`", command.display());
         ((command, Vec::new()), what.clone(), Object::Path(what))
     };
-    let question = CommandQuery { command, env, chdir: None, user: context.user().map(str::to_owned) };
+    let user = context.user().map(str::to_owned);
+    let question = CommandQuery { command, env, chdir: None, user, limit: context.timeout() };
     Some(Arc::new(WaitFor { question, what, object, within: fields.within.map_or(USUAL, |period| period.0) }))
 }
 

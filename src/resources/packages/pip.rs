@@ -204,6 +204,7 @@ impl Pip {
             env: vec![variable("VENV", self.venv.as_str()), variable("PYTHON", &self.python)],
             chdir: None,
             user: self.user.clone(),
+            limit: None,
         }
     }
 
