@@ -12,7 +12,7 @@ use provision::facts::base::TABLE;
 use regex::Regex;
 
 /// The functions that every script of the engine finds in its frame.
-const PRELUDE: &str = "state_functions.sh";
+const PRELUDE: [&str; 2] = ["state_directory.sh", "state_functions.sh"];
 
 fn below(directory: &Path, ending: &str, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
@@ -53,15 +53,16 @@ fn composed() -> BTreeSet<Vec<String>> {
             files.extend(word.captures_iter(&call[1]).map(|file| file[1].to_owned()));
             // It stands before the texts of files, whichever is due.
             if files.ends_with(&["resources/below.sh".to_owned()]) {
-                let write = ["common.sh", "resources/reach.sh", "resources/after.sh", "resources/put.sh"];
-                files.extend(write.into_iter().chain(["resources/write.sh"]).map(str::to_owned));
+                let write = ["common.sh", "resources/reach.sh", "resources/after.sh"];
+                let put = ["resources/put.sh", "resources/write.sh"];
+                files.extend(write.into_iter().chain(put).map(str::to_owned));
             }
             found.insert(files);
         }
         for file in single.captures_iter(&text) {
-            let engine = !file[1].contains('/') && &file[1] != PRELUDE;
-            let prelude = engine.then(|| PRELUDE.to_owned());
-            found.insert(prelude.into_iter().chain([file[1].to_owned()]).collect());
+            let prelude = if file[1].contains('/') { &[] } else { &PRELUDE[..] };
+            let own = Some(&file[1]).filter(|file| !PRELUDE.contains(file));
+            found.insert(prelude.iter().copied().chain(own).map(str::to_owned).collect());
         }
     }
     found
@@ -111,7 +112,7 @@ const RUN_BY: &[(&str, &str)] = &[
          facts/unit.sh follow.sh probes/login.sh resources/account.sh resources/apt.sh resources/dnf.sh \
          resources/driver_hold.sh resources/hostname.sh resources/netdev_restore.sh resources/sshd.sh \
          resources/sshd_reload.sh resources/sysctl.sh resources/unit.sh resources/unit_restore.sh spool.sh \
-         state.sh state_functions.sh take_over.sh tidy.sh undo_end.sh undo_keep.sh",
+         state.sh state_directory.sh state_functions.sh take_over.sh tidy.sh undo_end.sh undo_keep.sh",
     ),
     ("lab_vm", "booted.sh facts/roce.sh resources/cmdline.sh resources/reboot.sh resources/roce.sh"),
 ];

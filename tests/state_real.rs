@@ -45,6 +45,169 @@ fn holder(words: &[&str], home: &Path, run: &str) -> (Child, ChildStdin, String)
     (child, input, said.trim().to_owned())
 }
 
+/// What a host is called of which the test has only a directory: its machine id, boot id and name are in
+/// files, and nobody is root there.
+struct Host<'a> {
+    name: &'a str,
+    machine: &'a str,
+}
+
+impl Host<'_> {
+    /// The text of a frame there.
+    fn frame(&self, home: &Path, run: &str, script: &Script) -> String {
+        let at = home.join(format!("host-{}", self.name));
+        fs::create_dir_all(&at).unwrap();
+        let mut functions = state::FUNCTIONS.replace("[ -w /run ]", "false");
+        for (file, text) in [
+            ("/etc/machine-id", self.machine.to_owned()),
+            ("/proc/sys/kernel/random/boot_id", format!("boot-of-{}", self.name)),
+            ("/proc/sys/kernel/hostname", self.name.to_owned()),
+        ] {
+            let put = at.join(Path::new(file).file_name().unwrap());
+            fs::write(&put, text + "\n").unwrap();
+            functions = functions.replace(file, &put.display().to_string());
+        }
+        let lock = if run.is_empty() { String::new() } else { format!("provision_lock {run} me@here/1") };
+        format!("main() {{\n{functions}\n{lock}\n{}\n}}; main", render(script))
+    }
+
+    fn run(&self, words: &[&str], home: &Path, run: &str, script: &Script) -> String {
+        let mut child = shell(words, home).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(self.frame(home, run, script).as_bytes()).unwrap();
+        String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    }
+
+    fn look(&self, words: &[&str], home: &Path) -> HostState {
+        HostState::parse(&self.run(words, home, "", &Script::new(include_str!("../src/shell/state.sh"))))
+            .unwrap()
+    }
+}
+
+#[test]
+fn hosts_with_one_home_do_not_know_of_each_other() {
+    let copies = [Host { name: "a", machine: "0011" }, Host { name: "b", machine: "0011" }];
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let [one, two] = &copies;
+        assert!(one.run(words, home, "run1", &spool("echo one")).starts_with("ended 0\none\n"), "{words:?}");
+        // A run holds one host all the time.
+        let mut child = shell(words, home).spawn().unwrap();
+        let mut input = child.stdin.take().unwrap();
+        writeln!(input, "{}", one.frame(home, "run1", &state::report_lock())).unwrap();
+        let mut said = String::new();
+        BufReader::new(child.stdout.as_mut().unwrap()).read_line(&mut said).unwrap();
+        assert_eq!(said, "held\n", "{words:?}");
+        assert!(one.run(words, home, "run2", &state::report_lock()).starts_with("busy run1 "), "{words:?}");
+        let ran = two.run(words, home, "run2", &spool("echo two"));
+        assert!(ran.starts_with("ended 0\ntwo\n"), "{words:?} {ran}");
+        drop(input);
+        child.wait().unwrap();
+        for host in &copies {
+            let seen = host.look(words, home);
+            assert_eq!((seen.spool.len(), seen.notified.len()), (1, 1), "{words:?} {seen:?}");
+        }
+        two.run(words, home, "", &state::tidy(&[], &[KEY.to_owned()]));
+        assert_eq!([one, two].map(|host| host.look(words, home).spool.len()), [1, 0], "{words:?}");
+    }
+}
+
+#[test]
+fn what_a_host_left_where_all_hosts_of_a_home_had_one_directory_is_found() {
+    let [one, two] = [Host { name: "a", machine: "0011" }, Host { name: "b", machine: "0022" }];
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let before = home.join("provision");
+        fs::create_dir_all(before.join("notify")).unwrap();
+        fs::write(before.join("identity"), "0011 boot-of-a none\n").unwrap();
+        fs::write(before.join("version"), "1\n").unwrap();
+        fs::write(before.join("notify/k"), "base/reload sshd\nt\n").unwrap();
+        // Where this machine tells its product, it is in the identity.
+        if let Ok(product) = fs::read_to_string("/sys/class/dmi/id/product_uuid") {
+            fs::write(before.join("identity"), format!("0011 boot-of-a {}\n", product.trim())).unwrap();
+        }
+        assert!(two.run(words, home, "run1", &spool("echo two")).starts_with("ended 0\n"), "{words:?}");
+        assert_eq!(one.look(words, home).notified.len(), 1, "{words:?}");
+        assert!(one.run(words, home, "run1", &spool("echo one")).starts_with("ended 0\n"), "{words:?}");
+        let seen = one.look(words, home);
+        assert_eq!((seen.spool.len(), seen.notified.len()), (1, 2), "{words:?} {seen:?}");
+        assert_eq!(two.look(words, home).notified.len(), 1, "{words:?}");
+    }
+}
+
+#[test]
+fn what_keeps_the_state_from_being_written_is_said() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        assert!(frame(words, home, Some("run1"), &state::report_lock()).starts_with("held\n"), "{words:?}");
+        let full = home.join("provision/version");
+        fs::remove_file(&full).unwrap();
+        std::os::unix::fs::symlink("/dev/full", &full).unwrap();
+        let said = frame(words, home, Some("run1"), &state::report_lock());
+        let path = home.join("provision").display().to_string();
+        let reason = said.lines().next().unwrap().strip_prefix(&format!("unwritable {path}: "));
+        let reason = reason.unwrap_or_else(|| panic!("{words:?} {said}"));
+        assert!(reason.contains("No space left on device"), "{words:?} {said}");
+        fs::remove_file(&full).unwrap();
+        // No room for the pipe is not what keeps it from being made here.
+        let bin = home.join("bin");
+        fs::create_dir(&bin).unwrap();
+        fs::write(
+            bin.join("mkfifo"),
+            "#!/bin/sh\necho \"mkfifo: $1: Operation not supported\" >&2\nexit 1\n",
+        )
+        .unwrap();
+        fs::write(bin.join("flock"), "#!/bin/sh\necho 'flock: 9: No locks available' >&2\nexit 71\n")
+            .unwrap();
+        for tool in ["mkfifo", "flock"] {
+            let mode = std::os::unix::fs::PermissionsExt::from_mode(0o755);
+            fs::set_permissions(bin.join(tool), mode).unwrap();
+        }
+        if words[0] != "busybox" {
+            // It has both in itself.
+            let text = format!(
+                "main() {{\nPATH={}:$PATH\n{}\nprovision_lock run1 me@here/1\n{}\n{}\n}}; main\n",
+                bin.display(),
+                functions(home),
+                render(&state::report_lock()),
+                render(&spool("echo never"))
+            );
+            let mut child = shell(words, home).spawn().unwrap();
+            child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+            let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+            let lines: Vec<&str> = said.lines().collect();
+            assert_eq!(lines[0], "none", "{words:?} {said}");
+            assert!(lines[2].ends_with("/lock cannot be locked: flock: 9: No locks available"), "{said}");
+            let spool = SpoolReport::parse(lines[3..].join("\n").as_bytes());
+            let SpoolReport::Failed(reason) = spool else { panic!("{words:?} {said}") };
+            assert!(reason.ends_with("/pipe: Operation not supported"), "{words:?} {reason}");
+        }
+    }
+}
+
+#[test]
+fn a_login_without_a_home_works() {
+    for words in SHELLS {
+        for home in [None, Some("/nonexistent")] {
+            let text = format!(
+                "unset XDG_CACHE_HOME; {}\nprovision_dir\nprintf '%s\\n' \"$d\"\n",
+                state::FUNCTIONS.replace("[ -w /run ]", "false")
+            );
+            let mut command = shell(words, Path::new("/"));
+            command.env_remove("HOME");
+            if let Some(home) = home {
+                command.env("HOME", home);
+            }
+            let mut child = command.spawn().unwrap();
+            child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+            let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+            assert!(said.starts_with("/var/tmp/provision-"), "{words:?} {home:?} {said}");
+        }
+    }
+}
+
 const KEY: &str = "0123456789abcdef";
 
 fn spool(text: &'static str) -> Script {

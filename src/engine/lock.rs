@@ -76,12 +76,12 @@ impl Lock {
             let mut lines = report.lines();
             let state = lines.next().unwrap_or("").to_owned();
             let uploads = format!("{}/upload", lines.next().unwrap_or("/run/provision"));
+            let why = lines.next().filter(|why| !why.is_empty());
+            let why = why.unwrap_or("there is no `flock` on this host").to_owned();
             match state.as_str() {
                 "held" | "shared" => self.held = Some(Held { shell: connection.shell(), uploads }),
                 "none" => {
-                    connection.warn(
-                        "there is no `flock` on this host: nothing stops two runs from changing it at once",
-                    );
+                    connection.warn(format!("{why}: nothing stops two runs from changing it at once"));
                     self.held = Some(Held { shell: connection.shell(), uploads });
                 }
                 other => {
@@ -140,10 +140,8 @@ pub(super) fn frame(context: &Context, first: Part, batch: &[BatchPart]) -> Fram
 
 /// What stands in the way of the lock, for people.
 pub(super) fn text(state: &str) -> String {
-    if let Some(directory) = state.strip_prefix("unwritable ") {
-        return format!(
-            "cannot write the state directory {directory}: No space left, or a read-only file system"
-        );
+    if let Some(reason) = state.strip_prefix("unwritable ") {
+        return format!("cannot write the state directory {reason}");
     }
     match state.strip_prefix("busy ").and_then(LockOwner::parse) {
         Some(owner) => {

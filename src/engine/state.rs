@@ -1,6 +1,6 @@
 //! The state directory of a host: what outlives a connection and a controller.
 //!
-//! `/run/provision` for root, `~/.cache/provision` otherwise:
+//! `/run/provision` for root, `~/.cache/provision/MACHINE-NAME` otherwise, since hosts may share a home:
 //!
 //! ```text
 //!   version, identity       format; machine id, boot id and product uuid it belongs to
@@ -24,7 +24,8 @@ use crate::transport::{Arg, Script};
 use crate::words::hex;
 
 /// Functions that frames of the engine share.
-pub const FUNCTIONS: &str = include_str!("../shell/state_functions.sh");
+pub const FUNCTIONS: &str =
+    concat!(include_str!("../shell/state_directory.sh"), include_str!("../shell/state_functions.sh"));
 
 /// The newest format of the state directory that this program knows.
 pub const VERSION: u32 = 1;
@@ -180,9 +181,11 @@ impl SpoolReport {
             },
             "lost" => Self::Lost(rest.to_owned()),
             "refused" => Self::Refused(argument.to_owned()),
-            "unwritable" => Self::Failed(format!(
-                "cannot write the state directory of the host: No space left, or a read-only file system\n{argument}\n{rest}"
-            )),
+            "unwritable" => Self::Failed(
+                format!("cannot write the state directory of the host: {argument}\n{rest}")
+                    .trim_end()
+                    .to_owned(),
+            ),
             "failed" => {
                 Self::Failed(format!("it could not be started: {argument}\n{rest}").trim_end().to_owned())
             }
@@ -329,9 +332,11 @@ pub fn take_over(owner: &LockOwner) -> Script {
     Script::new(include_str!("../shell/take_over.sh")).arg(owner.pid.as_str()).arg(owner.start.as_str())
 }
 
-/// The script that takes the lock and says how that went, then where uploads go.
+/// The script that takes the lock and says how that went, where uploads go, and why there is no lock.
 pub fn report_lock() -> Script {
-    Script::new("provision_dir; printf '%s\\n%s\\n' \"${provision_locked-}\" \"$d\"")
+    Script::new(
+        "provision_dir; printf '%s\\n%s\\n%s\\n' \"${provision_locked-}\" \"$d\" \"${provision_why-}\"",
+    )
 }
 
 fn one_line(text: &str) -> String {

@@ -99,7 +99,12 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn script(queries: &[Query]) -> Script {
-    let text = crate::shell!("facts/text.sh", "resources/build_directory.sh", "facts/build.sh");
+    let text = crate::shell!(
+        "state_directory.sh",
+        "facts/text.sh",
+        "resources/build_directory.sh",
+        "facts/build.sh"
+    );
     Script::new(text).args(of_type(queries).flat_map(|build| {
         let BuildQuery { prefix, name, directory, source, compiler, cuda, user: _ } = build;
         [prefix, name, directory, source, compiler, cuda].map(String::as_str)

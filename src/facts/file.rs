@@ -156,7 +156,7 @@ fn read_label(label: &str) -> Option<Query> {
 
 /// One `stat`, one `sha256sum`, links and texts where wanted.
 fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("facts/text.sh", "facts/file.sh"));
+    let mut script = Script::new(crate::shell!("state_directory.sh", "facts/text.sh", "facts/file.sh"));
     for PathQuery(path) in of_type(queries) {
         script = script.args([path, "", "a"]);
     }

@@ -1,12 +1,4 @@
 # Functions that frames with changes share; the state directory is documented in engine/state.rs.
-# Sets $d. /run is writable for root only; without root the cache of the login is taken.
-provision_dir() {
-	if [ -w /run ]; then
-		d=/run/provision
-	else
-		d=${XDG_CACHE_HOME:-$HOME/.cache}/provision
-	fi
-}
 # Sets $birth to the start time of process $1 in clock ticks, so that a pid used again is noticed.
 provision_birth() {
 	birth=
@@ -73,27 +65,40 @@ provision_follow() {
 	done
 	provision_result "$1"
 }
+# Writes text $2 into file $1. Why it fails, a builtin of dash does not tell.
+provision_write() {
+	printf '%s\n' "$2" 2>/dev/null >"$1" || printf '%s\n' "$2" | cat >"$1"
+}
 # Takes the lock of this host for run $1 of controller $2; the host shell keeps it as descriptor 9.
-# Sets $provision_locked to held, shared (this run holds it already), none (no flock here),
-# or to what is in the way.
+# Sets $provision_locked to held, shared (this run holds it already), none (no flock here, or none on this
+# file system, which $provision_why says), or to what is in the way.
 provision_lock() {
 	case ${provision_locked-} in held | shared | none) return ;; esac
 	provision_dir
-	(umask 077 && mkdir -p "$d/notify" "$d/spool" "$d/upload" && : >>"$d/lock") 2>/dev/null || {
-		provision_locked="unwritable $d"
+	provision_why=$(
+		exec 2>&1
+		umask 077
+		mkdir -p "$d/notify" "$d/spool" "$d/upload" && : >>"$d/lock"
+	) || {
+		provision_unwritable
 		return
 	}
 	if ! command -v flock >/dev/null 2>&1; then
 		provision_locked=none
 	else
 		exec 9>>"$d/lock"
-		if flock -n 9; then
+		if provision_why=$(flock -n 9 2>&1); then
 			provision_locked=held
 		else
 			exec 9>&-
 			owner=
 			read -r owner 2>/dev/null <"$d/owner"
-			if [ "${owner%% *}" = "$1" ]; then
+			if [ -n "$provision_why" ]; then
+				# Not another run: a file system of a network without locks, or a broken flock.
+				provision_locked=none
+				provision_why="$d/lock cannot be locked: ${provision_why%%"
+"*}"
+			elif [ "${owner%% *}" = "$1" ]; then
 				provision_locked=shared
 			else
 				provision_locked="busy $owner"
@@ -102,25 +107,29 @@ provision_lock() {
 		fi
 	fi
 	provision_identity
-	if [ -e "$d/identity" ] && read -r identity <"$d/identity" && [ "$identity" != "$current" ]; then
-		# State of another boot, or of the machine that this one was cloned from.
-		rm -rf "$d/notify" "$d/spool" "$d/upload" "$d/undo"
-		(umask 077 && mkdir -p "$d/notify" "$d/spool" "$d/upload")
-	fi
-	printf '%s\n' "$current" >"$d/identity"
-	printf '1\n' >"$d/version"
-	[ "$provision_locked" = shared ] || {
-		provision_birth $$
-		printf '%s %s %s %s\n' "$1" "$2" $$ "$birth" >"$d/owner"
+	provision_note=$(
+		exec 2>&1
+		provision_claim "$1" "$2"
+	) || {
+		exec 9>&-
+		provision_why=$provision_note
+		provision_unwritable
 	}
 }
-# Sets $current to what this machine and boot are called.
-provision_identity() {
-	machine=
-	boot=
-	read -r machine 2>/dev/null </etc/machine-id
-	read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id
-	product=
-	read -r product 2>/dev/null </sys/class/dmi/id/product_uuid
-	current="${machine:-none} ${boot:-none} ${product:-none}"
+# Writes whose state this is; that of another machine or boot is taken away.
+provision_claim() {
+	if [ -e "$d/identity" ] && read -r identity <"$d/identity" && [ "$identity" != "$current" ]; then
+		# State of another boot, or of the machine that this one was cloned from.
+		rm -rf "$d/notify" "$d/spool" "$d/upload" "$d/undo" || return
+		(umask 077 && mkdir -p "$d/notify" "$d/spool" "$d/upload") || return
+	fi
+	provision_write "$d/identity" "$current" && provision_write "$d/version" 1 || return
+	[ "$provision_locked" != shared ] || return 0
+	provision_birth $$
+	provision_write "$d/owner" "$1 $2 $$ $birth"
+}
+# Sets $provision_locked to what keeps the state directory from being written.
+provision_unwritable() {
+	provision_locked="unwritable $d: ${provision_why%%"
+"*}"
 }

@@ -26,7 +26,10 @@ async fn nothing_is_changed_without_the_lock() {
             "another run works on this host: run run9 of controller you@there/2",
         ),
         ("busy", "another run works on this host"),
-        ("unwritable /run/provision", "cannot write the state directory /run/provision"),
+        (
+            "unwritable /run/provision: mkdir: Permission denied",
+            "cannot write the state directory /run/provision: mkdir: Permission denied",
+        ),
         ("", "its lock could not be taken"),
     ] {
         let transport = healthy();

@@ -54,7 +54,10 @@ async fn what_the_spool_reports() {
             "refused busy run9 you@there/2 1 2\n",
             "another run works on this host: run run9 of controller you@there/2",
         ),
-        ("unwritable /run/provision/spool/x: No space\n", "cannot write the state directory of the host"),
+        (
+            "unwritable /run/provision/spool/x: mkfifo: Operation not supported\n",
+            "cannot write the state directory of the host: /run/provision/spool/x: mkfifo: Operation not supported",
+        ),
         ("failed no systemd\n", "it could not be started: no systemd"),
         ("ended many\n", "no status in \"ended many\""),
     ] {

@@ -1,7 +1,7 @@
 # Asks about builds. Parameters: sixes of prefix, name, build directory, source, compiler and CUDA
 # directory; where the last three are empty only the prefix is of interest.
-memory=/run/provision/digests
-[ -w /run ] || memory=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/provision/digests
+provision_dir
+memory=$d/digests
 # Prints what a directory is made of: its files with what `$1` prints of each, and its links.
 listing() {
     find . -name .git -prune -o -type f -exec "$@" {} + -o -type l -exec stat -c '%s %N' {} + | sort

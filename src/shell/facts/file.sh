@@ -134,8 +134,8 @@ END
     s)
         # A large file: its digest is taken again only when it may have changed.
         stamp=$(stat -c '%i:%s:%Y:%Z' "$path" 2>/dev/null)
-        directory=/run/provision/digests
-        [ -w /run ] || directory=${XDG_CACHE_HOME:-${HOME:-/root}/.cache}/provision/digests
+        provision_dir
+        directory=$d/digests
         name=$(printf '%s' "$path" | sha256sum)
         name=$directory/${name%% *}
         old='' digest=''
