@@ -12,7 +12,7 @@ use provision::facts::base::TABLE;
 use regex::Regex;
 
 /// The functions that every script of the engine finds in its frame.
-const PRELUDE: [&str; 2] = ["state_directory.sh", "state_functions.sh"];
+const PRELUDE: [&str; 3] = ["base64.sh", "state_directory.sh", "state_functions.sh"];
 
 fn below(directory: &Path, ending: &str, into: &mut Vec<PathBuf>) {
     for entry in fs::read_dir(directory).unwrap() {
@@ -53,7 +53,7 @@ fn composed() -> BTreeSet<Vec<String>> {
             files.extend(word.captures_iter(&call[1]).map(|file| file[1].to_owned()));
             // It stands before the texts of files, whichever is due.
             if files.ends_with(&["resources/below.sh".to_owned()]) {
-                let write = ["common.sh", "resources/reach.sh", "resources/after.sh"];
+                let write = ["common.sh", "base64.sh", "resources/reach.sh", "resources/after.sh"];
                 let put = ["resources/put.sh", "resources/write.sh"];
                 files.extend(write.into_iter().chain(put).map(str::to_owned));
             }
@@ -80,7 +80,7 @@ const RUN_BY: &[(&str, &str)] = &[
     ),
     (
         "resources_real",
-        "as_user.sh ask.sh facts/build.sh facts/file.sh facts/loader.sh facts/netdev.sh facts/text.sh \
+        "as_user.sh ask.sh base64.sh facts/build.sh facts/file.sh facts/loader.sh facts/netdev.sh facts/text.sh \
          resources/after.sh resources/attributes.sh resources/below.sh resources/build.sh \
          resources/build_directory.sh resources/directory.sh resources/directory_remove.sh \
          resources/library_path.sh resources/netdev.sh resources/netdev_write.sh resources/pip.sh \

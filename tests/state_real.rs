@@ -208,6 +208,34 @@ fn a_login_without_a_home_works() {
     }
 }
 
+#[test]
+fn a_script_of_300_kib_runs() {
+    let text = format!(
+        "printf 'first '\n{}printf '%s last' \"$#\"\ncat\nexit 3\n",
+        ": comment, it's ü\n".repeat(18_000)
+    );
+    assert!(text.len() > 300 << 10);
+    let command = provision::facts::ask::Command::Script(text);
+    let query = provision::facts::CommandQuery { command, env: Vec::new(), chdir: None, user: None };
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        // Asked.
+        assert_eq!(frame(words, home.path(), None, &query.script()), "first 0 last", "{words:?}");
+        // Done.
+        let spool = state::spool(SpoolRequest {
+            key: KEY,
+            name: "base/edit",
+            run: "run1",
+            detach: false,
+            user: None,
+            cluster: "t",
+            script: query.script(),
+            notify: &[],
+        });
+        assert_eq!(frame(words, home.path(), Some("run1"), &spool), "ended 3\nfirst 0 last", "{words:?}");
+    }
+}
+
 const KEY: &str = "0123456789abcdef";
 
 fn spool(text: &'static str) -> Script {

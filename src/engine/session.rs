@@ -165,6 +165,10 @@ impl Session {
             Some(text) => HostState::parse(text).map_err(Gone::quarantined)?,
             None => HostState::default(),
         };
+        if !found.missing.is_empty() {
+            let missing = found.missing.join(", ");
+            self.warn(format!("it lacks {missing}: what needs that fails, and nothing is done half"));
+        }
         self.notified.found(found.notified, &self.context.project.cluster);
         self.spool = Spool::found(found.spool);
         if self.context.mode == Mode::Apply {

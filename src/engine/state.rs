@@ -24,8 +24,11 @@ use crate::transport::{Arg, Script};
 use crate::words::hex;
 
 /// Functions that frames of the engine share.
-pub const FUNCTIONS: &str =
-    concat!(include_str!("../shell/state_directory.sh"), include_str!("../shell/state_functions.sh"));
+pub const FUNCTIONS: &str = concat!(
+    include_str!("../shell/base64.sh"),
+    include_str!("../shell/state_directory.sh"),
+    include_str!("../shell/state_functions.sh")
+);
 
 /// The newest format of the state directory that this program knows.
 pub const VERSION: u32 = 1;
@@ -87,6 +90,8 @@ pub struct HostState {
     pub armed: Vec<String>,
     /// Names of those that the host took back by itself.
     pub undone: Vec<String>,
+    /// Tools that changes need and that the host does not have.
+    pub missing: Vec<String>,
 }
 
 impl HostState {
@@ -111,6 +116,7 @@ impl HostState {
                 Some("notify") => state.notified.extend(notification(fields)),
                 Some("armed") => state.armed.extend(fields.next().map(str::to_owned)),
                 Some("undone") => state.undone.extend(fields.next().map(str::to_owned)),
+                Some("missing") => state.missing.extend(fields.next().map(str::to_owned)),
                 Some("spool") => state.spool.extend(spool_entry(fields)),
                 _ => {}
             }
@@ -258,10 +264,12 @@ pub(super) fn one_script(mut scripts: Vec<Script>, proxy: Option<(&str, String)>
         return scripts.pop().ok_or_else(|| "nothing to run".to_owned());
     }
     let script = match proxy {
-        Some((proxy, direct)) => Script::new(crate::shell!("resources/proxy.sh", "resources/each.sh"))
-            .named("proxy", proxy)
-            .named("direct", direct),
-        None => Script::new(crate::shell!("resources/each.sh")),
+        Some((proxy, direct)) => {
+            Script::new(crate::shell!("base64.sh", "resources/proxy.sh", "resources/each.sh"))
+                .named("proxy", proxy)
+                .named("direct", direct)
+        }
+        None => Script::new(crate::shell!("base64.sh", "resources/each.sh")),
     };
     Ok(script.named("scripts", Arg::Scripts(scripts)))
 }
@@ -349,7 +357,7 @@ mod tests {
 
     #[test]
     fn state_lines() {
-        let text = "version\t1\nnotify\tbase/reload sshd\nnotify\tx/y\tother\told\tk1\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\narmed\tsshd\nundone\tnetwork\n";
+        let text = "version\t1\nnotify\tbase/reload sshd\nnotify\tx/y\tother\told\tk1\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\narmed\tsshd\nundone\tnetwork\nmissing\tmkfifo\n";
         let state = HostState::parse(text).unwrap();
         assert_eq!(state.version, Some(1));
         let told: Vec<_> =
@@ -358,6 +366,7 @@ mod tests {
         let states: Vec<_> = state.spool.iter().map(|entry| entry.state).collect();
         assert_eq!(states, [SpoolState::Running, SpoolState::Ended(3), SpoolState::Lost]);
         assert_eq!((state.armed, state.undone), (vec!["sshd".to_owned()], vec!["network".to_owned()]));
+        assert_eq!(state.missing, ["mkfifo"]);
         assert_eq!(HostState::parse("").unwrap(), HostState::default());
         assert!(HostState::parse("version\t9\n").is_err());
     }

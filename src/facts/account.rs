@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
-use super::file::{TEXT_LIMIT, read_text};
+use super::file::{TEXT_LIMIT, UNREAD, read_text};
 use super::{Answers, Family, Object, Query, Question, Told, Touches, answers, lines, of_type};
 use crate::transport::Script;
 
@@ -145,7 +145,8 @@ fn script(queries: &[Query]) -> Script {
     let users = of_type(queries).flat_map(|UserQuery(name)| ["user", name]);
     let groups = of_type(queries).flat_map(|GroupQuery(name)| ["group", name]);
     let keys = of_type(queries).flat_map(|AuthorizedKeysQuery(name)| ["keys", name]);
-    Script::new(crate::shell!("facts/text.sh", "facts/account.sh")).args(users.chain(groups).chain(keys))
+    Script::new(crate::shell!("base64.sh", "facts/text.sh", "facts/account.sh"))
+        .args(users.chain(groups).chain(keys))
 }
 
 #[derive(Default)]
@@ -247,15 +248,17 @@ fn read_keys<'a>(
         "file" => keys.file = mode_and_owner(rest),
         "denied" => keys.unreadable = Some(format!("no permission to read {}", keys.path)),
         "text" => {
-            let bytes = read_text(lines).unwrap_or_default();
-            if bytes.len() > TEXT_LIMIT {
-                keys.unreadable = Some(format!("{} is larger than 64 KiB", keys.path));
-            } else {
-                match String::from_utf8(bytes) {
-                    Ok(text) => keys.text = Some(text),
-                    Err(_) => keys.unreadable = Some(format!("{} is not UTF-8", keys.path)),
+            let wrong = match read_text(lines).map(String::from_utf8) {
+                Ok(Ok(text)) if text.len() <= TEXT_LIMIT => {
+                    keys.text = Some(text);
+                    return;
                 }
-            }
+                Ok(Ok(_)) => "is larger than 64 KiB",
+                Ok(Err(error)) if error.as_bytes().len() > TEXT_LIMIT => "is larger than 64 KiB",
+                Ok(Err(_)) => "is not UTF-8",
+                Err(_) => UNREAD,
+            };
+            keys.unreadable = Some(format!("{} {wrong}", keys.path));
         }
         _ => {}
     }

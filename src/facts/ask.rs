@@ -68,7 +68,7 @@ impl Command {
 impl CommandQuery {
     /// The script that runs it, for asking and for changing alike; who runs it is not in there.
     pub fn script(&self) -> Script {
-        let mut script = Script::new(crate::shell!("ask.sh"))
+        let mut script = Script::new(crate::shell!("base64.sh", "ask.sh"))
             .named("directory", self.chdir.as_deref().unwrap_or(""))
             .named("variables", self.env.len().to_string())
             .list("variable", self.env.iter().map(|(name, value)| format!("{name}={value}")));
@@ -82,7 +82,7 @@ impl CommandQuery {
                 script = script
                     .named("kind", "script")
                     .named("interpreter", interpreter)
-                    .named("text", Arg::Text(text.clone()));
+                    .named("text", Arg::Packed(text.clone()));
             }
         }
         script
@@ -119,5 +119,12 @@ fn script(queries: &[Query]) -> Script {
 }
 
 fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
-    answers(queries, |_: &CommandQuery| Some(Ok(Asked { status, stdout: output.to_owned() })))
+    // A command that was never run has not said no.
+    let failed = output.strip_prefix("provision could not run this: ").filter(|_| status == 126);
+    answers(queries, |_: &CommandQuery| {
+        Some(match failed {
+            Some(reason) => Err(format!("it could not be run: {}", reason.trim())),
+            None => Ok(Asked { status, stdout: output.to_owned() }),
+        })
+    })
 }

@@ -100,6 +100,7 @@ pub(super) const FAMILY: Family = Family {
 
 fn script(queries: &[Query]) -> Script {
     let text = crate::shell!(
+        "base64.sh",
         "state_directory.sh",
         "facts/text.sh",
         "resources/build_directory.sh",

@@ -156,7 +156,8 @@ fn read_label(label: &str) -> Option<Query> {
 
 /// One `stat`, one `sha256sum`, links and texts where wanted.
 fn script(queries: &[Query]) -> Script {
-    let mut script = Script::new(crate::shell!("state_directory.sh", "facts/text.sh", "facts/file.sh"));
+    let mut script =
+        Script::new(crate::shell!("base64.sh", "state_directory.sh", "facts/text.sh", "facts/file.sh"));
     for PathQuery(path) in of_type(queries) {
         script = script.args([path, "", "a"]);
     }
@@ -236,7 +237,11 @@ fn read_name<'a>(line: &'a str, into: &mut BTreeMap<u32, &'a str>) {
     }
 }
 
-/// What `text` of `facts/text.sh` prints, up to its full stop: lines behind `|`, or base64.
+/// Why the text of a file did not come, behind the file's name.
+pub(super) const UNREAD: &str = "was not read: the host has no base64, openssl, python3 or perl, or it fails";
+
+/// What `text` of `facts/text.sh` prints, up to its full stop: lines behind `|`, or base64; `!` where the
+/// host could not make it, which is no empty text.
 pub(super) fn read_text<'a>(
     lines: &mut impl Iterator<Item = &'a str>,
 ) -> Result<Vec<u8>, base64::DecodeError> {
@@ -337,7 +342,12 @@ impl FileLines<'_> {
         if self.absent.contains_key(path) || self.stats.get(path).is_some_and(|a| a.kind != FileKind::File) {
             return Some(Ok(None));
         }
-        self.tools.contains(&"sha256sum").then(|| Err("`sha256sum` is not installed".to_owned()))
+        let reasons = [
+            ("sha256sum", "`sha256sum` is not installed"),
+            ("base64", "the host has no base64, openssl, python3 or perl, or it fails"),
+        ];
+        let (_, reason) = reasons.into_iter().find(|(tool, _)| self.tools.contains(tool))?;
+        Some(Err(reason.to_owned()))
     }
 }
 

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::account::user_touched;
-use super::file::read_text;
+use super::file::{UNREAD, read_text};
 use super::{Answers, Family, Query, Question, Told as Answered, Touches, answers, lines, of_type};
 use crate::transport::Script;
 
@@ -122,7 +122,7 @@ fn read_label(label: &str) -> Option<Query> {
 fn script(queries: &[Query]) -> Script {
     let keys = of_type(queries).flat_map(|SshKeyQuery { user, name }| ["key", user, name]);
     let files = of_type(queries).flat_map(|SshFilesQuery { user, mesh }| ["files", user, mesh]);
-    Script::new(crate::shell!("facts/text.sh", "facts/ssh_user.sh")).args(keys.chain(files))
+    Script::new(crate::shell!("base64.sh", "facts/text.sh", "facts/ssh_user.sh")).args(keys.chain(files))
 }
 
 /// What is told of one question.
@@ -194,16 +194,14 @@ fn read(output: &str) -> Option<Vec<Told<'_>>> {
             "file" => rest.clone_into(&mut file),
             "denied" => last.wrong = Some(format!("no permission to read {rest}")),
             "mode" => last.modes.extend(u32::from_str_radix(rest, 8)),
-            "text" => {
-                let bytes = read_text(&mut lines).unwrap_or_default();
-                match String::from_utf8(bytes) {
-                    Ok(text) if text.len() <= LIMIT => {
-                        last.files.insert(std::mem::take(&mut file), text);
-                    }
-                    Ok(_) => last.wrong = Some(format!("~/.ssh/{file} is larger than 4 MiB")),
-                    Err(_) => last.wrong = Some(format!("~/.ssh/{file} is not UTF-8")),
+            "text" => match read_text(&mut lines).map(String::from_utf8) {
+                Ok(Ok(text)) if text.len() <= LIMIT => {
+                    last.files.insert(std::mem::take(&mut file), text);
                 }
-            }
+                Ok(Ok(_)) => last.wrong = Some(format!("~/.ssh/{file} is larger than 4 MiB")),
+                Ok(Err(_)) => last.wrong = Some(format!("~/.ssh/{file} is not UTF-8")),
+                Err(_) => last.wrong = Some(format!("~/.ssh/{file} {UNREAD}")),
+            },
             _ => drop(last.fields.insert(key, rest)),
         }
     }

@@ -6,8 +6,9 @@ if ! id -u "$1" >/dev/null 2>&1; then
 fi
 umask 022
 cd / || exit
+text=$(unpack "$2" 2>&1) || {
+    printf '%s\n' "$text"
+    exit 1
+}
 exec 3>&2
-case $2 in
-=*) printf '%s' "${2#=}" ;;
-*) printf '%s' "$2" | base64 -d ;;
-esac | su -s /bin/sh "$1" -c 'printf "\nasked\n"; exec sh -s 2>&3 3>&-' 2>&1
+say "$text" | su -s /bin/sh "$1" -c 'printf "\nasked\n"; exec sh -s 2>&3 3>&-' 2>&1

@@ -1,45 +1,48 @@
 # Runs a command of a playbook. The directory may be empty; so many variables `NAME=VALUE` follow as their
-# number says. The kind is `argv`, with its words, or `script`, with its interpreter and its text (base64).
+# number says. The kind is `argv`, with its words, or `script`, with its interpreter and its packed text.
 # Variables are exported by the shell itself: nothing of them is ever seen in a process list.
 # Parameters: directory variables variable... kind [interpreter] [text] word...
-directory=$1
-variables=$2
+provision_directory=$1
+provision_count=$2
 shift 2
-while [ "$variables" -gt 0 ]; do
+while [ "$provision_count" -gt 0 ]; do
     # shellcheck disable=SC2163 # the parameter is NAME=VALUE
     export "$1"
     shift
-    variables=$((variables - 1))
+    provision_count=$((provision_count - 1))
 done
-if [ -n "$directory" ]; then
-    cd "$directory" || exit 1
+if [ -n "$provision_directory" ]; then
+    cd "$provision_directory" || exit 1
 fi
-kind=$1
-shift
-if [ "$kind" = argv ]; then
-    unset directory variables kind
+unset provision_directory provision_count
+if [ "$1" = argv ]; then
+    shift
     # `exec` takes programs only, never a function or builtin of this shell.
     exec "$@"
 fi
-interpreter=$1
-if [ -z "$interpreter" ]; then
-    unset directory variables kind interpreter
-    sh -c "$(base64 -d <<END
-$2
-END
-    )"
+# Ends what could not even begin, which is no answer of the command.
+provision_failed() {
+    printf 'provision could not run this: %s\n' "$1"
+    exit 126
+}
+if [ -z "$2" ]; then
+    provision_text=$(unpack "$3") || provision_failed "$(unpack "$3" 2>&1 >/dev/null)"
+    # Through a pipe: a word of a program holds 128 KiB at most, and everybody sees it.
+    # shellcheck disable=SC2016 # expands in the inner shell
+    say "$provision_text" | sh -c 'provision_text=$(cat) && exec </dev/null || {
+    echo "provision could not run this: cat failed"
+    exit 126
+}
+eval "unset provision_text
+$provision_text"'
     exit $?
 fi
-umask=$(umask)
+provision_mask=$(umask)
 umask 077
-file=$(mktemp) || exit 1
-base64 -d >"$file" <<END || exit 1
-$2
-END
-umask "$umask"
-unset directory variables kind umask
+provision_file=$(mktemp 2>&1) || provision_failed "$provision_file"
+trap 'rm -f "$provision_file"' EXIT
+trap 'exit 1' HUP INT TERM
+provision_error=$(unpack "$3" 2>&1 >"$provision_file") || provision_failed "$provision_error"
+umask "$provision_mask"
 # shellcheck disable=SC2086 # the line after `#!` is split at white space
-$interpreter "$file"
-status=$?
-rm -f "$file"
-exit $status
+$2 "$provision_file"

@@ -23,20 +23,22 @@ if [ -d "$s" ]; then
 		provision_follow "$s"
 		exit 0
 	fi
-	rm -rf "$s"
+	# What an earlier one left would be taken for the end of this one.
+	errors=$(rm -rf "$s" 2>&1) || {
+		printf 'unwritable %s: %s\n' "$s" "$errors"
+		exit 0
+	}
 fi
 umask 077
 errors=$(
 	exec 2>&1
 	while [ $# -ge 2 ]; do
-		printf '%s\n%s\n' "$2" "$cluster" >"$d/notify/$1" || exit 1
+		provision_write "$d/notify/$1" "$2
+$cluster" || exit 1
 		shift 2
 	done
-	mkdir -p "$s" && printf '%s\n' "$name" >"$s/name" && printf '%s\n' "$run" >"$s/run" &&
-		case $script in
-		=*) printf '%s' "${script#=}" ;;
-		*) printf '%s' "$script" | base64 -d ;;
-		esac >"$s/cmd" && mkfifo "$s/pipe" "$s/kept"
+	mkdir -p "$s" && provision_write "$s/name" "$name" && provision_write "$s/run" "$run" &&
+		text=$(unpack "$script") && provision_write "$s/cmd" "$text" && mkfifo "$s/pipe" "$s/kept"
 ) || {
 	printf 'unwritable %s: %s\n' "$s" "$errors"
 	rm -rf "$s"
@@ -96,7 +98,11 @@ printf "%s\n" $status >"$s/status"
 '
 if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then
 	# From a file: systemd expands `$$` and `${...}` in the words of a command itself.
-	printf '%s' "$runner" >"$s/runner"
+	errors=$(provision_write "$s/runner" "$runner" 2>&1) || {
+		printf 'unwritable %s: %s\n' "$s" "$errors"
+		rm -rf "$s"
+		exit 0
+	}
 	systemd-run --quiet --collect --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" \
 		</dev/null >"$s/start" 2>&1 || {
 		printf 'failed %s\n' "$(cat "$s/start")"
@@ -110,5 +116,12 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 else
 	setsid sh -c "$runner" provision-task "$s" "$user" </dev/null >/dev/null 2>&1 &
 	wait $!
+	# The runner begins by taking its command away.
+	if [ -e "$s/cmd" ]; then
+		command -v setsid >/dev/null 2>&1 || errors='setsid is needed, and it is not here'
+		printf 'failed %s\n' "${errors:-the runner of $s did not start}"
+		rm -rf "$s"
+		exit 0
+	fi
 fi
 provision_follow "$s"

@@ -1,4 +1,13 @@
 # What earlier runs left on this host: see engine/state.rs for the lines.
+# Without these nothing is changed, or not safely; what a single task needs beside them it says itself.
+for tool in cat chmod chown cp head id mkdir mkfifo mktemp mv rm setsid sha256sum sleep stat tail; do
+	command -v "$tool" >/dev/null 2>&1 || printf 'missing\t%s\n' "$tool"
+done
+decodes=
+for tool in base64 openssl python3 perl busybox; do
+	! command -v "$tool" >/dev/null 2>&1 || decodes=$tool
+done
+[ -n "$decodes" ] || printf 'missing\tbase64 (or openssl, python3, perl or busybox)\n'
 provision_dir
 [ -d "$d" ] || exit 0
 version=

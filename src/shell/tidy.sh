@@ -2,10 +2,12 @@
 # notification-key... -- spool-key...
 provision_dir
 kind=notify
+failed=0
 for key; do
 	if [ "$key" = -- ]; then
 		kind=spool
 	else
-		rm -rf "${d:?}/$kind/$key"
+		rm -rf "${d:?}/$kind/$key" || failed=1
 	fi
 done
+exit $failed

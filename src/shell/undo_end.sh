@@ -9,13 +9,18 @@ confirm)
 		printf 'confirmed\n'
 		exit 0
 	fi
+	if [ -d "$u/armed" ]; then
+		errors=$(mv "$u/armed" "$u/confirmed" 2>&1)
+		printf 'failed: %s\n' "$errors"
+		exit 1
+	fi
 	;;
 undo)
 	[ ! -d "$u/armed" ] || sh "$u/timer" "$u" now
 	;;
 forget)
 	rm -rf "$u"
-	exit 0
+	exit
 	;;
 esac
 if [ ! -d "$u" ]; then
@@ -27,5 +32,9 @@ while [ ! -e "$u/done" ] && [ $tries -lt 100 ]; do
 	sleep 0.1 2>/dev/null || sleep 1
 	tries=$((tries + 1))
 done
+if [ -d "$u/armed" ]; then
+	printf 'failed: it was not taken back\n'
+	exit 1
+fi
 printf 'undone\n'
 [ ! -s "$u/log" ] || tail -n 20 "$u/log"

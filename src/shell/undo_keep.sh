@@ -9,20 +9,18 @@ save=$3
 restore=$4
 shift 4
 umask 077
-unpack() {
-	case $1 in
-	=*) printf '%s' "${1#=}" ;;
-	*) printf '%s' "$1" | base64 -d ;;
-	esac
-}
 failed() {
 	printf 'failed: %s\n' "$1"
 	exit 0
 }
+# Runs what must succeed; its output is why it did not.
+must() {
+	errors=$("$@" 2>&1) || failed "$errors"
+}
 if [ -d "$u/undone" ]; then
-	rm -rf "$u"
+	must rm -rf "$u"
 fi
-errors=$(mkdir -p "$u/kept" "$u/restore" 2>&1) || failed "$errors"
+must mkdir -p "$u/kept" "$u/restore"
 for path; do
 	# The oldest copy is what was confirmed last.
 	n=0
@@ -34,25 +32,27 @@ for path; do
 	done
 	[ -z "$known" ] || continue
 	if [ -e "$path" ] || [ -L "$path" ]; then
-		errors=$(cp -a "$path" "$u/kept/$n.old" 2>&1) || failed "$errors"
+		must cp -a "$path" "$u/kept/$n.old"
 	fi
-	printf '%s\n' "$path" >"$u/kept/$n.path"
+	must provision_write "$u/kept/$n.path" "$path"
 done
 if [ -n "$save" ] && [ ! -e "$u/saved" ]; then
-	errors=$(cd "$u/kept" && unpack "$save" | sh -s 2>&1) || failed "$errors"
-	: >"$u/saved"
+	text=$(unpack "$save" 2>&1) || failed "$text"
+	errors=$(cd "$u/kept" && say "$text" | sh -s 2>&1) || failed "$errors"
+	must provision_write "$u/saved" ''
 fi
 if [ -n "$restore" ]; then
 	n=0
 	while [ -e "$u/restore/$n" ]; do n=$((n + 1)); done
-	unpack "$restore" >"$u/restore/$n"
+	text=$(unpack "$restore" 2>&1) || failed "$text"
+	must provision_write "$u/restore/$n" "$text"
 fi
 if [ "$seconds" -eq 0 ]; then
 	printf 'kept\n'
 	exit 0
 fi
 read -r up _ </proc/uptime
-printf '%s\n' "$((${up%%.*} + seconds))" >"$u/deadline"
+must provision_write "$u/deadline" "$((${up%%.*} + seconds))"
 [ ! -d "$u/armed" ] || {
 	# Its timer runs already and sees the new time.
 	printf 'armed\n'
@@ -61,8 +61,9 @@ printf '%s\n' "$((${up%%.*} + seconds))" >"$u/deadline"
 # Constant text; $1 is the directory, with $2 it does not wait. Taking `armed` away decides: only one
 # of confirming and undoing can do it.
 # shellcheck disable=SC2016 # expands in the timer
-printf '%s' '
+timer='
 u=$1
+[ -n "${2-}" ] || : >"$u/started"
 while [ -z "${2-}" ] && [ -d "$u/armed" ]; do
 	read -r up _ </proc/uptime
 	read -r end <"$u/deadline"
@@ -78,8 +79,8 @@ for p in "$u"/kept/*.path; do
 	read -r path <"$p"
 	old=${p%.path}.old
 	if [ -d "$old" ] && [ ! -L "$old" ]; then
-		rm -rf "$path"
-		cp -a "$old" "$path"
+		rm -rf "$path.undo"
+		cp -a "$old" "$path.undo" && rm -rf "$path" && mv "$path.undo" "$path"
 	elif [ -e "$old" ] || [ -L "$old" ]; then
 		cp -a "$old" "$path.undo" && mv -f "$path.undo" "$path"
 	else
@@ -92,12 +93,25 @@ for r in "$u"/restore/*; do
 	[ ! -e "$r" ] || sh "$r"
 done
 : >"$u/done"
-' >"$u/timer"
-mkdir "$u/armed" || failed "there is no room in $u"
+'
+must provision_write "$u/timer" "$timer"
+# By what the timer needs, too.
+must rm -f "$u/started"
+must mkdir -p "$u/arming"
+must mv "$u/arming" "$u/armed"
 if [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1 &&
 	systemd-run --quiet --collect --unit="provision-undo-${u##*/}-$$" /bin/sh "$u/timer" "$u" </dev/null >/dev/null 2>&1; then
 	:
 else
 	setsid sh "$u/timer" "$u" </dev/null >/dev/null 2>&1 9>&- &
 fi
+tries=0
+while [ ! -e "$u/started" ]; do
+	if [ $tries -ge 100 ]; then
+		rm -rf "$u/armed"
+		failed "the timer that would take it back did not start: setsid and sh are needed"
+	fi
+	sleep 0.1 2>/dev/null || sleep 1
+	tries=$((tries + 1))
+done
 printf 'armed\n'

@@ -146,10 +146,13 @@ pub(super) async fn stream_in_frames(
     }
 }
 
-/// `base64` does not say why it cannot write; `cat` does.
-const APPEND: &str = r#"exec 2>&1
+/// What decodes does not say why it cannot write; `cat` does.
+const APPEND: &str = concat!(
+    include_str!("../shell/base64.sh"),
+    r#"exec 2>&1
 umask 077
-printf '%s' "$2" | base64 -d >>"$1" && exit
+say "$2" | decode >>"$1" && exit
 printf 'x' | cat >>"$1"
 exit 1
-"#;
+"#
+);

@@ -174,6 +174,7 @@ impl Resource for AuthorizedKey {
             object: Object::Path(keys.path.clone()),
             summary: format!("{} {} ({what})", if there { '~' } else { '+' }, keys.path),
             script: Script::new(crate::shell!(
+                "base64.sh",
                 "resources/reach.sh",
                 "resources/put.sh",
                 "resources/ssh_directory.sh",

@@ -397,6 +397,7 @@ impl Build {
 
     fn script(&self, stamp: &str) -> Script {
         let text = crate::shell!(
+            "base64.sh",
             "resources/reach.sh",
             "resources/build_directory.sh",
             "resources/prefix.sh",

@@ -77,6 +77,7 @@ impl Resource for BuildOnce {
         };
         let holders = facts.of_all(&query).into_iter().flatten().filter(|(_, there)| has(there));
         let text = crate::shell!(
+            "base64.sh",
             "resources/reach.sh",
             "resources/over_mesh.sh",
             "resources/prefix.sh",

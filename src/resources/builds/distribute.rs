@@ -115,6 +115,7 @@ impl Resource for Distribute {
         let group = self.file.group.clone().or_else(|| found.map(|found| number(found.gid)));
         let owners = ownership(owner.as_ref(), group.as_ref());
         let pull = Script::new(crate::shell!(
+            "base64.sh",
             "resources/reach.sh",
             "resources/after.sh",
             "resources/put.sh",

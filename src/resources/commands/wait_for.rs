@@ -129,7 +129,7 @@ impl Resource for WaitFor {
                 object: self.object.clone(),
                 summary: format!("~ wait for {} (at most {} s)", self.what, self.within.as_secs()),
                 detail: Detail::Attributes(Vec::new()),
-                script: Script::new(crate::shell!("resources/wait.sh"))
+                script: Script::new(crate::shell!("base64.sh", "resources/wait.sh"))
                     .named("seconds", self.within.as_secs().to_string())
                     .named("what", self.what.as_str())
                     .named("look", Arg::Script(Box::new(self.question.script()))),

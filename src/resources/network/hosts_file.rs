@@ -273,6 +273,7 @@ impl Resource for HostsFile {
             object: Object::Path(self.path.0.clone()),
             summary: format!("{mark} {path} ({})", parts.join(", ")),
             script: Script::new(crate::shell!(
+                "base64.sh",
                 "resources/reach.sh",
                 "resources/after.sh",
                 "resources/put.sh",

@@ -278,7 +278,8 @@ impl Resource for Link {
         }
         LoginEffect::Guarded(
             undo.restore(
-                Script::new(crate::shell!("resources/each.sh")).named("scripts", Arg::Scripts(restore)),
+                Script::new(crate::shell!("base64.sh", "resources/each.sh"))
+                    .named("scripts", Arg::Scripts(restore)),
             ),
         )
     }

@@ -39,6 +39,7 @@ impl Managed {
             Some(_) => format!("~ {path} (content)"),
         };
         let script = Script::new(crate::shell!(
+            "base64.sh",
             "resources/reach.sh",
             "resources/after.sh",
             "resources/put.sh",

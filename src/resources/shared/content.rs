@@ -277,6 +277,7 @@ impl RegularFile {
     /// The change that writes it, told as a new file.
     fn write(&self, mode: FileMode, ownership: &str) -> Change {
         let mut script = Script::new(crate::shell!(
+            "base64.sh",
             "resources/reach.sh",
             "resources/after.sh",
             "resources/put.sh",
@@ -301,6 +302,7 @@ impl RegularFile {
             }
             Want::Remote { url, sha256 } => {
                 script.text = crate::shell!(
+                    "base64.sh",
                     "resources/reach.sh",
                     "resources/after.sh",
                     "resources/put.sh",

@@ -296,6 +296,7 @@ impl SshMesh {
             object: Object::Path(path),
             summary,
             script: Script::new(crate::shell!(
+                "base64.sh",
                 "resources/reach.sh",
                 "resources/put.sh",
                 "resources/ssh_directory.sh",

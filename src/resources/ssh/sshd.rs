@@ -142,6 +142,7 @@ impl Resource for Sshd {
         }
         let text = if self.state == Presence::Present { self.text.clone() } else { String::new() };
         let script = Script::new(crate::shell!(
+            "base64.sh",
             "resources/reach.sh",
             "resources/after.sh",
             "resources/put.sh",

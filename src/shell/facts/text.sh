@@ -21,8 +21,10 @@ text() {
     esac
     printf 'text %s\n' "$1"
     case $2 in
-    '' | *[!0-9]* | [6-9][0-9][0-9][0-9][0-9] | ??????*) head -c "${3:-65537}" "$1" | base64 ;;
-    *) base64 "$1" ;;
-    esac
-    printf '.\n'
+    '' | *[!0-9]* | [6-9][0-9][0-9][0-9][0-9] | ??????*) encoded=$(head -c "${3:-65537}" "$1" | encode) ;;
+    *) encoded=$(encode <"$1") ;;
+    esac || encoded='!'
+    # No base64: an empty text would be taken for that of the file.
+    [ -n "$encoded" ] || [ ! -s "$1" ] || encoded='!'
+    printf '%s\n.\n' "$encoded"
 }

@@ -15,9 +15,11 @@ if [ -n "$pins" ]; then
     # The first stanza that matches counts, and this file is read before preferences.d.
     preferences=$(mktemp) || exit 1
     trap 'rm -f "$preferences"' EXIT
-    { printf '%s\n\n' "$pins" && cat /etc/apt/preferences 2>/dev/null; } >"$preferences"
+    {
+        printf '%s\n\n' "$pins" && if [ -e /etc/apt/preferences ]; then cat /etc/apt/preferences; fi
+    } >"$preferences" || exit 1
     # apt reads it as another user.
-    chmod 644 "$preferences"
+    chmod 644 "$preferences" || exit 1
 fi
 apt() {
     apt-get ${pins:+-o "Dir::Etc::Preferences=$preferences"} -y -q -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \

@@ -28,7 +28,7 @@ if [ "$spot_kind" != none ]; then
     spot_rename "$spot" "$old" || exit 1
 fi
 spot_rename "$new" "$spot" || exit 1
-rm -rf "$old"
+rm -rf "$old" || exit 1
 if command -v restorecon >/dev/null 2>&1; then
     restorecon -R "$path" 2>/dev/null || :
 fi

@@ -100,7 +100,7 @@ install() {
 collect() {
     for result; do
         [ -e "$result" ] || fail "the build did not make $result"
-        mkdir -p "$stage$prefix"
+        run mkdir -p "$stage$prefix"
         run cp -a "$result" "$stage$prefix/"
     done
 }
@@ -147,10 +147,10 @@ links >.provision/links || fail 'cannot list what was built'
 # What people write in `etc` does not damage a build.
 find . -path ./.provision -prune -o -path ./etc -prune -o -type f -exec stat -c '%s %n' {} + >.provision/sizes ||
     fail 'cannot list what was built'
-result=$(cat .provision/sha256 .provision/links | sha256sum)
+result=$(cat .provision/sha256 .provision/links | sha256sum) || fail 'cannot take the digest of what was built'
 {
-    unpack "$stamp"
-    printf 'result %s\nfrom %s\n' "${result%% *}" "$source"
+    unpack "$stamp" &&
+        printf 'result %s\nfrom %s\n' "${result%% *}" "$source"
 } >.provision/stamp || fail "cannot write $stage"
 cd / || exit
 switch "$stage$prefix" || fail "cannot put the result in the place of $prefix: is it a mount point?"

@@ -13,7 +13,9 @@ cd "$stage$prefix" || fail "cannot enter $stage$prefix"
 # A transfer that was cut shows in the digests below.
 over_mesh "$4" "$5" "exec tar -C $prefix -cf - ." | tar -xof -
 [ -s .provision/stamp ] || fail "no copy from $5: does the mesh of $4 stand?"
-[ "$(sed '/^result /,$d' .provision/stamp)" = "$(unpack "$3")" ] || fail "what $5 has was built from something else"
+wanted=$(unpack "$3") || fail 'cannot read what is wanted'
+found=$(sed '/^result /,$d' .provision/stamp) || fail 'cannot read what came'
+[ "$found" = "$wanted" ] || fail "what $5 has was built from something else"
 if ! files | cmp -s - .provision/sha256 || ! links | cmp -s - .provision/links; then
     fail "what came from $5 is not what was built there"
 fi

@@ -23,7 +23,8 @@ nftables)
         rm -f "$new"
         cp -p "$8" "$new" || exit 1
         # A last line without its end would swallow ours.
-        [ -z "$(tail -c 1 "$new")" ] || printf '\n' >>"$new" || exit 1
+        end=$(tail -c 1 "$new") || exit 1
+        [ -z "$end" ] || printf '\n' >>"$new" || exit 1
         printf 'insert rule %s %s %s %s saddr %s accept comment "provision"\n' \
             "$5" "$6" "$7" "$protocol" "$2" >>"$new" || exit 1
         if ! nft -c -f "$new"; then

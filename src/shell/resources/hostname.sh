@@ -15,7 +15,7 @@ if [ "$stored" != "$1" ]; then
     printf '%s\n' "$1" >/etc/hostname || exit 1
     chmod 0644 /etc/hostname || exit 1
 fi
-read -r live </proc/sys/kernel/hostname
+read -r live </proc/sys/kernel/hostname || exit 1
 if [ "$live" != "$1" ] && ! hostname "$1" 2>/dev/null; then
     printf '%s\n' "$1" >/proc/sys/kernel/hostname
 fi

@@ -2,7 +2,7 @@
 # Parameters: module
 module=$1
 release=''
-read -r release </proc/sys/kernel/osrelease
+read -r release </proc/sys/kernel/osrelease || exit 1
 image=/boot/initrd.img-$release
 [ -e "$image" ] || image=/boot/initramfs-$release.img
 [ -e "$image" ] || exit 0

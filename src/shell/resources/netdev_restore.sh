@@ -3,19 +3,20 @@
 # Parameters: manager link mtu connection connection_mtu address...
 manager=$1 link=$2 mtu=$3 connection=$4 configured=$5
 shift 5
+bad=0
 case $manager in
-netplan) netplan apply ;;
-networkd) networkctl reload ;;
+netplan) netplan apply || bad=1 ;;
+networkd) networkctl reload || bad=1 ;;
 networkmanager)
-    [ -z "$configured" ] || nmcli connection modify uuid "$connection" 802-3-ethernet.mtu "$configured"
+    [ -z "$configured" ] || nmcli connection modify uuid "$connection" 802-3-ethernet.mtu "$configured" || bad=1
     for address; do
         case $address in *:*) family=ipv6 ;; *) family=ipv4 ;; esac
-        nmcli connection modify uuid "$connection" "-$family.addresses" "$address"
+        nmcli connection modify uuid "$connection" "-$family.addresses" "$address" || bad=1
     done
-    nmcli device reapply "$link"
+    nmcli device reapply "$link" || bad=1
     ;;
 esac
 for address; do
     ip addr del "$address" dev "$link" 2>/dev/null
 done
-ip link set dev "$link" mtu "$mtu"
+ip link set dev "$link" mtu "$mtu" && exit "$bad"

@@ -1,6 +1,10 @@
 # Sets PCIe settings that a boot forgets. Parameters: `acs=off` for all bridges, `BDF=BYTES` for the
 # largest read request of a device. Also runs at boot, see provision-pcie.service.
 bad=0
+if ! command -v setpci >/dev/null 2>&1; then
+    printf 'setpci is not here: install pciutils\n' >&2
+    exit 1
+fi
 for word; do
     case $word in
     acs=off)
@@ -9,7 +13,11 @@ for word; do
             read -r class <"$device/class"
             case $class in 0x0604*) ;; *) continue ;; esac
             address=${device##*/}
-            value=$(setpci -s "$address" ECAP_ACS+0x6.w 2>/dev/null) || continue
+            # A bridge without ACS has no such capability.
+            value=$(setpci -s "$address" ECAP_ACS+0x6.w 2>&1) || {
+                case $value in *'not found'*) ;; *) bad=1 && printf '%s: %s\n' "$address" "$value" >&2 ;; esac
+                continue
+            }
             [ "$value" = 0000 ] || setpci -s "$address" ECAP_ACS+0x6.w=0000 || bad=1
         done
         ;;

@@ -8,13 +8,15 @@ stage() {
 }
 # Prints the digests of all files of the directory we are in.
 files() {
-    find . -path ./.provision -prune -o -type f -exec sha256sum {} + | sort -k 2
+    found=$(find . -path ./.provision -prune -o -type f -exec sha256sum {} +) || return
+    [ -z "$found" ] || printf '%s\n' "$found" | sort -k 2
 }
 # Prints its links and where they point.
 links() {
     # shellcheck disable=SC2016 # expands in the inner shell
-    find . -path ./.provision -prune -o -type l \
-        -exec sh -c 'for link; do printf "%s -> %s\n" "$link" "$(readlink "$link")"; done' sh {} + | sort
+    found=$(find . -path ./.provision -prune -o -type l \
+        -exec sh -c 'for link; do to=$(readlink "$link") || exit; printf "%s -> %s\n" "$link" "$to"; done' sh {} +) || return
+    [ -z "$found" ] || printf '%s\n' "$found" | sort
 }
 # Puts directory $1 in the place of the prefix.
 switch() {
@@ -31,11 +33,4 @@ switch() {
     if command -v restorecon >/dev/null 2>&1; then
         restorecon -R "$prefix" 2>/dev/null || :
     fi
-}
-# Prints packed text $1.
-unpack() {
-    case $1 in
-    =*) printf '%s' "${1#=}" ;;
-    *) printf '%s' "$1" | base64 -d ;;
-    esac
 }

@@ -22,12 +22,6 @@ put() {
     rm -f "$temporary"
     return 1
 }
-# mksh has no `printf` of its own, and nothing of this may be seen in a process list.
-if [ -n "${KSH_VERSION-}" ]; then
-    say() { print -rn -- "$1"; }
-else
-    say() { printf '%s' "$1"; }
-fi
 put_content() {
     case $1$2 in =*)
         say "${2#=}" >&3 2>/dev/null && return
@@ -37,7 +31,7 @@ put_content() {
         ;;
     esac
     if [ -z "$1" ]; then
-        base64 -d >&3 <<END
+        decode >&3 <<END
 $2
 END
         return

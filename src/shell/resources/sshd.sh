@@ -10,21 +10,23 @@ if ! "$daemon" -t; then
 fi
 reach "$1" '' make && spot_plain || exit 1
 before=$spot.provision-before
-rm -f "$before"
+rm -f "$before" || exit 1
 if [ "$spot_kind" = file ]; then
     cp -p "$spot" "$before" || exit 1
 fi
 take_back() {
-    if [ -f "$before" ]; then mv -f "$before" "$spot"; else rm -f "$spot"; fi
+    if [ -f "$before" ]; then mv -f "$before" "$spot"; else rm -f "$spot"; fi && return
+    printf '%s could not be put back: sshd may refuse to start again\n' "$1" >&2
+    exit 1
 }
 if [ "$2" = absent ]; then
-    rm -f "$spot"
+    rm -f "$spot" || exit 1
 else
     put "$spot" 0644 '' '' "$3" || exit 1
 fi
-after "$1"
+after "$1" || exit 1
 if ! "$daemon" -t; then
-    take_back
+    take_back "$1"
     printf 'sshd refuses this; %s is as it was\n' "$1" >&2
     exit 1
 fi

@@ -1,13 +1,22 @@
 # Makes sshd read its configuration again, if that is good; its unit is `ssh` on Debian, `sshd` elsewhere.
 # Parameters: none
-daemon=$(command -v sshd) || exit 1
+daemon=$(command -v sshd) || {
+    printf 'sshd is not here\n' >&2
+    exit 1
+}
 [ -d /run/sshd ] || mkdir /run/sshd || exit 1
 "$daemon" -t || exit 1
-for unit in ssh.service sshd.service; do
-    if [ -d /run/systemd/system ] && systemctl -q is-active "$unit"; then
-        exec systemctl reload "$unit"
-    fi
-done
+if [ -d /run/systemd/system ]; then
+    for unit in ssh.service sshd.service; do
+        systemctl -q is-active "$unit"
+        case $? in
+        0) exec systemctl reload "$unit" ;;
+        # It does not run, or there is none.
+        3 | 4) ;;
+        *) exit 1 ;;
+        esac
+    done
+fi
 pid=''
 if { read -r pid </run/sshd.pid; } 2>/dev/null && [ -n "$pid" ]; then
     exec kill -HUP "$pid"

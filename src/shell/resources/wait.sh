@@ -2,7 +2,7 @@
 # Parameters: seconds what look
 seconds=$1
 what=$2
-look=$(case $3 in =*) printf '%s' "${3#=}" ;; *) printf '%s' "$3" | base64 -d ;; esac)
+look=$(unpack "$3") || exit 1
 waited=0
 while :; do
     status=0

@@ -29,4 +29,5 @@ port)
         exit 9
     fi
     ;;
+*) exit 9 ;;
 esac

@@ -1,0 +1,574 @@
+//! Our scripts with each tool that they call missing, or failing: none ends well with its work not done.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start shells and programs")]
+
+mod support;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::io::Write as _;
+use std::os::unix::fs::{PermissionsExt as _, symlink};
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+
+use provision::engine::state;
+use provision::facts::ask::{Command as Asked, CommandQuery};
+use provision::transport::Script;
+use support::render;
+
+/// busybox is not among them: it has most tools in itself and finds those whatever `PATH` says.
+const SHELLS: &[&[&str]] = &[&["/bin/dash"], &["/bin/bash"]];
+
+/// What our scripts call of what every system has.
+const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
+     mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort stat su tail tar touch tr umount uname";
+
+/// Lines of ours that lead out of the sandbox.
+const PATHS: &[&str] = &[
+    "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin\n",
+    "PATH=$PATH:/usr/sbin:/sbin\n",
+    "PATH=\"${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\"",
+    "PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n",
+];
+
+/// One run of a script in an empty directory, `$S`, which is also where it begins.
+struct Row {
+    /// Files below `src/shell`.
+    files: &'static str,
+    /// Parameters; `S` at their start stands for the directory.
+    words: &'static [&'static str],
+    /// Programs that are made up: each writes its name and its words into `$S/log`.
+    made_up: &'static str,
+    /// Shell text that comes before.
+    before: &'static str,
+    /// Shell text that ends with 0 when the work is done.
+    done: &'static str,
+    /// The first line of what it prints when it went well, where the status does not say so.
+    well: &'static str,
+}
+
+const ROW: Row = Row { files: "", words: &[], made_up: "", before: "", done: "", well: "" };
+
+const WRITE: &str =
+    "common.sh base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/write.sh";
+
+/// `umlaut: ü`, which does not travel as it is.
+const TEXT: &str = "dW1sYXV0OiDDvA==";
+
+/// `echo ran >"$S/ran" # ü`
+const SCRIPT: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wK";
+
+const STATE: &str = "base64.sh state_directory.sh state_functions.sh";
+
+fn rows() -> Vec<Row> {
+    let after = "resources/reach.sh resources/after.sh";
+    let with = |files: &str| -> &'static str { Box::leak(format!("common.sh {files}").into_boxed_str()) };
+    let engine = |files: &str| -> &'static str { Box::leak(format!("{STATE} {files}").into_boxed_str()) };
+    vec![
+        Row {
+            files: WRITE,
+            words: &["S/file", "0640", "", "", TEXT],
+            done: "[ \"$(cat file)\" = 'umlaut: ü' ]",
+            ..ROW
+        },
+        Row {
+            files: WRITE,
+            words: &["S/file", "0640", "0:0", "", "=plain"],
+            done: "[ \"$(cat file)\" = plain ]",
+            ..ROW
+        },
+        Row {
+            files: WRITE,
+            words: &[
+                "S/file",
+                "0640",
+                "",
+                "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7",
+                "S/copy",
+            ],
+            before: "printf data >copy",
+            done: "[ \"$(cat file)\" = data ]",
+            ..ROW
+        },
+        Row {
+            files: with(&format!("{after} resources/directory.sh")),
+            words: &["S/a/b", "0750", "0:0"],
+            done: "[ -d a/b ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/directory_remove.sh"),
+            words: &["S/a"],
+            before: "mkdir -p a/b; >a/b/c",
+            done: "[ ! -e a ]",
+            ..ROW
+        },
+        Row {
+            files: with(&format!("{after} resources/remove.sh")),
+            words: &["S/a"],
+            before: ">a",
+            done: "[ ! -e a ]",
+            ..ROW
+        },
+        Row {
+            files: with(&format!("{after} resources/symlink.sh")),
+            words: &["S/a", "/x"],
+            done: "[ -L a ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/attributes.sh"),
+            words: &["S/a", "0751", "1:1", "1"],
+            before: ">a",
+            done: "[ \"$(stat -c %a:%u a)\" = 751:1 ]",
+            ..ROW
+        },
+        Row {
+            files: with(
+                "base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/hosts_file.sh",
+            ),
+            words: &["S/hosts", TEXT],
+            done: "[ -s hosts ]",
+            ..ROW
+        },
+        Row { files: with("base64.sh resources/each.sh"), words: &[SCRIPT], done: "[ -s ran ]", ..ROW },
+        Row {
+            files: with("base64.sh resources/wait.sh"),
+            words: &["0", "it", SCRIPT],
+            done: "[ -s ran ]",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh ask.sh"),
+            words: &["", "1", "A=b", "script", "", SCRIPT],
+            done: "[ -s ran ]",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh ask.sh"),
+            words: &["", "0", "script", "/bin/sh", SCRIPT],
+            done: "[ -s ran ]",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh ask.sh"),
+            words: &["", "0", "argv", "touch", "S/ran"],
+            done: "[ -e ran ]",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh as_user.sh"),
+            words: &["root", SCRIPT],
+            done: "[ -s ran ]",
+            // Behind it stands `asked`.
+            well: "\nasked",
+            ..ROW
+        },
+        Row {
+            files: with("resources/get.sh resources/fetch.sh resources/reach.sh resources/archive.sh"),
+            words: &["S/tree", "DIGEST", "file://S/tree.tgz", "0", "stamp", "S/tree/.stamp"],
+            before: "mkdir t; echo x >t/x; tar -czf tree.tgz -C t .",
+            done: "[ -s tree/x ] && [ -s tree/.stamp ]",
+            ..ROW
+        },
+        Row {
+            files: with(
+                "base64.sh resources/build_directory.sh resources/reach.sh resources/prefix.sh resources/build.sh",
+            ),
+            words: &[
+                "it", "S/source", "S/prefix", "S/build", "make", "1", "1", "DESTDIR", TEXT, "0", "0", "0",
+                "1", "install", "0",
+            ],
+            before: "mkdir source && printf 'all:\\n\\techo x >x\\ninstall:\\n\\tmkdir -p $(DESTDIR)%s/prefix && cp x $(DESTDIR)%s/prefix && ln -s x $(DESTDIR)%s/prefix/y\\n' \"$S\" \"$S\" \"$S\" >source/Makefile",
+            done: "[ -s prefix/x ] && [ -s prefix/.provision/sha256 ] && [ -s prefix/.provision/links ] && [ -s prefix/.provision/sizes ] && grep -q 'üresult .*[0-9a-f]' prefix/.provision/stamp && grep -q '^from' prefix/.provision/stamp",
+            ..ROW
+        },
+        Row { files: with("resources/sysctl.sh"), words: &["S/value", "1"], done: "[ -s value ]", ..ROW },
+        // Programs of the system, which are made up.
+        Row {
+            files: with("resources/apt.sh"),
+            words: &["install", "Package: x", "tool"],
+            made_up: "apt-get",
+            done: "grep -q 'apt-get.*install.*tool' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/apt.sh"),
+            words: &["update", ""],
+            made_up: "apt-get",
+            done: "grep -q update log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/dnf.sh"),
+            words: &["dnf", "latest", "", "x"],
+            made_up: "dnf",
+            done: "grep -q upgrade log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/account.sh"),
+            words: &["useradd", "x"],
+            made_up: "useradd",
+            done: "[ -s log ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/driver_hold.sh"),
+            words: &["apt", "550"],
+            made_up: "apt-mark dpkg-query",
+            before: "printf 'nvidia-driver 550.1' >says.dpkg-query",
+            done: "grep -q 'hold.*nvidia-driver' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/firewall.sh"),
+            words: &["nftables", "10.0.0.0/8", "missing", "missing", "inet", "f", "input", "S/nft"],
+            made_up: "nft",
+            before: "printf '# comment' >nft",
+            done: "grep -q '^insert' nft && grep -q '^nft insert' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/firewall.sh"),
+            words: &["firewalld", "10.0.0.0/8", "missing", "missing"],
+            made_up: "firewall-cmd",
+            done: "[ \"$(wc -l <log)\" = 2 ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/firewall_restore.sh"),
+            words: &["nftables"],
+            made_up: "nft",
+            before: "echo x >ruleset",
+            done: "[ -s log ] && [ -s restore.nft ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/cmdline.sh"),
+            words: &["add", "x"],
+            made_up: "grubby",
+            done: "[ -s log ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/module.sh"),
+            words: &["reload", "x"],
+            made_up: "modprobe",
+            done: "[ \"$(wc -l <log)\" = 2 ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/netdev.sh"),
+            words: &["none", "e0", "9000", "", "10.0.0.1/8"],
+            made_up: "ip",
+            done: "grep -q 'addr add' log && grep -q 'mtu 9000' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/netdev_restore.sh"),
+            words: &["networkd", "e0", "1500", "", ""],
+            made_up: "ip networkctl",
+            done: "grep -q reload log && grep -q 'mtu 1500' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/pcie.sh"),
+            words: &["0000:00:00.0=512"],
+            made_up: "setpci",
+            done: "grep -q CAP_EXP+8.w=2 log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/rdma_link.sh"),
+            words: &["add", "x0", "rxe", "e0", "rdma_rxe", ""],
+            made_up: "rdma modprobe",
+            done: "grep -q 'link add' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/unit.sh"),
+            words: &["start", "x"],
+            made_up: "systemctl",
+            done: "grep -q 'start.*x' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/unit_restore.sh"),
+            words: &["restart", "x"],
+            made_up: "systemctl",
+            done: "grep -q restart log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/library_path.sh"),
+            words: &["/x"],
+            made_up: "ldconfig",
+            done: "[ -s log ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/pip.sh"),
+            words: &["S/venv", "python", "install", "x"],
+            made_up: "python",
+            before: "mkdir -p venv/bin; printf '#!/bin/sh\\necho pip >>\"$S/log\"\\n' >venv/bin/python; chmod +x venv/bin/python",
+            done: "grep -q pip log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/git.sh"),
+            words: &["S/checkout", "S/origin", "branch", "main", "", ""],
+            made_up: "git",
+            before: "echo 0123 >says.git",
+            done: "grep -q 'checkout -q' log",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/sshd.sh"),
+            words: &["S/sshd.conf", "present", TEXT],
+            made_up: "sshd",
+            done: "[ -s sshd.conf ]",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/sshd.sh"),
+            words: &["S/sshd.conf", "absent", ""],
+            made_up: "sshd",
+            before: "echo x >sshd.conf",
+            done: "[ ! -e sshd.conf ]",
+            ..ROW
+        },
+        // What the engine runs.
+        Row {
+            files: engine("spool.sh"),
+            words: &["k", "task", "run1", "here", "", "c", SCRIPT, "h", "handler"],
+            done: "[ -s ran ] && [ -s state/notify/h ] && [ -s state/spool/k/status ]",
+            well: "ended 0",
+            ..ROW
+        },
+        Row {
+            files: engine("undo_keep.sh"),
+            words: &["x", "0", SCRIPT, SCRIPT, "S/kept"],
+            before: "echo x >kept",
+            done: "[ -s ran ] && [ -s state/undo/x/kept/0.old ] && [ -s state/undo/x/kept/0.path ] && [ -s state/undo/x/restore/0 ]",
+            well: "kept",
+            ..ROW
+        },
+        Row {
+            files: engine("undo_keep.sh"),
+            words: &["x", "1", "", "", "S/kept"],
+            before: "echo x >kept",
+            done: "[ -s state/undo/x/deadline ] && [ -s state/undo/x/timer ] && sleep 2 && [ -e state/undo/x/done ]",
+            well: "armed",
+            ..ROW
+        },
+        Row {
+            files: engine("undo_end.sh"),
+            words: &["confirm", "x"],
+            before: "mkdir -p state/undo/x/armed",
+            done: "[ ! -e state/undo/x/armed ]",
+            well: "confirmed",
+            ..ROW
+        },
+        Row {
+            files: engine("tidy.sh"),
+            words: &["h", "--", "k"],
+            before: "mkdir -p state/notify state/spool/k; >state/notify/h",
+            done: "[ ! -e state/notify/h ] && [ ! -e state/spool/k ]",
+            ..ROW
+        },
+    ]
+}
+
+/// What a tool of the sandbox is.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Tool {
+    Missing,
+    Failing,
+}
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell")
+}
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+}
+
+fn found(tool: &str) -> Option<PathBuf> {
+    ["/usr/bin", "/bin", "/usr/sbin", "/sbin"]
+        .map(|at| Path::new(at).join(tool))
+        .into_iter()
+        .find(|path| path.exists())
+}
+
+/// A directory with programs of ours in `PATH`, and nothing else there.
+struct Sandbox(tempfile::TempDir);
+
+impl Sandbox {
+    fn new(made_up: &str, wrong: Option<(&str, Tool)>) -> Self {
+        let sandbox = Self(tempfile::tempdir().unwrap());
+        let bin = sandbox.path().join("bin");
+        fs::create_dir(&bin).unwrap();
+        for tool in TOOLS.split_whitespace() {
+            let Some(real) = found(tool) else { continue };
+            program(&bin.join(tool), &format!("echo {tool} >>\"$S/calls\"\nexec {} \"$@\"", real.display()));
+        }
+        for tool in made_up.split_whitespace() {
+            let says = format!("[ ! -e \"$S/says.{tool}\" ] || exec /bin/cat \"$S/says.{tool}\"");
+            program(
+                &bin.join(tool),
+                &format!("echo {tool} >>\"$S/calls\"\necho \"{tool} $*\" >>\"$S/log\"\n{says}"),
+            );
+        }
+        match wrong {
+            Some((tool, Tool::Missing)) => fs::remove_file(bin.join(tool)).unwrap(),
+            Some((tool, Tool::Failing)) => program(&bin.join(tool), "exit 1"),
+            None => {}
+        }
+        sandbox
+    }
+
+    fn path(&self) -> &Path {
+        self.0.path()
+    }
+
+    fn run(&self, shell: &[&str], path: &str, text: &str) -> Output {
+        let at = self.path();
+        let mut command = Command::new(shell[0]);
+        command.args(&shell[1..]).current_dir(at).env_clear();
+        command.env("PATH", path).env("S", at).env("HOME", at).env("TMPDIR", at).env("XDG_CACHE_HOME", at);
+        let mut child =
+            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        child.wait_with_output().unwrap()
+    }
+
+    /// Whether shell text of the test ends with 0, with all tools.
+    fn ok(&self, text: &str) -> bool {
+        self.run(&["/bin/sh"], "/usr/bin:/bin", text).status.success()
+    }
+
+    fn script(&self, shell: &[&str], row: &Row) -> Output {
+        assert!(self.ok(row.before) || row.before.is_empty(), "{}", row.before);
+        let at = self.path().display().to_string();
+        let (mut functions, mut part) = (String::new(), String::new());
+        for file in row.files.split_whitespace() {
+            let mut text = fs::read_to_string(root().join(file)).unwrap();
+            for path in PATHS {
+                text = text.replace(path, "");
+            }
+            text = text.replace("/run/provision", &format!("{at}/state"));
+            text = text.replace("/var/cache", &format!("{at}/none"));
+            let prelude = row.files.starts_with(STATE) && STATE.split_whitespace().any(|name| name == file);
+            if prelude { &mut functions } else { &mut part }.push_str(&text);
+        }
+        if row.files.starts_with(STATE) {
+            functions.push_str("provision_lock run1 me@here/1\n");
+        }
+        let digest = || {
+            let sum = self.run(&["/bin/sh"], "/usr/bin:/bin", "sha256sum tree.tgz");
+            String::from_utf8(sum.stdout).unwrap().split(' ').next().unwrap().to_owned()
+        };
+        let words = row.words.iter().map(|word| match *word {
+            "DIGEST" => digest(),
+            word => word.replace("S/", &format!("{at}/")),
+        });
+        let script = render(&Script::new(part).args(words));
+        let path = self.path().join("bin").display().to_string();
+        self.run(shell, &path, &format!("main() {{\n{functions}\n{script}\n}}; main; exit $?\n"))
+    }
+}
+
+/// Whether the script said that it did its work.
+fn well(row: &Row, output: &Output) -> bool {
+    let text = String::from_utf8_lossy(&output.stdout);
+    output.status.success()
+        && (row.well.is_empty() || text.starts_with(row.well) && text[row.well.len()..].starts_with('\n'))
+}
+
+#[test]
+fn no_script_ends_well_with_its_work_not_done() {
+    let mut wrong = Vec::new();
+    let mut tried = 0;
+    std::thread::scope(|scope| {
+        let rows = rows();
+        let rows: &'static [Row] = Box::leak(rows.into_boxed_slice());
+        let tries: Vec<_> = rows
+            .chunks(rows.len().div_ceil(4))
+            .map(|rows| scope.spawn(move || rows.iter().map(try_without_tools).collect::<Vec<_>>()))
+            .collect();
+        for found in tries.into_iter().flat_map(|tries| tries.join().unwrap()) {
+            tried += found.0;
+            wrong.extend(found.1);
+        }
+    });
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(tried > 250, "{tried} runs");
+}
+
+/// How many runs there were, and which of them said that they did what they did not do.
+fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
+    let (mut tried, mut wrong) = (0, Vec::new());
+    let mut called = BTreeSet::new();
+    for shell in SHELLS {
+        let sandbox = Sandbox::new(row.made_up, None);
+        let output = sandbox.script(shell, row);
+        if !well(row, &output) || !sandbox.ok(row.done) {
+            wrong.push(format!("{shell:?} {} with all tools: {output:?}", row.files));
+        }
+        let calls = fs::read_to_string(sandbox.path().join("calls")).unwrap_or_default();
+        called.extend(calls.lines().map(str::to_owned));
+    }
+    for (index, tool) in called.iter().enumerate() {
+        for (number, how) in [Tool::Missing, Tool::Failing].into_iter().enumerate() {
+            // Each of the two in one of the shells: what they differ in is not the tools.
+            let shell = SHELLS[(index + number) % SHELLS.len()];
+            tried += 1;
+            let sandbox = Sandbox::new(row.made_up, Some((tool, how)));
+            let output = sandbox.script(shell, row);
+            if well(row, &output) && !sandbox.ok(row.done) {
+                wrong.push(format!("{shell:?} {} with `{tool}` {how:?}: {output:?}", row.files));
+            }
+        }
+    }
+    (tried, wrong)
+}
+
+#[test]
+fn text_travels_where_there_is_no_base64() {
+    let command = Asked::Script("echo 'grün'".to_owned());
+    let script = CommandQuery { command, env: Vec::new(), chdir: None, user: None }.script();
+    let text = render(&script);
+    for shell in SHELLS {
+        for tool in ["openssl", "python3", "perl", "busybox"] {
+            let Some(real) = found(tool) else { continue };
+            let sandbox = Sandbox::new("", Some(("base64", Tool::Missing)));
+            symlink(real, sandbox.path().join("bin").join(tool)).unwrap();
+            let text = PATHS.iter().fold(text.clone(), |text, path| text.replace(path, ""));
+            let output = sandbox.run(shell, &sandbox.path().join("bin").display().to_string(), &text);
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "grün\n", "{shell:?} {tool}: {output:?}");
+            // Both ways, and more than a pipe holds.
+            let both = format!(
+                "{}\nhead -c 300000 /dev/urandom >a && encode <a >b && decode <<END >c\n$(cat b | tr -d '\\n')\nEND\ncmp a c && echo same",
+                fs::read_to_string(root().join("base64.sh")).unwrap()
+            );
+            let output = sandbox.run(shell, &sandbox.path().join("bin").display().to_string(), &both);
+            assert_eq!(String::from_utf8_lossy(&output.stdout), "same\n", "{shell:?} {tool}: {output:?}");
+        }
+        let sandbox = Sandbox::new("", Some(("base64", Tool::Missing)));
+        let text = PATHS.iter().fold(text.clone(), |text, path| text.replace(path, ""));
+        let output = sandbox.run(shell, &sandbox.path().join("bin").display().to_string(), &text);
+        assert_eq!(output.status.code(), Some(126), "{shell:?}");
+        let said = String::from_utf8_lossy(&output.stdout).into_owned();
+        assert!(said.contains("base64, openssl, python3, perl or busybox is needed"), "{shell:?} {said}");
+        // It is said before anything is done.
+        let state =
+            format!("main() {{\n{}\n{}\n}}; main\n", state::FUNCTIONS, include_str!("../src/shell/state.sh"));
+        let output = sandbox.run(shell, &sandbox.path().join("bin").display().to_string(), &state);
+        let state = state::HostState::parse(&String::from_utf8_lossy(&output.stdout)).unwrap();
+        assert_eq!(state.missing, ["base64 (or openssl, python3, perl or busybox)"], "{shell:?}");
+    }
+}
