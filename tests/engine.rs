@@ -48,6 +48,8 @@ mod rollout;
 mod shared;
 #[path = "engine/spool.rs"]
 mod spool;
+#[path = "engine/uploads.rs"]
+mod uploads;
 
 const LOCK: &str = "held\n/run/provision\n";
 

@@ -12,6 +12,7 @@ use std::process::{Child, ChildStdin, Command, Stdio};
 
 use provision::engine::state::{self, HostState, SpoolReport, SpoolRequest, SpoolState};
 use provision::transport::Script;
+use sha2::Digest as _;
 use support::{SHELLS, render};
 
 /// A host shell whose state directory is in a directory of the test, root or not.
@@ -516,5 +517,243 @@ fn one_run_has_the_lock() {
         fs::write(&blocked, "").unwrap();
         let said = frame(words, &blocked, Some("run1"), &state::report_lock());
         assert!(said.starts_with("unwritable "), "{words:?} {said}");
+    }
+}
+
+/// What a script about large files prints: /var/tmp is a directory of the test as well.
+fn large(words: &[&str], home: &Path, script: &Script) -> String {
+    let var = home.join("var").display().to_string();
+    let text = format!(
+        "main() {{\n{}\nprovision_lock run1 me@here/1\n{}\n}}; main; exit $?\n",
+        functions(home),
+        render(script)
+    );
+    let mut child = shell(words, home).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.replace("/var/tmp", &var).as_bytes()).unwrap();
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+/// A directory of the test with a `var` in it.
+fn large_home() -> tempfile::TempDir {
+    let home = tempfile::tempdir().unwrap();
+    fs::create_dir(home.path().join("var")).unwrap();
+    home
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().unwrap().stdout == b"0\n"
+}
+
+/// A small file system of the test; gone when this is dropped.
+struct Small(std::path::PathBuf);
+
+impl Small {
+    fn at(path: std::path::PathBuf, size: &str) -> Self {
+        fs::create_dir_all(&path).unwrap();
+        let size = format!("size={size}");
+        let mounted = Command::new("mount").args(["-t", "tmpfs", "-o", &size, "none"]).arg(&path).status();
+        assert!(mounted.unwrap().success());
+        Self(path)
+    }
+}
+
+impl Drop for Small {
+    fn drop(&mut self) {
+        drop(Command::new("umount").arg("-l").arg(&self.0).status());
+    }
+}
+
+const TEN: &str = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882";
+
+#[test]
+fn a_large_file_is_gone_on_with_and_proven() {
+    for words in SHELLS {
+        let home = large_home();
+        let home = home.path();
+        let target = home.join("target");
+        let place = |key: &str| large(words, home, &state::upload(key, TEN, 10, target.to_str().unwrap()));
+        let file = home.join("provision/upload/aa.11");
+        let says = |offset: u64| format!("at\t{offset}\t{0}\t{0}\n", file.display());
+        assert_eq!(place("aa.11"), says(0), "{words:?}");
+        fs::write(&file, "01234").unwrap();
+        assert_eq!(place("aa.11"), says(5), "{words:?}");
+        assert_eq!(look(words, home).uploads, ["aa.11"], "{words:?}");
+        fs::write(&file, "0123456789").unwrap();
+        assert_eq!(place("aa.11"), says(10), "{words:?}");
+        // All of it, but not the right bytes; and too much.
+        for wrong in ["012345678x", "0123456789 and more"] {
+            fs::write(&file, wrong).unwrap();
+            assert_eq!(place("aa.11"), says(0), "{words:?}");
+            assert_eq!(fs::read(&file).unwrap(), b"", "{words:?}");
+        }
+        // Nobody else may read it on its way.
+        let mode = std::os::unix::fs::PermissionsExt::mode(&fs::metadata(&file).unwrap().permissions());
+        assert_eq!(mode & 0o777, 0o600, "{words:?}");
+        // Another content of the same file of the same task takes its place; other files stay.
+        fs::write(home.join("provision/upload/bb.11"), "").unwrap();
+        place("aa.22");
+        let mut left = look(words, home).uploads;
+        left.sort();
+        assert_eq!(left, ["aa.22", "bb.11"], "{words:?}");
+        large(words, home, &state::upload_drop(&left));
+        assert!(look(words, home).uploads.is_empty(), "{words:?}");
+        assert_eq!(fs::read_dir(home.join("var")).unwrap().count(), 0, "{words:?}");
+    }
+}
+
+#[test]
+fn who_still_writes_a_large_file_is_ended_first() {
+    for words in SHELLS {
+        let home = large_home();
+        let home = home.path();
+        let file = home.join("provision/upload/aa.11");
+        let place = || large(words, home, &state::upload("aa.11", TEN, 10, "/opt/target"));
+        place();
+        // As the transport writes it.
+        let mut writer = Command::new("sleep").arg("1000").spawn().unwrap();
+        let stat = fs::read_to_string(format!("/proc/{}/stat", writer.id())).unwrap();
+        let birth = stat.rsplit(") ").next().unwrap().split(' ').nth(19).unwrap().to_owned();
+        let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+        let record = |birth: &str, boot: &str| {
+            fs::write(&file, "01234").unwrap();
+            fs::write(
+                home.join("provision/upload/aa.11.writer"),
+                format!("{} {birth} {boot}\n", writer.id()),
+            )
+            .unwrap();
+        };
+        record("1", boot.trim());
+        place();
+        record(&birth, "another-boot");
+        place();
+        record(&birth, boot.trim());
+        assert!(writer.try_wait().unwrap().is_none(), "{words:?}: another process was ended");
+        assert!(place().starts_with("at\t5\t"), "{words:?}");
+        assert!(!writer.wait().unwrap().success(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_large_file_that_does_not_fit_goes_beside_its_target() {
+    if !is_root() {
+        println!("not run: only root can mount small file systems");
+        return;
+    }
+    for words in SHELLS {
+        let home = large_home();
+        let home = home.path();
+        let _state = Small::at(home.join("provision"), "4m");
+        fs::create_dir(home.join("a b")).unwrap();
+        let target = home.join("a b/target");
+        let size = 3 << 20;
+        let content: Vec<u8> = (0..=250).cycle().take(size).collect();
+        let digest = provision::words::hex(&sha2::Sha256::digest(&content));
+        let place = |target: &Path| {
+            large(words, home, &state::upload("aa.11", &digest, size as u64, target.to_str().unwrap()))
+        };
+        let put = |target: &Path, copy: &Path| {
+            let text = provision::shell!(
+                "resources/reach.sh",
+                "resources/after.sh",
+                "resources/put.sh",
+                "resources/write.sh"
+            );
+            let script = Script::new(text.replace("/var/tmp", home.join("var").to_str().unwrap()));
+            let path = |path: &Path| path.to_str().unwrap().to_owned();
+            support::run(
+                words,
+                &script.args([path(target), "0640".into(), String::new(), digest.clone(), path(copy)]),
+                None,
+            )
+        };
+        let link = home.join("var/provision-upload-0/aa.11");
+        let beside = home.join("a b/.provision.upload.aa.11");
+        let says = |offset: usize| format!("at\t{offset}\t{}\t{}\n", link.display(), beside.display());
+        assert_eq!(place(&target), says(0), "{words:?}");
+        fs::write(&link, &content[..1000]).unwrap();
+        assert_eq!(fs::metadata(&beside).unwrap().len(), 1000, "{words:?}");
+        assert_eq!(place(&target), says(1000), "{words:?}");
+        // It is renamed: no second copy is made, and nothing stays.
+        fs::write(&link, &content).unwrap();
+        let inode = std::os::unix::fs::MetadataExt::ino(&fs::metadata(&beside).unwrap());
+        assert_eq!(place(&target), says(size), "{words:?}");
+        assert_eq!(put(&target, &link), (0, Vec::new(), String::new()), "{words:?}");
+        let metadata = fs::metadata(&target).unwrap();
+        assert_eq!(std::os::unix::fs::MetadataExt::ino(&metadata), inode, "{words:?}");
+        assert_eq!(std::os::unix::fs::PermissionsExt::mode(&metadata.permissions()) & 0o777, 0o640);
+        assert!(fs::read(&target).unwrap() == content);
+        assert_eq!(fs::read_dir(home.join("a b")).unwrap().count(), 1, "{words:?}");
+        assert_eq!(fs::read_dir(home.join("var")).unwrap().count(), 0, "{words:?}");
+
+        // Another digest: nothing of it stays either, and the target is as it was.
+        place(&target);
+        fs::write(&link, vec![0; size]).unwrap();
+        let (status, _, errors) = put(&target, &link);
+        assert!(status != 0 && errors.contains("another digest"), "{words:?} {errors}");
+        assert!(!beside.exists() && !link.is_symlink() && fs::read(&target).unwrap() == content, "{words:?}");
+
+        // Others may write beside it: then in a directory of our own.
+        let open = home.join("open");
+        fs::create_dir(&open).unwrap();
+        fs::set_permissions(&open, std::os::unix::fs::PermissionsExt::from_mode(0o777)).unwrap();
+        assert_eq!(place(&open.join("target")), format!("at\t0\t{0}\t{0}\n", link.display()), "{words:?}");
+        assert_eq!(
+            std::os::unix::fs::PermissionsExt::mode(
+                &fs::metadata(home.join("var/provision-upload-0")).unwrap().permissions()
+            ) & 0o777,
+            0o700
+        );
+        fs::write(&link, &content).unwrap();
+        assert_eq!(put(&open.join("target"), &link).0, 0, "{words:?}");
+        assert_eq!(fs::read_dir(home.join("var")).unwrap().count(), 0, "{words:?}");
+
+        // No room where it belongs.
+        let _full = Small::at(home.join("small"), "1m");
+        let said = place(&home.join("small/below/target"));
+        let mount = home.join("small");
+        let words_of = format!(
+            "full\tNo space left on device: {0}/below/target needs 4 MiB, and {0} has 1 MiB\n",
+            mount.display()
+        );
+        assert_eq!(said, words_of, "{words:?}");
+        // Or it went while the file was written.
+        let copy = home.join("provision/upload/copy");
+        fs::write(&copy, &content).unwrap();
+        let (status, _, errors) = put(&mount.join("target"), &copy);
+        assert!(status != 0, "{words:?}");
+        let expected = format!("cannot write {}/target: No space left on device", mount.display());
+        assert_eq!(errors.lines().next_back(), Some(expected.as_str()), "{words:?}");
+        assert!(!copy.exists() && fs::read_dir(&mount).unwrap().count() == 0, "{words:?}");
+
+        // What was left beside a target is taken away as well.
+        place(&target);
+        assert!(beside.exists(), "{words:?}");
+        large(words, home, &state::upload_drop(&["aa.11".to_owned()]));
+        assert!(!beside.exists() && fs::read_dir(home.join("var")).unwrap().count() == 0, "{words:?}");
+    }
+}
+
+#[test]
+fn a_directory_of_another_user_takes_no_large_file() {
+    if !is_root() {
+        println!("not run: only root can mount small file systems");
+        return;
+    }
+    for words in SHELLS {
+        let home = large_home();
+        let home = home.path();
+        let _state = Small::at(home.join("provision"), "4m");
+        // Somebody was there first: with a directory, and with a link.
+        let theirs = home.join("var/provision-upload-0");
+        fs::create_dir(&theirs).unwrap();
+        std::os::unix::fs::chown(&theirs, Some(65534), Some(65534)).unwrap();
+        std::os::unix::fs::symlink(home.join("a"), home.join("var/provision-upload-0.link")).unwrap();
+        let target = home.join("target");
+        let said = large(words, home, &state::upload("aa.11", TEN, 5 << 20, target.to_str().unwrap()));
+        let path = said.split('\t').nth(2).unwrap_or_default().to_owned();
+        assert!(path.contains("/var/provision-upload-0.") && path.ends_with("/aa.11"), "{words:?} {said}");
+        assert_eq!(fs::read_dir(&theirs).unwrap().count(), 0, "{words:?}");
+        let again = large(words, home, &state::upload("aa.11", TEN, 5 << 20, target.to_str().unwrap()));
+        assert_eq!(again, said, "{words:?}");
     }
 }

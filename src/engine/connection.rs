@@ -1,8 +1,10 @@
 //! The connection to one host: opened, lost and opened anew, and what is said of it.
 
+use std::io::SeekFrom;
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::io::AsyncSeekExt as _;
 use tokio::time::Instant;
 
 use super::cancel::Stop;
@@ -12,6 +14,7 @@ use super::state;
 use crate::backoff::Backoff;
 use crate::events::{EventKind, HostStatus};
 use crate::inventory::Host;
+use crate::resources::Upload;
 use crate::transport::{Frame, Part, PartEnd, Remote, Script, TransportError};
 
 /// Why nothing more can be done on a host.
@@ -235,14 +238,27 @@ impl Connection {
         Part { name: name.to_owned(), script, deadline: self.context.deadlines.query, limit: 4096 }
     }
 
-    /// Sends a file of this machine to a path of the host.
-    pub(super) async fn send(&mut self, local: &str, remote: &str) -> Result<(), String> {
-        let mut file =
-            tokio::fs::File::open(local).await.map_err(|error| format!("cannot read {local}: {error}"))?;
-        let Some(connection) = self.remote.as_mut() else {
-            return Err("there is no connection".to_owned());
+    /// Appends a file of this machine, from `offset` on, to a path of the host.
+    pub(super) async fn send(
+        &mut self,
+        upload: &Upload,
+        offset: u64,
+        path: &str,
+    ) -> Result<(), TransportError> {
+        let Some(remote) = self.remote.as_mut() else {
+            return Err(TransportError::Lost { message: "there is no connection".to_owned() });
         };
-        connection.stream(remote, &mut file).await.map_err(|error| format!("cannot send {local}: {error}"))
+        let failed = |error: std::io::Error| TransportError::Protocol {
+            message: format!("it cannot be read: {error}"),
+        };
+        let mut file = tokio::fs::File::open(&upload.local).await.map_err(failed)?;
+        let now = file.metadata().await.map_err(failed)?.len();
+        if now != upload.size {
+            let message = format!("it has {now} bytes, and had {} when it was planned", upload.size);
+            return Err(TransportError::Protocol { message });
+        }
+        file.seek(SeekFrom::Start(offset)).await.map_err(failed)?;
+        remote.stream(path, &mut file).await
     }
 }
 

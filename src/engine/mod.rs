@@ -19,6 +19,7 @@
 //!   notified         what is notified: handlers that are due, and those the host has noted
 //!   spool            what is written: changes that outlive their connection
 //!   guard            what is written: changes of the way in, taken back unless a new login works
+//!   upload           what is sent: large files, gone on with after a loss
 //!   lock             what is locked: the kernel lock, as one shell holds it
 //!   turn             who writes what several hosts see as one file
 //!   login            what a new login of the user gets
@@ -57,6 +58,7 @@ pub mod state;
 mod task;
 mod tasks;
 mod turn;
+mod upload;
 mod work;
 mod writers;
 

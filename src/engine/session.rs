@@ -16,6 +16,7 @@ use super::spool::Spool;
 use super::standing::Standing;
 use super::state::HostState;
 use super::tasks::Tasks;
+use super::upload::Uploads;
 use super::{guard, login};
 use crate::events::{EventKind, HostStatus, TaskCounts};
 use crate::facts::login::LoginQuery;
@@ -33,6 +34,7 @@ pub struct Session {
     pub(super) tasks: Tasks,
     pub(super) spool: Spool,
     pub(super) notified: Notified,
+    pub(super) uploads: Uploads,
     pub(super) lock: Lock,
     pub(super) boot: Boot,
     pub(super) standing: Standing,
@@ -58,6 +60,7 @@ impl Session {
             host,
             spool: Spool::default(),
             notified: Notified::default(),
+            uploads: Uploads::default(),
             lock: Lock::default(),
             boot: Boot::default(),
             standing: Standing::new(),
@@ -171,6 +174,7 @@ impl Session {
         }
         self.notified.found(found.notified, &self.context.project.cluster);
         self.spool = Spool::found(found.spool);
+        self.uploads = Uploads::found(found.uploads);
         if self.context.mode == Mode::Apply {
             if self.spool.is_left() {
                 self.spool.attach(&mut self.connection).await?;
@@ -208,6 +212,14 @@ impl Session {
             && let Err(error) = self.spool.tidy(&mut self.connection, &[]).await
         {
             tracing::debug!(host = %self.host.name, %error, "tidy");
+        }
+        // Where all went well nobody wants what is left; elsewhere a later run may go on with it.
+        if self.context.mode == Mode::Apply
+            && self.connection.is_open()
+            && matches!(self.standing.status(), None | Some(HostStatus::Ok))
+            && !self.has_failed()
+        {
+            self.uploads.forget_left(&mut self.connection).await;
         }
         self.connection.close().await;
         let reasons = self.boot.pending();

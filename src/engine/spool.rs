@@ -122,6 +122,8 @@ pub(super) struct Spooled {
     pub key: String,
     pub script: Script,
     pub timeout: Duration,
+    /// What of that is over already: its files were sent.
+    pub used: Duration,
     /// Whether it goes on after its deadline.
     pub leave: bool,
 }
@@ -132,13 +134,14 @@ async fn follow_through(
     change: &Spooled,
     again: &BTreeSet<Query>,
 ) -> Result<SpoolReport, Gone> {
-    let Spooled { key, timeout, .. } = change;
+    let Spooled { key, timeout, used, .. } = change;
     let context = connection.context().clone();
     let name = "task".to_owned();
-    let deadline = Instant::now() + *timeout;
+    let left = timeout.saturating_sub(*used).max(Duration::from_secs(5).min(*timeout));
+    let deadline = Instant::now() + left;
     let batch = facts::batch(again, context.deadlines.query);
     let mut first =
-        Part { name: name.clone(), script: change.script.clone(), deadline: *timeout, limit: OUTPUT_LIMIT };
+        Part { name: name.clone(), script: change.script.clone(), deadline: left, limit: OUTPUT_LIMIT };
     let mut losses = 0;
     loop {
         let frame = lock::frame(&context, first.clone(), &batch);

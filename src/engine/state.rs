@@ -7,7 +7,9 @@
 //!   lock, owner             flock of the host shell; run, controller, pid and start time for messages
 //!   notify/KEY              a notified handler whose run was not seen; holds its id and the cluster
 //!   spool/KEY/              one change: pid, out, tail, status, name, run
-//!   upload/KEY              large files on their way
+//!   upload/KEY              a large file on its way, and KEY.writer for who writes it; what has too
+//!                           little room here is in /var/tmp/provision-upload-UID/KEY, often as a link to beside
+//!                           its target
 //!   undo/NAME/              what a change of the way in replaced, and the timer that puts it back
 //! ```
 //!
@@ -86,6 +88,8 @@ pub struct HostState {
     pub notified: BTreeSet<Notification>,
     /// Changes that nobody saw end.
     pub spool: Vec<SpoolEntry>,
+    /// Large files that are on their way or were left there, by their keys.
+    pub uploads: Vec<String>,
     /// Names of changes to the way in whose timer runs.
     pub armed: Vec<String>,
     /// Names of those that the host took back by itself.
@@ -114,6 +118,7 @@ impl HostState {
                     state.version = Some(version);
                 }
                 Some("notify") => state.notified.extend(notification(fields)),
+                Some("upload") => state.uploads.extend(fields.next().map(str::to_owned)),
                 Some("armed") => state.armed.extend(fields.next().map(str::to_owned)),
                 Some("undone") => state.undone.extend(fields.next().map(str::to_owned)),
                 Some("missing") => state.missing.extend(fields.next().map(str::to_owned)),
@@ -335,6 +340,20 @@ pub fn tidy(notifications: &[String], spool: &[String]) -> Script {
         .args(spool.iter().cloned())
 }
 
+/// The script that finds the place of a large file and says how much of it is there.
+pub fn upload(key: &str, sha256: &str, size: u64, target: &str) -> Script {
+    Script::new(crate::shell!("resources/reach.sh", "upload.sh"))
+        .named("key", key)
+        .named("digest", sha256)
+        .named("size", size.to_string())
+        .named("target", target)
+}
+
+/// The script that takes large files away, by their keys.
+pub fn upload_drop(keys: &[String]) -> Script {
+    Script::new(include_str!("../shell/upload_drop.sh")).args(keys.iter().cloned())
+}
+
 /// The script that frees the lock of a dead controller's host shell.
 pub fn take_over(owner: &LockOwner) -> Script {
     Script::new(include_str!("../shell/take_over.sh")).arg(owner.pid.as_str()).arg(owner.start.as_str())
@@ -357,7 +376,7 @@ mod tests {
 
     #[test]
     fn state_lines() {
-        let text = "version\t1\nnotify\tbase/reload sshd\nnotify\tx/y\tother\told\tk1\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\narmed\tsshd\nundone\tnetwork\nmissing\tmkfifo\n";
+        let text = "version\t1\nnotify\tbase/reload sshd\nnotify\tx/y\tother\told\tk1\nspool\tabc\trunning\t\tr1\tbuild nccl\nspool\tdef\tended\t3\tr1\tx\nspool\tghi\tlost\t\tr1\t\narmed\tsshd\nundone\tnetwork\nmissing\tmkfifo\nupload\tk.d\n";
         let state = HostState::parse(text).unwrap();
         assert_eq!(state.version, Some(1));
         let told: Vec<_> =
@@ -367,6 +386,7 @@ mod tests {
         assert_eq!(states, [SpoolState::Running, SpoolState::Ended(3), SpoolState::Lost]);
         assert_eq!((state.armed, state.undone), (vec!["sshd".to_owned()], vec!["network".to_owned()]));
         assert_eq!(state.missing, ["mkfifo"]);
+        assert_eq!(state.uploads, ["k.d"]);
         assert_eq!(HostState::parse("").unwrap(), HostState::default());
         assert!(HostState::parse("version\t9\n").is_err());
     }

@@ -25,6 +25,7 @@ use super::session::Session;
 use super::spool::{Spool, Spooled};
 use super::state::{self, SpoolReport, SpoolRequest};
 use super::turn::{Turn, turn};
+use super::upload::Limit;
 use super::work::{Later, Work, queries, task_id, task_ref};
 use crate::backoff::Backoff;
 use crate::events::{ChangeView, EventKind, Outcome, TaskRef};
@@ -325,10 +326,12 @@ impl Session {
         if let Err(reason) = self.take_lock(instance, &own, planned).await? {
             return Ok(Err((reason, String::new())));
         }
-        let script = match self.script(changes).await {
+        let began = Instant::now();
+        let script = match self.script(item, instance, changes).await? {
             Ok(script) => script,
             Err(reason) => return Ok(Err((reason, String::new()))),
         };
+        let used = began.elapsed();
         let (leave, detach, login) = match &instance.state {
             InstanceState::Ready { resource, .. } => {
                 (resource.leave(), item.step.conduct.detach, resource.login(self.facts()))
@@ -357,7 +360,7 @@ impl Session {
         });
         let leave = item.step.conduct.on_deadline.map_or(leave, |word| word == OnDeadline::Leave);
         let again = self.known.touched(touches, &own, later);
-        let spooled = Spooled { key, script, timeout: item.step.conduct.timeout, leave };
+        let spooled = Spooled { key, script, timeout: item.step.conduct.timeout, used, leave };
         let (connection, known) = (&mut self.connection, &mut self.known);
         let done = match self.spool.run(connection, known, spooled, &again).await? {
             SpoolReport::Ended(0, output) => Ok(output),
@@ -392,22 +395,27 @@ impl Session {
     }
 
     /// Large files go to the host first; then all changes are one script.
-    async fn script(&mut self, changes: &[Change]) -> Result<Script, String> {
+    async fn script(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        changes: &[Change],
+    ) -> Result<Result<Script, String>, Gone> {
+        let timeout = item.step.conduct.timeout;
+        let limit = Limit { end: Instant::now() + timeout, timeout };
+        let task = task_id(&item.step, instance);
         let mut scripts = Vec::new();
         for change in changes {
             let mut script = change.script.clone();
-            if let Some(local) = &change.upload {
-                let Some(uploads) = self.lock.uploads(&self.connection) else {
-                    return Err("the lock is not held".to_owned());
-                };
-                let name = uuid::Uuid::now_v7().simple().to_string();
-                let remote = format!("{uploads}/{name}");
-                self.connection.send(local.as_str(), &remote).await?;
-                script = script.arg(remote);
+            if let Some(upload) = &change.upload {
+                match self.uploads.send(&mut self.connection, &task, change, upload, limit).await? {
+                    Ok(path) => script = script.arg(path),
+                    Err(reason) => return Ok(Err(reason)),
+                }
             }
             scripts.push(script);
         }
-        state::one_script(scripts, self.context.project.site_sources().environment())
+        Ok(state::one_script(scripts, self.context.project.site_sources().environment()))
     }
 
     /// Plans again: an empty plan proves the change. What takes time to show is asked again.

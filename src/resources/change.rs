@@ -71,9 +71,20 @@ pub struct Change {
     pub script: Script,
     /// A large file of this machine that is streamed to the host first; the path of its copy
     /// there becomes the last parameter of the script, which moves it into place.
-    pub upload: Option<Utf8PathBuf>,
+    pub upload: Option<Upload>,
     /// What it interrupts.
     pub disruption: Disruption,
+}
+
+/// A file of this machine as it was when the plan was made.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Upload {
+    /// Its path here.
+    pub local: Utf8PathBuf,
+    /// Its size in bytes.
+    pub size: u64,
+    /// Its SHA-256 in hex.
+    pub sha256: String,
 }
 
 /// Why a resource cannot be planned with these facts.

@@ -26,7 +26,7 @@ pub mod services;
 pub mod shared;
 pub mod ssh;
 
-pub use change::{Attribute, Change, Detail, Disruption, Planned, Unplannable};
+pub use change::{Attribute, Change, Detail, Disruption, Planned, Unplannable, Upload};
 pub use context::{Context, Local};
 pub use kinds::{Kind, Read, kind, kinds};
 pub use resource::{Resource, Spread};

@@ -9,6 +9,18 @@ for tool in base64 openssl python3 perl busybox; do
 done
 [ -n "$decodes" ] || printf 'missing\tbase64 (or openssl, python3, perl or busybox)\n'
 provision_dir
+set -- /var/tmp/provision-upload-*/*
+case $1 in
+*'*') set -- ;;
+*)
+	provision_shelf
+	set --
+	[ -z "$shelf" ] || set -- "$shelf"/*
+	;;
+esac
+for f in "$d/upload"/* "$@"; do
+	case $f in *'*' | *.writer) ;; *) printf 'upload\t%s\n' "${f##*/}" ;; esac
+done
 [ -d "$d" ] || exit 0
 version=
 read -r version 2>/dev/null <"$d/version"

@@ -133,3 +133,40 @@ provision_unwritable() {
 	provision_locked="unwritable $d: ${provision_why%%"
 "*}"
 }
+# Sets $shelf to our directory below /var/tmp for large files, if there is one.
+provision_shelf() {
+	shelf=
+	me=$(id -u)
+	for it in "/var/tmp/provision-upload-$me" "/var/tmp/provision-upload-$me".*; do
+		[ -z "$shelf" ] || return 0
+		if [ -d "$it" ] && [ ! -L "$it" ] && [ "$(stat -c '%u %a' "$it")" = "$me 700" ]; then
+			shelf=$it
+		fi
+	done
+}
+# Ends whoever still writes the large file $1 over an earlier connection; fails when that one stays.
+provision_end_writer() {
+	pid=
+	read -r pid began started 2>/dev/null <"$1.writer" || return 0
+	provision_identity
+	case $current in *" $started "*) ;; *) return 0 ;; esac
+	provision_birth "$pid" && [ "$birth" = "$began" ] || return 0
+	tree=
+	provision_tree "$pid" same
+	provision_signal KILL
+	tries=0
+	while provision_birth "$pid" && [ "$birth" = "$began" ]; do
+		case $stat in *') Z '*) return 0 ;; esac
+		[ "$tries" -lt 50 ] || return 1
+		tries=$((tries + 1))
+		sleep 0.1 2>/dev/null || sleep 1
+	done
+}
+# Takes away the large file $1, and what it is a link to.
+provision_drop() {
+	if [ -L "$1" ]; then
+		led=$(readlink "$1")
+		case $led in */.provision.upload."${1##*/}") rm -f "$led" ;; esac
+	fi
+	rm -f "$1" "$1.writer"
+}

@@ -63,8 +63,8 @@ pub fn converge(shell: &[&str], resource: &dyn Resource) -> Result<Vec<String>, 
     for change in &changes {
         let mut script = change.script.clone();
         if let Some(upload) = &change.upload {
-            let copy = format!("{upload}.uploaded");
-            std::fs::copy(upload, &copy).unwrap();
+            let copy = format!("{}.uploaded", upload.local);
+            std::fs::copy(&upload.local, &copy).unwrap();
             script = script.arg(copy);
         }
         let (status, output, errors) = run(shell, &script, None);

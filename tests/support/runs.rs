@@ -152,7 +152,7 @@ pub fn done(resource: &dyn Resource, facts: &Facts, changes: &[Change]) -> Json 
         let run = shown(&change.script, usize::from(change.upload.is_some()));
         let disruption = Some(change.disruption).filter(|disruption| *disruption != Disruption::None);
         let disruption = disruption.map(|disruption| format!("[{disruption}] ")).unwrap_or_default();
-        let upload = change.upload.as_ref().map(|path| format!(" <- {path}")).unwrap_or_default();
+        let upload = change.upload.as_ref().map(|upload| format!(" <- {}", upload.local)).unwrap_or_default();
         format!("{disruption}{run}{upload}")
     });
     done.insert("runs".to_owned(), runs.collect());

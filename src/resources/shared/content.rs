@@ -11,7 +11,7 @@ use crate::resources::files::directory::Directory;
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal, claims, ownership, sha256};
 use crate::resources::{
-    Attribute, Change, Context, Detail, Disruption, Local, Planned, Resource, Unplannable,
+    Attribute, Change, Context, Detail, Disruption, Local, Planned, Resource, Unplannable, Upload,
 };
 use crate::transport::{Arg, Script};
 use camino::Utf8PathBuf;
@@ -296,9 +296,9 @@ impl RegularFile {
                 script = script.named("digest", "").named("content", Arg::Bytes(bytes.to_vec()));
             }
             // The transport adds the path of the copy as the last parameter.
-            Want::Large { path, sha256, .. } => {
+            Want::Large { path, size, sha256 } => {
                 script = script.named("digest", sha256.as_str());
-                upload = Some(path.clone());
+                upload = Some(Upload { local: path.clone(), size: *size, sha256: sha256.clone() });
             }
             Want::Remote { url, sha256 } => {
                 script.text = crate::shell!(

@@ -5,6 +5,14 @@
 # (or empty), content (`=` and text, or base64) or the path of that copy.
 put() {
     umask 077
+    beside=
+    [ -z "$4" ] || [ "$spot_held" != closed ] || beside=$(readlink "$5")
+    if [ -n "$beside" ] && [ "$beside" = "$spot_way/.provision.upload.${5##*/}" ]; then
+        # It was sent to where it belongs, and nobody else can change what is here.
+        beside=./${beside##*/}
+        put_proven "$4" "$5" <"$beside" && { [ -z "$3" ] || chown "$3" "$beside"; } && chmod "$2" "$beside" && spot_rename "$beside" "$1" && put_forget "$5"
+        return
+    fi
     temporary=
     { read -r temporary </proc/sys/kernel/random/uuid; } 2>/dev/null
     temporary=./.provision.${temporary:-$$}
@@ -37,11 +45,25 @@ END
         return
     fi
     # Onto the target's file system first, so that the last step is a rename.
-    cat "$2" >&3 || return
-    found=$(sha256sum <"$open") || return
-    if [ "${found%% *}" != "$1" ]; then
-        printf 'the copy arrived with another digest\n' >&2
+    words=$(cat "$2" 2>&1 >&3) || {
+        put_forget "$2"
+        printf 'cannot write %s: %s\n' "$spot_way/${spot#./}" "${words##*: }" >&2
         return 1
-    fi
-    rm -f "$2"
+    }
+    put_proven "$1" "$2" <"$open" && put_forget "$2"
+}
+# Whether what is read has digest $1; else copy $2 is of no use.
+put_proven() {
+    found=$(sha256sum) || return
+    [ "${found%% *}" != "$1" ] || return 0
+    put_forget "$2"
+    printf 'the copy arrived with another digest\n' >&2
+    return 1
+}
+# Takes away copy $1, with what it is a link to and what says who wrote it.
+put_forget() {
+    led=$(readlink "$1")
+    case $led in */.provision.upload."${1##*/}") rm -f "$led" ;; esac
+    rm -f "$1" "$1.writer"
+    case $1 in /var/tmp/*) rmdir "${1%/*}" 2>/dev/null || : ;; esac
 }

@@ -1,0 +1,171 @@
+//! Large files on their way to a host: lost, late, stopped, without room, and left by earlier runs.
+
+use std::sync::Mutex;
+
+use provision::transport::Sent;
+use sha2::Digest as _;
+
+use super::*;
+
+const SIZE: usize = 2 << 20;
+const PATH: &str = "/run/provision/upload/k";
+
+fn content() -> Vec<u8> {
+    (0..=250).cycle().take(SIZE).collect()
+}
+
+/// A world whose only task copies a file of 2 MiB.
+fn copying() -> World {
+    let world = world(
+        "{}",
+        "name: c\ntasks:\n  - name: large\n    timeout: 40s\n    copy: { src: ./large, path: /opt/large }\n",
+    );
+    std::fs::write(world.directory.path().join("large"), content()).unwrap();
+    world
+}
+
+/// What the host says of the file: so much is there.
+fn at(offset: usize) -> Reply {
+    Reply::part("upload").output(format!("at\t{offset}\t{PATH}\t{PATH}\n"))
+}
+
+/// Hosts that have the file once the task ran.
+fn hosts() -> Scripted {
+    let done: Mutex<BTreeSet<String>> = Mutex::default();
+    let digest = provision::words::hex(&sha2::Sha256::digest(content()));
+    let transport = healthy().answer(move |sent: &Sent| {
+        let mut done = done.lock().unwrap();
+        if sent.part == "task" {
+            done.insert(sent.host.clone());
+        }
+        let opt = "stat 0:0:41ed:9:1:1:1:/opt\n";
+        (sent.part == "file").then(|| {
+            Reply::default().output(if done.contains(&sent.host) {
+                format!("{opt}stat 0:0:81a4:{SIZE}:1:1:1:/opt/large\n{digest}  /opt/large\n")
+            } else {
+                format!("absent /opt/large\n{opt}")
+            })
+        })
+    });
+    transport.first(at(0));
+    transport
+}
+
+fn failure(ran: &Ran) -> String {
+    match ran.outcome("gpu0", "large") {
+        Outcome::Failed(failure) => failure.message.clone(),
+        other => panic!("{other:?}"),
+    }
+}
+
+fn sent(transport: &Scripted, part: &str) -> usize {
+    transport.parts("gpu0").iter().filter(|it| *it == part).count()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lost_upload_goes_on_where_it_was_cut() {
+    let transport = hosts();
+    transport.first(at(SIZE).on("gpu0"));
+    transport.first(at(1_000_000).on("gpu0").times(1));
+    transport.first(at(0).on("gpu0").times(1));
+    transport.first(Reply::part("stream").on("gpu0").times(1).lose());
+    let ran = apply(&copying(), &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.tasks.changed), (4, 4), "{:?}", ran.record);
+    assert!(transport.file("gpu0", PATH).unwrap() == content()[1_000_000..]);
+    assert!(transport.file("gpu1", PATH).unwrap() == content());
+    // What came in pieces is asked for once more: the host looks at its digest.
+    assert_eq!((sent(&transport, "stream"), sent(&transport, "upload")), (2, 3));
+    assert_eq!(transport.parts("gpu1").iter().filter(|it| *it == "upload").count(), 1);
+    // Every try is for the same file.
+    let asked: BTreeSet<String> =
+        transport.sent().into_iter().filter(|it| it.part == "upload").map(|it| it.text).collect();
+    assert_eq!(asked.len(), 1);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_is_lost_again_and_again_without_progress_is_given_up() {
+    let transport = hosts();
+    transport.first(Reply::part("stream").on("gpu0").lose());
+    let ran = apply(&copying(), &transport).await;
+    assert!(failure(&ran).contains("lost again and again"), "{}", failure(&ran));
+    assert_eq!((ran.report.stats.ok, sent(&transport, "stream"), sent(&transport, "task")), (3, 6, 0));
+
+    // Little by little it arrives.
+    let transport = hosts();
+    transport.first(at(SIZE).on("gpu0"));
+    for offset in (1..10).rev() {
+        transport.first(at(offset).on("gpu0").times(1));
+        transport.first(Reply::part("stream").on("gpu0").times(1).lose());
+    }
+    assert_eq!(apply(&copying(), &transport).await.report.stats.ok, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn an_upload_ends_at_the_deadline_of_its_task() {
+    let transport = hosts();
+    transport.first(Reply::part("stream").on("gpu0").hang());
+    let began = tokio::time::Instant::now();
+    let ran = apply(&copying(), &transport).await;
+    assert!(failure(&ran).contains("2048 KiB) was not sent within the deadline of 40s"), "{}", failure(&ran));
+    assert_eq!(began.elapsed().as_secs(), 40);
+    assert_eq!(sent(&transport, "task"), 0);
+    // What is there is kept for the next run.
+    assert_eq!(sent(&transport, "upload-drop"), 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_first_ctrl_c_lets_an_upload_end_and_the_second_stops_it() {
+    for stop in [Stop::Finish, Stop::End] {
+        let transport = hosts();
+        transport.first(Reply::part("stream").after(Duration::from_secs(30)));
+        let began = tokio::time::Instant::now();
+        let ran = run(&copying(), &transport, Mode::Apply, |stopper| {
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_secs(5)).await;
+                stopper.ask(stop);
+            });
+        })
+        .await;
+        if stop == Stop::Finish {
+            assert!(matches!(ran.outcome("gpu0", "large"), Outcome::Changed { .. }), "{:?}", ran.record);
+        } else {
+            assert!(failure(&ran).contains("stopped by the second Ctrl-C"), "{}", failure(&ran));
+            assert_eq!((began.elapsed().as_secs(), sent(&transport, "task")), (5, 0));
+        }
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_without_room_says_so() {
+    let transport = hosts();
+    let words = "No space left on device: /opt/large needs 3 MiB, and /opt has 1 MiB";
+    transport.first(Reply::part("upload").on("gpu0").output(format!("full\t{words}\n")));
+    let ran = apply(&copying(), &transport).await;
+    assert_eq!(failure(&ran), words);
+    assert_eq!((sent(&transport, "stream"), sent(&transport, "task")), (0, 0));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_nobody_asked_for_is_taken_away_where_all_went_well() {
+    let transport = hosts();
+    transport.first(Reply::part("state").output("upload\t0123456789abcdef.00\n"));
+    transport.first(Reply::part("task").on("gpu1").output("ended 1\nE: broken\n"));
+    let ran = apply(&copying(), &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1));
+    let dropped: Vec<Sent> = transport.sent().into_iter().filter(|sent| sent.part == "upload-drop").collect();
+    assert_eq!(
+        dropped.iter().map(|it| it.host.as_str()).collect::<BTreeSet<_>>(),
+        ["gpu0", "gpu2", "gpu3"].into()
+    );
+    // Under the lock: another run may be sending it.
+    assert!(
+        dropped.iter().all(
+            |it| it.text.ends_with("\n0123456789abcdef.00") && it.prelude.contains("provision_lock run1")
+        )
+    );
+    // Nor does a plan.
+    let planned = hosts();
+    planned.first(Reply::part("state").output("upload\t0123456789abcdef.00\n"));
+    run(&copying(), &planned, Mode::Plan, |_| {}).await;
+    assert_eq!(sent(&planned, "upload-drop"), 0);
+}
