@@ -178,6 +178,8 @@ fn an_apply_whose_journal_finds_no_room_stops_and_says_so() {
     let whole = site.run("apply site.yaml --yes", &home, &state);
     assert!(whole.status.success(), "{}", told(&whole));
     assert_eq!(made(), 20);
+}
+
 /// A core of the program would hold every secret of its run.
 #[test]
 fn the_program_leaves_no_core() {

@@ -217,7 +217,8 @@ fn a_script_of_300_kib_runs() {
     );
     assert!(text.len() > 300 << 10);
     let command = provision::facts::ask::Command::Script(text);
-    let query = provision::facts::CommandQuery { command, env: Vec::new(), chdir: None, user: None };
+    let query =
+        provision::facts::CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None };
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();
         // Asked.

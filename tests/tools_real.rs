@@ -540,7 +540,7 @@ fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
 #[test]
 fn text_travels_where_there_is_no_base64() {
     let command = Asked::Script("echo 'grün'".to_owned());
-    let script = CommandQuery { command, env: Vec::new(), chdir: None, user: None }.script();
+    let script = CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None }.script();
     let text = render(&script);
     for shell in SHELLS {
         for tool in ["openssl", "python3", "perl", "busybox"] {

@@ -1,6 +1,6 @@
 //! What is said of a failure, what is tried again, and how the run ends.
 
-use super::hosts::names;
+use super::hosts::{message, names};
 use super::*;
 
 #[tokio::test(start_paused = true)]
