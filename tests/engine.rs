@@ -36,6 +36,8 @@ mod interrupts;
 mod lock;
 #[path = "engine/notifications.rs"]
 mod notifications;
+#[path = "engine/outages.rs"]
+mod outages;
 #[path = "engine/plans.rs"]
 mod plans;
 #[path = "engine/proofs.rs"]

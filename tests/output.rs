@@ -210,6 +210,21 @@ fn why_a_run_stops_stands_before_that_it_does() {
 }
 
 #[test]
+fn a_reboot_during_the_run_is_a_line_of_its_host() {
+    let (emitter, mut receiver) = Emitter::new("run1", None);
+    let (before, after) = ("one 5".to_owned(), "two 7".to_owned());
+    emitter.emit(EventKind::HostRebooted { host: "gpu0".to_owned(), before, after });
+    emitter.emit(EventKind::Stopping { reason: "gpu0 is the canary".to_owned() });
+    let events: Vec<Event> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
+    let text = plain(&display(&events, None, Verbosity::Normal));
+    let line = text.lines().find(|line| line.contains("Rebooted")).unwrap_or_else(|| panic!("{text}"));
+    assert!(
+        line.contains("gpu0") && line.contains("during the run") && line.contains("one 5 -> two 7"),
+        "{text}"
+    );
+}
+
+#[test]
 fn colour_adds_nothing_but_colour() {
     let text = display(&events("failure"), Some(100), Verbosity::Normal);
     assert!(text.contains("\u{1b}["));

@@ -308,6 +308,22 @@ fn a_change_is_in_the_spool_before_it_runs_and_until_its_end_was_seen() {
 }
 
 #[test]
+fn a_boot_has_the_same_name_wherever_it_is_asked() {
+    let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let seen = look(words, home).boot;
+        let (boot, first) = seen.split_once(' ').unwrap();
+        assert_eq!(boot, id.trim(), "{words:?}");
+        assert!(first.parse::<u64>().is_ok(), "start of the first process: {words:?} {seen}");
+        assert_eq!(frame(words, home, None, &state::which_boot()).trim(), seen, "{words:?}");
+        let booted = frame(words, home, None, &state::booted());
+        assert_eq!(booted.lines().next(), Some(seen.as_str()), "{words:?}");
+    }
+}
+
+#[test]
 fn a_change_that_runs_already_is_followed() {
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();

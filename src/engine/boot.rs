@@ -143,11 +143,13 @@ pub(super) async fn wait(
         match connection.log_in().await {
             Ok(()) => {
                 if let Some((id, state)) = booted(connection).await {
-                    if id != old && !id.is_empty() {
+                    let (boot, _) = id.split_once(' ').unwrap_or((&id, ""));
+                    if boot != old && !boot.is_empty() {
+                        connection.works_on(&id);
                         let_settle(connection, state).await;
-                        return Ok(Ok(id));
+                        return Ok(Ok(boot.to_owned()));
                     }
-                    now = id;
+                    now = boot.to_owned();
                 }
             }
             Err(error) => last = error.to_string(),

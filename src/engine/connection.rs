@@ -17,11 +17,20 @@ use crate::inventory::Host;
 use crate::resources::Upload;
 use crate::transport::{Frame, Part, PartEnd, Remote, Script, TransportError};
 
+/// What is said of a host that rebooted on its own.
+const REBOOTED: &str =
+    "it rebooted during the run, and what was done may be gone with it: run the same command again";
+
 /// Why nothing more can be done on a host.
 #[derive(Debug)]
 pub(super) struct Gone(pub HostStatus);
 
 impl Gone {
+    /// Whether tasks that ran on the host ended with its boot.
+    pub(super) fn with_its_boot(&self) -> bool {
+        matches!(&self.0, HostStatus::Quarantined { reason } if reason == REBOOTED)
+    }
+
     pub(super) fn quarantined(reason: String) -> Self {
         Self(HostStatus::Quarantined { reason })
     }
@@ -37,6 +46,8 @@ pub(super) struct Connection {
     remote: Option<Box<dyn Remote>>,
     /// Counts the shells on the host: what one of them holds goes with it.
     shell: u64,
+    /// Which boot of the host the run works on, as `provision_boot` says it; empty until that is known.
+    boot: String,
     /// Whether only a new session sees what was changed.
     stale: bool,
     execs: u64,
@@ -45,7 +56,7 @@ pub(super) struct Connection {
 impl Connection {
     /// To a host that was not touched yet.
     pub(super) fn new(context: Arc<Context>, host: Arc<Host>) -> Self {
-        Self { context, host, remote: None, shell: 0, stale: false, execs: 0 }
+        Self { context, host, remote: None, shell: 0, boot: String::new(), stale: false, execs: 0 }
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -63,6 +74,11 @@ impl Connection {
     /// Number of the shell that frames go to now.
     pub(super) fn shell(&self) -> u64 {
         self.shell
+    }
+
+    /// The run works on this boot of the host: another one ends it.
+    pub(super) fn works_on(&mut self, boot: &str) {
+        boot.clone_into(&mut self.boot);
     }
 
     /// How many frames were sent.
@@ -146,7 +162,8 @@ impl Connection {
         Ok(())
     }
 
-    /// Gets a lost host back within the budget.
+    /// Gets a lost host back within the budget, if it is still the same boot. What another boot would make of
+    /// what was learned and done so far nobody knows, so the run ends for such a host.
     pub(super) async fn reconnect(&mut self, reason: &str) -> Result<(), Gone> {
         self.emit(EventKind::HostLost { host: self.host.name.clone(), reason: reason.to_owned() });
         self.close().await;
@@ -155,10 +172,18 @@ impl Connection {
         let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(8));
         loop {
             let pause = backoff.pause();
-            match self.log_in().await {
-                Ok(()) => return Ok(()),
+            let back = match self.log_in().await {
+                Ok(()) => self.which_boot().await,
+                Err(error) => Err(error),
+            };
+            match back {
+                Ok(boot) if self.boot.is_empty() || boot.is_empty() || boot == self.boot => {
+                    return Ok(());
+                }
+                Ok(boot) => return Err(self.rebooted(boot).await),
                 Err(error) if Instant::now() + pause < end => {
                     tracing::debug!(host = %self.host.name, %error, "reconnect");
+                    self.close().await;
                     let cancel = self.context.cancel.clone();
                     tokio::select! {
                         biased;
@@ -174,6 +199,19 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Which boot of the host this is; empty where that cannot be told.
+    async fn which_boot(&mut self) -> Result<String, TransportError> {
+        let end = self.run_short("boot", state::which_boot()).await?;
+        Ok(String::from_utf8_lossy(&end.output).trim().to_owned())
+    }
+
+    async fn rebooted(&mut self, after: String) -> Gone {
+        self.close().await;
+        let before = std::mem::replace(&mut self.boot, after.clone());
+        self.emit(EventKind::HostRebooted { host: self.host.name.clone(), before, after });
+        Gone::quarantined(REBOOTED.to_owned())
     }
 
     /// Gets a shell beside one that hangs; `why` it is needed.

@@ -168,9 +168,10 @@ impl Session {
             Some(text) => HostState::parse(text).map_err(Gone::quarantined)?,
             None => HostState::default(),
         };
+        self.connection.works_on(&found.boot);
         if !found.missing.is_empty() {
             let missing = found.missing.join(", ");
-            self.warn(format!("it lacks {missing}: what needs that fails, and nothing is done half"));
+            self.warn(format!("it lacks {missing}: tasks that need that will fail"));
         }
         self.notified.found(found.notified, &self.context.project.cluster);
         self.spool = Spool::found(found.spool);

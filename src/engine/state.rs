@@ -82,6 +82,8 @@ impl Notification {
 /// What the state directory says.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct HostState {
+    /// Which boot of the host this is; empty where that cannot be told.
+    pub boot: String,
     /// Format; `None` when there is no directory yet.
     pub version: Option<u32>,
     /// Handlers that were notified and not seen to run, of all clusters.
@@ -117,6 +119,7 @@ impl HostState {
                     }
                     state.version = Some(version);
                 }
+                Some("boot") => fields.next().unwrap_or_default().trim().clone_into(&mut state.boot),
                 Some("notify") => state.notified.extend(notification(fields)),
                 Some("upload") => state.uploads.extend(fields.next().map(str::to_owned)),
                 Some("armed") => state.armed.extend(fields.next().map(str::to_owned)),
@@ -325,6 +328,11 @@ pub fn undo_keep(undo: &Undo, timer: Option<Duration>) -> Script {
 /// The script that confirms a change to the way in, takes it back, or forgets that it was.
 pub fn undo_end(act: &'static str, name: &str) -> Script {
     Script::new(include_str!("../shell/undo_end.sh")).arg(act).arg(name)
+}
+
+/// The script that tells which boot this is.
+pub fn which_boot() -> Script {
+    Script::new("provision_boot; printf '%s\\n' \"$boot\"")
 }
 
 /// The script that tells which boot this is, and whether systemd is done with it.

@@ -82,8 +82,12 @@ impl Session {
         let Ended { outcome, attached } = match result {
             Ok(ended) => ended,
             Err(gone) => {
-                let message =
-                    "its host was lost; what runs there goes on, and the next run attaches to it".to_owned();
+                let message = if gone.with_its_boot() {
+                    "its host rebooted while it ran; the next plan shows what is left of it"
+                } else {
+                    "its host was lost; what runs there goes on, and the next run attaches to it"
+                };
+                let message = message.to_owned();
                 self.finish_task(task, failure(&item.step, message, None, ""), seconds, false);
                 return Err(gone);
             }

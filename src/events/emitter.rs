@@ -137,6 +137,8 @@ fn trace(kind: &EventKind) {
         tracing::debug!(target: TARGET, %host, "{} {reason}", status.word());
     } else if let EventKind::HostLost { host, reason } = kind {
         tracing::debug!(target: TARGET, %host, "lost: {reason}");
+    } else if let EventKind::HostRebooted { host, before, after } = kind {
+        tracing::debug!(target: TARGET, %host, "rebooted during the run: boot {before} -> {after}");
     } else if let EventKind::Warning { host, message } = kind {
         tracing::debug!(target: TARGET, host, "warning: {message}");
     } else if let EventKind::Stopping { reason } = kind {

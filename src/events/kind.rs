@@ -102,6 +102,15 @@ pub enum EventKind {
         /// What was seen.
         reason: String,
     },
+    /// The host came back from a lost connection as another boot of itself. The run ends for it.
+    HostRebooted {
+        /// The host.
+        host: String,
+        /// The boot that the run knew.
+        before: String,
+        /// The boot that it is now.
+        after: String,
+    },
     /// Work of an earlier connection or run is still going on and is followed.
     Attached {
         /// The host.
@@ -308,6 +317,11 @@ impl Record {
             }
             EventKind::Warning { host: Some(host), message } => {
                 self.host(host).warnings.push(message.clone());
+            }
+            EventKind::HostRebooted { host, before, after } => {
+                self.host(host)
+                    .warnings
+                    .push(format!("it rebooted during the run (boot {before} -> {after})"));
             }
             EventKind::RebootPending { host, reasons } => self.host(host).reboot.clone_from(reasons),
             EventKind::HandlersPending { host, handlers } => self.host(host).handlers.clone_from(handlers),

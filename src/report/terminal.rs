@@ -602,6 +602,17 @@ impl Reporter for Terminal {
                 };
                 self.add(host, line);
             }
+            EventKind::HostRebooted { host, before, after } => {
+                let line = Line {
+                    verb: "Rebooted",
+                    tone: Tone::Change,
+                    task: "during the run".to_owned(),
+                    step: String::new(),
+                    text: format!("boot {before} -> {after}"),
+                    more: Vec::new(),
+                };
+                self.add(host, line);
+            }
             EventKind::Attached { host, task } => {
                 self.running.insert(host.clone(), (task.clone(), self.now));
                 let line = Line {

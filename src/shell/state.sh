@@ -1,6 +1,8 @@
 # What earlier runs left on this host: see engine/state.rs for the lines.
+provision_boot
+printf 'boot\t%s\n' "$boot"
 # Without these nothing is changed, or not safely; what a single task needs beside them it says itself.
-for tool in cat chmod chown cp head id mkdir mkfifo mktemp mv rm setsid sha256sum sleep stat tail; do
+for tool in cat chmod chown cp dd head id mkdir mkfifo mktemp mv rm setsid sha256sum sleep stat tail tr; do
 	command -v "$tool" >/dev/null 2>&1 || printf 'missing\t%s\n' "$tool"
 done
 decodes=

@@ -7,6 +7,14 @@ provision_birth() {
 	set -- ${stat##*) }
 	birth=${20}
 }
+# Sets $boot to what this boot is called. A container that was restarted has the boot id of its machine
+# and another first process.
+provision_boot() {
+	boot=
+	read -r boot 2>/dev/null </proc/sys/kernel/random/boot_id
+	provision_birth 1
+	boot="$boot $birth"
+}
 # Adds process $1 and its descendants to $tree as `PID.START`; with $2 `same` only those of its
 # session.
 provision_tree() {
