@@ -6,7 +6,7 @@
 mod support;
 
 use std::fs;
-use std::io::{BufRead as _, BufReader, Write as _};
+use std::io::{BufRead as _, BufReader, Read as _, Write as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
@@ -29,6 +29,11 @@ fn functions(home: &Path) -> String {
 /// What a script prints as a frame of a run, of one that takes the lock first, or of none.
 fn frame(words: &[&str], home: &Path, run: Option<&str>, script: &Script) -> String {
     let lock = run.map_or_else(String::new, |run| format!("provision_lock {run} me@here/1"));
+    frame_behind(words, home, &lock, script)
+}
+
+/// The same behind this line.
+fn frame_behind(words: &[&str], home: &Path, lock: &str, script: &Script) -> String {
     let text = format!("main() {{\n{}\n{lock}\n{}\n}}; main; exit $?\n", functions(home), render(script));
     let mut child = shell(words, home).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
@@ -299,10 +304,10 @@ fn a_change_is_in_the_spool_before_it_runs_and_until_its_end_was_seen() {
         assert_eq!(SpoolReport::parse(followed.as_bytes()), ended, "{words:?}");
         assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{words:?}");
         // Each is forgotten by itself.
-        frame(words, home, None, &state::tidy(&[], &[KEY.to_owned()]));
+        frame(words, home, Some("run1"), &state::tidy(&[], &[KEY.to_owned()]));
         let seen = look(words, home);
         assert_eq!((seen.spool.len(), seen.notified.len()), (0, 1), "{words:?}");
-        frame(words, home, None, &state::tidy(&[key], &[]));
+        frame(words, home, Some("run1"), &state::tidy(&[key], &[]));
         assert!(look(words, home).notified.is_empty(), "{words:?}");
     }
 }
@@ -772,5 +777,86 @@ fn a_directory_of_another_user_takes_no_large_file() {
         assert_eq!(fs::read_dir(&theirs).unwrap().count(), 0, "{words:?}");
         let again = large(words, home, &state::upload("aa.11", TEN, 5 << 20, target.to_str().unwrap()));
         assert_eq!(again, said, "{words:?}");
+    }
+}
+
+/// A shell of a lost connection: nothing ends it but sshd, much later.
+#[test]
+fn a_newer_shell_of_the_run_ends_the_older_one_and_what_was_sent_to_it_is_refused() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (mut old, mut input, said) = holder(words, home, "run1");
+        assert_eq!(said, "held", "{words:?}");
+        // It is busy, and what it waits for holds the lock as well.
+        writeln!(input, "sleep 1000").unwrap();
+        let newer = frame_behind(words, home, "provision_lock run1 me@here/1 1 again", &state::report_lock());
+        assert!(newer.starts_with("held\n"), "{words:?} {newer}");
+        assert!(!old.wait().unwrap().success(), "{words:?}: it was ended");
+        // A frame of the older one that is still under way, and arrives at whatever shell.
+        let late = frame_behind(words, home, "provision_lock run1 me@here/1 0 again", &spool("echo never"));
+        assert!(late.starts_with("refused late run1 "), "{words:?} {late}");
+        assert!(look(words, home).spool.is_empty(), "{words:?}");
+    }
+}
+
+#[test]
+fn a_shell_that_keeps_the_lock_notices_that_a_newer_one_took_over() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (mut child, mut input, _) = holder(words, home, "run1");
+        let owner = home.join("provision/owner");
+        for (by, told) in [("run1 me@here/1 1 1 7", "late run1 "), ("run2 you@there/2 1 1 0", "busy run2 ")] {
+            fs::write(&owner, format!("{by}\n")).unwrap();
+            writeln!(
+                input,
+                "provision_locked=held; provision_lock run1 me@here/1 0 again; echo \"now $provision_locked.\""
+            )
+            .unwrap();
+            let mut said = String::new();
+            // One byte at a time: what a reader holds back would be lost between the turns.
+            let output = child.stdout.as_mut().unwrap();
+            while !said.ends_with(".\n") {
+                let mut byte = [0];
+                output.read_exact(&mut byte).unwrap();
+                said.push(char::from(byte[0]));
+            }
+            assert!(said.contains(&format!("now {told}")), "{words:?} {said}");
+        }
+        drop(input);
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn only_the_owner_of_the_lock_tidies_and_goes_on() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        frame(words, home, Some("run1"), &spool("exit 7"));
+        let tidy = state::tidy(&[], &[KEY.to_owned()]);
+        // The run is at work on its next task.
+        let (mut child, input, _) = holder(words, home, "run1");
+        let refused = frame(words, home, Some("run2"), &tidy);
+        assert!(refused.starts_with("refused busy run1 "), "{words:?} {refused}");
+        assert!(frame(words, home, None, &tidy).starts_with("refused "), "{words:?}");
+        assert_eq!(look(words, home).spool.len(), 1, "{words:?}");
+        drop(input);
+        child.wait().unwrap();
+        // Its connection is gone, and another run takes the host and what it left.
+        assert_eq!(frame(words, home, Some("run2"), &tidy), "", "{words:?}");
+        assert!(look(words, home).spool.is_empty(), "{words:?}");
+        // Back again, the first one does not take the missing entry for one that never was.
+        let back = frame_behind(words, home, "provision_lock run1 me@here/1 1 again", &spool("echo twice"));
+        assert!(back.starts_with("refused lost run2 me@here/1 "), "{words:?} {back}");
+        fs::remove_dir_all(home.join("provision")).unwrap();
+        let back = frame_behind(words, home, "provision_lock run1 me@here/1 1 again", &spool("echo twice"));
+        assert!(back.trim_end().ends_with("refused lost"), "{words:?} {back}");
+        assert!(look(words, home).spool.is_empty(), "{words:?}");
+        // Its own shell before is no other run.
+        frame_behind(words, home, "provision_lock run3 me@here/1 0", &state::report_lock());
+        let on = frame_behind(words, home, "provision_lock run3 me@here/1 1 again", &state::report_lock());
+        assert!(on.starts_with("held\n"), "{words:?} {on}");
     }
 }

@@ -46,6 +46,8 @@ pub(super) struct Connection {
     remote: Option<Box<dyn Remote>>,
     /// Counts the shells on the host: what one of them holds goes with it.
     shell: u64,
+    /// Whether the run had the lock of the host: what it left there is its own only while nobody else has it.
+    locked: bool,
     /// Which boot of the host the run works on, as `provision_boot` says it; empty until that is known.
     boot: String,
     /// Whether only a new session sees what was changed.
@@ -56,7 +58,16 @@ pub(super) struct Connection {
 impl Connection {
     /// To a host that was not touched yet.
     pub(super) fn new(context: Arc<Context>, host: Arc<Host>) -> Self {
-        Self { context, host, remote: None, shell: 0, boot: String::new(), stale: false, execs: 0 }
+        Self {
+            context,
+            host,
+            remote: None,
+            shell: 0,
+            locked: false,
+            boot: String::new(),
+            stale: false,
+            execs: 0,
+        }
     }
 
     pub(super) fn context(&self) -> &Arc<Context> {
@@ -74,6 +85,16 @@ impl Connection {
     /// Number of the shell that frames go to now.
     pub(super) fn shell(&self) -> u64 {
         self.shell
+    }
+
+    /// The run has the lock of the host.
+    pub(super) fn has_lock(&mut self) {
+        self.locked = true;
+    }
+
+    /// Whether the run had the lock of the host, in this shell or another.
+    pub(super) fn had_lock(&self) -> bool {
+        self.locked
     }
 
     /// The run works on this boot of the host: another one ends it.

@@ -4,7 +4,6 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::connection::{Connection, Gone};
-use super::context::Context;
 use super::known::Known;
 use super::state::{self, LockOwner};
 use crate::facts::{self, BatchPart, Query};
@@ -58,11 +57,7 @@ impl Lock {
         let mut patience = if connection.host().index >= context.project.hosts.len() { 60 } else { 0 };
         loop {
             let batch = facts::batch(own, context.deadlines.query);
-            let frame = frame(&context, connection.short("lock", state::report_lock()), &batch);
-            let (result, ends) = connection.run_frame(&frame).await;
-            let (report, _) = known.take_behind(&batch, &ends);
-            let report =
-                report.map_or_else(String::new, |end| String::from_utf8_lossy(&end.output).into_owned());
+            let (result, report) = ask(connection, known, &batch).await;
             match result {
                 Ok(()) => {}
                 Err(TransportError::Lost { message }) => {
@@ -84,6 +79,7 @@ impl Lock {
                     connection.warn(format!("{why}: nothing stops two runs from changing it at once"));
                     self.held = Some(Held { shell: connection.shell(), uploads });
                 }
+                other if other.starts_with("lost") => return Ok(Err(text(other))),
                 other => {
                     if patience > 0 && other.starts_with("busy") {
                         patience -= 1;
@@ -116,6 +112,7 @@ impl Lock {
                     }
                 }
             }
+            connection.has_lock();
             if let InstanceState::Ready { resource, .. } = &instance.state
                 && resource.plan(known.facts()).is_ok_and(|now| now != planned)
             {
@@ -129,10 +126,57 @@ impl Lock {
     }
 }
 
+/// Takes the lock again after a lost connection, before anything else is asked: that ends the shell of the lost
+/// one, where a frame may still be under way. Then asks these; what is in the way of the lock, if it is.
+pub(super) async fn take_again(
+    connection: &mut Connection,
+    known: &mut Known,
+    queries: &BTreeSet<Query>,
+) -> Result<Option<String>, Gone> {
+    let batch = facts::batch(queries, connection.context().deadlines.query);
+    let mut losses = 0;
+    loop {
+        let (result, report) = ask(connection, known, &batch).await;
+        match result {
+            Ok(()) => {
+                let state = report.lines().next().unwrap_or_default();
+                let has = matches!(state, "held" | "shared" | "none");
+                return Ok((!has).then(|| state.to_owned()));
+            }
+            Err(TransportError::Lost { message }) if losses < 3 => {
+                losses += 1;
+                connection.reconnect(&message).await?;
+            }
+            Err(error) => {
+                return Err(Gone::quarantined(format!("its lock could not be taken again: {error}")));
+            }
+        }
+    }
+}
+
+/// Takes the lock, asks, and gives what was said of the lock.
+async fn ask(
+    connection: &mut Connection,
+    known: &mut Known,
+    batch: &[BatchPart],
+) -> (Result<(), TransportError>, String) {
+    let frame = frame(connection, connection.short("lock", state::report_lock()), batch);
+    let (result, ends) = connection.run_frame(&frame).await;
+    let (report, _) = known.take_behind(batch, &ends);
+    (result, report.map_or_else(String::new, |end| String::from_utf8_lossy(&end.output).into_owned()))
+}
+
 /// A frame that runs under the lock, which its first one takes: a part, and questions behind it.
-pub(super) fn frame(context: &Context, first: Part, batch: &[BatchPart]) -> Frame {
-    let prelude =
-        format!("{}\nprovision_lock {} {}\n", state::FUNCTIONS, context.emitter.run(), context.controller);
+pub(super) fn frame(connection: &Connection, first: Part, batch: &[BatchPart]) -> Frame {
+    let context = connection.context();
+    let prelude = format!(
+        "{}\nprovision_lock {} {} {}{}\n",
+        state::FUNCTIONS,
+        context.emitter.run(),
+        context.controller,
+        connection.shell(),
+        if connection.had_lock() { " again" } else { "" },
+    );
     let mut parts = vec![first];
     parts.extend(batch.iter().map(|part| part.part.clone()));
     Frame { prelude, parts, secrets: context.secrets.clone() }
@@ -142,6 +186,18 @@ pub(super) fn frame(context: &Context, first: Part, batch: &[BatchPart]) -> Fram
 pub(super) fn text(state: &str) -> String {
     if let Some(reason) = state.strip_prefix("unwritable ") {
         return format!("cannot write the state directory {reason}");
+    }
+    if let Some(owner) = state.strip_prefix("lost") {
+        return match LockOwner::parse(owner) {
+            Some(owner) => format!(
+                "while it was out of reach, run {} of controller {} worked on this host: run apply again",
+                owner.run, owner.controller
+            ),
+            None => "while it was out of reach, its state directory went away, and with it what became of the task: run apply again".to_owned(),
+        };
+    }
+    if state.starts_with("late") {
+        return "a newer connection of this run works on this host".to_owned();
     }
     match state.strip_prefix("busy ").and_then(LockOwner::parse) {
         Some(owner) => {

@@ -96,23 +96,31 @@ impl Spool {
         again: &BTreeSet<Query>,
     ) -> Result<SpoolReport, Gone> {
         let report = follow_through(connection, known, &change, again).await?;
-        if !matches!(report, SpoolReport::Left(_)) {
+        if !matches!(report, SpoolReport::Left(_) | SpoolReport::Refused(_)) {
             self.seen.push(change.key);
         }
         Ok(report)
     }
 
-    /// Forgets on the host these notifications, by the names of their files, and what this run saw end.
+    /// Forgets on the host these notifications, by the names of their files, and what this run saw end: under
+    /// its lock, since another run may come back for it.
     pub(super) async fn tidy(
         &mut self,
         connection: &mut Connection,
         notifications: &[String],
-    ) -> Result<(), TransportError> {
+    ) -> Result<(), String> {
         if notifications.is_empty() && self.seen.is_empty() {
             return Ok(());
         }
         let seen = std::mem::take(&mut self.seen);
-        connection.run_short("tidy", state::tidy(notifications, &seen)).await.map(drop)
+        let part = connection.short("tidy", state::tidy(notifications, &seen));
+        let (result, ends) = connection.run_frame(&lock::frame(connection, part, &[])).await;
+        result.map_err(|error| error.to_string())?;
+        let said = ends.first().map(|end| SpoolReport::parse(&end.output));
+        match said {
+            Some(SpoolReport::Refused(state)) => Err(lock::text(&state)),
+            _ => Ok(()),
+        }
     }
 }
 
@@ -144,7 +152,7 @@ async fn follow_through(
         Part { name: name.clone(), script: change.script.clone(), deadline: left, limit: OUTPUT_LIMIT };
     let mut losses = 0;
     loop {
-        let frame = lock::frame(&context, first.clone(), &batch);
+        let frame = lock::frame(connection, first.clone(), &batch);
         let (result, ends) = tokio::select! {
             biased;
             ran = connection.run_frame(&frame) => ran,
@@ -194,10 +202,13 @@ async fn follow_through(
                     known.ask(connection, &rest(&answered)).await?;
                     return Ok(report);
                 }
-                // Either the frame came through, and the spool has the task; or it did not,
-                // and nothing was run.
                 let left = deadline.saturating_duration_since(Instant::now()).max(Duration::from_secs(5));
-                known.ask(connection, &BTreeSet::from([StateQuery.into()])).await?;
+                let state = BTreeSet::from([StateQuery.into()]);
+                if let Some(refused) = lock::take_again(connection, known, &state).await? {
+                    return Ok(SpoolReport::Refused(refused));
+                }
+                // The shell that it was sent to is no more, the host is the same boot, and nobody else had
+                // the lock: either the frame came through, and the spool has the task; or it never will.
                 let started = is_in_spool(known, key);
                 if losses < 6 && !started && first.name == name {
                     // A cut frame runs nothing: it is sent again.

@@ -4,7 +4,7 @@
 //!
 //! ```text
 //!   version, identity       format; machine id, boot id and product uuid it belongs to
-//!   lock, owner             flock of the host shell; run, controller, pid and start time for messages
+//!   lock, owner             flock of the host shell; run, controller, pid, start time and number of that shell
 //!   notify/KEY              a notified handler whose run was not seen; holds its id and the cluster
 //!   spool/KEY/              one change: pid, out, tail, status, name, run
 //!   upload/KEY              a large file on its way, and KEY.writer for who writes it; what has too

@@ -77,12 +77,44 @@ provision_follow() {
 provision_write() {
 	printf '%s\n' "$2" 2>/dev/null >"$1" || printf '%s\n' "$2" | cat >"$1"
 }
-# Takes the lock of this host for run $1 of controller $2; the host shell keeps it as descriptor 9.
-# Sets $provision_locked to held, shared (this run holds it already), none (no flock here, or none on this
-# file system, which $provision_why says), or to what is in the way.
+# Ends host shell $1 that started at $2, with what it waits for. Tasks have sessions of their own and go on.
+provision_end_shell() {
+	provision_birth "$1" && [ "$birth" = "$2" ] || return 0
+	tree=
+	provision_tree "$1" same
+	provision_signal KILL
+	tries=0
+	for member in $tree; do
+		while [ "$tries" -lt 20 ] && provision_birth "${member%.*}" && [ "$birth" = "${member#*.}" ]; do
+			case ${stat##*) } in Z*) break ;; esac
+			sleep 0.1 2>/dev/null || sleep 1
+			tries=$((tries + 1))
+		done
+	done
+}
+# Takes the lock of this host for run $1 of controller $2; the host shell keeps it as descriptor 9. $3 counts
+# the shells of the run: one of a lost connection lives on until sshd notices, and is ended here. With $4
+# `again` the run had the lock before, and goes on only where nobody else had it since.
+# Sets $provision_locked to held, shared (what this run started holds it), none (no flock here, or none on this
+# file system, which $provision_why says), or to what is in the way: `busy`, `late` (a newer shell of this run
+# took over) or `lost`, with the owner.
 provision_lock() {
-	case ${provision_locked-} in held | shared | none) return ;; esac
 	provision_dir
+	owner=
+	{ read -r owner <"$d/owner"; } 2>/dev/null
+	# shellcheck disable=SC2086 # the fields are wanted as words
+	set -- "$1" "$2" "${3:-0}" "${4-}" $owner
+	if [ "${5-}" = "$1" ] && [ "${9:-0}" -gt "$3" ]; then
+		provision_locked="late $owner"
+		return
+	fi
+	case ${provision_locked-} in
+	none) return ;;
+	held)
+		[ "${5-$1}" = "$1" ] || provision_locked="busy $owner"
+		return
+		;;
+	esac
 	provision_why=$(
 		exec 2>&1
 		umask 077
@@ -91,6 +123,9 @@ provision_lock() {
 		provision_unwritable
 		return
 	}
+	if [ "${5-}" = "$1" ] && [ "${9:-0}" -lt "$3" ]; then
+		provision_end_shell "$7" "$8"
+	fi
 	if ! command -v flock >/dev/null 2>&1; then
 		provision_locked=none
 	else
@@ -99,32 +134,40 @@ provision_lock() {
 			provision_locked=held
 		else
 			exec 9>&-
-			owner=
-			read -r owner 2>/dev/null <"$d/owner"
 			if [ -n "$provision_why" ]; then
 				# Not another run: a file system of a network without locks, or a broken flock.
 				provision_locked=none
 				provision_why="$d/lock cannot be locked: ${provision_why%%"
 "*}"
-			elif [ "${owner%% *}" = "$1" ]; then
-				provision_locked=shared
 			else
-				provision_locked="busy $owner"
-				return
+				provision_locked=shared
 			fi
+		fi
+	fi
+	owner=
+	{ read -r owner <"$d/owner"; } 2>/dev/null
+	if [ "${owner%% *}" != "$1" ]; then
+		if [ "$provision_locked" = shared ]; then
+			provision_locked="busy $owner"
+			return
+		elif [ "$4" = again ]; then
+			exec 9>&-
+			provision_locked="lost $owner"
+			return
 		fi
 	fi
 	provision_identity
 	provision_note=$(
 		exec 2>&1
-		provision_claim "$1" "$2"
+		provision_claim "$1" "$2" "$3" "${9:-0}"
 	) || {
 		exec 9>&-
 		provision_why=$provision_note
 		provision_unwritable
 	}
 }
-# Writes whose state this is; that of another machine or boot is taken away.
+# Writes whose state this is, $1 to $3 as above and $4 the shell that was the owner; state of another machine or
+# boot is taken away.
 provision_claim() {
 	if [ -e "$d/identity" ] && read -r identity <"$d/identity" && [ "$identity" != "$current" ]; then
 		# State of another boot, or of the machine that this one was cloned from.
@@ -132,9 +175,9 @@ provision_claim() {
 		(umask 077 && mkdir -p "$d/notify" "$d/spool" "$d/upload") || return
 	fi
 	provision_write "$d/identity" "$current" && provision_write "$d/version" 1 || return
-	[ "$provision_locked" != shared ] || return 0
+	[ "$provision_locked $4" != "shared $3" ] || return 0
 	provision_birth $$
-	provision_write "$d/owner" "$1 $2 $$ $birth"
+	provision_write "$d/owner.new" "$1 $2 $$ $birth $3" && mv -f "$d/owner.new" "$d/owner"
 }
 # Sets $provision_locked to what keeps the state directory from being written.
 provision_unwritable() {

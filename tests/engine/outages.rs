@@ -53,3 +53,60 @@ async fn a_host_that_is_still_the_same_boot_goes_on() {
         assert_eq!(sent_to(&transport, "gpu0", "tool-alpha"), 2, "a cut frame runs nothing");
     }
 }
+
+/// The parts that gpu0 was sent between two logins and after them, without questions.
+fn frames(transport: &Scripted) -> Vec<(String, String)> {
+    let sent = transport.sent().into_iter().filter(|sent| sent.host == "gpu0");
+    let lock = |prelude: &str| {
+        prelude.lines().find(|line| line.starts_with("provision_lock run")).unwrap_or_default().to_owned()
+    };
+    sent.filter(|sent| ["task", "lock", "state", "tidy"].contains(&sent.part.as_str()))
+        .map(|sent| (sent.part, lock(&sent.prelude)))
+        .collect()
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_shell_of_a_lost_connection_is_ended_before_anything_is_asked() {
+    let transport = cut();
+    apply(&world("{}", TWO), &transport).await;
+    let frames = frames(&transport);
+    let names: Vec<&str> = frames.iter().map(|(part, _)| part.as_str()).collect();
+    assert_eq!(names, ["state", "lock", "task", "lock", "state", "task", "lock", "task", "tidy"]);
+    // Each frame says which shell it is for: an older shell that gets one late refuses it.
+    let locks: Vec<&str> = frames.iter().map(|(_, lock)| lock.as_str()).collect();
+    let [first, again] = ["provision_lock run1 me@here/1 0", "provision_lock run1 me@here/1 1 again"];
+    assert_eq!(locks[1..5], [first, "provision_lock run1 me@here/1 0 again", again, again]);
+    assert!(locks[5..].iter().all(|lock| *lock == again), "{locks:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_missing_entry_is_not_taken_for_one_that_never_was() {
+    for (said, told) in [
+        ("lost run9 you@there/2 4711 100 0", "run run9 of controller you@there/2 worked on this host"),
+        ("lost ", "its state directory went away"),
+        ("busy run9 you@there/2 4711 100 0", "run run9 of controller you@there/2"),
+    ] {
+        let transport = cut();
+        transport.first(Reply::part("lock").on("gpu0").output(format!("{said}\n/run/provision\n")));
+        transport.first(Reply::part("lock").on("gpu0").times(1).output(LOCK));
+        let ran = apply(&world("{}", TWO), &transport).await;
+        let Outcome::Failed(failure) = ran.outcome("gpu0", "one") else { panic!("{said}: {:?}", ran.record) };
+        assert!(failure.message.contains(told), "{said}: {failure:?}");
+        assert_eq!(sent_to(&transport, "gpu0", "tool-alpha"), 1, "{said}");
+        assert_eq!(ran.report.stats.ok, 3);
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_refused_run_followed_is_forgotten_under_the_lock_only() {
+    let transport = healthy();
+    let left = "version\t1\nspool\tabc\tended\t0\trun0\t./site.yaml/one\n";
+    transport.first(Reply::part("state").on("gpu0").output(left));
+    transport.first(Reply::part("follow").output("ended 0\n"));
+    transport
+        .first(Reply::part("lock").on("gpu0").output("busy run0 you@there/2 4711 100\n/run/provision\n"));
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert!(ran.report.locked);
+    let tidied: Vec<_> = frames(&transport).into_iter().filter(|(part, _)| part == "tidy").collect();
+    assert_eq!(tidied, [("tidy".to_owned(), "provision_lock run1 me@here/1 0".to_owned())]);
+}
