@@ -86,7 +86,7 @@ cd /
 find . -xdev \( -path ./var/log -o -path ./proc -o -path ./sys -o -path ./run -o -path ./tmp -o -path ./var/tmp \) -prune -o -printf '%p %y %m %U %G %s %T@\n' | sort
 find /etc /usr/local /home /root /boot -xdev -type f -exec sha256sum {} + | sort -k 2
 find /dev /sys/kernel/config /sys/class/infiniband /sys/class/net -printf '%p %y %m\n' 2>/dev/null | grep -v '^/dev/pts/' | sort
-find /run/provision -printf '%p %y %m %T@\n' 2>/dev/null | sort
+find /run/provision /var/lib/provision -printf '%p %y %m %T@\n' 2>/dev/null | sort
 lsmod | cut -d ' ' -f 1 | sort
 rdma link show; ip -o addr show | sed 's/ *valid_lft.*//'; ip -o link show; rdma system show
 systemctl list-units --all --plain --no-legend --type=service,socket,mount | grep -v -e 'session-' -e 'user@' -e 'user-runtime' | awk '{ print $1, $3, $4 }' | sort

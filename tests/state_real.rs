@@ -23,7 +23,9 @@ fn shell(shell: &[&str], home: &Path) -> Command {
 }
 
 fn functions(home: &Path) -> String {
-    state::FUNCTIONS.replace("/run/provision", &home.join("provision").display().to_string())
+    state::FUNCTIONS
+        .replace("/run/provision", &home.join("provision").display().to_string())
+        .replace("/var/lib/provision", &home.join("kept").display().to_string())
 }
 
 /// What a script prints as a frame of a run, of one that takes the lock first, or of none.
@@ -858,5 +860,89 @@ fn only_the_owner_of_the_lock_tidies_and_goes_on() {
         frame_behind(words, home, "provision_lock run3 me@here/1 0", &state::report_lock());
         let on = frame_behind(words, home, "provision_lock run3 me@here/1 1 again", &state::report_lock());
         assert!(on.starts_with("held\n"), "{words:?} {on}");
+    }
+}
+
+/// Where notifications and detached tasks are kept: for root not where a boot clears everything.
+fn kept(home: &Path) -> std::path::PathBuf {
+    home.join(if rustix::process::geteuid().is_root() { "kept" } else { "provision" })
+}
+
+/// What a boot leaves of the state directory.
+fn reboot(home: &Path) {
+    let kept = kept(home);
+    if kept.ends_with("kept") {
+        fs::remove_dir_all(home.join("provision")).unwrap();
+    }
+    for kind in ["notify", "detached"] {
+        for entry in fs::read_dir(kept.join(kind)).unwrap() {
+            let path = entry.unwrap().path();
+            let text = fs::read_to_string(&path).unwrap();
+            let boot = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
+            assert!(text.contains(boot.trim()), "{text}");
+            fs::write(path, text.replace(boot.trim(), "another-boot")).unwrap();
+        }
+    }
+    let identity = home.join("provision/identity");
+    if let Ok(text) = fs::read_to_string(&identity) {
+        let mut words: Vec<&str> = text.split_whitespace().collect();
+        words[1] = "another-boot";
+        fs::write(identity, words.join(" ") + "\n").unwrap();
+    }
+}
+
+#[test]
+fn what_was_notified_and_what_ran_apart_outlives_a_boot() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let notify = ["base/reload sshd".to_owned()];
+        let detached = state::spool(SpoolRequest {
+            key: KEY,
+            name: "base/build",
+            run: "run1",
+            // Not by systemd: it would see this machine's own directory.
+            detach: true,
+            user: None,
+            cluster: "t",
+            script: Script::new("exit 0"),
+            notify: &notify,
+        });
+        let text = "command() { return 1; }; provision_locked=none; provision_dir; mkdir -p \"$d\"/spool; provision_identity; echo \"$current\" >\"$d/identity\"";
+        assert_eq!(frame_behind(words, home, text, &detached), "ended 0\n", "{words:?}");
+        let now = look(words, home);
+        assert!(now.interrupted.is_empty() && now.notified.iter().all(|it| !it.before), "{words:?} {now:?}");
+        assert_eq!(now.notified.len(), 1, "{words:?}");
+        reboot(home);
+        let then = look(words, home);
+        assert_eq!(then.notified.len(), 1, "{words:?} {then:?}");
+        assert!(then.notified.iter().all(|it| it.before && it.handler == "base/reload sshd"), "{words:?}");
+        let interrupted: Vec<_> =
+            then.interrupted.iter().map(|(key, name)| (key.as_str(), name.as_str())).collect();
+        assert_eq!(interrupted, [(KEY, "base/build")], "{words:?} {then:?}");
+        assert!(then.spool.is_empty(), "{words:?} {then:?}");
+        // Told and served, nothing of it stays.
+        let keys: Vec<String> = then.notified.into_iter().map(|it| it.key).collect();
+        let tidy = state::tidy(&keys, &[KEY.to_owned()]);
+        assert_eq!(frame(words, home, Some("run2"), &tidy), "", "{words:?}");
+        let last = look(words, home);
+        assert!(last.notified.is_empty() && last.interrupted.is_empty(), "{words:?} {last:?}");
+        assert!(!kept(home).join("notify").exists() || !kept(home).ends_with("kept"), "{words:?}");
+    }
+}
+
+#[test]
+fn what_a_cloned_image_brings_along_is_nobodys() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        frame(words, home, Some("run1"), &spool("exit 7"));
+        let notes = kept(home).join("notify");
+        let note = fs::read_dir(&notes).unwrap().next().unwrap().unwrap().path();
+        fs::write(&note, "base/reload sshd\nt\nanother-machine another-boot none\n").unwrap();
+        assert!(look(words, home).notified.is_empty(), "{words:?}");
+        // Half of a note is none.
+        fs::write(&note, "").unwrap();
+        assert!(look(words, home).notified.is_empty(), "{words:?}");
     }
 }

@@ -15,12 +15,16 @@ pub(super) struct Notified {
     due: BTreeSet<String>,
     /// What is noted on the host, of all clusters.
     noted: BTreeSet<Notification>,
+    /// Files of notifications that a boot has served: they are removed with the next ones.
+    served: BTreeSet<String>,
 }
 
 impl Notified {
-    /// Takes what was found on the host.
-    pub(super) fn found(&mut self, noted: BTreeSet<Notification>, cluster: &str) {
-        self.noted = noted;
+    /// Takes what was found on the host. `boots`: handlers that reboot, which a boot since then has served.
+    pub(super) fn found(&mut self, noted: BTreeSet<Notification>, cluster: &str, boots: &BTreeSet<String>) {
+        let served = |it: &Notification| it.before && it.is_of(cluster) && boots.contains(&it.handler);
+        self.served.extend(noted.iter().filter(|it| served(it)).map(|it| it.key.clone()));
+        self.noted = noted.into_iter().filter(|it| !served(it)).collect();
         self.due.extend(self.left_behind(cluster));
     }
 
@@ -40,13 +44,16 @@ impl Notified {
         self.due.extend(handlers.iter().cloned());
     }
 
-    /// The host was rebooted: what it had noted is gone, and so is the need of these.
-    pub(super) fn after_boot(&mut self, boots: &BTreeSet<String>) {
-        self.noted.clear();
+    /// The host was rebooted by this run: that is all that these wanted.
+    pub(super) fn after_boot(&mut self, boots: &BTreeSet<String>, cluster: &str) {
+        let served = |it: &Notification| it.is_of(cluster) && boots.contains(&it.handler);
+        self.served.extend(self.noted.iter().filter(|it| served(it)).map(|it| it.key.clone()));
+        self.served.extend(self.due.intersection(boots).map(|id| notify_key(cluster, id)));
+        self.noted.retain(|it| !served(it));
         self.due.retain(|handler| !boots.contains(handler));
     }
 
-    /// Forgets what nobody waits for any more: a handler that no playbook of this inventory has, for more than a
+    /// Forgets what nobody waits for any more: what a boot has served, and a handler that no playbook of this inventory has, for more than a
     /// week. Another inventory of the cluster may have it, so until then it is kept.
     pub(super) async fn forget_old(&mut self, connection: &mut Connection, spool: &mut Spool) {
         let project = connection.context().project.clone();
@@ -54,7 +61,9 @@ impl Notified {
         let old = self.noted.iter().filter(|it| it.old);
         let forgotten: Vec<_> =
             old.filter(|it| !(it.is_of(&project.cluster) && known(&it.handler))).cloned().collect();
-        if forgotten.is_empty() {
+        let mut keys: Vec<String> = std::mem::take(&mut self.served).into_iter().collect();
+        keys.extend(forgotten.iter().map(|it| it.key.clone()));
+        if keys.is_empty() {
             return;
         }
         for it in &forgotten {
@@ -68,7 +77,7 @@ impl Notified {
                 self.due.remove(&it.handler);
             }
         }
-        tidy(connection, spool, forgotten.into_iter().map(|it| it.key).collect()).await;
+        tidy(connection, spool, keys).await;
     }
 
     /// Forgets here and on the host that these handlers were notified.

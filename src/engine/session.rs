@@ -173,10 +173,16 @@ impl Session {
             let missing = found.missing.join(", ");
             self.warn(format!("it lacks {missing}: tasks that need that will fail"));
         }
-        self.notified.found(found.notified, &self.context.project.cluster);
+        self.notified.found(found.notified, &self.context.project.cluster, &self.boots());
         self.spool = Spool::found(found.spool);
         self.uploads = Uploads::found(found.uploads);
+        for name in found.interrupted.values() {
+            self.warn(format!(
+                "`{name}` was started, and the host went down before anybody saw it end; the plan shows what is left to do"
+            ));
+        }
         if self.context.mode == Mode::Apply {
+            self.spool.forget(found.interrupted.into_keys());
             if self.spool.is_left() {
                 self.spool.attach(&mut self.connection).await?;
                 // What ended meanwhile may have changed anything.
@@ -197,6 +203,12 @@ impl Session {
         });
         self.tell_fleet();
         Ok(())
+    }
+
+    /// Handlers that reboot.
+    pub(super) fn boots(&self) -> BTreeSet<String> {
+        let handlers = self.context.project.handlers.iter();
+        handlers.filter(|handler| handler.reboots()).map(|handler| handler.id.clone()).collect()
     }
 
     /// Tells the others what they may need of this host.

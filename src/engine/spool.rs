@@ -39,6 +39,17 @@ impl Spool {
         Self { left, ..Self::default() }
     }
 
+    /// These are forgotten with the next frame.
+    pub(super) fn forget(&mut self, keys: impl IntoIterator<Item = String>) {
+        self.seen.extend(keys);
+    }
+
+    /// The host was rebooted: nothing goes on there.
+    pub(super) fn after_boot(&mut self) {
+        self.left.clear();
+        self.inherited.clear();
+    }
+
     /// Whether work of earlier runs is to be followed.
     pub(super) fn is_left(&self) -> bool {
         !self.left.is_empty()

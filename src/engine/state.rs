@@ -1,11 +1,13 @@
 //! The state directory of a host: what outlives a connection and a controller.
 //!
-//! `/run/provision` for root, `~/.cache/provision/MACHINE-NAME` otherwise, since hosts may share a home:
+//! `/run/provision` for root, `~/.cache/provision/MACHINE-NAME` otherwise, since hosts may share a home; what
+//! has to outlive a boot (`notify`, `detached`) is in `/var/lib/provision` for root:
 //!
 //! ```text
 //!   version, identity       format; machine id, boot id and product uuid it belongs to
 //!   lock, owner             flock of the host shell; run, controller, pid, start time and number of that shell
-//!   notify/KEY              a notified handler whose run was not seen; holds its id and the cluster
+//!   notify/KEY              a notified handler whose run was not seen; holds its id, the cluster and the boot
+//!   detached/KEY            a detached task whose end was not seen; holds its name, the run and the boot
 //!   spool/KEY/              one change: pid, out, tail, status, name, run
 //!   upload/KEY              a large file on its way, and KEY.writer for who writes it; what has too
 //!                           little room here is in /var/tmp/provision-upload-UID/KEY, often as a link to beside
@@ -15,7 +17,7 @@
 //!
 //! The shell side is in `src/shell/`; this file has its constants, scripts and the parser.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use sha2::{Digest as _, Sha256};
@@ -70,6 +72,8 @@ pub struct Notification {
     pub old: bool,
     /// Name of its file.
     pub key: String,
+    /// Whether the host was rebooted since.
+    pub before: bool,
 }
 
 impl Notification {
@@ -92,6 +96,8 @@ pub struct HostState {
     pub spool: Vec<SpoolEntry>,
     /// Large files that are on their way or were left there, by their keys.
     pub uploads: Vec<String>,
+    /// Detached tasks that nobody saw end before the host went down: their keys and names.
+    pub interrupted: BTreeMap<String, String>,
     /// Names of changes to the way in whose timer runs.
     pub armed: Vec<String>,
     /// Names of those that the host took back by itself.
@@ -122,6 +128,10 @@ impl HostState {
                 Some("boot") => fields.next().unwrap_or_default().trim().clone_into(&mut state.boot),
                 Some("notify") => state.notified.extend(notification(fields)),
                 Some("upload") => state.uploads.extend(fields.next().map(str::to_owned)),
+                Some("interrupted") => {
+                    let (key, name) = (fields.next().unwrap_or_default(), fields.nth(1).unwrap_or_default());
+                    state.interrupted.insert(key.to_owned(), name.to_owned());
+                }
                 Some("armed") => state.armed.extend(fields.next().map(str::to_owned)),
                 Some("undone") => state.undone.extend(fields.next().map(str::to_owned)),
                 Some("missing") => state.missing.extend(fields.next().map(str::to_owned)),
@@ -136,7 +146,13 @@ impl HostState {
 fn notification<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<Notification> {
     let handler = fields.next()?.to_owned();
     let mut field = || fields.next().unwrap_or_default().to_owned();
-    Some(Notification { handler, cluster: field(), old: field() == "old", key: field() })
+    Some(Notification {
+        handler,
+        cluster: field(),
+        old: field() == "old",
+        key: field(),
+        before: field() == "before",
+    })
 }
 
 fn spool_entry<'a>(mut fields: impl Iterator<Item = &'a str>) -> Option<SpoolEntry> {

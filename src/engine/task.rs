@@ -22,7 +22,7 @@ use super::guard::{Done, Guard};
 use super::hints::{self, failure, human, unplannable};
 use super::lock;
 use super::session::Session;
-use super::spool::{Spool, Spooled};
+use super::spool::Spooled;
 use super::state::{self, SpoolReport, SpoolRequest};
 use super::turn::{Turn, turn};
 use super::upload::Limit;
@@ -611,12 +611,8 @@ impl Session {
     /// Everything may be different now: what is needed is asked anew, and tasks that waited for the
     /// boot are looked at again.
     async fn after_boot(&mut self, own: &BTreeSet<Query>, later: &BTreeSet<Query>) -> Result<(), Gone> {
-        self.spool = Spool::default();
-        let boots: BTreeSet<String> = {
-            let handlers = self.context.project.handlers.iter();
-            handlers.filter(|handler| handler.reboots()).map(|handler| handler.id.clone()).collect()
-        };
-        self.notified.after_boot(&boots);
+        self.spool.after_boot();
+        self.notified.after_boot(&self.boots(), &self.context.project.cluster);
         self.known.forget(&Touches::Everything);
         let mut wanted: BTreeSet<Query> = own.union(later).cloned().collect();
         wanted.extend(self.boot.queries());

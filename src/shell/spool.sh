@@ -30,13 +30,23 @@ if [ -d "$s" ]; then
 	}
 fi
 umask 077
+provision_kept
+provision_identity
+# Writes entry $2 of $1 so that it outlives a power failure, where `sync` knows files.
+keep() {
+	mkdir -p "$1" && provision_write "$1/$2" "$3
+$4
+$current" || return
+	sync -d "$1/$2" 2>/dev/null
+	return 0
+}
 errors=$(
 	exec 2>&1
 	while [ $# -ge 2 ]; do
-		provision_write "$d/notify/$1" "$2
-$cluster" || exit 1
+		keep "$p/notify" "$1" "$2" "$cluster" || keep "$d/notify" "$1" "$2" "$cluster" || exit 1
 		shift 2
 	done
+	[ "$mode" != detach ] || keep "$p/detached" "$key" "$name" "$run" || exit 1
 	mkdir -p "$s" && provision_write "$s/name" "$name" && provision_write "$s/run" "$run" &&
 		text=$(unpack "$script") && provision_write "$s/cmd" "$text" && mkfifo "$s/pipe" "$s/kept"
 ) || {

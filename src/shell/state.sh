@@ -1,4 +1,14 @@
 # What earlier runs left on this host: see engine/state.rs for the lines.
+# Sets $when to `now` or `before` for an identity $1 of this boot (or of none) or of an earlier one of this machine. Fails
+# for another machine: this one was cloned from it.
+when() {
+	provision_identity
+	case $1 in
+	"$current" | "") when=now ;;
+	"${current%% *} "*" ${current##* }") when=before ;;
+	*) return 1 ;;
+	esac
+}
 provision_boot
 printf 'boot\t%s\n' "$boot"
 # Without these nothing is changed, or not safely; what a single task needs beside them it says itself.
@@ -23,6 +33,39 @@ esac
 for f in "$d/upload"/* "$@"; do
 	case $f in *'*' | *.writer) ;; *) printf 'upload\t%s\n' "${f##*/}" ;; esac
 done
+provision_kept
+# Where the disk was full it is in the other one.
+for f in "$p"/notify/* "$d"/notify/*; do
+	[ -f "$f" ] || continue
+	id=
+	cluster=
+	noted=
+	{
+		read -r id
+		read -r cluster
+		read -r noted
+	} <"$f"
+	[ -n "$id" ] || continue
+	when "$noted" || continue
+	age=new
+	[ -z "$(find "$f" -mtime +6 2>/dev/null)" ] || age=old
+	printf 'notify\t%s\t%s\t%s\t%s\t%s\n' "$id" "$cluster" "$age" "${f##*/}" "$when"
+done
+for f in "$p"/detached/*; do
+	[ -f "$f" ] || continue
+	name=
+	run=
+	noted=
+	{
+		read -r name
+		read -r run
+		read -r noted
+	} <"$f"
+	when "$noted" || continue
+	if [ "$when" = before ] || [ ! -d "$d/spool/${f##*/}" ]; then
+		printf 'interrupted\t%s\t%s\t%s\n' "${f##*/}" "$run" "$name"
+	fi
+done
 [ -d "$d" ] || exit 0
 version=
 read -r version 2>/dev/null <"$d/version"
@@ -31,18 +74,6 @@ provision_identity
 identity=
 read -r identity 2>/dev/null <"$d/identity"
 [ "$identity" = "$current" ] || exit 0
-for f in "$d"/notify/*; do
-	[ -f "$f" ] || continue
-	id=
-	cluster=
-	{
-		read -r id
-		read -r cluster
-	} <"$f"
-	age=new
-	[ -z "$(find "$f" -mtime +6 2>/dev/null)" ] || age=old
-	printf 'notify\t%s\t%s\t%s\t%s\n' "$id" "$cluster" "$age" "${f##*/}"
-done
 for s in "$d"/spool/*; do
 	[ -d "$s" ] || continue
 	provision_spool "$s"

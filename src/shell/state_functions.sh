@@ -1,4 +1,12 @@
 # Functions that frames with changes share; the state directory is documented in engine/state.rs.
+# Sets $p, where is kept what has to outlive a boot: notifications, and which detached tasks were started.
+# shellcheck disable=SC2034 # for scripts that keep something there
+provision_kept() {
+	p=$d
+	if [ "$d" = /run/provision ] && [ -w /var/lib ]; then
+		p=/var/lib/provision
+	fi
+}
 # Sets $birth to the start time of process $1 in clock ticks, so that a pid used again is noticed.
 provision_birth() {
 	birth=
@@ -118,7 +126,7 @@ provision_lock() {
 	provision_why=$(
 		exec 2>&1
 		umask 077
-		mkdir -p "$d/notify" "$d/spool" "$d/upload" && : >>"$d/lock"
+		mkdir -p "$d/spool" "$d/upload" && : >>"$d/lock"
 	) || {
 		provision_unwritable
 		return
@@ -171,8 +179,8 @@ provision_lock() {
 provision_claim() {
 	if [ -e "$d/identity" ] && read -r identity <"$d/identity" && [ "$identity" != "$current" ]; then
 		# State of another boot, or of the machine that this one was cloned from.
-		rm -rf "$d/notify" "$d/spool" "$d/upload" "$d/undo" || return
-		(umask 077 && mkdir -p "$d/notify" "$d/spool" "$d/upload") || return
+		rm -rf "$d/spool" "$d/upload" "$d/undo" || return
+		(umask 077 && mkdir -p "$d/spool" "$d/upload") || return
 	fi
 	provision_write "$d/identity" "$current" && provision_write "$d/version" 1 || return
 	[ "$provision_locked $4" != "shared $3" ] || return 0

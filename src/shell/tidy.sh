@@ -9,13 +9,17 @@ held | shared | none) ;;
 	exit 0
 	;;
 esac
+provision_kept
 kind=notify
 failed=0
 for key; do
 	if [ "$key" = -- ]; then
 		kind=spool
+	elif [ $kind = notify ]; then
+		rm -f "$p/notify/$key" "$d/notify/$key" || failed=1
 	else
-		rm -rf "${d:?}/$kind/$key" || failed=1
+		rm -rf "${d:?}/spool/$key" "$p/detached/$key" || failed=1
 	fi
 done
+[ "$p" = "$d" ] || rmdir "$p/notify" "$p/detached" "$p" 2>/dev/null
 exit $failed

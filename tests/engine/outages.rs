@@ -110,3 +110,43 @@ async fn what_a_refused_run_followed_is_forgotten_under_the_lock_only() {
     let tidied: Vec<_> = frames(&transport).into_iter().filter(|(part, _)| part == "tidy").collect();
     assert_eq!(tidied, [("tidy".to_owned(), "provision_lock run1 me@here/1 0".to_owned())]);
 }
+
+const DETACHED: &str = "boot\ttwo 7\ninterrupted\tabc\trun0\t./site.yaml/one\n";
+
+#[tokio::test(start_paused = true)]
+async fn a_detached_task_that_went_down_with_its_host_is_told_and_planned() {
+    for mode in [Mode::Plan, Mode::Apply] {
+        let transport = healthy();
+        transport.first(Reply::part("state").on("gpu0").output(DETACHED));
+        let ran = run(&world("{}", TWO), &transport, mode, |_| {}).await;
+        let [warning] = &ran.record.hosts["gpu0"].warnings[..] else { panic!("{:?}", ran.record) };
+        assert!(warning.contains("`./site.yaml/one` was started, and the host went down"), "{warning}");
+        assert_eq!(ran.report.stats.ok, 4);
+        let forgotten = tidied(&transport, "gpu0")
+            .iter()
+            .any(|text| text.ends_with("\n--\nabc") || text.contains("\nabc\n"));
+        assert_eq!(forgotten, mode == Mode::Apply, "a plan changes nothing");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_handler_that_reboots_is_served_by_a_boot_of_whoever() {
+    let playbook = "name: n\ntasks:\n  - name: change\n    command: { run: [edit, it], creates: / }\n    notify: [boot, tell]\nhandlers:\n  - name: boot\n    reboot: {}\n  - name: tell\n    command: { run: [reload, it] }\n";
+    for (when, waits) in [("now", true), ("before", false)] {
+        let transport = healthy();
+        transport.first(Reply::part("file").output("stat 0:0:41ed:9:1:1:1:/\n"));
+        let left = format!(
+            "boot\ttwo 7\nnotify\t./site.yaml/boot\tt\tnew\tk1\t{when}\nnotify\t./site.yaml/tell\tt\tnew\tk2\t{when}\n"
+        );
+        transport.first(Reply::part("state").output(left));
+        let ran = run(&world("{}", playbook), &transport, Mode::Plan, |_| {}).await;
+        let planned: Vec<&str> =
+            ran.record.hosts["gpu0"].plan.iter().map(|task| task.task.name.as_str()).collect();
+        assert!(planned.contains(&"tell"), "{when}: {planned:?}");
+        assert_eq!(planned.contains(&"boot"), waits, "{when}: {planned:?}");
+        let ran = apply(&world("{}", playbook), &transport).await;
+        let forgotten = tidied(&transport, "gpu0").join("\n");
+        assert_eq!(forgotten.contains("k1"), !waits, "{when}: {forgotten}");
+        assert!(forgotten.contains("k2") && ran_on(&transport, "gpu0", "reload"), "{when}: {:?}", ran.record);
+    }
+}

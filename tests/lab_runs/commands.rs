@@ -204,7 +204,7 @@ fn one_run_at_a_time_and_orderly_ends() {
     assert_eq!(outcome(&ran.json(), "n0", "slow")["outcome"], "failed", "{}", ran.err);
     node.sh("! pgrep -fx 'sleep 5' && ! test -e /root/ledger");
     lab.assert_nothing_left();
-    assert_eq!(node.leftovers(), "free\n/run/provision/notify:\n\n/run/provision/spool:");
+    assert_eq!(node.leftovers(), "free");
 
     // So does a deadline, those that left the session and their parents too.
     let daemon = lab.site(

@@ -62,5 +62,5 @@ tasks:
     let json = site.apply(0);
     assert_eq!(outcome(&json, "n1", "slow")["attached"], true, "{json:#}");
     assert_eq!(lab.node("n1").sh("cat /root/ledger"), "once");
-    assert_eq!(lab.node("n1").leftovers(), "free\n/run/provision/notify:\n\n/run/provision/spool:");
+    assert_eq!(lab.node("n1").leftovers(), "free");
 }

@@ -281,7 +281,7 @@ impl Node {
 
     /// How many processes hold the lock of the host, spools that are left, and notifications.
     pub(crate) fn leftovers(&self) -> String {
-        self.sh("flock -n /run/provision/lock echo free || echo locked; ls /run/provision/spool /run/provision/notify")
+        self.sh("flock -n /run/provision/lock echo free || echo locked; ls /run/provision/spool; ! test -e /var/lib/provision || ls -R /var/lib/provision")
     }
 
     /// A command of the engine for this host: `pause`, `unpause`.
