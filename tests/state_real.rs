@@ -792,13 +792,31 @@ fn a_newer_shell_of_the_run_ends_the_older_one_and_what_was_sent_to_it_is_refuse
         assert_eq!(said, "held", "{words:?}");
         // It is busy, and what it waits for holds the lock as well.
         writeln!(input, "sleep 1000").unwrap();
-        let newer = frame_behind(words, home, "provision_lock run1 me@here/1 1 again", &state::report_lock());
+        let newer =
+            frame_behind(words, home, "provision_lock run1 me@here/1 0 1 again", &state::report_lock());
         assert!(newer.starts_with("held\n"), "{words:?} {newer}");
         assert!(!old.wait().unwrap().success(), "{words:?}: it was ended");
         // A frame of the older one that is still under way, and arrives at whatever shell.
-        let late = frame_behind(words, home, "provision_lock run1 me@here/1 0 again", &spool("echo never"));
+        let late = frame_behind(words, home, "provision_lock run1 me@here/1 0 0 again", &spool("echo never"));
         assert!(late.starts_with("refused late run1 "), "{words:?} {late}");
         assert!(look(words, home).spool.is_empty(), "{words:?}");
+    }
+}
+
+/// An inventory may have one machine under two names.
+#[test]
+fn another_name_of_the_same_machine_is_no_older_shell() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (mut child, input, _) = holder(words, home, "run1");
+        let other = frame_behind(words, home, "provision_lock run1 me@here/1 4 3", &state::report_lock());
+        assert!(other.starts_with("shared\n"), "{words:?} {other}");
+        let first =
+            frame_behind(words, home, "provision_lock run1 me@here/1 0 0 again", &state::report_lock());
+        assert!(first.starts_with("shared\n"), "{words:?} {first}");
+        drop(input);
+        assert!(child.wait().unwrap().success(), "{words:?}: nobody ended it");
     }
 }
 
@@ -809,11 +827,13 @@ fn a_shell_that_keeps_the_lock_notices_that_a_newer_one_took_over() {
         let home = home.path();
         let (mut child, mut input, _) = holder(words, home, "run1");
         let owner = home.join("provision/owner");
-        for (by, told) in [("run1 me@here/1 1 1 7", "late run1 "), ("run2 you@there/2 1 1 0", "busy run2 ")] {
+        for (by, told) in
+            [("run1 me@here/1 1 1 0 7", "late run1 "), ("run2 you@there/2 1 1 0 0", "busy run2 ")]
+        {
             fs::write(&owner, format!("{by}\n")).unwrap();
             writeln!(
                 input,
-                "provision_locked=held; provision_lock run1 me@here/1 0 again; echo \"now $provision_locked.\""
+                "provision_locked=held; provision_lock run1 me@here/1 0 0 again; echo \"now $provision_locked.\""
             )
             .unwrap();
             let mut said = String::new();
@@ -850,15 +870,15 @@ fn only_the_owner_of_the_lock_tidies_and_goes_on() {
         assert_eq!(frame(words, home, Some("run2"), &tidy), "", "{words:?}");
         assert!(look(words, home).spool.is_empty(), "{words:?}");
         // Back again, the first one does not take the missing entry for one that never was.
-        let back = frame_behind(words, home, "provision_lock run1 me@here/1 1 again", &spool("echo twice"));
+        let back = frame_behind(words, home, "provision_lock run1 me@here/1 0 1 again", &spool("echo twice"));
         assert!(back.starts_with("refused lost run2 me@here/1 "), "{words:?} {back}");
         fs::remove_dir_all(home.join("provision")).unwrap();
-        let back = frame_behind(words, home, "provision_lock run1 me@here/1 1 again", &spool("echo twice"));
+        let back = frame_behind(words, home, "provision_lock run1 me@here/1 0 1 again", &spool("echo twice"));
         assert!(back.trim_end().ends_with("refused lost"), "{words:?} {back}");
         assert!(look(words, home).spool.is_empty(), "{words:?}");
         // Its own shell before is no other run.
-        frame_behind(words, home, "provision_lock run3 me@here/1 0", &state::report_lock());
-        let on = frame_behind(words, home, "provision_lock run3 me@here/1 1 again", &state::report_lock());
+        frame_behind(words, home, "provision_lock run3 me@here/1 0 0", &state::report_lock());
+        let on = frame_behind(words, home, "provision_lock run3 me@here/1 0 1 again", &state::report_lock());
         assert!(on.starts_with("held\n"), "{words:?} {on}");
     }
 }

@@ -170,10 +170,11 @@ async fn ask(
 pub(super) fn frame(connection: &Connection, first: Part, batch: &[BatchPart]) -> Frame {
     let context = connection.context();
     let prelude = format!(
-        "{}\nprovision_lock {} {} {}{}\n",
+        "{}\nprovision_lock {} {} {} {}{}\n",
         state::FUNCTIONS,
         context.emitter.run(),
         context.controller,
+        connection.host().index,
         connection.shell(),
         if connection.had_lock() { " again" } else { "" },
     );

@@ -46,7 +46,7 @@ errors=$(
 		keep "$p/notify" "$1" "$2" "$cluster" || keep "$d/notify" "$1" "$2" "$cluster" || exit 1
 		shift 2
 	done
-	[ "$mode" != detach ] || keep "$p/detached" "$key" "$name" "$run" || exit 1
+	[ "$mode" != detach ] || keep "$p/detached" "$key" "$name" "$run"
 	mkdir -p "$s" && provision_write "$s/name" "$name" && provision_write "$s/run" "$run" &&
 		text=$(unpack "$script") && provision_write "$s/cmd" "$text" && mkfifo "$s/pipe" "$s/kept"
 ) || {

@@ -100,9 +100,9 @@ provision_end_shell() {
 		done
 	done
 }
-# Takes the lock of this host for run $1 of controller $2; the host shell keeps it as descriptor 9. $3 counts
-# the shells of the run: one of a lost connection lives on until sshd notices, and is ended here. With $4
-# `again` the run had the lock before, and goes on only where nobody else had it since.
+# Takes the lock of this host for run $1 of controller $2; the host shell keeps it as descriptor 9. $4 counts
+# the shells of host $3 of the run: one of a lost connection lives on until sshd notices, and is ended here.
+# With $5 `again` the run had the lock before, and goes on only where nobody else had it since.
 # Sets $provision_locked to held, shared (what this run started holds it), none (no flock here, or none on this
 # file system, which $provision_why says), or to what is in the way: `busy`, `late` (a newer shell of this run
 # took over) or `lost`, with the owner.
@@ -111,15 +111,19 @@ provision_lock() {
 	owner=
 	{ read -r owner <"$d/owner"; } 2>/dev/null
 	# shellcheck disable=SC2086 # the fields are wanted as words
-	set -- "$1" "$2" "${3:-0}" "${4-}" $owner
-	if [ "${5-}" = "$1" ] && [ "${9:-0}" -gt "$3" ]; then
-		provision_locked="late $owner"
-		return
+	set -- "$1" "$2" "${3:-0}" "${4:-0}" "${5-}" $owner
+	older=
+	if [ "${6-} ${10:-0}" = "$1 $3" ]; then
+		if [ "${11:-0}" -gt "$4" ]; then
+			provision_locked="late $owner"
+			return
+		fi
+		[ "${11:-0}" -eq "$4" ] || older=$8
 	fi
 	case ${provision_locked-} in
 	none) return ;;
 	held)
-		[ "${5-$1}" = "$1" ] || provision_locked="busy $owner"
+		[ "${6-$1}" = "$1" ] || provision_locked="busy $owner"
 		return
 		;;
 	esac
@@ -131,9 +135,7 @@ provision_lock() {
 		provision_unwritable
 		return
 	}
-	if [ "${5-}" = "$1" ] && [ "${9:-0}" -lt "$3" ]; then
-		provision_end_shell "$7" "$8"
-	fi
+	[ -z "$older" ] || provision_end_shell "$older" "$9"
 	if ! command -v flock >/dev/null 2>&1; then
 		provision_locked=none
 	else
@@ -158,7 +160,7 @@ provision_lock() {
 		if [ "$provision_locked" = shared ]; then
 			provision_locked="busy $owner"
 			return
-		elif [ "$4" = again ]; then
+		elif [ "$5" = again ]; then
 			exec 9>&-
 			provision_locked="lost $owner"
 			return
@@ -167,15 +169,14 @@ provision_lock() {
 	provision_identity
 	provision_note=$(
 		exec 2>&1
-		provision_claim "$1" "$2" "$3" "${9:-0}"
+		provision_claim "$1" "$2" "$3" "$4"
 	) || {
 		exec 9>&-
 		provision_why=$provision_note
 		provision_unwritable
 	}
 }
-# Writes whose state this is, $1 to $3 as above and $4 the shell that was the owner; state of another machine or
-# boot is taken away.
+# Writes whose state this is, with $1 to $4 as above; state of another machine or boot is taken away.
 provision_claim() {
 	if [ -e "$d/identity" ] && read -r identity <"$d/identity" && [ "$identity" != "$current" ]; then
 		# State of another boot, or of the machine that this one was cloned from.
@@ -183,9 +184,9 @@ provision_claim() {
 		(umask 077 && mkdir -p "$d/spool" "$d/upload") || return
 	fi
 	provision_write "$d/identity" "$current" && provision_write "$d/version" 1 || return
-	[ "$provision_locked $4" != "shared $3" ] || return 0
+	[ "$provision_locked$older" != shared ] || return 0
 	provision_birth $$
-	provision_write "$d/owner.new" "$1 $2 $$ $birth $3" && mv -f "$d/owner.new" "$d/owner"
+	provision_write "$d/owner.new" "$1 $2 $$ $birth $3 $4" && mv -f "$d/owner.new" "$d/owner"
 }
 # Sets $provision_locked to what keeps the state directory from being written.
 provision_unwritable() {

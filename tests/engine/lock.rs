@@ -14,7 +14,7 @@ async fn nothing_is_changed_without_the_lock() {
     // Once for the host, before the first change; all frames with a change are of this run.
     assert_eq!(names(&transport, "gpu0"), ["lock", "task", "task", "tidy"]);
     for sent in acts(&transport, "gpu0").iter().take(3) {
-        assert!(sent.prelude.contains("\nprovision_lock run1 me@here/1 0"), "{}", sent.prelude);
+        assert!(sent.prelude.contains("\nprovision_lock run1 me@here/1 0 0"), "{}", sent.prelude);
         assert!(sent.prelude.contains("flock -n 9"), "{}", sent.prelude);
     }
     // What reads only takes none.

@@ -74,8 +74,8 @@ async fn the_shell_of_a_lost_connection_is_ended_before_anything_is_asked() {
     assert_eq!(names, ["state", "lock", "task", "lock", "state", "task", "lock", "task", "tidy"]);
     // Each frame says which shell it is for: an older shell that gets one late refuses it.
     let locks: Vec<&str> = frames.iter().map(|(_, lock)| lock.as_str()).collect();
-    let [first, again] = ["provision_lock run1 me@here/1 0", "provision_lock run1 me@here/1 1 again"];
-    assert_eq!(locks[1..5], [first, "provision_lock run1 me@here/1 0 again", again, again]);
+    let [first, again] = ["provision_lock run1 me@here/1 0 0", "provision_lock run1 me@here/1 0 1 again"];
+    assert_eq!(locks[1..5], [first, "provision_lock run1 me@here/1 0 0 again", again, again]);
     assert!(locks[5..].iter().all(|lock| *lock == again), "{locks:?}");
 }
 
@@ -108,7 +108,7 @@ async fn what_a_refused_run_followed_is_forgotten_under_the_lock_only() {
     let ran = apply(&world("{}", TWO), &transport).await;
     assert!(ran.report.locked);
     let tidied: Vec<_> = frames(&transport).into_iter().filter(|(part, _)| part == "tidy").collect();
-    assert_eq!(tidied, [("tidy".to_owned(), "provision_lock run1 me@here/1 0".to_owned())]);
+    assert_eq!(tidied, [("tidy".to_owned(), "provision_lock run1 me@here/1 0 0".to_owned())]);
 }
 
 const DETACHED: &str = "boot\ttwo 7\ninterrupted\tabc\trun0\t./site.yaml/one\n";
