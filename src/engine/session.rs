@@ -222,6 +222,8 @@ impl Session {
     pub async fn finish(&mut self) {
         if self.connection.is_open()
             && !matches!(self.standing.status(), Some(HostStatus::Quarantined { .. }))
+            // The run that has the lock may be cut off just now, and comes back for what is there.
+            && !self.lock.was_refused()
             && let Err(error) = self.spool.tidy(&mut self.connection, &[]).await
         {
             tracing::debug!(host = %self.host.name, %error, "tidy");
