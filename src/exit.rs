@@ -91,7 +91,7 @@ pub const TABLE: &[ExitCode] = &[
         code: LOCKED,
         name: "locked",
         meaning: "another run works on the same hosts",
-        cure: "wait for it; the message names the run. A lock is free the moment its run ends, however it ended",
+        cure: "wait for it; the message names the run. A lock is free the moment its run ends, however it ended. Where the connection of the run is dead and the host has not noticed, `provision unlock INVENTORY --hosts HOST` says who has the lock, since when, and takes it",
     },
     ExitCode {
         code: INTERRUPTED,

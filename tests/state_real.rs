@@ -966,3 +966,63 @@ fn what_a_cloned_image_brings_along_is_nobodys() {
         assert!(look(words, home).notified.is_empty(), "{words:?}");
     }
 }
+
+#[test]
+fn a_lock_is_taken_from_a_run_that_is_cut_off() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let held = || state::HeldLock::parse(&frame(words, home, None, &state::lock_owner()));
+        assert_eq!(held(), None, "{words:?}: nobody was here");
+        let (mut child, mut input, _) = holder(words, home, "run1");
+        writeln!(input, "sleep 1000").unwrap();
+        let lock = held().unwrap();
+        let owner = state::LockOwner::parse(&lock.owner).unwrap();
+        assert_eq!((owner.run.as_str(), owner.controller.as_str()), ("run1", "me@here/1"), "{words:?}");
+        assert!(
+            lock.since.starts_with("20") && lock.since.ends_with('Z') && lock.tasks.is_empty(),
+            "{words:?} {lock:?}"
+        );
+        // Another one than was shown is left alone.
+        frame(words, home, None, &state::unlock("run0 me@here/1 1 1 0", "you@there/2"));
+        assert!(held().is_some(), "{words:?}");
+        frame(words, home, None, &state::unlock(&lock.owner, "you@there/2"));
+        assert!(!child.wait().unwrap().success(), "{words:?}: it was ended");
+        assert_eq!(held(), None, "{words:?}");
+        // Back again, the run does not go on.
+        let back =
+            frame_behind(words, home, "provision_lock run1 me@here/1 0 1 again", &state::report_lock());
+        assert!(back.starts_with("lost unlock you@there/2 "), "{words:?} {back}");
+        assert!(frame(words, home, Some("run2"), &state::report_lock()).starts_with("held\n"), "{words:?}");
+    }
+}
+
+#[test]
+fn a_task_outlives_the_lock_that_is_taken() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (made, go) = (home.join("made"), home.join("go"));
+        let text: &'static str = Box::leak(
+            format!("echo once >>{}; until [ -e {} ]; do sleep 0.1; done", made.display(), go.display())
+                .into_boxed_str(),
+        );
+        std::thread::scope(|scope| {
+            let cut = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
+            while !made.exists() {
+                std::thread::sleep(std::time::Duration::from_millis(20));
+            }
+            let held = || state::HeldLock::parse(&frame(words, home, None, &state::lock_owner()));
+            let lock = held().unwrap();
+            assert_eq!(lock.tasks, ["base/edit"], "{words:?}");
+            frame(words, home, None, &state::unlock(&lock.owner, "you@there/2"));
+            assert_eq!(cut.join().unwrap(), "", "{words:?}: its shell was ended");
+            let lock = held().unwrap();
+            assert!(lock.owner.starts_with("unlock you@there/2 "), "{words:?} {lock:?}");
+            assert_eq!(lock.tasks, ["base/edit"], "{words:?}");
+            fs::write(&go, "").unwrap();
+            let followed = frame(words, home, None, &state::follow(KEY));
+            assert_eq!(followed, "ended 0\n", "{words:?}");
+        });
+    }
+}

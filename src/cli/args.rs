@@ -135,6 +135,8 @@ pub enum Command {
     Facts(FactsArgs),
     /// Run a command on the hosts; identical output is folded
     Exec(ExecArgs),
+    /// Say who has the locks of hosts and take them: for a run that is cut off, which the host has not noticed
+    Unlock(UnlockArgs),
     /// Parse, type-check and render everything; connect to nothing
     Validate(ValidateArgs),
     /// Look at the inventory: resolved hosts and variables; record host keys
@@ -284,6 +286,20 @@ pub struct ExecArgs {
     /// The command and its arguments
     #[arg(last = true, required = true)]
     pub argv: Vec<String>,
+}
+
+/// `provision unlock`.
+#[derive(Debug, Args)]
+pub struct UnlockArgs {
+    #[command(flatten)]
+    /// Which hosts.
+    pub target: Target,
+    #[command(flatten)]
+    /// How to connect.
+    pub connect: Connect,
+    /// Take them without asking
+    #[arg(long, short)]
+    pub yes: bool,
 }
 
 /// `provision validate`.

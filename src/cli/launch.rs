@@ -345,7 +345,7 @@ pub(super) fn secrets(
 
 /// This controller as it is called in the locks of hosts. Only who sees the same locks can tell
 /// whether a run is dead, so the state directory is a part of it.
-fn controller(settings: &Settings) -> String {
+pub(super) fn controller(settings: &Settings) -> String {
     let machine = std::fs::read_to_string("/etc/machine-id").unwrap_or_default();
     let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
     let machine = Sha256::digest(format!("{}\n{}", machine.trim(), settings.state));

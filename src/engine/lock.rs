@@ -190,6 +190,10 @@ pub(super) fn text(state: &str) -> String {
     }
     if let Some(owner) = state.strip_prefix("lost") {
         return match LockOwner::parse(owner) {
+            Some(owner) if owner.is_unlock() => format!(
+                "`provision unlock` of controller {} took its lock while it was out of reach: run apply again",
+                owner.controller
+            ),
             Some(owner) => format!(
                 "while it was out of reach, run {} of controller {} worked on this host: run apply again",
                 owner.run, owner.controller
@@ -201,9 +205,14 @@ pub(super) fn text(state: &str) -> String {
         return "a newer connection of this run works on this host".to_owned();
     }
     match state.strip_prefix("busy ").and_then(LockOwner::parse) {
-        Some(owner) => {
-            format!("another run works on this host: run {} of controller {}", owner.run, owner.controller)
+        Some(owner) if owner.is_unlock() => {
+            "a task of a run whose lock was taken away still runs on this host; the next run follows it"
+                .to_owned()
         }
+        Some(owner) => format!(
+            "another run works on this host: run {} of controller {}; if that one is cut off, `provision unlock` takes its lock",
+            owner.run, owner.controller
+        ),
         None if state.starts_with("busy") => "another run works on this host".to_owned(),
         None => format!("its lock could not be taken: {state}"),
     }

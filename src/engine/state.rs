@@ -238,11 +238,49 @@ pub struct LockOwner {
 }
 
 impl LockOwner {
+    /// Whether `provision unlock` took the lock.
+    pub fn is_unlock(&self) -> bool {
+        self.run == "unlock"
+    }
+
     /// Reads the owner line.
     pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace().map(str::to_owned);
         Some(Self { run: words.next()?, controller: words.next()?, pid: words.next()?, start: words.next()? })
     }
+}
+
+/// A lock of a host that somebody has.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct HeldLock {
+    /// Who, as the host has it written down; empty where it has not.
+    pub owner: String,
+    /// Since when, in UTC.
+    pub since: String,
+    /// Names of the tasks that run.
+    pub tasks: Vec<String>,
+}
+
+impl HeldLock {
+    /// Reads the lines of `src/shell/lock_owner.sh`; `None` when the lock is free.
+    pub fn parse(text: &str) -> Option<Self> {
+        let mut lines = text.lines();
+        let (owner, since) = lines.next()?.strip_prefix("owner\t")?.split_once('\t')?;
+        let tasks = lines.filter_map(|line| line.strip_prefix("task\t").map(str::to_owned)).collect();
+        Some(Self { owner: owner.to_owned(), since: since.to_owned(), tasks })
+    }
+}
+
+/// The script that tells who has the lock.
+pub fn lock_owner() -> Script {
+    Script::new(include_str!("../shell/lock_owner.sh"))
+}
+
+/// The script that takes the lock from `owner`, in the name of a controller.
+pub fn unlock(owner: &str, controller: &str) -> Script {
+    let parsed = LockOwner::parse(owner);
+    let (pid, start) = parsed.map_or_else(Default::default, |it| (it.pid, it.start));
+    Script::new(include_str!("../shell/unlock.sh")).arg(owner).arg(pid).arg(start).arg(controller)
 }
 
 /// Everything that starts a change on a host.

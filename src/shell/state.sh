@@ -1,6 +1,6 @@
 # What earlier runs left on this host: see engine/state.rs for the lines.
-# Sets $when to `now` or `before` for an identity $1 of this boot (or of none) or of an earlier one of this machine. Fails
-# for another machine: this one was cloned from it.
+# Sets $when to `now` or `before` for an identity $1 of this boot (or of none) or of an earlier one of this
+# machine. Fails for another machine: this one was cloned from it.
 when() {
 	provision_identity
 	case $1 in

@@ -83,6 +83,7 @@ async fn the_shell_of_a_lost_connection_is_ended_before_anything_is_asked() {
 async fn a_missing_entry_is_not_taken_for_one_that_never_was() {
     for (said, told) in [
         ("lost run9 you@there/2 4711 100 0", "run run9 of controller you@there/2 worked on this host"),
+        ("lost unlock you@there/2 0 0 0", "`provision unlock` of controller you@there/2 took its lock"),
         ("lost ", "its state directory went away"),
         ("busy run9 you@there/2 4711 100 0", "run run9 of controller you@there/2"),
     ] {

@@ -15,5 +15,6 @@ pub(super) mod plan;
 pub(super) mod playbook;
 pub(super) mod report;
 pub(super) mod trust;
+pub(super) mod unlock;
 pub(super) mod validate;
 pub(super) mod verify;

@@ -1,0 +1,16 @@
+# Says who has the lock of this host, since when, and which tasks run; nothing where it is free. See
+# engine/state.rs for the lines.
+provision_dir
+command -v flock >/dev/null 2>&1 && [ -e "$d/lock" ] || exit 0
+! flock -n "$d/lock" true || exit 0
+owner=
+read -r owner 2>/dev/null <"$d/owner"
+printf 'owner\t%s\t%s\n' "$owner" "$(date -u -r "$d/owner" +%Y-%m-%dT%H:%MZ 2>/dev/null)"
+for s in "$d"/spool/*; do
+	[ -d "$s" ] || continue
+	provision_spool "$s"
+	[ "$spool" = running ] || continue
+	name=
+	read -r name 2>/dev/null <"$s/name"
+	printf 'task\t%s\n' "$name"
+done
