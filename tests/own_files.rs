@@ -8,6 +8,10 @@ use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::os::unix::process::ExitStatusExt as _;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
+use std::sync::{Mutex, PoisonError};
+
+/// One run at a time changes this machine.
+static CHANGING: Mutex<()> = Mutex::new(());
 
 /// A site of this machine with one task that writes a file.
 struct Site(tempfile::TempDir);
@@ -65,6 +69,7 @@ fn open_to_others(directory: &Path) -> Vec<String> {
 
 #[test]
 fn journals_and_reports_are_the_owners_alone() {
+    let _alone = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     let site = Site::new();
     let (home, state) = (site.path("home"), site.path("new/state"));
     fs::write(site.path("there.html"), "").unwrap();
@@ -146,6 +151,7 @@ fn a_damaged_plan_is_no_bug() {
 /// A limit on the size of files stands for a full disk: either ends the journal in the middle.
 #[test]
 fn an_apply_whose_journal_finds_no_room_stops_and_says_so() {
+    let _alone = CHANGING.lock().unwrap_or_else(PoisonError::into_inner);
     let site = Site::new();
     let (home, state) = (site.path("home"), site.path("state"));
     let task = |number: u32| {

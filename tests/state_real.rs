@@ -115,7 +115,7 @@ fn hosts_with_one_home_do_not_know_of_each_other() {
             let seen = host.look(words, home);
             assert_eq!((seen.spool.len(), seen.notified.len()), (1, 1), "{words:?} {seen:?}");
         }
-        two.run(words, home, "", &state::tidy(&[], &[KEY.to_owned()]));
+        two.run(words, home, "run3", &state::tidy(&[], &[KEY.to_owned()]));
         assert_eq!([one, two].map(|host| host.look(words, home).spool.len()), [1, 0], "{words:?}");
     }
 }

@@ -21,7 +21,7 @@ use support::render;
 const SHELLS: &[&[&str]] = &[&["/bin/dash"], &["/bin/bash"]];
 
 /// What our scripts call of what every system has.
-const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
+const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
      mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort stat su tail tar touch tr umount uname";
 
 /// Lines of ours that lead out of the sandbox.
@@ -461,6 +461,7 @@ impl Sandbox {
                 text = text.replace(path, "");
             }
             text = text.replace("/run/provision", &format!("{at}/state"));
+            text = text.replace("/var/lib/provision", &format!("{at}/state"));
             text = text.replace("/var/cache", &format!("{at}/none"));
             let prelude = row.files.starts_with(STATE) && STATE.split_whitespace().any(|name| name == file);
             if prelude { &mut functions } else { &mut part }.push_str(&text);

@@ -143,7 +143,7 @@ async fn step(
     let script = state::upload(key, &upload.sha256, upload.size, target);
     let left = limit.end.saturating_duration_since(Instant::now()).max(Duration::from_secs(1));
     let part = Part { name: "upload".to_owned(), script, deadline: left, limit: 4096 };
-    let frame = lock::frame(connection.context(), part, &[]);
+    let frame = lock::frame(connection, part, &[]);
     let (result, ends) = connection.run_frame(&frame).await;
     result?;
     let output = ends.first().map(|end| String::from_utf8_lossy(&end.output).into_owned());
@@ -168,7 +168,7 @@ async fn step(
 /// Takes files away on the host, finished or not.
 async fn forget(connection: &mut Connection, keys: &[String]) {
     let part = connection.short("upload-drop", state::upload_drop(keys));
-    let frame = lock::frame(connection.context(), part, &[]);
+    let frame = lock::frame(connection, part, &[]);
     if let (Err(error), _) = connection.run_frame(&frame).await {
         tracing::debug!(host = %connection.host().name, %error, "upload-drop");
     }

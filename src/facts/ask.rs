@@ -120,7 +120,7 @@ fn script(queries: &[Query]) -> Script {
 
 fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
     // A command that was never run has not said no.
-    let failed = output.strip_prefix("provision could not run this: ").filter(|_| status == 126);
+    let failed = output.strip_prefix("this could not be run: ").filter(|_| status == 126);
     answers(queries, |_: &CommandQuery| {
         Some(match failed {
             Some(reason) => Err(format!("it could not be run: {}", reason.trim())),

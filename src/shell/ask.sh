@@ -22,7 +22,7 @@ if [ "$1" = argv ]; then
 fi
 # Ends what could not even begin, which is no answer of the command.
 provision_failed() {
-    printf 'provision could not run this: %s\n' "$1"
+    printf 'this could not be run: %s\n' "$1"
     exit 126
 }
 if [ -z "$2" ]; then
@@ -30,7 +30,7 @@ if [ -z "$2" ]; then
     # Through a pipe: a word of a program holds 128 KiB at most, and everybody sees it.
     # shellcheck disable=SC2016 # expands in the inner shell
     say "$provision_text" | sh -c 'provision_text=$(cat) && exec </dev/null || {
-    echo "provision could not run this: cat failed"
+    echo "this could not be run: cat failed"
     exit 126
 }
 eval "unset provision_text

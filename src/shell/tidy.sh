@@ -6,7 +6,7 @@ held | shared | none) ;;
 *)
 	# What is here may be of a run that comes back for it.
 	printf 'refused %s\n' "${provision_locked-}"
-	exit 0
+	exit 1
 	;;
 esac
 provision_kept
