@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench docs verify-matrix
+.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench chaos docs verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -49,6 +49,12 @@ verify-matrix: setup ## try every fault of every hardware profile; writes docs/v
 
 bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/benchmarks.md
 	scripts/bench.sh
+
+chaos: $(if $(PLANT),setup,build) ## break 200 runs on lab hosts; writes docs/chaos.md; ROUNDS=n SEED=n JOBS=n ROUND=seed FAULTS=a,b PLANT=name
+	@CARGO='$(CARGO)' scripts/chaos.py --provision $(PROVISION) \
+		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
+		$(if $(FAULTS),--faults "$(FAULTS)") $(if $(PLANT),--plant $(PLANT)) $(if $(ROUND),--round $(ROUND)) \
+		$(if $(FAULTS)$(PLANT)$(ROUND),,--markdown docs/chaos.md)
 
 docs: setup ## docs/reference/ from the code; Rust documentation into target/doc
 	$(CARGO) run --locked --quiet -- generate docs docs/reference
