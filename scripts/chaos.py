@@ -19,6 +19,7 @@ kernel has netem. The clock of the controller jumps by libfaketime, where that i
 
 import argparse
 import collections
+import functools
 import glob
 import hashlib
 import json
@@ -69,7 +70,9 @@ def attempt(command):
     subprocess.run(command, capture_output=True, check=False, timeout=120)
 
 
+@functools.cache
 def source(name):
+    """Read once, so that somebody may work on the files while rounds run."""
     with open(os.path.join(FILES, name)) as file:
         return file.read()
 
@@ -1057,7 +1060,7 @@ def main():
     parser.add_argument("--seed", type=int, default=random.SystemRandom().randrange(1, 10**6))
     parser.add_argument("--round", type=int)
     parser.add_argument("--faults", default="")
-    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--jobs", type=int, default=(os.cpu_count() or 2) * 3 // 2)
     parser.add_argument("--markdown")
     parser.add_argument("--json")
     parser.add_argument("--out", default="target/chaos")
@@ -1083,6 +1086,8 @@ def main():
     seeds = [options.round] if options.round else [order.randrange(1, 10**9) for _ in range(options.rounds)]
     options.jobs = min(options.jobs, len(seeds))
     print(f"{len(seeds)} rounds, {options.jobs} labs of {len(HOSTS)} hosts, seed {options.seed}", flush=True)
+    for name in ("step.sh", "prepare.sh", "reset.sh", "look.sh"):
+        source(name)
     waiting, results = multiprocessing.Queue(), multiprocessing.Queue()
     for seed in seeds:
         waiting.put(seed)
