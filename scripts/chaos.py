@@ -922,8 +922,9 @@ def work(number, options, seeds, results):
             attempt(["mount", "-t", "tmpfs", "-o", "size=48m,mode=700", "tmpfs", lab.path("state")])
         calibrate(lab)
         clean = True
-        version = 100 * number
-        while True:
+        version = 1000 * (number + 1)
+        parent = os.getppid()
+        while os.getppid() == parent:
             try:
                 seed = seeds.get_nowait()
             except queue.Empty:
@@ -1099,9 +1100,13 @@ def main():
     reports, broken, running = [], 0, options.jobs
 
     def asked(_number, _frame):
+        # Once: what follows takes the labs down.
+        signal.signal(signal.SIGTERM, signal.SIG_IGN)
+        signal.signal(signal.SIGINT, signal.SIG_IGN)
         raise KeyboardInterrupt
 
     signal.signal(signal.SIGTERM, asked)
+    signal.signal(signal.SIGINT, asked)
     try:
         while running:
             kind, what = results.get()

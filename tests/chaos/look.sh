@@ -13,7 +13,7 @@ say unit "$(sha256sum </etc/systemd/system/chaos-app.service 2>/dev/null | cut -
 say service "$(systemctl is-enabled chaos-app 2>/dev/null) $(systemctl is-active chaos-app)"
 pid=$(systemctl show -p MainPID --value chaos-app)
 say runs "$(tr '\0' '\n' <"/proc/$pid/environ" 2>/dev/null | grep ^VERSION=)"
-say config "$(cat /srv/chaos/app.conf /etc/chaos.defaults /srv/chaos/hosts /srv/chaos/tree/* 2>/dev/null | sha256sum | cut -c 1-16)"
+say config "$(cat /srv/chaos/app.conf /etc/chaos.defaults /srv/chaos/tree/* 2>/dev/null | sha256sum | cut -c 1-16)"
 while read -r l; do say book "$l"; done </var/chaos/book
 # What runs leave: entries of the state directory, units, processes, files.
 find /run/provision /var/lib/provision -mindepth 2 2>/dev/null | while read -r l; do say left "state $l"; done
