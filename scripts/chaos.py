@@ -489,7 +489,7 @@ FAULTS = {
         Fault("kill -9 and restart", both_lost, lasts=(0, 2), restarts=True),
         Fault("disk full", disk_full, lasts=(2, 12), reasons=[FULL], prepare="small"),
         Fault("/run full", run_full, lasts=(2, 12), reasons=[FULL]),
-        Fault("controller's disk full", state_full, lasts=(2, 15), one=False, reasons=[FULL]),
+        Fault("controller's disk full", state_full, lasts=(2, 15), one=False, reasons=["the run was stopped"]),
         Fault("dpkg locked", dpkg_locked, lasts=(5, 20), phase=(0.0, 0.5)),
         Fault("dpkg killed", dpkg_killed, reasons=[r"dpkg|apt|[Kk]illed|status|not converge"], phase=(0.0, 0.3)),
         Fault("delay", delayed, lasts=(10, 40), phase=(0.0, 0.6)),
@@ -714,6 +714,8 @@ class Round:
             allowed.add(8)
         if code not in allowed:
             self.violations.append(f"exit code {code}: {tail(first.text())}")
+        if code == 3 and not re.search(FULL, first.text(), re.IGNORECASE):
+            self.violations.append(f"exit code 3, and no word of the full disk: {tail(first.text())}")
         result = first.json()
         if result is None:
             if code not in (-signal.SIGKILL, 3, 8):
