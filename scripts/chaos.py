@@ -1015,8 +1015,8 @@ def table(reports, wall, options):
         runs = " / ".join(str(counts[number]) for number in (1, 2, 3, 4))
         longest = max((report["longest"] for report in hit), default=0)
         bad = sum(bool(report["violations"]) for report in hit)
-        said = f"{len(mine)} | {len(hit)} | {runs} | {longest:.0f} s | {bad}" if mine else "left out | | | | "
-        lines.append(f"| {name} | {said} |")
+        said = f"{len(mine)} | {len(hit)} | {runs} | {longest:.0f} s | {bad}" if name in options.chosen else "left out | | | | "
+        lines.append(f"| {name} | {said} |".replace("  |", " |"))
     bad = sum(bool(report["violations"]) for report in reports)
     longest = max((report["longest"] for report in reports), default=0)
     counts = collections.Counter(report["runs"] for report in reports)
