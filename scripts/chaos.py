@@ -1048,7 +1048,9 @@ def planted(name):
             os.makedirs(os.path.join(tree, os.path.dirname(path)), exist_ok=True)
             shutil.copy2(os.path.join(ROOT, path), os.path.join(tree, path))
     patch = os.path.join(ROOT, "scripts", "chaos-plants", f"{name}.patch")
-    subprocess.run(["patch", "-p1", "-s", "-i", patch], cwd=tree, check=True)
+    # Else git takes the copy for a part of this repository.
+    alone = {**os.environ, "GIT_CEILING_DIRECTORIES": os.path.dirname(tree)}
+    subprocess.run(["git", "apply", "-C1", patch], cwd=tree, env=alone, check=True)
     build = os.path.join(ROOT, "target", "chaos", "build")
     cargo = os.environ.get("CARGO", "cargo").split()
     subprocess.run([*cargo, "build", "--locked", "--target-dir", build], cwd=tree, check=True)
