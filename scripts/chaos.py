@@ -668,8 +668,8 @@ class Round:
         self.codes = [code]
         self.judge_end(self.first)
         self.judge_files()
-        if not self.brought and code == 0:
-            self.lab.usual = 0.7 * self.lab.usual + 0.3 * self.first.seconds
+        if code == 0 and (not self.brought or self.first.seconds < self.lab.usual):
+            self.lab.usual = 0.5 * self.lab.usual + 0.5 * self.first.seconds
         if code != 0:
             self.converge()
         self.judge()
