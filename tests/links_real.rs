@@ -229,6 +229,7 @@ fn nothing_is_written_through_a_link_of_another_user() {
             (shell!("resources/reach.sh", "resources/mount.sh"), &["mount", "DIR/home/.config/x"]),
             (
                 shell!(
+                    "base64.sh",
                     "resources/reach.sh",
                     "resources/put.sh",
                     "resources/ssh_directory.sh",
@@ -258,6 +259,7 @@ fn keys_are_not_written_through_a_linked_ssh_directory() {
         for (text, more) in [
             (
                 shell!(
+                    "base64.sh",
                     "resources/reach.sh",
                     "resources/put.sh",
                     "resources/ssh_directory.sh",
