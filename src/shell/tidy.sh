@@ -13,13 +13,15 @@ provision_kept
 kind=notify
 failed=0
 for key; do
+	shift
 	if [ "$key" = -- ]; then
 		kind=spool
 	elif [ $kind = notify ]; then
-		rm -f "$p/notify/$key" "$d/notify/$key" || failed=1
+		set -- "$@" "${p:?}/notify/$key" "${d:?}/notify/$key"
 	else
-		rm -rf "${d:?}/spool/$key" "$p/detached/$key" || failed=1
+		set -- "$@" "${d:?}/spool/$key" "${p:?}/detached/$key"
 	fi
 done
+[ $# = 0 ] || rm -rf "$@" || failed=1
 [ "$p" = "$d" ] || rmdir "$p/notify" "$p/detached" "$p" 2>/dev/null
 exit $failed
