@@ -369,7 +369,11 @@ fn revealed(script: &Script, secrets: &Secrets, texts: &mut Vec<String>) {
             }
             Arg::Bytes(bytes) => texts.push(secrets.reveal(&String::from_utf8_lossy(bytes)).into_owned()),
             Arg::Script(inner) => revealed(inner, secrets, texts),
-            Arg::Scripts(inner) => inner.iter().for_each(|inner| revealed(inner, secrets, texts)),
+            Arg::Scripts(inner) | Arg::Tasks(inner) => {
+                for inner in inner {
+                    revealed(inner, secrets, texts);
+                }
+            }
         }
     }
 }

@@ -418,7 +418,7 @@ fn changes_of_a_task_run_in_order_behind_the_proxy_of_the_site() {
             Script::new("exit 7"),
             Script::new("echo never >>/mnt/said"),
         ];
-        let script = Script::new(provision::shell!("resources/proxy.sh", "resources/each.sh"))
+        let script = Script::new(provision::shell!("base64.sh", "resources/proxy.sh", "resources/each.sh"))
             .args(["http://p.example:1", "10.0.0.0/8"])
             .arg(Arg::Scripts(scripts));
         let (status, _, errors) = run(shell, &script, None);

@@ -22,6 +22,8 @@ use provision::project::{self, LoadOptions};
 use provision::secrets::Secrets;
 use provision::transport::{ConnectKind, Reply, Scripted};
 
+#[path = "engine/batches.rs"]
+mod batches;
 #[path = "engine/failures.rs"]
 mod failures;
 #[path = "engine/fleet.rs"]
@@ -453,7 +455,8 @@ const STOPPED: &str = "name: n\ntasks:\n  - name: change\n    command: { run: [e
 /// Whether a host was told to run this.
 fn ran_on(transport: &Scripted, host: &str, word: &str) -> bool {
     let sent = transport.sent().into_iter();
-    sent.filter(|sent| sent.host == host && sent.part == "task").any(|sent| sent.text.contains(word))
+    sent.filter(|sent| sent.host == host && ["task", "batch"].contains(&sent.part.as_str()))
+        .any(|sent| sent.text.contains(word))
 }
 
 /// What `tidy` was told to forget on a host.

@@ -511,6 +511,145 @@ fn everything_that_a_task_started_is_ended() {
     }
 }
 
+/// What the parts of one frame say that sends changes together: `(key, script)`, and who waits for them.
+fn together(
+    words: &[&str],
+    home: &Path,
+    changes: &[(&str, &'static str)],
+    wait: &[&str],
+) -> Vec<SpoolReport> {
+    let notify = ["base/reload sshd".to_owned()];
+    let script = state::batch(state::Together {
+        entries: changes.iter().map(|(key, _)| (*key, "base/edit", &notify[..])).collect(),
+        scripts: changes.iter().map(|(_, text)| Script::new(*text)).collect(),
+        run: "run1",
+        cluster: "t",
+    });
+    let scripts = [script].into_iter().chain(wait.iter().map(|key| state::batch_next(key)));
+    let parts: Vec<String> = scripts.map(|script| render(&script)).collect();
+    let parts = parts.join("\nprintf '<end>'\n") + "\nprintf '<end>'\n";
+    let functions = functions(home);
+    let text = format!(
+        "main() {{\n{functions}\nprovision_lock run1 me@here/1\nprovision_pipe\n{parts}\n}}; main; exit $?\n"
+    );
+    let mut child = shell(words, home).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+    let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
+    let said: Vec<&str> = said.split("<end>").collect();
+    assert_eq!(said[0], "", "{words:?}");
+    said[1..=wait.len()].iter().map(|said| SpoolReport::parse(said.as_bytes())).collect()
+}
+
+const KEYS: [&str; 3] = ["0000000000000001", "0000000000000002", "0000000000000003"];
+
+fn leak(text: String) -> &'static str {
+    Box::leak(text.into_boxed_str())
+}
+
+#[test]
+fn changes_that_are_sent_together_end_each_by_itself() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let made = home.join("made").display().to_string();
+        // Each sees what the one before it did and nothing of its shell, and reads nothing of the others.
+        let first = leak(format!("cat; pwd; umask; kept=1; echo one >>{made}; echo out; exit 0"));
+        let second = leak(format!("cat {made}; echo \"[${{kept-}}$#]\"; echo two >>{made}"));
+        let ended = |text: &str| SpoolReport::Ended(0, text.to_owned());
+        let said = together(words, home, &[(KEYS[0], first), (KEYS[1], second)], &KEYS[..2]);
+        assert_eq!(said, [ended("/\n0022\nout\n"), ended("one\n[0]\n")], "{words:?}");
+        let seen = look(words, home);
+        assert_eq!((seen.spool.len(), seen.notified.len()), (2, 1), "{words:?}");
+        assert!(seen.spool.iter().all(|entry| entry.state == SpoolState::Ended(0)), "{words:?} {seen:?}");
+        // Nothing else is left of it.
+        let left: Vec<_> = fs::read_dir(home.join("provision/spool")).unwrap().collect();
+        assert_eq!(left.len(), 2, "{words:?} {left:?}");
+        // What is in the spool is not started again, and nothing that was to come with it.
+        let again = leak(format!("echo again >>{made}"));
+        let said = together(words, home, &[(KEYS[2], again), (KEYS[0], again)], &[KEYS[2]]);
+        assert_eq!(said, [SpoolReport::Unstarted], "{words:?}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "one\ntwo\n", "{words:?}");
+    }
+}
+
+#[test]
+fn what_stands_behind_a_failed_change_is_not_started() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let made = home.join("made");
+        let third = leak(format!("echo third >>{}", made.display()));
+        let changes = [(KEYS[0], ":"), (KEYS[1], "echo why >&2; exit 3"), (KEYS[2], third)];
+        let said = together(words, home, &changes, &KEYS);
+        let failed = SpoolReport::Ended(3, "why\n".to_owned());
+        assert_eq!(said, [SpoolReport::Ended(0, String::new()), failed, SpoolReport::Unstarted], "{words:?}");
+        assert!(!made.exists(), "{words:?}");
+        // It may be sent again.
+        let said = together(words, home, &changes[2..], &KEYS[2..]);
+        assert_eq!(said, [SpoolReport::Ended(0, String::new())], "{words:?}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "third\n", "{words:?}");
+    }
+}
+
+#[test]
+fn changes_that_are_sent_together_outlive_their_connection() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (made, go) = (home.join("made"), home.join("go"));
+        let first = leak(format!(
+            "until [ -e {} ]; do sleep 0.1; done; echo one >>{1}; echo lots",
+            go.display(),
+            made.display()
+        ));
+        let second = leak(format!("echo two >>{}", made.display()));
+        // The frame ends before its changes do, and so does its shell.
+        together(words, home, &[(KEYS[0], first), (KEYS[1], second)], &[]);
+        let states: Vec<_> = look(words, home).spool.into_iter().map(|entry| entry.state).collect();
+        // It may not have come to its own name yet.
+        assert!(!states.contains(&SpoolState::Ended(0)), "{words:?} {states:?}");
+        fs::write(&go, "").unwrap();
+        let follow = |key: &str| {
+            let said = frame(words, home, Some("run1"), &state::batch_next(key));
+            SpoolReport::parse(said.as_bytes())
+        };
+        let mut said = SpoolReport::Unstarted;
+        for _ in 0..100 {
+            said = follow(KEYS[1]);
+            if said != SpoolReport::Unstarted {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        assert_eq!(said, SpoolReport::Ended(0, String::new()), "{words:?}");
+        assert_eq!(follow(KEYS[0]), SpoolReport::Ended(0, "lots\n".to_owned()), "{words:?}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "one\ntwo\n", "{words:?}");
+    }
+}
+
+#[test]
+fn changes_that_are_sent_together_end_together() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let made = home.join("made");
+        let second = leak(format!("echo two >>{}", made.display()));
+        together(words, home, &[(KEYS[0], "sleep 600"), (KEYS[1], second)], &[]);
+        for _ in 0..100 {
+            if look(words, home).spool.iter().all(|entry| entry.state == SpoolState::Running) {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(100));
+        }
+        frame(words, home, Some("run1"), &state::end_task(KEYS[1]));
+        let lost = frame(words, home, Some("run1"), &state::batch_next(KEYS[1]));
+        assert_eq!(SpoolReport::parse(lost.as_bytes()), SpoolReport::Unstarted, "{words:?}");
+        let ended = frame(words, home, Some("run1"), &state::batch_next(KEYS[0]));
+        assert!(!ended.starts_with("running"), "{words:?} {ended}");
+        assert!(!made.exists(), "{words:?}");
+    }
+}
+
 #[test]
 fn one_run_has_the_lock() {
     for words in SHELLS {

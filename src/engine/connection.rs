@@ -15,7 +15,7 @@ use crate::backoff::Backoff;
 use crate::events::{EventKind, HostStatus};
 use crate::inventory::Host;
 use crate::resources::Upload;
-use crate::transport::{Frame, Part, PartEnd, Remote, Script, TransportError};
+use crate::transport::{Frame, OnPart, Part, PartEnd, Remote, Script, TransportError};
 
 /// What is said of a host that rebooted on its own.
 const REBOOTED: &str =
@@ -262,14 +262,23 @@ impl Connection {
 
     /// Runs a frame and collects its parts.
     pub(super) async fn run_frame(&mut self, frame: &Frame) -> Ran {
-        self.execs += 1;
         let mut ends = Vec::new();
+        let result = self.watch_frame(frame, &mut |end| ends.push(end)).await;
+        (result, ends)
+    }
+
+    /// Runs a frame and hands over each of its parts as soon as it ends.
+    pub(super) async fn watch_frame(
+        &mut self,
+        frame: &Frame,
+        on_part: OnPart<'_>,
+    ) -> Result<(), TransportError> {
+        self.execs += 1;
         let Some(remote) = self.remote.as_mut() else {
             let message = "there is no connection".to_owned();
-            return (Err(TransportError::Protocol { message }), ends);
+            return Err(TransportError::Protocol { message });
         };
-        let result = remote.run(frame, &mut |end| ends.push(end)).await;
-        (result, ends)
+        remote.run(frame, on_part).await
     }
 
     /// Runs one part as a frame of its own; its output.

@@ -1,16 +1,14 @@
 //! The tasks of one stage on one host, one after another.
 
-use std::collections::BTreeSet;
-
 use super::cancel::Stop;
 use super::connection::Gone;
 use super::guard;
 use super::session::Session;
 use super::task::Went;
 use super::tasks::Tasks;
-use super::work::{Leaders, Work, depends, needs, queries, task_ref};
+use super::work::{Later, Leaders, Work, depends, task_id, task_ref};
 use crate::events::{EventKind, Outcome};
-use crate::facts::{Query, Touches};
+use crate::facts::Touches;
 use crate::plan::Planner;
 use crate::playbook::OnFailure;
 use crate::project::{Instance, InstanceState};
@@ -37,7 +35,7 @@ impl Session {
             let after = work.get(position + 1..).unwrap_or_default();
             let mut fresh = None;
             let moved = changed_anything || !item.step.registers.is_empty();
-            if moved && depends(&item.step) && stopped.is_none() {
+            if moved && depends(&item.step) && (stopped.is_none() || self.ahead.is_ahead()) {
                 fresh = Some(self.tasks.anew(self.known.facts(), item, &planner));
             }
             let item = fresh.as_ref().unwrap_or(item);
@@ -47,14 +45,14 @@ impl Session {
             }
             for (number, instance) in item.instances.iter().enumerate() {
                 let task = task_ref(&item.step, instance);
-                // Only a change asks: on a converged host this is never collected.
-                let later = || -> BTreeSet<Query> {
-                    let items = queries(item.instances.get(number + 1..).unwrap_or_default());
-                    after.iter().flat_map(needs).chain(items).collect()
-                };
-                let reason =
-                    stopped.clone().or_else(|| self.tasks.led_elsewhere(&item.step, leaders)).or_else(|| {
-                        (self.context.cancel.now() > Stop::No).then(|| {
+                let later =
+                    Later { instances: item.instances.get(number + 1..).unwrap_or_default(), work: after };
+                // What was sent with an earlier task was made, whatever became of that one.
+                let sent = self.ahead.has(&task_id(&item.step, instance));
+                let reason = if sent { None } else { stopped.clone() }
+                    .or_else(|| self.tasks.led_elsewhere(&item.step, leaders))
+                    .or_else(|| {
+                        (!sent && self.context.cancel.now() > Stop::No).then(|| {
                             left.get_or_insert_with(|| format!("`{}`", task.name));
                             "not started: the run was stopped".to_owned()
                         })
@@ -69,7 +67,7 @@ impl Session {
                     // It is planned on what they left.
                     self.know(std::slice::from_ref(item)).await?;
                 }
-                match self.carry_out(item, instance, &later, &mut planner).await? {
+                match self.carry_out(item, instance, later, &mut planner).await? {
                     Went::Unchanged => unchanged.push(task),
                     Went::Changed => changed_anything = true,
                     Went::Failed => {
@@ -111,9 +109,9 @@ impl Session {
         handlers.sort_by_key(|item| item.step.reboots());
         for (position, item) in handlers.iter().enumerate() {
             let mut good = true;
-            let later = || handlers.get(position..).unwrap_or_default().iter().flat_map(needs).collect();
+            let later = Later { instances: &[], work: handlers.get(position..).unwrap_or_default() };
             for instance in &item.instances {
-                let went = self.carry_out(item, instance, &later, planner).await?;
+                let went = self.carry_out(item, instance, later, planner).await?;
                 good &= matches!(went, Went::Unchanged | Went::Changed);
             }
             if good {

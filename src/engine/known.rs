@@ -187,17 +187,24 @@ impl Known {
         batch: &[BatchPart],
         ends: &'a [PartEnd],
     ) -> (Option<&'a PartEnd>, BTreeSet<Query>) {
-        let mut first = None;
+        (ends.iter().find(|end| end.index == 0), self.take_after(1, batch, ends))
+    }
+
+    /// Takes the answers of questions that ran behind so many other parts; what was answered.
+    pub(super) fn take_after(
+        &mut self,
+        others: usize,
+        batch: &[BatchPart],
+        ends: &[PartEnd],
+    ) -> BTreeSet<Query> {
         let mut answered = BTreeSet::new();
         for end in ends {
-            if end.index == 0 {
-                first = Some(end);
-            } else if let Some(part) = batch.get(end.index - 1) {
+            if let Some(part) = end.index.checked_sub(others).and_then(|index| batch.get(index)) {
                 self.facts.absorb(part, end);
                 answered.extend(part.queries.iter().cloned());
             }
         }
-        (first, answered)
+        answered
     }
 
     fn not_gathered(&self, budget: Duration) -> Gone {

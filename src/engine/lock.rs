@@ -168,9 +168,20 @@ async fn ask(
 
 /// A frame that runs under the lock, which its first one takes: a part, and questions behind it.
 pub(super) fn frame(connection: &Connection, first: Part, batch: &[BatchPart]) -> Frame {
+    // What a batch left open is no pipe of what starts now.
+    frame_of(connection, "exec 8>&-", vec![first], batch)
+}
+
+/// The same with several parts before the questions; `before` runs first and is constant text.
+pub(super) fn frame_of(
+    connection: &Connection,
+    before: &'static str,
+    mut parts: Vec<Part>,
+    batch: &[BatchPart],
+) -> Frame {
     let context = connection.context();
     let prelude = format!(
-        "{}\nprovision_lock {} {} {} {}{}\n",
+        "{}\n{before}\nprovision_lock {} {} {} {}{}\n",
         state::FUNCTIONS,
         context.emitter.run(),
         context.controller,
@@ -178,7 +189,6 @@ pub(super) fn frame(connection: &Connection, first: Part, batch: &[BatchPart]) -
         connection.shell(),
         if connection.had_lock() { " again" } else { "" },
     );
-    let mut parts = vec![first];
     parts.extend(batch.iter().map(|part| part.part.clone()));
     Frame { prelude, parts, secrets: context.secrets.clone() }
 }

@@ -12,11 +12,13 @@
 //!   stage          one stage of one host: asks, plans, carries out
 //!   execute        its tasks one after another, then its handlers
 //!   task           one task from plan to proof
+//!   together       which short tasks after one are sent with it
 //!   session        one host, put together from its parts
 //!   standing         how it stands: counts, status, digests of its plan
 //!   tasks            its tasks by what is known, and what they register
 //!   boot             what asks for a reboot, and how the host comes back
 //!   notified         what is notified: handlers that are due, and those the host has noted
+//!   batch            what is written: short changes that are sent together
 //!   spool            what is written: changes that outlive their connection
 //!   guard            what is written: changes of the way in, taken back unless a new login works
 //!   upload           what is sent: large files, gone on with after a loss
@@ -35,6 +37,7 @@
 //!   cancel         how a run is stopped
 //! ```
 
+mod batch;
 mod boot;
 mod cancel;
 mod connection;
@@ -57,6 +60,7 @@ mod standing;
 pub mod state;
 mod task;
 mod tasks;
+mod together;
 mod turn;
 mod upload;
 mod work;

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use tokio::time::Instant;
 
+use super::batch::Ahead;
 use super::boot::Boot;
 use super::connection::{Connection, Gone};
 use super::context::{Context, Mode};
@@ -33,6 +34,7 @@ pub struct Session {
     pub(super) known: Known,
     pub(super) tasks: Tasks,
     pub(super) spool: Spool,
+    pub(super) ahead: Ahead,
     pub(super) notified: Notified,
     pub(super) uploads: Uploads,
     pub(super) lock: Lock,
@@ -59,6 +61,7 @@ impl Session {
             context,
             host,
             spool: Spool::default(),
+            ahead: Ahead::default(),
             notified: Notified::default(),
             uploads: Uploads::default(),
             lock: Lock::default(),

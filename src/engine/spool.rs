@@ -17,7 +17,7 @@ use crate::facts::{self, Query};
 use crate::transport::{Part, Script, TransportError};
 
 /// What of a command's output travels: what the spool keeps, and a little.
-const OUTPUT_LIMIT: usize = 640 << 10;
+pub(super) const OUTPUT_LIMIT: usize = 640 << 10;
 
 /// How long work of an earlier run is followed before the host is given up.
 const FOLLOW: Duration = Duration::from_hours(2);
@@ -111,6 +111,16 @@ impl Spool {
             self.seen.push(change.key);
         }
         Ok(report)
+    }
+
+    /// Whether an earlier connection or run had started a task.
+    pub(super) fn has_inherited(&self, task: &str) -> bool {
+        self.inherited.contains_key(task)
+    }
+
+    /// Notes entries whose end was seen, or that never began.
+    pub(super) fn saw(&mut self, keys: impl IntoIterator<Item = String>) {
+        self.seen.extend(keys);
     }
 
     /// Forgets on the host these notifications, by the names of their files, and what this run saw end: under
@@ -242,7 +252,7 @@ async fn follow_through(
     }
 }
 
-fn is_in_spool(known: &Known, key: &str) -> bool {
+pub(super) fn is_in_spool(known: &Known, key: &str) -> bool {
     let state = known.facts().get(&StateQuery).answer().and_then(|text| state::HostState::parse(text).ok());
     state.is_some_and(|state| state.spool.iter().any(|entry| entry.key == key))
 }
@@ -252,7 +262,7 @@ fn follow(key: &str, deadline: Duration) -> Part {
 }
 
 /// Ends what a task runs on the host; in words.
-async fn end_task(connection: &mut Connection, key: &str) -> String {
+pub(super) async fn end_task(connection: &mut Connection, key: &str) -> String {
     match connection.run_short("end-task", state::end_task(key)).await {
         Ok(end) => state::ended(&String::from_utf8_lossy(&end.output)),
         Err(error) => format!("its processes on the host could not be ended: {error}"),

@@ -2,7 +2,8 @@
 
 use tokio::time::Instant;
 
-use crate::events::{EventKind, HostStatus, Outcome, TaskCounts};
+use super::connection::Connection;
+use crate::events::{EventKind, HostStatus, Outcome, TaskCounts, TaskRef};
 use crate::plan::StageDigest;
 
 /// How one host stands in the run.
@@ -88,6 +89,20 @@ impl Standing {
     /// The digests of the stages that were planned so far.
     pub(super) fn digests(&self) -> &[StageDigest] {
         &self.digests
+    }
+
+    /// Counts how a task ended and says so.
+    pub(super) fn finish_task(
+        &mut self,
+        connection: &Connection,
+        task: TaskRef,
+        outcome: Outcome,
+        seconds: f64,
+        attached: bool,
+    ) {
+        self.count(&outcome);
+        let host = connection.host().name.clone();
+        connection.emit(EventKind::TaskFinished { host, task, outcome, seconds, attached });
     }
 
     /// Says how it ended.

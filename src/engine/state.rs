@@ -187,6 +187,8 @@ pub enum SpoolReport {
     Left(String),
     /// The change could not be put into the spool.
     Failed(String),
+    /// One of several that were sent together, and its turn did not come: it did not run.
+    Unstarted,
 }
 
 impl SpoolReport {
@@ -211,6 +213,7 @@ impl SpoolReport {
             },
             "lost" => Self::Lost(rest.to_owned()),
             "refused" => Self::Refused(argument.to_owned()),
+            "unstarted" => Self::Unstarted,
             "unwritable" => Self::Failed(
                 format!("cannot write the state directory of the host: {argument}\n{rest}")
                     .trim_end()
@@ -334,6 +337,40 @@ pub(super) fn one_script(mut scripts: Vec<Script>, proxy: Option<(&str, String)>
         None => Script::new(crate::shell!("base64.sh", "resources/each.sh")),
     };
     Ok(script.named("scripts", Arg::Scripts(scripts)))
+}
+
+/// Several short changes that are started together.
+#[derive(Debug, Clone)]
+pub struct Together<'a> {
+    /// Key, name and handlers of each, in their order.
+    pub entries: Vec<(&'a str, &'a str, &'a [String])>,
+    /// What each runs.
+    pub scripts: Vec<Script>,
+    /// The run.
+    pub run: &'a str,
+    /// The cluster that the run is about.
+    pub cluster: &'a str,
+}
+
+/// The script that starts several short changes in the spool; its frame has made the pipe.
+pub fn batch(together: Together<'_>) -> Script {
+    let Together { entries, scripts, run, cluster } = together;
+    let keys: Vec<&str> = entries.iter().map(|(key, ..)| *key).collect();
+    let mut script = Script::new(include_str!("../shell/batch.sh"))
+        .arg(run)
+        .arg(one_line(cluster))
+        .arg(keys.join(" "))
+        .arg(Arg::Tasks(scripts));
+    for (_, name, notify) in entries {
+        let line = |handler: &String| format!("{} {}\n", notify_key(cluster, handler), one_line(handler));
+        script = script.arg(one_line(name)).arg(notify.iter().map(line).collect::<String>());
+    }
+    script
+}
+
+/// The script that waits for one of them.
+pub fn batch_next(key: &str) -> Script {
+    Script::new(include_str!("../shell/batch_next.sh")).arg(key)
 }
 
 /// The script that waits for a spool entry.

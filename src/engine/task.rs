@@ -15,6 +15,7 @@ use std::collections::BTreeSet;
 
 use tokio::time::Instant;
 
+use super::batch::Sent;
 use super::boot;
 use super::cancel::Stop;
 use super::connection::Gone;
@@ -56,11 +57,19 @@ pub(super) enum Went {
 struct Ended {
     outcome: Outcome,
     attached: bool,
+    /// How long it took, where it was sent with others.
+    seconds: Option<f64>,
 }
 
 impl From<Outcome> for Ended {
     fn from(outcome: Outcome) -> Self {
-        Self { outcome, attached: false }
+        Self { outcome, attached: false, seconds: None }
+    }
+}
+
+impl Ended {
+    fn attached(outcome: Outcome) -> Self {
+        Self { attached: true, ..outcome.into() }
     }
 }
 
@@ -79,7 +88,7 @@ impl Session {
         let result = self.task(item, instance, later, planner).await;
         let seconds = began.elapsed().as_secs_f64();
         let task = task_ref(&item.step, instance);
-        let Ended { outcome, attached } = match result {
+        let Ended { outcome, attached, seconds: own } = match result {
             Ok(ended) => ended,
             Err(gone) => {
                 let message = if gone.with_its_boot() {
@@ -92,6 +101,7 @@ impl Session {
                 return Err(gone);
             }
         };
+        let seconds = own.unwrap_or(seconds);
         let went = self.note(item, &outcome);
         if went == Went::Unchanged && !item.handler {
             // Those of a stage are one event.
@@ -110,20 +120,28 @@ impl Session {
         later: Later<'_>,
         planner: &mut Planner,
     ) -> Result<Ended, Gone> {
+        let id = task_id(&item.step, instance);
+        if let Some(sent) = self.ahead.take(&id) {
+            return self.sent(item, sent, planner).await;
+        }
+        let begun = self.ahead.take_begun(&id);
         // What hung before is asked once more only now.
         let own = queries(std::slice::from_ref(instance)).iter().map(Query::own).collect();
         let missing = self.known.missing(own);
         self.ask(&missing).await?;
         let plan = self.plan_one(planner, item, instance, &self.notified.due().clone());
-        let id = task_id(&item.step, instance);
         let (changes, provable) = match plan.verdict {
             TaskVerdict::Unchanged => {
                 if let Some(spread) = self.spread_of(instance) {
                     self.context.fleet.holders().has(&spread.key, &self.host.name);
                 }
-                return Ok(match self.spool.take_inherited(&id) {
-                    Some(SpoolReport::Ended(0, output)) => {
-                        Ended { outcome: Outcome::Changed { changes: Vec::new(), output }, attached: true }
+                return Ok(match (self.spool.take_inherited(&id), begun) {
+                    (Some(SpoolReport::Ended(0, output)), _) => {
+                        Ended::attached(Outcome::Changed { changes: Vec::new(), output })
+                    }
+                    // Nobody saw it end, but it did what it should.
+                    (_, Some(changes)) => {
+                        Ended::attached(Outcome::Changed { changes, output: String::new() })
                     }
                     _ => Outcome::Unchanged.into(),
                 });
@@ -156,7 +174,7 @@ impl Session {
         match self.spool.take_inherited(&id) {
             Some(SpoolReport::Ended(0, output)) if !provable && !item.handler => {
                 planner.done(&instance.name);
-                return Ok(Ended { outcome: Outcome::Ran { changes: views, output }, attached: true });
+                return Ok(Ended::attached(Outcome::Ran { changes: views, output }));
             }
             Some(SpoolReport::Ended(status, output)) if status != 0 => {
                 let last = hints::last_line(&output);
@@ -177,13 +195,25 @@ impl Session {
         {
             return Ok(Outcome::Blocked(reason).into());
         }
-        self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
-        let outcome = if worst == Disruption::Reboot {
-            self.reboot(item, instance, &changes, &later()).await?
+        let mut refused = None;
+        if provable && begun.is_none() {
+            refused = self.send_together(item, instance, &changes, later, planner).await?.err();
+            if let Some(sent) = self.ahead.take(&id) {
+                let sent = Sent { duty, ..sent };
+                return self.sent(item, sent, planner).await;
+            }
+        }
+        if begun.is_none() && self.ahead.take_begun(&id).is_none() {
+            self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
+        }
+        let outcome = if let Some(reason) = refused {
+            failure(&item.step, reason, command(&changes), "")
+        } else if worst == Disruption::Reboot {
+            self.reboot(item, instance, &changes, &later.queries()).await?
         } else if let Some(spread) = self.spread_of(instance).filter(|_| changes.iter().any(is_content)) {
-            self.spread(item, instance, changes, &spread, &touches, &later()).await?
+            self.spread(item, instance, changes, &spread, &touches, &later.queries()).await?
         } else {
-            self.attempts(item, instance, changes, provable, &touches, &later()).await?
+            self.attempts(item, instance, changes, provable, &touches, &later.queries()).await?
         };
         if let Some(duty) = duty {
             duty.done(&outcome);
@@ -197,6 +227,31 @@ impl Session {
             _ => planner.done(&instance.name),
         }
         Ok(outcome.into())
+    }
+
+    /// Proves a task that was sent with others.
+    async fn sent(&mut self, item: &Work, sent: Sent, planner: &mut Planner) -> Result<Ended, Gone> {
+        let began = Instant::now();
+        let Sent { instance, changes, report, seconds, duty } = sent;
+        let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
+        let own = queries(std::slice::from_ref(&instance));
+        let outcome = match done(report) {
+            Ok(output) => match self.prove(&instance, &own).await? {
+                Ok(()) => Outcome::Changed { changes: views, output },
+                Err(rest) => failure(&item.step, rest, command(&changes), &output),
+            },
+            Err((message, output)) => failure(&item.step, message, command(&changes), &output),
+        };
+        if let Some(duty) = duty {
+            duty.done(&outcome);
+        }
+        // What failed is still to be done, for those that wait for it.
+        self.plan_one(planner, item, &instance, &self.notified.due().clone());
+        if !matches!(outcome, Outcome::Failed(_)) {
+            planner.done(&instance.name);
+        }
+        let seconds = Some(seconds + began.elapsed().as_secs_f64());
+        Ok(Ended { outcome, attached: false, seconds })
     }
 
     /// Plans one instance. `notified` are the handlers that are due; what earlier tasks and they say of
@@ -366,19 +421,7 @@ impl Session {
         let again = self.known.touched(touches, &own, later);
         let spooled = Spooled { key, script, timeout: item.step.conduct.timeout, used, leave };
         let (connection, known) = (&mut self.connection, &mut self.known);
-        let done = match self.spool.run(connection, known, spooled, &again).await? {
-            SpoolReport::Ended(0, output) => Ok(output),
-            SpoolReport::Ended(status, output) => {
-                let last = hints::last_line(&output);
-                let message = if last.is_empty() { format!("ended with status {status}") } else { last };
-                Err((message, output))
-            }
-            SpoolReport::Lost(output) => {
-                Err(("its process is gone without a status: it was killed".to_owned(), output))
-            }
-            SpoolReport::Refused(reason) => Err((lock::text(&reason), String::new())),
-            SpoolReport::Left(reason) | SpoolReport::Failed(reason) => Err((reason, String::new())),
-        };
+        let done = done(self.spool.run(connection, known, spooled, &again).await?);
         if let Some(guard) = guard {
             return guard.confirm(connection, known, done, &again).await;
         }
@@ -476,8 +519,7 @@ impl Session {
     }
 
     pub(super) fn finish_task(&mut self, task: TaskRef, outcome: Outcome, seconds: f64, attached: bool) {
-        self.standing.count(&outcome);
-        self.emit(EventKind::TaskFinished { host: self.host.name.clone(), task, outcome, seconds, attached });
+        self.standing.finish_task(&self.connection, task, outcome, seconds, attached);
     }
 
     /// How the thing is given from host to host, when it is.
@@ -621,6 +663,24 @@ impl Session {
         self.boot.look_again(self.known.facts());
         self.answer_reboot(&self.notified.due().clone());
         Ok(())
+    }
+}
+
+/// What came of a change, for people.
+fn done(report: SpoolReport) -> Done {
+    match report {
+        SpoolReport::Ended(0, output) => Ok(output),
+        SpoolReport::Ended(status, output) => {
+            let last = hints::last_line(&output);
+            let message = if last.is_empty() { format!("ended with status {status}") } else { last };
+            Err((message, output))
+        }
+        SpoolReport::Lost(output) => {
+            Err(("its process is gone without a status: it was killed".to_owned(), output))
+        }
+        SpoolReport::Refused(reason) => Err((lock::text(&reason), String::new())),
+        SpoolReport::Left(reason) | SpoolReport::Failed(reason) => Err((reason, String::new())),
+        SpoolReport::Unstarted => Err(("it was not started".to_owned(), String::new())),
     }
 }
 

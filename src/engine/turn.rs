@@ -72,7 +72,7 @@ pub(super) async fn turn(
         }
         let since = *written.get_or_insert_with(Instant::now);
         let own = queries(std::slice::from_ref(instance));
-        let again = known.touched(touches, &own, &later());
+        let again = known.touched(touches, &own, &later.queries());
         known.ask(connection, &again).await?;
         match resource.plan(known.facts()) {
             Ok(rest) if rest.is_empty() => return Ok(Turn::Written),
@@ -94,7 +94,7 @@ pub(super) async fn turn(
 }
 
 /// The places of some changes that other hosts may see too.
-fn places(facts: &Facts, changes: &[Change]) -> Vec<String> {
+pub(super) fn places(facts: &Facts, changes: &[Change]) -> Vec<String> {
     let path = |change: &Change| {
         let Object::Path(path) = &change.object else { return None };
         facts.location(path)

@@ -58,5 +58,18 @@ pub(super) fn depends(step: &Step) -> bool {
     !step.facts.is_empty() || !step.registers.is_empty() || step.fleet
 }
 
-/// Collects what the tasks after one ask.
-pub(super) type Later<'a> = &'a (dyn Fn() -> BTreeSet<Query> + Sync);
+/// What comes after one instance of a task.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Later<'a> {
+    /// The others of that task.
+    pub instances: &'a [Instance],
+    /// The tasks after it.
+    pub work: &'a [Work],
+}
+
+impl Later<'_> {
+    /// What they ask. Only a change wants to know: on a converged host this is never collected.
+    pub(super) fn queries(self) -> BTreeSet<Query> {
+        self.work.iter().flat_map(needs).chain(queries(self.instances)).collect()
+    }
+}

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 
+use super::object::inside;
 use super::{Answers, Family, Object, Query, Question, Told, Touches, after, answers, lines, of_type};
 use crate::transport::{Arg, Script};
 
@@ -134,6 +135,19 @@ impl Question for SecretQuery {
 
     fn touched_by(&self, touches: &Touches) -> bool {
         touches.meets(&Object::Path(self.path.clone()))
+    }
+}
+
+impl Query {
+    /// Whether it is about a path below a directory. Where that directory is not there, it is answered
+    /// the same before the directory is made and after.
+    pub fn is_below(&self, directory: &str) -> bool {
+        let path = self
+            .get::<PathQuery>()
+            .map(|query| &query.0)
+            .or_else(|| self.get::<ContentQuery>().map(|query| &query.path))
+            .or_else(|| self.get::<SecretQuery>().map(|query| &query.path));
+        path.is_some_and(|path| path != directory && inside(directory, path))
     }
 }
 

@@ -48,7 +48,7 @@ impl Object {
 }
 
 /// Whether a path is another one or below it.
-pub(super) fn inside(outer: &str, path: &str) -> bool {
+pub(crate) fn inside(outer: &str, path: &str) -> bool {
     let outer = outer.trim_end_matches('/');
     path.strip_prefix(outer).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))
 }

@@ -93,7 +93,11 @@ fn hash_script(hash: &mut Sha256, script: &Script) {
             }
             Arg::Bytes(bytes) => hash.update(base64::engine::general_purpose::STANDARD.encode(bytes)),
             Arg::Script(inner) => hash_script(hash, inner),
-            Arg::Scripts(inner) => inner.iter().for_each(|inner| hash_script(hash, inner)),
+            Arg::Scripts(inner) | Arg::Tasks(inner) => {
+                for inner in inner {
+                    hash_script(hash, inner);
+                }
+            }
         }
         hash.update([2]);
     }

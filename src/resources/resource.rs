@@ -72,6 +72,18 @@ pub trait Resource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Whether its changes are over at once, say next to nothing and stand on the answers to its questions
+    /// alone: such changes of several tasks are sent together, and then asked about together.
+    fn brief(&self) -> bool {
+        false
+    }
+
+    /// The directory that is not there yet and that its changes make, and nothing else.
+    fn makes_directory(&self, facts: &Facts) -> Option<&str> {
+        let _ = facts;
+        None
+    }
+
     /// Whether ending it half-way breaks the host (package managers): left running at a deadline.
     fn leave(&self) -> bool {
         false

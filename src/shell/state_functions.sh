@@ -230,3 +230,10 @@ provision_drop() {
 	fi
 	rm -f "$1" "$1.writer"
 }
+# Makes a pipe between the parts of this frame, as descriptor 8, and sets $provision_pipe to its name.
+provision_pipe() {
+	provision_dir
+	provision_pipe=$d/spool/.pipe.$$
+	(umask 077 && { mkfifo "$provision_pipe" || { rm -f "$provision_pipe" && mkfifo "$provision_pipe"; }; }) 2>/dev/null || provision_pipe=
+	[ -z "$provision_pipe" ] || exec 8<>"$provision_pipe"
+}

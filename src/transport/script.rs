@@ -19,6 +19,8 @@ pub enum Arg {
     /// Scripts that run in order up to the first that fails, as one: a text that several of them have is
     /// sent and read once.
     Scripts(Vec<Script>),
+    /// The same, each behind the word `task`: a function of whoever runs them, which says how each ended.
+    Tasks(Vec<Script>),
 }
 
 impl From<&str> for Arg {

@@ -258,7 +258,11 @@ fn readable(script: &Script) -> String {
             Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => out.push_str(text),
             Arg::Bytes(bytes) => out.push_str(&String::from_utf8_lossy(bytes)),
             Arg::Script(script) => out.push_str(&readable(script)),
-            Arg::Scripts(scripts) => scripts.iter().for_each(|script| out.push_str(&readable(script))),
+            Arg::Scripts(scripts) | Arg::Tasks(scripts) => {
+                for script in scripts {
+                    out.push_str(&readable(script));
+                }
+            }
         }
     }
     out

@@ -63,7 +63,8 @@ impl Script {
                 Arg::Bytes(bytes) => out.push_str(&encode(bytes)),
                 Arg::Packed(text) => out.push_str(&pack(&secrets.reveal(text))),
                 Arg::Script(script) => out.push_str(&pack(&script.render(secrets, "script"))),
-                Arg::Scripts(scripts) => out.push_str(&pack(&render_all(scripts, secrets))),
+                Arg::Scripts(scripts) => out.push_str(&pack(&render_all(scripts, secrets, ""))),
+                Arg::Tasks(scripts) => out.push_str(&pack(&render_all(scripts, secrets, "task "))),
             }
         }
         // A script that is run from a pipe or a file must not read its own text.
@@ -85,14 +86,16 @@ impl Script {
                 Arg::Bytes(bytes) => placeholder::is_in_bytes(bytes)
                     .then(|| "sends bytes in which a secret should stand; this is a bug".to_owned()),
                 Arg::Script(script) => script.refusal(secrets),
-                Arg::Scripts(scripts) => scripts.iter().find_map(|script| script.refusal(secrets)),
+                Arg::Scripts(scripts) | Arg::Tasks(scripts) => {
+                    scripts.iter().find_map(|script| script.refusal(secrets))
+                }
             })
         })
     }
 }
 
-/// Scripts that run one after the other, each text defined once.
-fn render_all(scripts: &[Script], secrets: &Secrets) -> String {
+/// Scripts that run one after the other behind a word, each text defined once.
+fn render_all(scripts: &[Script], secrets: &Secrets, before: &str) -> String {
     let mut out = String::new();
     let mut texts: Vec<&str> = Vec::new();
     for script in scripts {
@@ -102,6 +105,7 @@ fn render_all(scripts: &[Script], secrets: &Secrets) -> String {
             texts.push(&script.text);
             script.define(&mut out, &name);
         }
+        out.push_str(before);
         script.call(&mut out, secrets, &name);
         out.push_str(" || exit\n");
     }

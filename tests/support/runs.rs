@@ -135,7 +135,7 @@ fn shown(script: &Script, late: usize) -> String {
             Arg::Packed(text) => format!("packed({})", shown_text(text)),
             Arg::Bytes(bytes) => format!("bytes({})", shown_text(&String::from_utf8_lossy(bytes))),
             Arg::Script(script) => format!("{{{}}}", shown(script, 0)),
-            Arg::Scripts(scripts) => format!("{{{}}}", all(scripts)),
+            Arg::Scripts(scripts) | Arg::Tasks(scripts) => format!("{{{}}}", all(scripts)),
         };
         out = format!("{out} {name}={value}");
     }
@@ -213,7 +213,7 @@ pub fn files_in<'a>(scripts: impl IntoIterator<Item = &'a Script>, names: &mut B
         for arg in &script.args {
             match arg {
                 Arg::Script(script) => files_in([&**script], names),
-                Arg::Scripts(scripts) => files_in(scripts, names),
+                Arg::Scripts(scripts) | Arg::Tasks(scripts) => files_in(scripts, names),
                 Arg::Word(_) | Arg::Text(_) | Arg::Packed(_) | Arg::Bytes(_) => {}
             }
         }

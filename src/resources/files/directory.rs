@@ -168,6 +168,16 @@ impl Resource for Directory {
         Touches::one(Object::Path(self.path.0.clone()))
     }
 
+    fn brief(&self) -> bool {
+        // What is removed may be large.
+        self.state == Presence::Present
+    }
+
+    fn makes_directory(&self, facts: &Facts) -> Option<&str> {
+        let path = self.path.as_str();
+        (self.state == Presence::Present && known::path(facts, path) == Ok(None)).then_some(path)
+    }
+
     fn manages(&self) -> Vec<(Object, String)> {
         if self.state == Presence::Absent {
             return vec![(Object::Path(self.path.0.clone()), "absent".to_owned())];

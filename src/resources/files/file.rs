@@ -100,4 +100,8 @@ impl Resource for File {
     fn manages(&self) -> Vec<(Object, String)> {
         self.file.manages_state(self.state)
     }
+
+    fn brief(&self) -> bool {
+        self.file.brief()
+    }
 }

@@ -139,6 +139,10 @@ impl Resource for Line {
         Touches::one(Object::Path(self.path.0.clone()))
     }
 
+    fn brief(&self) -> bool {
+        true
+    }
+
     /// Not the path: many tasks may each own a line of one file.
     fn manages(&self) -> Vec<(Object, String)> {
         let place = self.pattern.as_ref().map_or(self.text.as_str(), Regex::as_str);

@@ -98,6 +98,10 @@ impl Resource for Symlink {
         Touches::one(Object::Path(self.path.0.clone()))
     }
 
+    fn brief(&self) -> bool {
+        true
+    }
+
     fn manages(&self) -> Vec<(Object, String)> {
         let want = match self.state {
             Presence::Present => format!("a symbolic link to {}", self.target),

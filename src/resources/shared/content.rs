@@ -126,6 +126,10 @@ impl Resource for RegularFile {
         Touches::one(self.object())
     }
 
+    fn brief(&self) -> bool {
+        !matches!(self.want, Want::Large { .. } | Want::Remote { .. })
+    }
+
     fn manages(&self) -> Vec<(Object, String)> {
         let digest = |digest: String| digest.chars().take(12).collect();
         claims(
