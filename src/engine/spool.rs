@@ -149,6 +149,8 @@ impl Spool {
 #[derive(Debug)]
 pub(super) struct Spooled {
     pub key: String,
+    /// Name of its task.
+    pub name: String,
     pub script: Script,
     pub timeout: Duration,
     /// What of that is over already: its files were sent.
@@ -165,12 +167,12 @@ async fn follow_through(
 ) -> Result<SpoolReport, Gone> {
     let Spooled { key, timeout, used, .. } = change;
     let context = connection.context().clone();
-    let name = "task".to_owned();
+    let name = "task";
     let left = timeout.saturating_sub(*used).max(Duration::from_secs(5).min(*timeout));
     let deadline = Instant::now() + left;
     let batch = facts::batch(again, context.deadlines.query);
     let mut first =
-        Part { name: name.clone(), script: change.script.clone(), deadline: left, limit: OUTPUT_LIMIT };
+        Part { name: name.to_owned(), script: change.script.clone(), deadline: left, limit: OUTPUT_LIMIT };
     let mut losses = 0;
     loop {
         let frame = lock::frame(connection, first.clone(), &batch);
@@ -238,7 +240,7 @@ async fn follow_through(
                 }
                 if losses < 6 && started {
                     let host = connection.host().name.clone();
-                    connection.emit(EventKind::Attached { host, task: name.clone() });
+                    connection.emit(EventKind::Attached { host, task: change.name.clone() });
                     first = follow(key, left);
                     continue;
                 }

@@ -407,9 +407,10 @@ impl Session {
             LoginEffect::Same | LoginEffect::Fresh => None,
         };
         let key = spool_key(&item.step.id, instance.item, &script);
+        let name = task_id(&item.step, instance);
         let script = state::spool(SpoolRequest {
             key: &key,
-            name: &task_id(&item.step, instance),
+            name: &name,
             run: self.context.emitter.run(),
             detach,
             user: item.step.conduct.become_user.as_deref(),
@@ -419,7 +420,7 @@ impl Session {
         });
         let leave = item.step.conduct.on_deadline.map_or(leave, |word| word == OnDeadline::Leave);
         let again = self.known.touched(touches, &own, later);
-        let spooled = Spooled { key, script, timeout: item.step.conduct.timeout, used, leave };
+        let spooled = Spooled { key, name, script, timeout: item.step.conduct.timeout, used, leave };
         let (connection, known) = (&mut self.connection, &mut self.known);
         let done = done(self.spool.run(connection, known, spooled, &again).await?);
         if let Some(guard) = guard {

@@ -178,6 +178,9 @@ async fn what_goes_on_after_a_cut_has_the_rest_of_its_time() {
         "{:?}",
         ran.record
     );
+    let attached =
+        |event: &Event| matches!(&event.kind, EventKind::Attached { task, .. } if task == "./site.yaml/one");
+    assert!(ran.events.iter().any(attached), "it is told by its name: {:?}", ran.events);
     // And no more than that.
     let transport = cut(says("ended 0\nlate\n").after(Duration::from_mins(11)));
     let ran = apply(&world("{}", TWO), &transport).await;
