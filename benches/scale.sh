@@ -63,8 +63,9 @@ END
 
 scale_row() { printf 'scale%s\t%s\t%s\t%s\n' "$@" >>"$RESULTS"; }
 
-scale() {
-    local dir=/tmp/provision-scale.$$ user count round start end index
+# Sets $dir and $user and makes the hosts, converged.
+scale_begin() {
+    dir=/tmp/provision-scale.$$
     # World-readable, because another user logs in with keys from here.
     mkdir -m 755 "$dir"
     user=$(id -un)
@@ -81,15 +82,19 @@ scale() {
     trap "scale_stop '$dir' '$user'; rm -rf '$dir'" EXIT
     scale_start "$dir" "$user"
     benches/generate.py --scale "$dir/home" >"$dir/scale.playbook.yaml"
-    local options=(-o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$dir/known_hosts"
-        -o KexAlgorithms="$KEX" -o IdentitiesOnly=yes -o ClearAllForwardings=yes
-        -i "$dir/key" -p "$SCALE_PORT" -l "$user")
-
     # All "hosts" are this one: one of them is made converged, then all are.
     scale_inventory 1 "$user" "$dir" >"$dir/one.yaml"
     if has_leg provision; then
         "$PROVISION" apply "$dir/one.yaml" --yes --no-progress >"$WORK/scale.log" 2>&1 || fail "$WORK/scale.log"
     fi
+}
+
+scale() {
+    local dir user count round start end index
+    scale_begin
+    local options=(-o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$dir/known_hosts"
+        -o KexAlgorithms="$KEX" -o IdentitiesOnly=yes -o ClearAllForwardings=yes
+        -i "$dir/key" -p "$SCALE_PORT" -l "$user")
     for count in ${HOST_COUNTS:-10 100 300 1000}; do
         scale_inventory "$count" "$user" "$dir" >"$dir/$count.yaml"
         for ((index = 0; index < count; index++)); do scale_address "$index"; done >"$dir/$count.addresses"
@@ -113,4 +118,50 @@ scale() {
             printf '  %5d hosts  provision  %8d ms  %s KiB\n' "$count" $(((end - start) / 1000)) "$(tail -n 1 "$dir/memory")" >&2
         done
     done
+    scale_stop "$dir" "$user"
+    rm -rf "$dir"
+}
+
+# 1000 hosts of which 20 refuse, 20 accept and say nothing, and 5 have another key than the one recorded: the
+# others are done, and nobody waits for these longer than a login may take.
+bad() {
+    has_leg provision || return 0
+    local dir user count=1000 round start end status silent index lines
+    scale_begin
+    ssh-keygen -q -t ed25519 -N '' -f "$dir/other"
+    printf '[127.0.*]:%s %s\n' "$SCALE_PORT" "$(cut -d' ' -f1,2 "$dir/other.pub")" >"$dir/other_hosts"
+    python3 -c 'import socket, time
+s = socket.socket()
+s.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+s.bind(("0.0.0.0", '"$((SCALE_PORT + 1))"'))
+s.listen(100)
+time.sleep(3600)' &
+    silent=$!
+    scale_inventory "$count" "$user" "$dir" | awk -v dead=$((SCALE_PORT + 2)) -v hung=$((SCALE_PORT + 1)) -v other="$dir/other_hosts" '
+        /^  n[0-9]+:/ {
+            number = substr($1, 2) + 0
+            if (number % 50 == 1) sub(/ }$/, ", ssh: { port: " dead " } }")
+            if (number % 50 == 2) sub(/ }$/, ", ssh: { port: " hung " } }")
+            if (number % 200 == 3) sub(/ }$/, ", ssh: { known_hosts: " other " } }")
+        }
+        { print }' >"$dir/bad.yaml"
+    for round in 1 2; do
+        status=0
+        start=$(now)
+        "$PROVISION" apply "$dir/bad.yaml" --yes --no-progress --parallel "$SCALE_PARALLEL" \
+            --json "$dir/result.json" >"$WORK/bad.log" 2>&1 || status=$?
+        end=$(now)
+        lines=$(wc -l <"$WORK/bad.log")
+        printf '  %5d hosts, 45 bad: round %d, %d ms, exit code %d, %s, %d lines\n' "$count" "$round" \
+            $(((end - start) / 1000)) "$status" "$(jq -c '.summary | [.ok, .unreachable]' "$dir/result.json")" "$lines" >&2
+        printf 'bad\tprovision\t%s\t%s\n' "$((end - start))" "$lines" >>"$RESULTS"
+        [ "$status $(jq -c '.summary | [.ok, .unreachable]' "$dir/result.json")" = "4 [955,45]" ] || {
+            kill "$silent"
+            fail "$WORK/bad.log"
+        }
+    done
+    kill "$silent"
+    cat "$WORK/bad.log" >&2
+    scale_stop "$dir" "$user"
+    rm -rf "$dir"
 }

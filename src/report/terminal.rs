@@ -26,6 +26,10 @@ const PATIENCE: f64 = 2.5;
 /// How long bad news waits for that.
 const URGENT: f64 = 0.5;
 
+/// How long a host that was not reached waits for others, while some are still logged in to: somewhat longer
+/// than a login may take.
+const AWAY: f64 = 20.0;
+
 /// How much is said.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Verbosity {
@@ -258,9 +262,14 @@ impl Terminal {
         let now = self.now;
         let steps = &self.steps;
         let lost = self.away + self.failed.len();
+        let awaited = self.connected + self.away < self.hosts;
         let ready = |line: &Line, hosts: usize, since: f64| {
             let due = steps.get(&line.step).map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
-            let patience = if line.tone == Tone::Bad { URGENT } else { PATIENCE };
+            let patience = match line.tone {
+                _ if line.verb == "Unreached" && awaited => AWAY,
+                Tone::Bad => URGENT,
+                Tone::Good | Tone::Change | Tone::Calm | Tone::Dim => PATIENCE,
+            };
             all || hosts >= due.saturating_sub(lost) || now - since >= patience
         };
         // Bad news does not overtake what led to it.
