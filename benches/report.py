@@ -147,7 +147,7 @@ def bad_table(runs):
     ours = runs.get(("bad", "provision"))
     if not ours:
         return []
-    times = ", ".join(f"{seconds(time)} s" for time, _ in ours)
+    times = ", ".join(seconds(time) for time, _ in ours)
     lines = max(int(number) for _, number in ours)
     return [
         "## 1000 hosts, 45 of them bad",

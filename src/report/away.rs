@@ -12,7 +12,10 @@ static NAMED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"connect to host \S+ port", "connect to port"),
         (r"Could not resolve hostname \S+:", "Could not resolve the host name:"),
         (r"Connection (closed|reset) by \S+ port", "Connection $1 by port"),
-        (r"Connection to \S+ ", "Connection "),
+        (r"Connection to \S+ port", "Connection to port"),
+        (r"Connection to \S+ closed", "Connection closed"),
+        (r"Host key for \S+ has changed", "The host key has changed"),
+        (r"No (\S+) host key is known for \S+ and", "No $1 host key is known and"),
         (r"Timeout, server \S+ not", "Timeout, the server is not"),
         (r"\S+@\S+: Permission denied", "Permission denied"),
     ]
@@ -62,6 +65,9 @@ mod tests {
             "ssh: Could not resolve hostname HOST: Name or service not known",
             "Connection closed by HOST port 22",
             "Connection to HOST closed by remote host.",
+            "Connection to HOST port 22 timed out",
+            "Host key for HOST has changed and you have requested strict checking.",
+            "No ED25519 host key is known for HOST and you have requested strict checking.",
             "Timeout, server HOST not responding.",
             "root@HOST: Permission denied (publickey).",
         ] {
