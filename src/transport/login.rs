@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use openssh::{Child, Session as Mux, Stdio};
 use tokio::io::AsyncRead;
 use tokio::time::Instant;
+use tokio::time::error::Elapsed;
 
 use super::classify::Words;
 use super::process::{Capture, Process, exit_master};
@@ -76,7 +77,7 @@ impl Login {
         jump: bool,
     ) -> Result<(Self, Session), TransportError> {
         let shell = &mut session.shell;
-        let greeted = tokio::time::timeout(deadline, async {
+        let greeted = within(deadline, async {
             way.pass(shell).await?;
             shell.start(expected, ahead).await
         });
@@ -133,7 +134,7 @@ impl Login {
         expected: Expected,
         deadline: Duration,
     ) -> Result<Session, Option<TransportError>> {
-        let opened = tokio::time::timeout(deadline, async {
+        let opened = within(deadline, async {
             let mut child = self.exec(way.login()).await.map_err(|error| refused(&error))?;
             let (mut shell, mut capture) = wrap(&mut child).map_err(Some)?;
             let greeted = match way.pass(&mut shell).await {
@@ -176,6 +177,22 @@ impl Login {
             None => String::new(),
         };
         Some(rescue::streamed(path, copied, success, &stderr))
+    }
+}
+
+/// Waits for something, at most so long. A controller that is stopped meanwhile (SIGSTOP, a suspended laptop)
+/// has not waited: each second counts only while it runs.
+async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
+    const SLICE: Duration = Duration::from_secs(1);
+    tokio::pin!(future);
+    let mut left = limit;
+    loop {
+        let slice = left.min(SLICE);
+        left -= slice;
+        match tokio::time::timeout(slice, &mut future).await {
+            Err(_) if !left.is_zero() => {}
+            ended => return ended,
+        }
     }
 }
 
@@ -261,5 +278,28 @@ fn wrap(child: &mut Child<Arc<Mux>>) -> Result<(HostShell, Capture), TransportEr
             Ok((HostShell::new(stdout, stdin), Capture::new(stderr)))
         }
         _ => Err(TransportError::Protocol { message: "a session has no streams".to_owned() }),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[tokio::test(start_paused = true)]
+    async fn a_controller_that_was_stopped_has_not_waited() {
+        let (sender, receiver) = tokio::sync::oneshot::channel();
+        let login = async { within(Duration::from_secs(15), receiver).await };
+        let stopped = async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            tokio::time::advance(Duration::from_secs(20)).await;
+            // What came meanwhile is seen only now.
+            tokio::time::sleep(Duration::from_millis(100)).await;
+            sender.send(7).unwrap();
+        };
+        let (login, ()) = tokio::join!(login, stopped);
+        assert_eq!(login, Ok(Ok(7)));
+        let began = Instant::now();
+        assert!(within(Duration::from_secs(15), std::future::pending::<()>()).await.is_err());
+        assert_eq!(began.elapsed(), Duration::from_secs(15));
     }
 }
