@@ -42,7 +42,13 @@ update)
     done
     printf '%s\n' "$output"
     ;;
-configure) dpkg --force-confdef --force-confold --configure -a && apt install -f ;;
+configure)
+    dpkg --force-confdef --force-confold --configure -a && apt install -f || exit
+    # What a kill left half unpacked is "reinst-required" (dpkg-query(1)); apt calls that mended and leaves it.
+    # shellcheck disable=SC2046 # names of packages
+    set -- $(dpkg-query -W -f '${db:Status-Abbrev}${binary:Package}\n' | sed -n 's/^..R//p')
+    [ $# = 0 ] || apt install --reinstall -- "$@"
+    ;;
 install) apt install --no-install-recommends -- "$@" ;;
 # A pinned version may be older than the installed one, and its packages held.
 pin) apt install --no-install-recommends --allow-downgrades --allow-change-held-packages -- "$@" ;;
