@@ -97,6 +97,12 @@ impl Known {
         queries
     }
 
+    /// Those that nobody asked yet, or that the host said nothing of.
+    pub(super) fn unanswered(&self, mut queries: BTreeSet<Query>) -> BTreeSet<Query> {
+        queries.retain(|query| self.facts.find(query).is_none() || self.facts.was_silent(query));
+        queries
+    }
+
     /// Opens the connection and asks the first queries in the same round trip.
     pub(super) async fn open(
         &mut self,

@@ -125,9 +125,10 @@ impl Session {
             return self.sent(item, sent, planner).await;
         }
         let begun = self.ahead.take_begun(&id);
-        // What hung before is asked once more only now.
+        // What hung before is asked once more only now. So is what the host said nothing of: one that goes down
+        // is lost over it, which is the true reason.
         let own = queries(std::slice::from_ref(instance)).iter().map(Query::own).collect();
-        let missing = self.known.missing(own);
+        let missing = self.known.unanswered(own);
         self.ask(&missing).await?;
         let plan = self.plan_one(planner, item, instance, &self.notified.due().clone());
         let (changes, provable) = match plan.verdict {

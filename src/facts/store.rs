@@ -9,6 +9,9 @@ use super::filesystem::FilesystemsQuery;
 use super::{Answer, BaseQuery, BatchPart, CommandQuery, Query, Question, Touches, as_user};
 use crate::transport::PartEnd;
 
+/// What is known of a question whose script ended and did not answer: the host may be going down.
+const SILENT: &str = "the host gave no answer";
+
 /// The answers for one host.
 #[derive(Debug, Clone, Default)]
 pub struct Facts {
@@ -66,6 +69,11 @@ impl Facts {
         !matches!(self.answers.get(query), None | Some(Answer::Unknown(_)))
     }
 
+    /// Whether the script of a query ended and said nothing of it.
+    pub fn was_silent(&self, query: &Query) -> bool {
+        matches!(self.answers.get(query), Some(Answer::Unknown(reason)) if reason.starts_with(SILENT))
+    }
+
     /// Puts an answer in.
     pub fn put<Q: Question>(&mut self, question: Q, answer: Q::Answer) {
         self.insert(question.into(), Answer::Known(Arc::new(answer)));
@@ -85,7 +93,7 @@ impl Facts {
         if end.status > 128 && !first.family().partial {
             return self.unknown(part, &format!("signal {} ended the question", end.status - 128));
         }
-        self.unknown(part, &format!("the host gave no answer (status {})", end.status));
+        self.unknown(part, &format!("{SILENT} (status {})", end.status));
         match as_user::output(first.user(), &end.output) {
             Ok(output) => {
                 let output = String::from_utf8_lossy(output);

@@ -150,3 +150,13 @@ async fn a_handler_that_reboots_is_served_by_a_boot_of_whoever() {
         assert!(forgotten.contains("k2") && ran_on(&transport, "gpu0", "reload"), "{when}: {:?}", ran.record);
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_question_that_is_answered_with_nothing_is_asked_once_more() {
+    let transport = healthy();
+    transport.first(Reply { part: Some("file".to_owned()), times: Some(8), ..hosts::stat("8180", 0) });
+    transport.first(Reply::part("file").on("gpu0").times(1).output(""));
+    let ran = apply(&world("{}", hosts::MODE), &transport).await;
+    assert!(!ran.record.hosts["gpu0"].tasks.is_empty(), "{:?}", ran.record);
+    assert!(!format!("{:?}", ran.outcome("gpu0", "mode")).contains("gave no answer"), "{:?}", ran.record);
+}
