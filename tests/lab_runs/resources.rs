@@ -158,9 +158,11 @@ tasks:
     assert_eq!(node.sh("apt-mark showhold; systemctl is-active napper; systemctl is-enabled napper; systemctl is-enabled other || true; systemctl is-active other gone || true; echo 2+2 | bc"), "tree\nactive\nenabled\nmasked\ninactive\ninactive\n4");
 
     // A dpkg that was killed while it unpacked.
-    node.sh("sed -i '/^Package: dc$/,/^$/s/^Status: .*/Status: install reinstreq half-installed/' /var/lib/dpkg/status");
-    converges(&site, &["packages"]);
-    assert_eq!(node.sh("dpkg-query -W -f '${db:Status-Abbrev}' dc; dpkg --audit").trim(), "ii");
+    for status in ["half-installed", "unpacked"] {
+        node.sh(&format!("sed -i '/^Package: dc$/,/^$/s/^Status: .*/Status: install reinstreq {status}/' /var/lib/dpkg/status"));
+        converges(&site, &["packages"]);
+        assert_eq!(node.sh("dpkg-query -W -f '${db:Status-Abbrev}' dc; dpkg --audit").trim(), "ii");
+    }
 
     node.sh("systemctl stop napper; apt-mark unhold tree >/dev/null");
     converges(&site, &["held", "napper"]);

@@ -43,11 +43,16 @@ update)
     printf '%s\n' "$output"
     ;;
 configure)
-    dpkg --force-confdef --force-confold --configure -a && apt install -f || exit
-    # What a kill left half unpacked is "reinst-required" (dpkg-query(1)); apt calls that mended and leaves it.
+    # What a kill left half unpacked is "reinst-required" (dpkg-query(1)): dpkg configures nothing of it or stops at
+    # it, and `apt install -f` calls it mended and leaves it.
     # shellcheck disable=SC2046 # names of packages
     set -- $(dpkg-query -W -f '${db:Status-Abbrev}${binary:Package}\n' | sed -n 's/^..R//p')
-    [ $# = 0 ] || apt install --reinstall -- "$@"
+    if [ $# != 0 ]; then
+        # It may fail at these, and apt does nothing before it was tried.
+        dpkg --force-confdef --force-confold --configure -a
+        apt install --reinstall -- "$@" || exit
+    fi
+    dpkg --force-confdef --force-confold --configure -a && apt install -f
     ;;
 install) apt install --no-install-recommends -- "$@" ;;
 # A pinned version may be older than the installed one, and its packages held.
