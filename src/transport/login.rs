@@ -184,14 +184,15 @@ impl Login {
 /// has not waited: each second counts only while it runs.
 async fn within<T>(limit: Duration, future: impl Future<Output = T>) -> Result<T, Elapsed> {
     const SLICE: Duration = Duration::from_secs(1);
+    const MOST: Duration = Duration::from_millis(1500);
     tokio::pin!(future);
     let mut left = limit;
     loop {
-        let slice = left.min(SLICE);
-        left -= slice;
-        match tokio::time::timeout(slice, &mut future).await {
-            Err(_) if !left.is_zero() => {}
-            ended => return ended,
+        let began = Instant::now();
+        let ended = tokio::time::timeout(left.min(SLICE), &mut future).await;
+        left = left.saturating_sub(began.elapsed().min(MOST));
+        if ended.is_ok() || left.is_zero() {
+            return ended;
         }
     }
 }
