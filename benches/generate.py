@@ -3,6 +3,9 @@
 
     benches/generate.py FOLDER         tasks for all tools; provision's go to benches/
     benches/generate.py --scale HOME   a playbook of provision for one user without root
+    benches/generate.py --first HOMES FOLDER
+                                       the same without packages, for a user who has on each host the home
+                                       HOMES/NAME, with a script of it that takes the home as $HOME
     benches/generate.py --many         a playbook of provision whose texts differ from host to host
 
 `forty` has files, directories and packages; `free` has no packages. Each is a playbook of
@@ -100,16 +103,18 @@ def pyinfra(name, table):
     return "\n".join(out) + "\n"
 
 
-def script(name, table):
+def script(name, table, owned=True):
     """What a careful person writes: one script, each task checked before it is done."""
+    # Without root, files are their user's.
+    chown, names, root = ("chown root:root \"$1\"; ", " %U %G", " root root") if owned else ("", "", "")
     out = [
         "# Written by benches/generate.py.",
         "set -eu",
         "export LC_ALL=C DEBIAN_FRONTEND=noninteractive",
         "changed=0",
         "directory() {",
-        "    [ \"$(stat -c '%F %04a %U %G' \"$1\" 2>/dev/null)\" = \"directory $2 root root\" ] && return",
-        "    mkdir -p \"$1\"; chown root:root \"$1\"; chmod \"$2\" \"$1\"; changed=$((changed + 1))",
+        f"    [ \"$(stat -c '%F %04a{names}' \"$1\" 2>/dev/null)\" = \"directory $2{root}\" ] && return",
+        f"    mkdir -p \"$1\"; {chown}chmod \"$2\" \"$1\"; changed=$((changed + 1))",
         "}",
         "package() {",
         "    [ \"$(dpkg-query -W -f '${db:Status-Status}' \"$1\" 2>/dev/null)\" = installed ] && return",
@@ -118,7 +123,7 @@ def script(name, table):
         "file() {",
         "    cat >\"$work\"",
         "    if cmp -s \"$work\" \"$1\"; then",
-        "        [ \"$(stat -c '%04a %U %G' \"$1\")\" = \"$2 root root\" ] && return",
+        f"        [ \"$(stat -c '%04a{names}' \"$1\")\" = \"$2{root}\" ] && return",
         "    fi",
         "    chmod \"$2\" \"$work\"; cp -p \"$work\" \"$1.new\"; mv \"$1.new\" \"$1\"; changed=$((changed + 1))",
         "}",
@@ -139,6 +144,12 @@ def script(name, table):
 def main():
     if sys.argv[1] == "--scale":
         print(provision("scale", tasks(f"{sys.argv[2]}/bench", EVERYWHERE), owner=None), end="")
+        return
+    if sys.argv[1] == "--first":
+        folder = pathlib.Path(sys.argv[3])
+        table = tasks(f"{sys.argv[2]}/{{{{ host.name }}}}/bench", [])
+        (folder / "first.playbook.yaml").write_text(provision("first", table, owner=None))
+        (folder / "first.script.sh").write_text(script("first", tasks("$HOME/bench", []), owned=False))
         return
     if sys.argv[1] == "--many":
         paths = [f"/srv/many/f{number:02}.conf" for number in range(40)]

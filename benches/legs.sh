@@ -16,11 +16,11 @@ leg_bare() {
 }
 changed_bare() { echo 0; }
 
-# A careful script, one login per host, at once.
+# A careful script, one login per host, at once. What stands behind the dot of a set is how hosts are reached.
 leg_script() {
     local host pids=()
     for host in "${HOSTS[@]}"; do
-        ssh -F "$SSH_CONFIG" "$host" sh -s <"$TASKS/$1.script.sh" >"$WORK/script.$host" &
+        ssh -F "$SSH_CONFIG" "$host" sh -s <"$TASKS/${1%%.*}.script.sh" >"$WORK/script.$host" &
         pids+=($!)
     done
     wait_all "${pids[@]}"
@@ -95,6 +95,7 @@ write_inventories() {
             }' "$state" >"$WORK/$set.yaml"
     done
     jq --arg kex "$KEX" '.ssh.kex = $kex' "$WORK/forty.yaml" >"$WORK/forty.kex.yaml"
+    jq '.ssh.persist = "10m"' "$WORK/forty.yaml" >"$WORK/forty.warm.yaml"
     # Nothing of the user's own configuration.
     : >"$WORK/ansible.cfg"
     {
@@ -110,6 +111,28 @@ write_inventories() {
             + "\"ssh_user\": \($lab.user | tojson), \"ssh_key\": \($lab.identity_file | tojson), "
             + "\"ssh_known_hosts_file\": \($lab.known_hosts | tojson), \"ssh_strict_host_key_checking\": \"yes\"})"
         ] | join(", ")) + "]"' "$state" >"$WORK/hosts.py"
+}
+
+# The inventory and the ssh_config of hosts that are reached through scripts/delay-proxy.py, from what it printed.
+write_delayed() {
+    local state=$1 ports=$2 port target
+    : >"$WORK/delay.known_hosts"
+    while read -r port target; do
+        ssh-keygen -F "[${target%:*}]:${target##*:}" -f "$(jq -r .known_hosts "$state")" |
+            awk -v name="[127.0.0.1]:$port" '!/^#/ { $1 = name; print }' >>"$WORK/delay.known_hosts"
+    done <"$ports"
+    jq --arg known_hosts "$WORK/delay.known_hosts" --rawfile ports "$ports" '
+        ($ports | split("\n") | map(split(" ") | select(length == 2) | { (.[1]): (.[0] | tonumber) }) | add) as $port
+        | .ssh.known_hosts = $known_hosts
+        | .hosts |= map_values({ address: "127.0.0.1", ssh: { port: $port["\(.address):\(.ssh.port)"] } })' \
+        "$WORK/free.yaml" >"$WORK/free.delay.yaml"
+    {
+        # The first value counts.
+        jq -r '.ssh.known_hosts as $known_hosts | .hosts | to_entries[]
+            | "Host \(.key)\n    HostName \(.value.address)\n    Port \(.value.ssh.port)\n    UserKnownHostsFile \"\($known_hosts)\""' \
+            "$WORK/free.delay.yaml"
+        cat "$SSH_CONFIG"
+    } >"$WORK/delay.ssh_config"
 }
 
 # Before every run: no connection and no cache of the run before.

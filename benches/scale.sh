@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Many hosts on one machine: one sshd answers on all of 127.0.0.0/8. A converged apply to N of
 # them against N bare logins with the same options, as many at a time, and the controller's
-# memory. Sourced by scripts/bench.sh.
+# memory; and a first apply to 100 of them. Sourced by scripts/bench.sh.
 # shellcheck disable=SC2154  # WORK PROVISION RESULTS ROUNDS KEX are set by the caller
 
 SCALE_PARALLEL=${SCALE_PARALLEL:-64}
@@ -26,6 +26,7 @@ PasswordAuthentication no
 MaxStartups 10000
 MaxSessions 1000
 PrintMotd no
+${SCALE_MORE:-}
 END
     # Privilege separation wants this folder, which only a service manager makes.
     [ "$(id -u)" != 0 ] || mkdir -p /run/sshd
@@ -63,7 +64,7 @@ END
 
 scale_row() { printf 'scale%s\t%s\t%s\t%s\n' "$@" >>"$RESULTS"; }
 
-# Sets $dir and $user and makes the hosts, converged.
+# Sets $dir and $user and makes the hosts.
 scale_begin() {
     dir=/tmp/provision-scale.$$
     # World-readable, because another user logs in with keys from here.
@@ -81,6 +82,9 @@ scale_begin() {
     # shellcheck disable=SC2064  # these values, now
     trap "scale_stop '$dir' '$user'; rm -rf '$dir'" EXIT
     scale_start "$dir" "$user"
+}
+
+scale_converge() {
     benches/generate.py --scale "$dir/home" >"$dir/scale.playbook.yaml"
     # All "hosts" are this one: one of them is made converged, then all are.
     scale_inventory 1 "$user" "$dir" >"$dir/one.yaml"
@@ -92,6 +96,7 @@ scale_begin() {
 scale() {
     local dir user count round start end index
     scale_begin
+    scale_converge
     local options=(-o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$dir/known_hosts"
         -o KexAlgorithms="$KEX" -o IdentitiesOnly=yes -o ClearAllForwardings=yes
         -i "$dir/key" -p "$SCALE_PORT" -l "$user")
@@ -122,12 +127,65 @@ scale() {
     rm -rf "$dir"
 }
 
+# A first apply to 100 hosts, each with a home of its own on this machine: bare logins, the script, provision.
+first100() {
+    local dir=/tmp/provision-scale.$$ user count=100 leg start end changed index SCALE_MORE=
+    for ((index = 0; index < count; index++)); do
+        SCALE_MORE+="Match LocalAddress $(scale_address "$index")"$'\n'
+        SCALE_MORE+="SetEnv HOME=$dir/home/$(printf 'n%04d' "$index")"$'\n'
+    done
+    scale_begin
+    benches/generate.py --first "$dir/home" "$dir"
+    scale_inventory "$count" "$user" "$dir" | sed 's/scale.playbook/first.playbook/' >"$dir/first.yaml"
+    for ((index = 0; index < count; index++)); do scale_address "$index"; done >"$dir/addresses"
+    local options=(-o BatchMode=yes -o StrictHostKeyChecking=yes -o UserKnownHostsFile="$dir/known_hosts"
+        -o KexAlgorithms="$KEX" -o IdentitiesOnly=yes -o ClearAllForwardings=yes
+        -i "$dir/key" -p "$SCALE_PORT" -l "$user")
+    for _ in $(seq "${SCALE_ROUNDS:-3}"); do
+        for leg in bare script provision; do
+            has_leg "$leg" || continue
+            rm -rf "$dir"/home/n*
+            for ((index = 0; index < count; index++)); do
+                install -d -m 755 -o "$user" "$dir/home/$(printf 'n%04d' "$index")"
+            done
+            start=$(now)
+            "first100_$leg"
+            end=$(now)
+            case $leg in
+            bare) changed=0 ;;
+            script) changed=$(awk -F= '/^changed=/ { n += $2 } END { print n + 0 }' "$dir/script.out") ;;
+            provision) changed=$(jq .summary.tasks.changed "$dir/result.json") ;;
+            esac
+            [ "$leg" = bare ] || [ "$changed" = $((count * 40)) ] || {
+                say "$leg changed $changed tasks; $((count * 40)) were expected"
+                return 1
+            }
+            printf 'first100\t%s\t%s\t%s\n' "$leg" $((end - start)) "$changed" >>"$RESULTS"
+            printf '  %5d hosts  %-10s %8d ms\n' "$count" "$leg" $(((end - start) / 1000)) >&2
+        done
+    done
+    scale_stop "$dir" "$user"
+    rm -rf "$dir"
+}
+# These see the variables of who calls them.
+first100_bare() { xargs -P "$SCALE_PARALLEL" -I{} ssh "${options[@]}" {} true <"$dir/addresses"; }
+first100_script() {
+    # shellcheck disable=SC2016  # for the inner shell
+    xargs -P "$SCALE_PARALLEL" -I{} sh -c 'script=$1; shift; exec ssh "$@" sh -s <"$script"' - \
+        "$dir/first.script.sh" "${options[@]}" {} <"$dir/addresses" >"$dir/script.out"
+}
+first100_provision() {
+    "$PROVISION" apply "$dir/first.yaml" --yes --no-progress --parallel "$SCALE_PARALLEL" \
+        --json "$dir/result.json" >"$WORK/scale.log" 2>&1 || fail "$WORK/scale.log"
+}
+
 # 1000 hosts of which 20 refuse, 20 accept and say nothing, and 5 have another key than the one recorded: the
 # others are done, and nobody waits for these longer than a login may take.
 bad() {
     has_leg provision || return 0
     local dir user count=1000 round start end status silent index lines
     scale_begin
+    scale_converge
     ssh-keygen -q -t ed25519 -N '' -f "$dir/other"
     printf '[127.0.*]:%s %s\n' "$SCALE_PORT" "$(cut -d' ' -f1,2 "$dir/other.pub")" >"$dir/other_hosts"
     python3 -c 'import socket, time

@@ -1,13 +1,14 @@
 #!/usr/bin/env bash
 # Compares provision with bare ssh, a hand-written script, Ansible (with and without Mitogen) and
-# pyinfra on four lab hosts, and with bare logins on up to 1000 hosts, of which 45 are bad at last, and times
-# `validate` of 10 000;
+# pyinfra on four lab hosts, with the script and bare logins on a long way, with a login that stays and on 100
+# new hosts, and with bare logins on up to 1000 hosts, of which 45 are bad at last, and times `validate` of 10 000;
 # writes docs/benchmarks.md.
 #
-#   scripts/bench.sh [converged] [kex] [first] [packages] [mixed] [scale] [bad] [validate]    default: all
+#   scripts/bench.sh [converged] [kex] [first] [packages] [delay] [warm] [mixed] [first100] [scale] [bad] [validate]
+#       default: all
 #   ROUNDS=5 TURNS=5 LEGS="bare script provision ansible mitogen pyinfra" HOST_COUNTS="10 100 300 1000"
 #
-# Contestants take turns (A B C A B C); every run is cold; what is written are medians.
+# Contestants take turns (A B C A B C); every run is cold but those of the scene warm; what is written are medians.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -18,13 +19,13 @@ read -ra LEGS <<<"${LEGS:-bare script provision ansible mitogen pyinfra}"
 PROVISION=${PROVISION:-$PWD/target/release/provision}
 INVENTORY=inventories/bench.yaml
 # A key exchange that costs a login a tenth of the processor time that OpenSSH 9's own choice does. Every
-# tool runs with what it takes by itself, as its users have it; the scenes kex and scale take this one.
+# tool runs with what it takes by itself, as its users have it; the scenes kex, first100 and scale take this one.
 KEX=curve25519-sha256
 WORK=$PWD/target/bench
 TASKS=$WORK/tasks
 RESULTS=$WORK/results.tsv
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(converged kex first packages mixed scale bad validate)
+[ ${#parts[@]} -gt 0 ] || parts=(converged kex first packages delay warm mixed first100 scale bad validate)
 # Ansible refuses any other encoding.
 export LC_ALL=C.UTF-8
 
@@ -51,8 +52,12 @@ now() { echo "${EPOCHREALTIME/./}"; }
 
 # run SCENE LEG SET EXPECTED: one cold run; records its time and checks what it changed.
 run() {
-    local scene=$1 leg=$2 set=$3 expected=$4 start end changed
     cold
+    timed "$@"
+}
+# The same as things are.
+timed() {
+    local scene=$1 leg=$2 set=$3 expected=$4 start end changed
     start=$(now)
     "leg_$leg" "$set"
     end=$(now)
@@ -125,6 +130,56 @@ packages() {
     done
 }
 
+# A round trip of 50 ms: hosts that have nothing yet, then the same hosts as they are.
+delay() {
+    local SSH_CONFIG=$SSH_CONFIG targets proxy leg
+    mapfile -t targets < <(jq -r '.hosts[] | "\(.address):\(.port)"' "$folder/state.json")
+    scripts/delay-proxy.py 50 "${targets[@]}" >"$WORK/delay.ports" &
+    proxy=$!
+    # shellcheck disable=SC2064  # this process, now
+    trap "kill $proxy" EXIT
+    until [ "$(wc -l <"$WORK/delay.ports")" = "${#targets[@]}" ]; do
+        kill -0 "$proxy" && sleep 0.05
+    done
+    write_delayed "$folder/state.json" "$WORK/delay.ports"
+    for _ in $(seq "$ROUNDS"); do
+        for leg in bare script provision; do
+            has_leg "$leg" || continue
+            everywhere rm -rf /srv/free
+            SSH_CONFIG=$WORK/delay.ssh_config run delayfirst "$leg" free.delay $((40 * ${#HOSTS[@]}))
+        done
+    done
+    cold && leg_provision free.delay >/dev/null
+    for _ in $(seq $((ROUNDS * TURNS))); do
+        for leg in bare script provision; do
+            ! has_leg "$leg" || SSH_CONFIG=$WORK/delay.ssh_config run delay "$leg" free.delay 0
+        done
+    done
+    kill "$proxy"
+    trap - EXIT
+}
+
+# A login of the run before is there still, against bare logins that are cold.
+warm() {
+    local XDG_RUNTIME_DIR names
+    has_leg provision || return 0
+    names=$(IFS=, && echo "${HOSTS[*]}")
+    # Logins that the user has are not for us to end.
+    XDG_RUNTIME_DIR=$(mktemp -d /tmp/provision-bench.XXXXXX)
+    export XDG_RUNTIME_DIR
+    for _ in $(seq $((ROUNDS * TURNS))); do
+        run warm bare - 0
+        leg_provision forty.warm >/dev/null
+        timed warm provision forty.warm 0
+        [ "$("$PROVISION" logins --hosts "$names" --json - | jq '.logins | length')" = "${#HOSTS[@]}" ] || {
+            say "  not every login stayed"
+            return 1
+        }
+        "$PROVISION" logins --hosts "$names" --end 2>>"$WORK/provision.log"
+    done
+    rm -rf "$XDG_RUNTIME_DIR"
+}
+
 # The lab's own inventory: services, users, templates and more, against bare logins.
 mixed() {
     has_leg provision || return 0
@@ -174,7 +229,7 @@ if has_leg ansible || has_leg mitogen || has_leg pyinfra; then
 fi
 benches/generate.py "$TASKS"
 
-if [[ " ${parts[*]} " =~ \ (converged|kex|first|packages)\  ]]; then
+if [[ " ${parts[*]} " =~ \ (converged|kex|first|packages|delay|warm)\  ]]; then
     say "starting the hosts of $INVENTORY"
     # BENCH_LAB_READY=1: somebody else has started them.
     [ -n "${BENCH_LAB_READY:-}" ] || "$PROVISION" lab up "$INVENTORY" >"$WORK/lab.log" 2>&1 || fail "$WORK/lab.log"

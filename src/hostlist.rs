@@ -215,9 +215,12 @@ fn range(at: usize, item: &str) -> Result<Range, TextError> {
     Ok(Range { first, last, step, width })
 }
 
-/// The last run of digits in a name as a number: 17 for `gpu017` and for `gpu017.example`.
+/// The last run of digits in a name before its domain as a number: 17 for `gpu017` and for
+/// `gpu017.dc1.example`.
 pub fn number_of(name: &str) -> Option<u64> {
-    last_number(name).and_then(|(_, digits, _)| digits.parse().ok())
+    let label = name.split('.').next().filter(|label| label.contains(|c: char| c.is_ascii_digit()));
+    let label = label.filter(|_| name.parse::<std::net::IpAddr>().is_err()).unwrap_or(name);
+    last_number(label).and_then(|(_, digits, _)| digits.parse().ok())
 }
 
 fn last_number(name: &str) -> Option<(&str, &str, &str)> {
@@ -228,45 +231,105 @@ fn last_number(name: &str) -> Option<(&str, &str, &str)> {
     (digits.len() <= 18).then_some((head.get(..start)?, digits, name.get(end..)?))
 }
 
-/// The shortest host list that names exactly these hosts: `gpu[000-126],login0`.
+/// Most runs of digits of a name that are looked at: a host list may have as many ranges.
+const COLUMNS: usize = 8;
+
+/// A name as what its runs of digits stand between, and the runs.
+fn columns(name: &str) -> (Vec<&str>, Vec<&str>) {
+    let (mut between, mut runs) = (Vec::new(), Vec::new());
+    let mut rest = name;
+    // No host: of the address of a PCI device, in hexadecimal, only the function counts.
+    let most = if name.contains(':') { 1 } else { COLUMNS };
+    // From the end: the last ones are those that differ.
+    while runs.len() < most
+        && let Some((head, digits, tail)) = last_number(rest)
+    {
+        between.push(tail);
+        runs.push(digits);
+        rest = head;
+    }
+    between.push(rest);
+    between.reverse();
+    runs.reverse();
+    (between, runs)
+}
+
+/// Numbers of a column with the width that they are written with; 0 for those as they are.
+type Column = BTreeSet<(usize, u64)>;
+
+/// A short host list that names exactly these hosts: `gpu[000-126],login0`, `node[1-12]-ib[0-1]`.
 pub fn fold<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
-    let mut plain: BTreeSet<&str> = BTreeSet::new();
-    let mut families: BTreeMap<(&str, &str), BTreeSet<(u64, &str)>> = BTreeMap::new();
+    let mut families: BTreeMap<Vec<&str>, BTreeSet<Vec<&str>>> = BTreeMap::new();
     for name in names {
-        match last_number(name) {
-            Some((prefix, digits, suffix)) => {
-                let number = digits.parse().unwrap_or_default();
-                families.entry((prefix, suffix)).or_default().insert((number, digits));
-            }
-            None => {
-                plain.insert(name);
-            }
+        let (between, runs) = columns(name);
+        families.entry(between).or_default().insert(runs);
+    }
+    let mut out = Vec::new();
+    for (between, names) in families {
+        match &between[..] {
+            [name] => out.push((*name).to_owned()),
+            _ => out.extend(rows(&names).iter().map(|row| row_text(&between, row))),
         }
     }
-    let mut out: Vec<String> = Vec::new();
-    for ((prefix, suffix), numbers) in families {
-        // Numbers with leading zeros fix a width; others of at least that width join them.
-        let padded: BTreeSet<usize> = numbers
-            .iter()
-            .filter(|(_, digits)| digits.len() > 1 && digits.starts_with('0'))
-            .map(|(_, digits)| digits.len())
-            .collect();
-        let mut classes: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
-        for (number, digits) in &numbers {
-            let zero = digits.len() > 1 && digits.starts_with('0');
-            let width = if zero {
-                digits.len()
-            } else {
-                padded.range(..=digits.len()).next_back().copied().unwrap_or(0)
-            };
-            classes.entry(width).or_default().push(*number);
-        }
-        for (width, numbers) in classes {
-            out.push(format!("{prefix}{}{suffix}", ranges_text(width, &numbers)));
-        }
-    }
-    out.extend(plain.into_iter().map(str::to_owned));
     out.join(",")
+}
+
+/// The names of a family as products of columns.
+fn rows(names: &BTreeSet<Vec<&str>>) -> Vec<Vec<Column>> {
+    let wide = names.first().map_or(0, Vec::len);
+    // Numbers with leading zeros fix a width; others of at least that width join them.
+    let mut padded = vec![BTreeSet::new(); wide];
+    for name in names {
+        for (digits, padded) in name.iter().zip(&mut padded) {
+            if digits.len() > 1 && digits.starts_with('0') {
+                padded.insert(digits.len());
+            }
+        }
+    }
+    let number = |digits: &str, padded: &BTreeSet<usize>| {
+        let width = padded.range(..=digits.len()).next_back().copied().unwrap_or(0);
+        (width, digits.parse().unwrap_or_default())
+    };
+    let mut rows: Vec<Vec<Column>> = names
+        .iter()
+        .map(|name| {
+            name.iter().zip(&padded).map(|(digits, padded)| Column::from([number(digits, padded)])).collect()
+        })
+        .collect();
+    for column in (0..wide).rev() {
+        let mut merged: BTreeMap<Vec<Column>, Column> = BTreeMap::new();
+        for mut row in rows {
+            let own = row.get_mut(column).map(std::mem::take).unwrap_or_default();
+            merged.entry(row).or_default().extend(own);
+        }
+        rows = merged
+            .into_iter()
+            .map(|(mut row, own)| {
+                if let Some(place) = row.get_mut(column) {
+                    *place = own;
+                }
+                row
+            })
+            .collect();
+    }
+    rows.sort();
+    rows
+}
+
+fn row_text(between: &[&str], row: &[Column]) -> String {
+    let mut text = between.first().copied().unwrap_or_default().to_owned();
+    for (column, after) in row.iter().zip(between.iter().skip(1)) {
+        let mut by_width: BTreeMap<usize, Vec<u64>> = BTreeMap::new();
+        for (width, number) in column {
+            by_width.entry(*width).or_default().push(*number);
+        }
+        let ranges: Vec<String> =
+            by_width.iter().map(|(width, numbers)| ranges_text(*width, numbers)).collect();
+        let ranges = ranges.join(",");
+        let (open, close) = if column.len() > 1 { ("[", "]") } else { ("", "") };
+        text.extend([open, &ranges, close, after]);
+    }
+    text
 }
 
 fn ranges_text(width: usize, numbers: &[u64]) -> String {
@@ -287,7 +350,7 @@ fn ranges_text(width: usize, numbers: &[u64]) -> String {
             let _ = write!(text, "-{last:0width$}");
         }
     }
-    if numbers.len() > 1 { format!("[{text}]") } else { text }
+    text
 }
 
 #[cfg(test)]
@@ -350,8 +413,12 @@ mod tests {
         for (names, want) in [
             ("gpu1 gpu0 gpu2", "gpu[0-2]"),
             ("gpu099 gpu100 gpu098 x", "gpu[098-100],x"),
-            ("a1 a01", "a1,a01"),
+            ("a1 a01", "a[1,01]"),
             ("r1n1 r1n2 r2n1", "r1n[1-2],r2n1"),
+            ("node1-ib0 node2-ib0 node3-ib0", "node[1-3]-ib0"),
+            ("r1n1 r1n2 r2n1 r2n2 r4n1 r4n2", "r[1-2,4]n[1-2]"),
+            ("gpu0.dc1.example gpu1.dc1.example gpu0.dc2.example", "gpu0.dc[1-2].example,gpu1.dc1.example"),
+            ("a9-1 a09-1 a10-1", "a[9,09-10]-1"),
             ("", ""),
         ] {
             assert_eq!(fold(names.split_whitespace()), want);
@@ -367,7 +434,7 @@ mod tests {
         }
 
         #[test]
-        fn fold_is_the_way_back(names in proptest::collection::btree_set("[ab]{1,2}[0-9]{0,3}(c[0-9]{0,2})?", 0..24)) {
+        fn fold_is_the_way_back(names in proptest::collection::btree_set("[ab]{1,2}[0-9]{0,3}(c[0-9]{0,2}(-[0-2])?)?", 0..24)) {
             let folded = fold(names.iter().map(String::as_str));
             let back: BTreeSet<String> =
                 if folded.is_empty() { BTreeSet::new() } else { expand(&folded).unwrap().into_iter().collect() };

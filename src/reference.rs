@@ -52,14 +52,26 @@ pub fn check_index() -> String {
     text
 }
 
+/// The resources whose tasks fill in what a check expects, as a line of its page.
+fn promised(check: &Check) -> String {
+    let by = |key: &str| -> Vec<String> {
+        let kinds = resources::kinds().iter().filter(|kind| kind.promises.contains(&key));
+        kinds.map(|kind| format!("`{}`", kind.name)).collect()
+    };
+    let keys = check.keys().into_iter().map(|key| (key, by(key))).filter(|(_, by)| !by.is_empty());
+    let told: Vec<String> = keys.map(|(key, by)| format!("`expect.{key}` by {}", by.join(", "))).collect();
+    if told.is_empty() { String::new() } else { format!("- filled in by tasks: {}\n", told.join("; ")) }
+}
+
 /// The page of a check.
 pub fn check(check: &Check) -> String {
     format!(
-        "# {}\n\n{}.\n\n{}\n\n- expected: {}\n- what to do: {}\n- a finding is a {}; kind: {}\n- source: {}\n",
+        "# {}\n\n{}.\n\n{}\n\n- expected: {}\n{}- what to do: {}\n- a finding is a {}; kind: {}\n- source: {}\n",
         check.id,
         capital(check.title),
         check.why,
         check.expects,
+        promised(check),
         check.hint,
         check.severity.word(),
         check.needs.word(),
@@ -73,7 +85,10 @@ fn check_page() -> String {
     text.push_str(
         "What `provision verify` checks on every host. A check ends as *pass*, *warn*, *fail*, *unknown* (there is no answer: a tool is missing, hung or not understood; never a pass) or *skip* (it does not apply). \
          `idle` checks are made at any time, `load` needs work on the host, `delta` an earlier `verify`, \
-         `fleet` other hosts with the same groups, `active` traffic between hosts (`verify --active`). `expect.ignore` leaves a check out. `provision explain NAME` \
+         `fleet` other hosts with the same groups, `active` traffic between hosts (`verify --active`). `expect.ignore` leaves a check out. \
+         Where `expect:` of the inventory does not say what a check expects, the tasks of the host do (*filled in by \
+         tasks*), unless they are skipped or blocked there. The evidence of a finding says where its expectation \
+         came from. `provision explain NAME` \
          shows one.\n\n| check | what is proven | finding | kind |\n|---|---|---|---|\n",
     );
     for check in checks::TABLE.iter() {
@@ -102,6 +117,14 @@ fn resource_page(kind: &Kind) -> String {
     let mut text = format!("# {}\n\n{}\n\n", kind.name, dedent((kind.doc)()));
     for field in (kind.fields)() {
         text.push_str(&field_line(&field));
+    }
+    if !kind.promises.is_empty() {
+        let keys: Vec<String> = kind.promises.iter().map(|key| format!("`{key}`")).collect();
+        put!(
+            text,
+            "\nWhere `expect:` does not say it, `verify` expects what these tasks set: {}.\n",
+            keys.join(", ")
+        );
     }
     put!(text, "\n```yaml\n{}\n```\n", kind.example.trim_end());
     text
@@ -215,14 +238,42 @@ fn fact_page() -> String {
     text.push_str(
         "Templates and conditions see them as `facts.NAME`, those of other hosts as \
          `hosts[\"gpu0\"].facts.NAME`. `[]` stands for each entry of a list. The examples are those of one Debian \
-         host; `provision facts INVENTORY` shows those of yours.\n",
+         host; `provision facts INVENTORY` shows those of yours. A fact that is one of a few words is compared with \
+         these alone: another one is a mistake. Texts that are ordered are versions, so \
+         `facts.os.version_id >= \"9\"` holds for 22.04.\n",
     );
-    let Some((_, specimen)) = facts::specimens().into_iter().next() else { return text };
     for fact in facts::base::TABLE {
-        let Some(value) = specimen.get(fact.name) else { continue };
-        put!(text, "\n## {}\n\n{}.\n\n", fact.name, capital(fact.doc));
+        text.push('\n');
+        text.push_str(&fact_of(fact));
+    }
+    text
+}
+
+/// All facts with what they are, one line each.
+pub fn fact_index() -> String {
+    let mut text = String::new();
+    for fact in facts::base::TABLE {
+        put!(text, "{:<16}{}\n", fact.name, fact.doc);
+    }
+    text.push_str("\n`provision explain facts.NAME` has the fields and values of one.\n");
+    text
+}
+
+/// The page of a fact: `facts.os`.
+pub fn fact(name: &str) -> Option<String> {
+    let name = name.strip_prefix("facts.")?;
+    facts::base::TABLE.iter().find(|fact| fact.name == name).map(fact_of)
+}
+
+fn fact_of(fact: &facts::base::BaseFact) -> String {
+    let mut text = String::new();
+    let specimen = facts::specimens().into_iter().next();
+    if let Some(value) = specimen.as_ref().and_then(|(_, specimen)| specimen.get(fact.name)) {
+        put!(text, "## {}\n\n{}.\n\n", fact.name, capital(fact.doc));
         text.push_str("| path | type | for example |\n|---|---|---|\n");
         leaves(&format!("facts.{}", fact.name), value, &mut |path, value| {
+            let words =
+                facts::base::WORDS.iter().find(|(keys, _)| path == format!("facts.{}", keys.join(".")));
             let kind = match value {
                 Json::String(_) => "string",
                 Json::Number(_) => "int",
@@ -230,6 +281,13 @@ fn fact_page() -> String {
                 Json::Array(_) => "list",
                 Json::Object(_) => "map",
                 Json::Null => "none",
+            };
+            let kind = match words {
+                Some((_, words)) => {
+                    let words: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
+                    format!("one of {}", words.join(", "))
+                }
+                None => kind.to_owned(),
             };
             put!(text, "| `{path}` | {kind} | `{}` |\n", value.to_string().replace('|', "\\|"));
         });

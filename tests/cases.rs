@@ -3,7 +3,7 @@
 //! `tests/cases/facts/KIND/CASE/`: `output` as a host wrote it, `queries` (one a line, not for
 //! basic facts), `status` and `dropped` bytes where they are not 0, and `expected.json`.
 //! `tests/cases/resources/RESOURCE/CASE.yaml`: `task`, `facts` by query, and `changes` (summaries) or
-//! `error`; `reboot` is why one is needed. `runs` is what each change runs, `login` what they mean for
+//! `error`; `reboot` is why one is needed, `promises` what `verify` can expect. `runs` is what each change runs, `login` what they mean for
 //! logins, `pull` how another host gives the thing. Set `UPDATE_CASES=1` to write what is expected of new
 //! or changed facts, and what is run; then read the difference.
 
@@ -266,10 +266,24 @@ fn told(planned: Planned) -> Result<Vec<String>, String> {
     })
 }
 
+/// What a resource promises, a line for each key.
+fn promises_of(resource: &dyn Resource, facts: &Facts, seen: &mut dyn FnMut(&str)) -> Vec<String> {
+    let mut lines = Vec::new();
+    for promise in resource.promises(facts) {
+        let of = promise.link.as_ref().map(|link| format!(" of {link}")).unwrap_or_default();
+        for (key, value) in promise.values() {
+            seen(&key);
+            lines.push(format!("{key}{of}: {value}"));
+        }
+    }
+    lines
+}
+
 #[test]
 fn resources() {
     let mut failures = Vec::new();
     let mut run = BTreeSet::new();
+    let mut promised = BTreeSet::new();
     for kind in kinds() {
         let cases = children(&root("resources").join(kind.name));
         assert!(cases.len() >= 4, "{} has {} cases", kind.name, cases.len());
@@ -295,6 +309,13 @@ fn resources() {
                 }
                 if let Ok(changes) = &planned {
                     does = done(&*resource, &facts, changes);
+                    let promises = promises_of(&*resource, &facts, &mut |key| {
+                        assert!(kind.promises.contains(&key), "{}: {key}", case.display());
+                        promised.insert(format!("{} {key}", kind.name));
+                    });
+                    if !promises.is_empty() {
+                        does["promises"] = promises.into();
+                    }
                     files_in(changes.iter().map(|change| &change.script), &mut run);
                     if let LoginEffect::Guarded(undo) = resource.login(&facts) {
                         files_in(undo.save.iter().chain(&undo.restore), &mut run);
@@ -329,7 +350,7 @@ fn resources() {
                     data.get("error")
                 ));
             }
-            for key in ["runs", "login", "pull"] {
+            for key in ["runs", "login", "promises", "pull"] {
                 if data.get(key) != does.get(key) {
                     let [wanted, found] = [data.get(key), does.get(key)]
                         .map(|value| format!("{:#}", value.unwrap_or(&Json::Null)));
@@ -339,6 +360,14 @@ fn resources() {
         }
     }
     assert!(failures.is_empty(), "{}", failures.join("\n\n"));
+    let all: BTreeSet<String> = kinds()
+        .iter()
+        // It promises what its build does.
+        .filter(|kind| kind.name != "build_once")
+        .flat_map(|kind| kind.promises.iter().map(|key| format!("{} {key}", kind.name)))
+        .collect();
+    let missing: Vec<&String> = all.difference(&promised).collect();
+    assert_eq!(missing, Vec::<&String>::new(), "each key that a resource may promise is promised by a case");
     // What no case runs has parameters that nobody compared.
     let declares = |text: &str| text.lines().any(|line| line.starts_with("# Parameters: "));
     let declared = shell_files().iter().filter(|(_, text)| declares(text)).map(|(name, _)| name.as_str());

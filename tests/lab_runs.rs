@@ -32,6 +32,8 @@ mod shared;
 mod support;
 #[path = "lab_runs/system.rs"]
 mod system;
+#[path = "lab_runs/unlock.rs"]
+mod unlock;
 #[path = "lab_runs/uploads.rs"]
 mod uploads;
 #[path = "lab_runs/verify.rs"]

@@ -66,7 +66,7 @@ impl Site {
 }
 
 /// Addresses that nobody has: an attempt to connect would be seen.
-const HOSTS: &str = "ssh: { user: nobody }\ngroups: { gpu: { hosts: \"gpu[0-1]\" } }\nhosts: { \"gpu[0-1]\": { address: 192.0.2.1 } }\n";
+const HOSTS: &str = "ssh: { user: nobody }\ngroups: { gpu: { hosts: \"gpu[0-1]\" } }\nhosts: { \"gpu[0-1]\": { address: \"192.0.2.{{ host.number + 1 }}\" } }\n";
 
 fn shellcheck(files: &[PathBuf]) {
     match Command::new("shellcheck").args(files).output() {

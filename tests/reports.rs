@@ -446,6 +446,27 @@ fn the_terminal_spares_no_line_by_hiding_one_text() {
     assert!(text(5).contains("gpu[003-004]  2 other texts"), "{}", text(5));
 }
 
+/// The last line is what is read at three in the morning.
+#[test]
+fn the_last_line_of_a_verify_says_what_its_exit_code_says() {
+    let last = |record: &Record| {
+        let text = anstream::adapter::strip_str(&provision::report::checks::text(record, false)).to_string();
+        text.lines().last().unwrap().to_owned()
+    };
+    let pass = |_| vec![result("gpu.count", CheckStatus::Pass, "8")];
+    // Every check passes, and on each sixtieth host there is something to do.
+    let drifted = fleet(62, pass);
+    assert_eq!(last(&drifted), "Unverified  2 tasks to change, exit code 6");
+    let bad = fleet(100, |_| vec![result("gpu.count", CheckStatus::Fail, "7 of 8")]);
+    assert_eq!(
+        last(&bad),
+        "Unverified  2 tasks to change, 99 checks failed, 1 host not reached, exit code 6"
+    );
+    let mut good = fleet(1, pass);
+    good.exit_code = Some(0);
+    assert_eq!(last(&good), "  Verified  1 host");
+}
+
 #[test]
 fn junit_counts_what_fails_and_what_is_not_known() {
     let record = fleet(101, on_a_bad_day);

@@ -328,6 +328,41 @@ fn builds_with_make_alone() {
     });
 }
 
+/// Jobs of a build in a virtual machine whose balloon holds most of its memory, on files of the kernel that are
+/// made up.
+#[test]
+fn a_balloon_that_is_given_back_counts_as_memory() {
+    each(|_, read, directory| {
+        fs::create_dir(directory.join("src")).unwrap();
+        fs::write(directory.join("src/Makefile"), "all:\n\ntouch:\n\tmkdir out\n").unwrap();
+        let jobs = |name: &str, features: &str| -> Option<String> {
+            let sys = "/sys/bus/virtio/drivers/virtio_balloon/virtio0";
+            let make = format!(
+                "set -e; mount -t tmpfs none /sys; mkdir -p {sys}; echo {features} >{sys}/features; \
+                 printf 'MemAvailable: 700000 kB\\nBalloon: 9000000 kB\\n' >/sys/meminfo; \
+                 mount --bind /sys/meminfo /proc/meminfo; exec dash"
+            );
+            let shell = ["unshare", "-m", "sh", "-c", &make];
+            let able = provision::transport::Script::new("exit 7");
+            if support::run(&shell, &able, None).0 != 7 {
+                return None;
+            }
+            let task = read(&format!(
+                "build: {{ system: make, source: DIR/src, prefix: DIR/opt/{name}, directory: DIR/{name}, space: 1, targets: [touch], results: [out], jobs: 2 }}"
+            ));
+            converge(&shell, &*task).unwrap();
+            let log = fs::read_to_string(directory.join(name).join("log")).unwrap();
+            Some(log.lines().find(|line| line.starts_with("+ make")).unwrap().to_owned())
+        };
+        let Some(given_back) = jobs("a", "0010010000") else {
+            return println!("namespaces cannot be made here");
+        };
+        assert!(given_back.contains("-j2"), "{given_back}");
+        let kept = jobs("b", "0100010000").unwrap();
+        assert!(kept.contains("-j1"), "{kept}");
+    });
+}
+
 #[test]
 fn commands() {
     each(|shell, read, directory| {

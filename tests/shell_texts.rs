@@ -114,7 +114,7 @@ const RUN_BY: &[(&str, &str)] = &[
          resources/sshd_reload.sh resources/sysctl.sh resources/unit.sh resources/unit_restore.sh spool.sh \
          state.sh state_directory.sh state_functions.sh take_over.sh tidy.sh undo_end.sh undo_keep.sh",
     ),
-    ("state_real", "batch.sh batch_next.sh lock_owner.sh unlock.sh upload.sh upload_drop.sh"),
+    ("state_real", "batch.sh batch_next.sh fence.sh lock_owner.sh unlock.sh upload.sh upload_drop.sh"),
     ("lab_vm", "booted.sh facts/roce.sh resources/cmdline.sh resources/reboot.sh resources/roce.sh"),
 ];
 

@@ -572,6 +572,28 @@ fn changes_that_are_sent_together_end_each_by_itself() {
     }
 }
 
+/// A change that fills the file system of the state, or meets it full, has its end all the same.
+#[test]
+fn an_end_needs_no_room() {
+    if !is_root() {
+        return;
+    }
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let small = Small::at(home.path().join("small"), "512k");
+        let fill = leak(format!("dd if=/dev/zero of={}/full bs=4k 2>/dev/null; exit 7", small.0.display()));
+        let ran = frame(words, &small.0, Some("run1"), &spool(fill));
+        assert_eq!(
+            SpoolReport::parse(ran.as_bytes()),
+            SpoolReport::Ended(7, String::new()),
+            "{words:?} {ran}"
+        );
+        fs::remove_file(small.0.join("full")).unwrap();
+        let said = together(words, &small.0, &[(KEYS[0], fill)], &KEYS[..1]);
+        assert_eq!(said, [SpoolReport::Ended(7, String::new())], "{words:?}");
+    }
+}
+
 #[test]
 fn what_stands_behind_a_failed_change_is_not_started() {
     for words in SHELLS {
@@ -939,6 +961,13 @@ fn a_newer_shell_of_the_run_ends_the_older_one_and_what_was_sent_to_it_is_refuse
         let late = frame_behind(words, home, "provision_lock run1 me@here/1 0 0 again", &spool("echo never"));
         assert!(late.starts_with("refused late run1 "), "{words:?} {late}");
         assert!(look(words, home).spool.is_empty(), "{words:?}");
+        // Nor does it keep, take back or reboot anything.
+        let made = home.join("made");
+        let touch = state::fenced(Script::new(": >\"$1\"").arg(made.to_str().unwrap()));
+        let late = frame_behind(words, home, "provision_lock run1 me@here/1 0 0 again", &touch);
+        assert!(late.starts_with("refused late run1 ") && !made.exists(), "{words:?} {late}");
+        assert_eq!(frame_behind(words, home, "provision_lock run1 me@here/1 0 1 again", &touch), "");
+        assert!(made.exists(), "{words:?}");
     }
 }
 
@@ -1125,6 +1154,11 @@ fn a_lock_is_taken_from_a_run_that_is_cut_off() {
         // Another one than was shown is left alone.
         frame(words, home, None, &state::unlock("run0 me@here/1 1 1 0", "you@there/2"));
         assert!(held().is_some(), "{words:?}");
+        // Nor is one that could not be told: it would go on.
+        fs::create_dir(home.join("provision/owner.new")).unwrap();
+        frame(words, home, None, &state::unlock(&lock.owner, "you@there/2"));
+        assert_eq!(held().as_ref(), Some(&lock), "{words:?}");
+        fs::remove_dir(home.join("provision/owner.new")).unwrap();
         frame(words, home, None, &state::unlock(&lock.owner, "you@there/2"));
         assert!(!child.wait().unwrap().success(), "{words:?}: it was ended");
         assert_eq!(held(), None, "{words:?}");
@@ -1159,6 +1193,12 @@ fn a_task_outlives_the_lock_that_is_taken() {
             let lock = held().unwrap();
             assert!(lock.owner.starts_with("unlock you@there/2 "), "{words:?} {lock:?}");
             assert_eq!(lock.tasks, ["base/edit"], "{words:?}");
+            // The run learns that its lock was taken, another one what is in its way.
+            for (lock, told) in [("run1 me@here/1 0 1 again", "lost"), ("run2 me@here/1 0 0", "busy")] {
+                let lock = format!("provision_lock {lock}");
+                let report = frame_behind(words, home, &lock, &state::report_lock());
+                assert!(report.starts_with(&format!("{told} unlock you@there/2 ")), "{words:?} {report}");
+            }
             fs::write(&go, "").unwrap();
             let followed = frame(words, home, None, &state::follow(KEY));
             assert_eq!(followed, "ended 0\n", "{words:?}");

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests start shells and programs")]
 
+#[path = "tools_real/questions.rs"]
+mod questions;
 mod support;
 
 use std::collections::BTreeSet;
@@ -11,6 +13,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::{Mutex, PoisonError};
 
 use provision::engine::state;
 use provision::facts::ask::{Command as Asked, CommandQuery};
@@ -22,12 +25,14 @@ const SHELLS: &[&[&str]] = &[&["/bin/dash"], &["/bin/bash"]];
 
 /// What our scripts call of what every system has.
 const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
-     mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort stat su tail tar touch tr umount uname";
+     mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort ssh-keygen stat su tail tar touch tr umount uname";
 
 /// Lines of ours that lead out of the sandbox.
 const PATHS: &[&str] = &[
     "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin\n",
     "PATH=$PATH:/usr/sbin:/sbin\n",
+    "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/mellanox/ethtool/sbin\n",
+    "PATH=$PATH:/opt/mellanox/ethtool/sbin\n",
     "PATH=\"${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\"",
     "PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n",
 ];
@@ -38,17 +43,23 @@ struct Row {
     files: &'static str,
     /// Parameters; `S` at their start stands for the directory.
     words: &'static [&'static str],
-    /// Programs that are made up: each writes its name and its words into `$S/log`.
+    /// Programs that are made up: each writes its name and its words into `$S/log`, does what stands in
+    /// `$S/does.NAME`, and prints what stands in `$S/says.NAME`.
     made_up: &'static str,
+    /// Directories and files of the system that are below `$S` in this run.
+    paths: &'static str,
     /// Shell text that comes before.
     before: &'static str,
     /// Shell text that ends with 0 when the work is done.
     done: &'static str,
     /// The first line of what it prints when it went well, where the status does not say so.
     well: &'static str,
+    /// Tools whose failure something else notices.
+    excepted: &'static str,
 }
 
-const ROW: Row = Row { files: "", words: &[], made_up: "", before: "", done: "", well: "" };
+const ROW: Row =
+    Row { files: "", words: &[], made_up: "", paths: "", before: "", done: "", well: "", excepted: "" };
 
 const WRITE: &str =
     "common.sh base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/write.sh";
@@ -339,6 +350,330 @@ fn rows() -> Vec<Row> {
             done: "[ ! -e sshd.conf ]",
             ..ROW
         },
+        // Keys, files and mounts.
+        Row {
+            files: with(
+                "base64.sh resources/reach.sh resources/put.sh resources/ssh_directory.sh resources/ssh_file.sh",
+            ),
+            words: &["S/home/.ssh", "0", "0", "config", TEXT],
+            before: "mkdir home",
+            done: "[ \"$(cat home/.ssh/config)\" = 'umlaut: ü' ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/ssh_directory.sh resources/ssh_key.sh"),
+            words: &["S/home/.ssh", "0", "0", "id", "ed25519", "me"],
+            before: "mkdir home",
+            done: "ssh-keygen -y -P '' -f home/.ssh/id && grep -q me home/.ssh/id.pub",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/ssh_directory.sh resources/ssh_key.sh"),
+            words: &["S/home/.ssh", "0", "0", "id", "ed25519", "me"],
+            before: "mkdir -p home/.ssh && ssh-keygen -q -t ed25519 -N '' -f home/.ssh/id && rm home/.ssh/id.pub",
+            done: "[ \"$(cut -d ' ' -f 1-2 home/.ssh/id.pub)\" = \"$(ssh-keygen -y -P '' -f home/.ssh/id | cut -d ' ' -f 1-2)\" ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/get.sh resources/reach.sh resources/after.sh resources/key.sh"),
+            words: &["S/keys/x.gpg", "file://S/key", "ABCD"],
+            made_up: "gpg apt-get",
+            before: "echo key >key; printf 'pub:-:\\nfpr:::::::::ABCD:\\n' >says.gpg",
+            done: "[ -s keys/x.gpg ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/get.sh resources/reach.sh resources/after.sh resources/key.sh"),
+            words: &["S/keys/x.gpg", "file://S/key", "ABCD"],
+            made_up: "gpg",
+            before: "echo key >key; printf 'pub:-:\\nfpr:::::::::ABCD:\\n' >says.gpg",
+            done: "[ -s keys/x.gpg ] && [ -s log ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/mount.sh"),
+            words: &["mount", "S/a/b"],
+            made_up: "mount systemctl",
+            done: "[ -d a/b ] && grep -q '^mount .*a/b$' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reach.sh resources/mount.sh"),
+            words: &["umount", "S/a"],
+            made_up: "umount",
+            done: "grep -q '^umount .*a$' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/hostname.sh"),
+            words: &["n1"],
+            made_up: "hostname hostnamectl",
+            paths: "/etc/hostname /proc/sys/kernel/hostname /run/systemd",
+            before: "mkdir -p etc proc/sys/kernel run/systemd/system; echo n0 >proc/sys/kernel/hostname; echo 'echo \"$1\" >proc/sys/kernel/hostname' >does.hostname",
+            done: "[ \"$(sort -u etc/hostname proc/sys/kernel/hostname)\" = n1 ]",
+            ..ROW
+        },
+        // The initramfs, the loader, the boot.
+        Row {
+            files: with("resources/initramfs.sh"),
+            made_up: "update-initramfs",
+            paths: "/boot /proc/sys/kernel/osrelease",
+            before: "mkdir -p boot proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; >boot/initrd.img-6.1",
+            done: "grep -q 'update-initramfs -u -k 6.1' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/initramfs.sh"),
+            made_up: "dracut",
+            paths: "/boot /proc/sys/kernel/osrelease",
+            before: "mkdir -p boot proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; >boot/initramfs-6.1.img",
+            done: "grep -q 'dracut -f .* 6.1' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/initramfs_module.sh resources/initramfs.sh"),
+            words: &["mlx5_core"],
+            made_up: "lsinitramfs update-initramfs",
+            paths: "/boot /proc/sys/kernel/osrelease",
+            before: "mkdir -p boot proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; >boot/initrd.img-6.1; printf 'x/a.ko\\nx/mlx5-core.ko.xz\\n' >says.lsinitramfs",
+            done: "grep -q 'update-initramfs -u -k 6.1' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/initramfs_of.sh"),
+            words: &["6.1"],
+            made_up: "update-initramfs",
+            paths: "/boot",
+            before: "mkdir boot; >boot/initrd.img-6.1",
+            done: "grep -q 'update-initramfs -u -k 6.1' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/initramfs_of.sh"),
+            words: &["6.1"],
+            made_up: "dracut",
+            paths: "/boot",
+            before: "mkdir boot; >boot/initramfs-6.1.img",
+            done: "grep -q 'dracut -f .* 6.1' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/library_path.sh"),
+            words: &["S/lib"],
+            made_up: "ldconfig",
+            paths: "/etc/ld.so.conf",
+            before: "mkdir -p etc/ld.so.conf.d; echo \"$S/lib\" >etc/ld.so.conf.d/x.conf",
+            done: "grep -q 'is named by' told",
+            ..ROW
+        },
+        Row {
+            files: with("resources/reboot.sh"),
+            made_up: "sync systemctl shutdown",
+            paths: "/run/systemd",
+            before: "mkdir -p run/systemd/system",
+            // Whether systemd then does it the boot id tells.
+            done: "sleep 2; grep -q '^systemctl reboot' log",
+            excepted: "systemctl",
+            ..ROW
+        },
+        // From host to host.
+        Row {
+            files: with(
+                "base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/over_mesh.sh resources/distribute.sh",
+            ),
+            words: &[
+                "S/file",
+                "0640",
+                "",
+                "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7",
+                "root",
+                "n1",
+            ],
+            made_up: "ssh",
+            before: "printf data >says.ssh",
+            done: "[ \"$(cat file)\" = data ]",
+            ..ROW
+        },
+        Row {
+            files: with(
+                "base64.sh resources/reach.sh resources/prefix.sh resources/over_mesh.sh resources/build_fetch.sh",
+            ),
+            words: &["it", "S/prefix", "=from x", "root", "n1"],
+            made_up: "ssh",
+            before: "mkdir -p t/.provision; echo x >t/x; ln -s x t/y; printf 'from x\\nresult 1\\n' >t/.provision/stamp; cd t; sha256sum ./x >.provision/sha256; echo './y -> x' >.provision/links; tar -cf ../says.ssh .",
+            done: "[ -s prefix/x ] && [ -L prefix/y ] && [ -s prefix/.provision/stamp ]",
+            ..ROW
+        },
+        Row {
+            files: with(
+                "base64.sh resources/get.sh resources/fetch.sh resources/reach.sh resources/after.sh resources/put.sh resources/download.sh",
+            ),
+            words: &["S/file", "0640", "", "DIGEST", "http://mirror/tree"],
+            made_up: "curl",
+            before: "echo data >tree.tgz; echo 'while [ \"$1\" != -o ]; do shift; done; cp tree.tgz \"$2\"' >does.curl",
+            done: "[ \"$(cat file)\" = data ]",
+            ..ROW
+        },
+        Row {
+            files: with(
+                "base64.sh resources/get.sh resources/fetch.sh resources/reach.sh resources/after.sh resources/put.sh resources/download.sh",
+            ),
+            words: &["S/file", "0640", "", "DIGEST", "http://mirror/tree"],
+            made_up: "wget",
+            before: "echo data >tree.tgz; echo 'while [ \"$1\" != -O ]; do shift; done; cp tree.tgz \"$2\"' >does.wget",
+            done: "[ \"$(cat file)\" = data ]",
+            ..ROW
+        },
+        // The driver.
+        Row {
+            files: with("resources/driver_units.sh resources/driver_load.sh"),
+            words: &["load"],
+            made_up: "modprobe",
+            paths: "/run/systemd /sys/module",
+            done: "grep -q '^modprobe nvidia$' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/driver_units.sh resources/driver_load.sh"),
+            words: &["reload"],
+            made_up: "modprobe systemctl",
+            paths: "/run/systemd /sys/module",
+            before: "mkdir -p run/systemd/system sys/module/nvidia sys/module/nvidia_uvm",
+            done: "[ \"$(grep -c '^modprobe -r' log)\" = 2 ] && grep -q '^modprobe nvidia$' log && { ! grep -q '^systemctl stop' log || grep -q '^systemctl start' log; }",
+            ..ROW
+        },
+        Row {
+            files: with("facts/nvidia_module.sh resources/driver_modules.sh"),
+            words: &["550", "6.1"],
+            made_up: "modinfo dkms",
+            paths: "/var/lib/dkms /lib/modules",
+            before: "echo 'version:        535.1' >says.modinfo; echo \"echo 'version:   550.1' >says.modinfo\" >does.dkms",
+            done: "grep -q 'dkms autoinstall' log && grep -q 550 says.modinfo",
+            ..ROW
+        },
+        Row {
+            files: with(
+                "resources/get.sh resources/fetch.sh resources/driver_units.sh resources/driver_runfile.sh",
+            ),
+            words: &["file://S/tree.tgz", "DIGEST", "--x"],
+            made_up: "dkms",
+            paths: "/run/systemd /sys/module /var/log",
+            before: "echo 'echo \"$*\" >ran' >tree.tgz",
+            done: "grep -q silent ran",
+            ..ROW
+        },
+        Row {
+            files: with("resources/driver_stream.sh"),
+            words: &["dnf", "nvidia-driver:550"],
+            made_up: "dnf",
+            done: "grep -q 'module enable nvidia-driver:550' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/driver_units.sh resources/driver_uninstall.sh"),
+            words: &["uninstall"],
+            made_up: "uninstall modprobe systemctl",
+            paths: "/run/systemd /sys/module /var/log",
+            before: "mkdir -p run/systemd/system sys/module/nvidia",
+            done: "grep -q '^uninstall --silent' log",
+            ..ROW
+        },
+        // Links and the firewall.
+        Row {
+            files: with("resources/netdev.sh"),
+            words: &["networkmanager", "e0", "9000", "u", "10.0.0.1/8"],
+            made_up: "ip nmcli",
+            done: "grep -q 'nmcli connection modify uuid u +ipv4.addresses 10.0.0.1/8' log && grep -q 'nmcli device reapply e0' log && grep -q 'mtu 9000' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/netdev.sh"),
+            words: &["netplan", "e0", "9000", "", ""],
+            made_up: "ip netplan",
+            before: "echo '1: e0 mtu 9000   ' >says.ip",
+            done: "grep -q 'netplan apply' log && grep -q 'set dev e0 mtu 9000' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/netdev_restore.sh"),
+            words: &["networkmanager", "e0", "1500", "u", "1500", "10.0.0.1/8"],
+            made_up: "ip nmcli",
+            done: "grep -q -- '-ipv4.addresses 10.0.0.1/8' log && grep -q 'device reapply' log && grep -q 'mtu 1500' log",
+            ..ROW
+        },
+        Row {
+            files: with(
+                "base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/netdev_write.sh",
+            ),
+            words: &["S/a/file", "0640", "", "", TEXT, "source x"],
+            paths: "/etc/network",
+            before: "mkdir -p etc/network",
+            done: "[ -s a/file ] && grep -q 'source x' etc/network/interfaces",
+            ..ROW
+        },
+        Row {
+            files: with("resources/pcie.sh"),
+            words: &["acs=off"],
+            made_up: "setpci",
+            paths: "/sys/bus",
+            before: "mkdir -p sys/bus/pci/devices/0000:00:01.0; echo 0x060400 >sys/bus/pci/devices/0000:00:01.0/class; echo 001d >says.setpci",
+            done: "grep -q 'ECAP_ACS+0x6.w=0000' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/firewall.sh"),
+            words: &["ufw", "10.0.0.0/8", "missing", "missing"],
+            made_up: "ufw",
+            done: "[ -s log ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/firewall_restore.sh"),
+            words: &["ufw"],
+            made_up: "ufw",
+            done: "[ -s log ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/sshd_reload.sh"),
+            made_up: "sshd systemctl",
+            paths: "/run/sshd /run/systemd",
+            before: "mkdir -p run/systemd/system run/sshd",
+            done: "grep -q 'systemctl reload' log",
+            ..ROW
+        },
+        Row {
+            files: "resources/roce.sh",
+            words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "3", "26:3", "-", "-"],
+            made_up: "mlnx_qos",
+            paths: "/sys",
+            before: "mkdir -p sys/class/net/e0/ecn/roce_np/enable sys/class/net/e0/ecn/roce_rp/enable; echo 0 >sys/class/net/e0/ecn/roce_np/enable/3; echo 0 >sys/class/net/e0/ecn/roce_rp/enable/3",
+            done: "grep -q 'trust dscp' log && grep -q 'pfc 0,0,0,1' log && grep -q 'set,26,3' log && grep -q 1 sys/class/net/e0/ecn/roce_np/enable/3 && grep -q 1 sys/class/net/e0/ecn/roce_rp/enable/3",
+            ..ROW
+        },
+        Row {
+            files: "resources/roce.sh",
+            words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "-", "26:3", "-", "-"],
+            made_up: "dcb",
+            paths: "/sys",
+            done: "grep -q 'pfc set dev e0 prio-pfc all:off 3:on' log && grep -q 'dscp-prio 26:3' log",
+            ..ROW
+        },
+        Row {
+            files: "resources/roce.sh",
+            words: &["e0", "-", "-", "-", "-", "106", "96"],
+            made_up: "modprobe",
+            paths: "/sys",
+            before: "d=sys/class/infiniband/x0; mkdir -p $d/ports/1/gid_attrs/ndevs $d/tc/1 sys/kernel/config/rdma_cm/x0/ports/1; echo e0 >$d/ports/1/gid_attrs/ndevs/0; >$d/tc/1/traffic_class",
+            done: "grep -q 106 sys/kernel/config/rdma_cm/x0/ports/1/default_roce_tos && grep -q 96 sys/class/infiniband/x0/tc/1/traffic_class",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh resources/proxy.sh resources/each.sh"),
+            words: &["http://proxy", "x", SCRIPT],
+            done: "[ -s ran ]",
+            ..ROW
+        },
         // What the engine runs.
         Row {
             files: engine("spool.sh"),
@@ -372,6 +707,14 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
+            files: engine("undo_end.sh"),
+            words: &["undo", "x"],
+            before: "mkdir -p state/undo/x/armed state/undo/x/kept; echo \"$S/kept\" >state/undo/x/kept/0.path; echo old >state/undo/x/kept/0.old; echo new >kept; mkdir state/undo/x/restore; echo 'echo ran >\"$S/ran\"' >state/undo/x/restore/0; sed -n \"/^timer='/,/^'/p\" \"$SRC/undo_keep.sh\" | sed '1d;$d' >state/undo/x/timer",
+            done: "[ \"$(cat kept)\" = old ] && [ -s ran ]",
+            well: "undone",
+            ..ROW
+        },
+        Row {
             files: engine("tidy.sh"),
             words: &["h", "--", "k"],
             before: "mkdir -p state/notify state/spool/k; >state/notify/h",
@@ -386,13 +729,20 @@ fn rows() -> Vec<Row> {
 enum Tool {
     Missing,
     Failing,
+    /// Does its work, tells the first byte of it, and says that it failed.
+    Breaking,
 }
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell")
 }
 
+/// A shell that is started while a program is written has it open for writing until it runs, and until then the
+/// kernel starts that program for nobody ("Text file busy").
+static STARTS: Mutex<()> = Mutex::new(());
+
 fn program(path: &Path, text: &str) {
+    let _alone = STARTS.lock().unwrap_or_else(PoisonError::into_inner);
     fs::write(path, format!("#!/bin/sh\n{text}\n")).unwrap();
     fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
 }
@@ -409,24 +759,41 @@ struct Sandbox(tempfile::TempDir);
 
 impl Sandbox {
     fn new(made_up: &str, wrong: Option<(&str, Tool)>) -> Self {
+        Self::with(TOOLS, made_up, wrong)
+    }
+
+    fn with(tools: &str, made_up: &str, wrong: Option<(&str, Tool)>) -> Self {
         let sandbox = Self(tempfile::tempdir().unwrap());
         let bin = sandbox.path().join("bin");
         fs::create_dir(&bin).unwrap();
-        for tool in TOOLS.split_whitespace() {
+        for tool in tools.split_whitespace() {
             let Some(real) = found(tool) else { continue };
             program(&bin.join(tool), &format!("echo {tool} >>\"$S/calls\"\nexec {} \"$@\"", real.display()));
         }
         for tool in made_up.split_whitespace() {
+            let does = format!("[ ! -e \"$S/does.{tool}\" ] || . \"$S/does.{tool}\"");
             let says = format!("[ ! -e \"$S/says.{tool}\" ] || exec /bin/cat \"$S/says.{tool}\"");
             program(
                 &bin.join(tool),
-                &format!("echo {tool} >>\"$S/calls\"\necho \"{tool} $*\" >>\"$S/log\"\n{says}"),
+                &format!("echo {tool} >>\"$S/calls\"\necho \"{tool} $*\" >>\"$S/log\"\n{does}\n{says}"),
             );
         }
-        match wrong {
-            Some((tool, Tool::Missing)) => fs::remove_file(bin.join(tool)).unwrap(),
-            Some((tool, Tool::Failing)) => program(&bin.join(tool), "exit 1"),
-            None => {}
+        let Some((tool, how)) = wrong else { return sandbox };
+        let path = bin.join(tool);
+        // With 1 some say that there is no such thing; 125 is of `timeout` itself.
+        let failed = match tool {
+            "grep" | "cmp" | "dpkg-query" => 2,
+            "timeout" => 125,
+            _ => 1,
+        };
+        match how {
+            Tool::Missing => fs::remove_file(path).unwrap(),
+            Tool::Failing => program(&path, &format!("exit {failed}")),
+            Tool::Breaking => {
+                let whole = bin.join(format!(".{tool}"));
+                fs::rename(&path, &whole).unwrap();
+                program(&path, &format!("{} \"$@\" | /usr/bin/head -c 1\nexit {failed}", whole.display()));
+            }
         }
         sandbox
     }
@@ -439,9 +806,18 @@ impl Sandbox {
         let at = self.path();
         let mut command = Command::new(shell[0]);
         command.args(&shell[1..]).current_dir(at).env_clear();
-        command.env("PATH", path).env("S", at).env("HOME", at).env("TMPDIR", at).env("XDG_CACHE_HOME", at);
-        let mut child =
-            command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        command
+            .env("PATH", path)
+            .env("S", at)
+            .env("HOME", at)
+            .env("TMPDIR", at)
+            .env("XDG_CACHE_HOME", at)
+            .env("SRC", root());
+        command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+        let mut child = {
+            let _alone = STARTS.lock().unwrap_or_else(PoisonError::into_inner);
+            command.spawn().unwrap()
+        };
         child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
         child.wait_with_output().unwrap()
     }
@@ -456,13 +832,7 @@ impl Sandbox {
         let at = self.path().display().to_string();
         let (mut functions, mut part) = (String::new(), String::new());
         for file in row.files.split_whitespace() {
-            let mut text = fs::read_to_string(root().join(file)).unwrap();
-            for path in PATHS {
-                text = text.replace(path, "");
-            }
-            text = text.replace("/run/provision", &format!("{at}/state"));
-            text = text.replace("/var/lib/provision", &format!("{at}/state"));
-            text = text.replace("/var/cache", &format!("{at}/none"));
+            let text = self.moved(&fs::read_to_string(root().join(file)).unwrap(), row.paths);
             let prelude = row.files.starts_with(STATE) && STATE.split_whitespace().any(|name| name == file);
             if prelude { &mut functions } else { &mut part }.push_str(&text);
         }
@@ -478,6 +848,26 @@ impl Sandbox {
             word => word.replace("S/", &format!("{at}/")),
         });
         let script = render(&Script::new(part).args(words));
+        let output = self.main(shell, &functions, &script);
+        fs::write(self.path().join("told"), &output.stdout).unwrap();
+        output
+    }
+
+    /// A script of ours that stays in here, with these paths below the directory.
+    fn moved(&self, text: &str, paths: &str) -> String {
+        let at = self.path().display().to_string();
+        let mut text = PATHS.iter().fold(text.to_owned(), |text, path| text.replace(path, ""));
+        text = text.replace("/run/provision", &format!("{at}/state"));
+        text = text.replace("/var/lib/provision", &format!("{at}/state"));
+        text = text.replace("/var/cache", &format!("{at}/none"));
+        for path in paths.split_whitespace() {
+            text = text.replace(path, &format!("{at}{path}"));
+        }
+        text
+    }
+
+    /// Runs functions and a script as a frame does.
+    fn main(&self, shell: &[&str], functions: &str, script: &str) -> Output {
         let path = self.path().join("bin").display().to_string();
         self.run(shell, &path, &format!("main() {{\n{functions}\n{script}\n}}; main; exit $?\n"))
     }
@@ -498,7 +888,7 @@ fn no_script_ends_well_with_its_work_not_done() {
         let rows = rows();
         let rows: &'static [Row] = Box::leak(rows.into_boxed_slice());
         let tries: Vec<_> = rows
-            .chunks(rows.len().div_ceil(4))
+            .chunks(rows.len().div_ceil(8))
             .map(|rows| scope.spawn(move || rows.iter().map(try_without_tools).collect::<Vec<_>>()))
             .collect();
         for found in tries.into_iter().flat_map(|tries| tries.join().unwrap()) {
@@ -523,9 +913,10 @@ fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
         let calls = fs::read_to_string(sandbox.path().join("calls")).unwrap_or_default();
         called.extend(calls.lines().map(str::to_owned));
     }
+    called.retain(|tool| !row.excepted.split(' ').any(|excepted| excepted == tool));
     for (index, tool) in called.iter().enumerate() {
-        for (number, how) in [Tool::Missing, Tool::Failing].into_iter().enumerate() {
-            // Each of the two in one of the shells: what they differ in is not the tools.
+        for (number, how) in [Tool::Missing, Tool::Failing, Tool::Breaking].into_iter().enumerate() {
+            // Each in one of the shells: what they differ in is not the tools.
             let shell = SHELLS[(index + number) % SHELLS.len()];
             tried += 1;
             let sandbox = Sandbox::new(row.made_up, Some((tool, how)));
@@ -536,6 +927,29 @@ fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
         }
     }
     (tried, wrong)
+}
+
+#[test]
+fn a_service_that_is_not_started_again_is_told() {
+    let row = Row {
+        files: "common.sh resources/driver_units.sh resources/driver_load.sh",
+        words: &["reload"],
+        made_up: "modprobe systemctl",
+        paths: "/run/systemd /sys/module",
+        before: "mkdir -p run/systemd/system sys/module/nvidia; echo '[ \"$1 $2\" != \"start nvidia-dcgm\" ] || exit 1' >does.systemctl",
+        ..ROW
+    };
+    for shell in SHELLS {
+        let sandbox = Sandbox::new(row.made_up, None);
+        let output = sandbox.script(shell, &row);
+        assert_eq!(output.status.code(), Some(1), "{shell:?} {output:?}");
+        let said = String::from_utf8_lossy(&output.stderr).into_owned();
+        assert!(
+            said.contains("stopped for the change, and not started again: nvidia-dcgm\n"),
+            "{shell:?} {said}"
+        );
+        assert!(sandbox.ok("grep -q 'start nvidia-fabricmanager' log"), "{shell:?}");
+    }
 }
 
 #[test]

@@ -161,6 +161,32 @@ async fn a_killed_client_is_a_lost_connection() {
     assert!(matches!(&error, TransportError::Lost { message } if message == killed), "{error:?}");
 }
 
+/// Whoever ends the `ssh` while it logs in: that says nothing of the host.
+#[tokio::test]
+async fn a_client_that_is_killed_while_it_logs_in_logs_in_again() {
+    let server = Server::start();
+    for (times, opens) in [(2, true), (3, false)] {
+        let host = server.host("gpu0");
+        let (count, dir) = (server.path("count"), server.path(""));
+        std::fs::write(&count, "").unwrap();
+        // It stands for the way to the host, and ends the `ssh` that asked for it.
+        let way = format!(
+            "echo >>{count}; [ $(wc -l <{count}) -gt {times} ] || kill -9 $PPID; \
+             exec bash -c 'exec 3<>/dev/tcp/127.0.0.1/{}; cat <&3 & cat >&3; kill $!'",
+            server.port
+        );
+        std::fs::write(server.path("way"), way).unwrap();
+        std::fs::write(server.path("own"), format!("Host *\n  ProxyCommand sh {dir}way\n")).unwrap();
+        let settings = SshSettings { user_files: vec![server.path("own")], ..server.settings() };
+        let ssh = Ssh::start(settings, std::slice::from_ref(&host), Secrets::default()).await.unwrap();
+        let killed = "its ssh on this machine was ended by signal 9";
+        match ssh.open(&host, DEADLINE).await {
+            Ok(_) => assert!(opens),
+            Err(error) => assert!(!opens && error.to_string().contains(killed), "{error:?}"),
+        }
+    }
+}
+
 #[tokio::test]
 async fn an_ended_shell_is_lost_and_a_broken_frame_a_bug() {
     let server = Server::start();

@@ -1,35 +1,94 @@
 //! What a run of `all_reduce_perf` must reach.
 
-use super::nccl;
+use super::nccl::{Busbw, Gate};
 
-/// What is expected of `all_reduce_perf` at its largest size in GB/s, of one host or of several: what
-/// Azure/azurehpc-health-checks and public runs of nccl-tests show.
-pub fn expected_busbw(gpu: &str, gpus: usize, hosts: usize) -> Option<f64> {
-    const TABLE: &[(&str, usize, f64, f64)] = &[
-        // GPU, GPUs of a host, one host, two hosts and more.
-        ("A100-SXM4", 8, 230.0, 185.0),
-        ("H100 80GB HBM3", 8, 480.0, 450.0),
-        ("H200", 8, 480.0, 450.0),
-    ];
-    let row = TABLE.iter().find(|(name, count, ..)| gpu.contains(name) && *count == gpus)?;
-    Some(if hosts > 1 { row.3 } else { row.2 })
+/// What carries traffic between hosts.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Network {
+    /// Switches that can add up on their way.
+    InfiniBand,
+    /// Ethernet, where each byte goes through the cards of each host.
+    Roce,
 }
 
-/// The gate of a run on so many hosts with so many GPUs each.
-pub fn gate(gpu: &str, gpus: usize, hosts: usize, gdr: bool) -> nccl::Gate {
-    nccl::Gate { ranks: gpus * hosts, busbw: expected_busbw(gpu, gpus, hosts), gdr, between_hosts: hosts > 1 }
+/// GPUs, how many of them a host has at least and at most, and GB/s of the bus at the largest size: on one
+/// host, on several over InfiniBand, and over RoCE.
+type Row = (&'static [&'static str], usize, usize, Busbw, Option<Busbw>, Option<Busbw>);
+
+use Busbw::{Expected, Floor};
+
+/// What Azure/azurehpc-health-checks, oracle-quickstart/oci-hpc and public runs of nccl-tests show. What is
+/// not published is a floor far below what links allow, and only a warning.
+const TABLE: &[Row] = &[
+    (A100, 8, 8, Expected(230.0), Some(Expected(185.0)), Some(Expected(185.0))),
+    (A100, 2, 7, Floor(150.0), None, None),
+    (HOPPER, 8, 8, Expected(480.0), Some(Expected(450.0)), Some(Expected(320.0))),
+    // Measured: 343 to 347 with two H200. With fewer than eight GPUs the switches add up less.
+    (HOPPER, 2, 7, Expected(320.0), None, None),
+    (&["H20", "H20-3e"], 2, 8, Floor(300.0), None, None),
+    (&["B200"], 8, 8, Floor(600.0), Some(Floor(400.0)), Some(Floor(400.0))),
+    (&["B200"], 2, 7, Floor(440.0), None, None),
+    (&["H100 NVL"], 2, 2, Floor(208.0), None, None),
+    (&["A100 80GB PCIe", "A100-PCIE-40GB"], 4, 4, Floor(25.0), None, None),
+];
+const A100: &[&str] = &["A100-SXM4-40GB", "A100-SXM4-80GB"];
+const HOPPER: &[&str] = &["H100 80GB HBM3", "H200"];
+
+/// What is expected of `all_reduce_perf` at its largest size; none when nothing is known of the hardware.
+pub fn expected_busbw(gpu: &str, gpus: usize, hosts: usize, network: Network) -> Option<Busbw> {
+    let name = gpu.strip_prefix("NVIDIA ").unwrap_or(gpu);
+    let (.., one, infiniband, roce) = TABLE
+        .iter()
+        .find(|(names, least, most, ..)| names.contains(&name) && (*least..=*most).contains(&gpus))?;
+    match (hosts, network) {
+        (0 | 1, _) => Some(*one),
+        (_, Network::InfiniBand) => *infiniband,
+        (_, Network::Roce) => *roce,
+    }
+}
+
+/// The gate of a run on so many hosts with so many GPUs each; what the inventory declares is stronger than
+/// what is known.
+pub fn gate(
+    gpu: &str,
+    gpus: usize,
+    hosts: usize,
+    network: Network,
+    declared: Option<u32>,
+    gdr: bool,
+) -> Gate {
+    let known = || expected_busbw(gpu, gpus, hosts, network);
+    let busbw = declared.map(|wanted| Expected(f64::from(wanted))).or_else(known);
+    Gate { ranks: gpus * hosts, busbw, gdr, between_hosts: hosts > 1 }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::Network::{InfiniBand, Roce};
     use super::*;
 
     #[test]
     fn gates_follow_the_hardware() {
-        let one = gate("NVIDIA H100 80GB HBM3", 8, 1, true);
-        assert_eq!((one.ranks, one.busbw, one.between_hosts), (8, Some(480.0), false));
-        let two = gate("NVIDIA A100-SXM4-80GB", 8, 2, true);
-        assert_eq!((two.ranks, two.busbw, two.between_hosts), (16, Some(185.0), true));
-        assert_eq!(gate("NVIDIA A100-SXM4-80GB", 4, 1, true).busbw, None);
+        let one = gate("NVIDIA H100 80GB HBM3", 8, 1, InfiniBand, None, true);
+        assert_eq!((one.ranks, one.busbw, one.between_hosts), (8, Some(Expected(480.0)), false));
+        let two = gate("NVIDIA A100-SXM4-80GB", 8, 2, InfiniBand, None, true);
+        assert_eq!((two.ranks, two.busbw, two.between_hosts), (16, Some(Expected(185.0)), true));
+        let known = |gpu, gpus, hosts, network| gate(gpu, gpus, hosts, network, None, true).busbw;
+        assert_eq!(known("NVIDIA H100 80GB HBM3", 8, 2, InfiniBand), Some(Expected(450.0)));
+        assert_eq!(known("NVIDIA H100 80GB HBM3", 8, 4, Roce), Some(Expected(320.0)));
+        assert_eq!(known("NVIDIA H200", 2, 1, Roce), Some(Expected(320.0)));
+        assert_eq!(known("NVIDIA H20", 8, 1, InfiniBand), Some(Floor(300.0)));
+        assert_eq!(known("NVIDIA B200", 4, 1, InfiniBand), Some(Floor(440.0)));
+        // Other boards with the same letters, and one GPU by itself.
+        assert_eq!(known("NVIDIA H200 NVL", 8, 1, InfiniBand), None);
+        assert_eq!(known("NVIDIA GB200", 4, 1, InfiniBand), None);
+        assert_eq!(known("NVIDIA H200", 1, 1, InfiniBand), None);
+    }
+
+    #[test]
+    fn what_is_declared_is_stronger() {
+        let declared = |gpu| gate(gpu, 8, 2, Roce, Some(150), true).busbw;
+        assert_eq!(declared("NVIDIA H100 80GB HBM3"), Some(Expected(150.0)));
+        assert_eq!(declared("NVIDIA L40S"), Some(Expected(150.0)));
     }
 }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::gate::gate;
+use super::gate::{Network, gate};
 use super::judge::PairEnded;
 use super::member::{Participant, said, skipped, untold};
 use super::nccl;
@@ -44,7 +44,7 @@ type Say<'a> = &'a (dyn Fn(&str) + Send + Sync);
 /// How hosts are called by place.
 type Names<'a> = dyn Fn(usize) -> &'a str + 'a;
 
-const NO_USER: &str = "`expect.software.mpi_user` is not set, so no user is known who starts jobs";
+const NO_USER: &str = "neither an `ssh_mesh` task nor `expect.software.mpi_user` says who starts jobs";
 
 fn named(status: CheckStatus, check: &str, message: String, evidence: Vec<Evidence>) -> CheckResult {
     let hint = status.is_finding().then(|| checks::hint(check).to_owned());
@@ -406,7 +406,10 @@ pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: 
     let (script, deadline) = as_user(REDUCE_SECONDS, user, words);
     let from = format!("all_reduce_perf on {}", first.name);
     let gpu = gpus.first().map_or("", |gpu| gpu.name.as_str());
-    let gate = gate(gpu, gpus.len(), ready.len(), first.gdr.unwrap_or(false));
+    let roce = ready.iter().any(|(_, member, ..)| member.is_on_ethernet());
+    let network = if roce { Network::Roce } else { Network::InfiniBand };
+    let (declared, gdr) = (first.thresholds.all_reduce, first.gdr.unwrap_or(false));
+    let gate = gate(gpu, gpus.len(), ready.len(), network, declared, gdr);
     let result = match said(first, script, deadline, secrets).await {
         Err(reason) => named(CheckStatus::Fail, ALL_REDUCE, reason.clone(), evidence(&from, &reason)),
         Ok(text) => reduced(&text, &gate, &from, nccl_of(first, program)),
@@ -547,7 +550,7 @@ mod tests {
 
     #[test]
     fn a_run_is_judged() {
-        let gate = gate("NVIDIA H200", 8, 1, false);
+        let gate = gate("NVIDIA H200", 8, 1, Network::InfiniBand, None, false);
         let bad = reduced(
             "gpu0: Test NCCL failure common.cu:958 'internal error'\n",
             &gate,
@@ -570,7 +573,7 @@ mod tests {
 
     #[test]
     fn what_nccl_warned_of_is_evidence() {
-        let gate = gate("NVIDIA H200", 8, 1, false);
+        let gate = gate("NVIDIA H200", 8, 1, Network::InfiniBand, None, false);
         let text = format!(
             "gpu0:9:9 [0] init.cc:1 NCCL WARN Cuda failure 'out of memory'\ngpu0: Test NCCL failure common.cu:958 'unhandled cuda error'\n{}",
             " .. gpu0 pid 91: Test failure common.cu:1100\n".repeat(8)

@@ -11,8 +11,9 @@ use crate::facts::nvidia::{Gpu, NvidiaQuery};
 use crate::facts::rdma::{Device, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery, in_jobs_of};
 use crate::facts::{Facts, batch};
-use crate::inventory::Host;
-use crate::inventory::expect::ExpectSoftware;
+use crate::inventory::expect::{ExpectActive, ExpectSoftware};
+use crate::inventory::host::is_compute;
+use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
 use crate::shell;
 use crate::transport::{CONNECT, Frame, Part, Remote, Script, Transport, TransportError};
@@ -50,6 +51,8 @@ pub(super) struct Participant {
     pub software: Option<Software>,
     /// What of it is declared.
     pub expect: ExpectSoftware,
+    /// What of speeds is declared.
+    pub thresholds: ExpectActive,
     /// Whether GPUs must be reachable for the cards.
     pub gdr: Option<bool>,
     pub remote: Mutex<Box<dyn Remote>>,
@@ -65,10 +68,16 @@ impl Participant {
     pub(super) fn end(&self, rail: &str) -> Option<&RailEnd> {
         self.rails.as_ref().ok()?.get(rail)
     }
+
+    /// Whether more of its rails are Ethernet than InfiniBand.
+    pub(super) fn is_on_ethernet(&self) -> bool {
+        let ends: Vec<&RailEnd> = self.rails.iter().flat_map(BTreeMap::values).collect();
+        ends.iter().filter(|end| end.gid.is_some()).count() * 2 > ends.len()
+    }
 }
 
 /// The ends of the ports that are up, by device.
-fn ends(devices: &[Device], address: &str) -> BTreeMap<String, RailEnd> {
+fn ends(devices: &[&Device], address: &str) -> BTreeMap<String, RailEnd> {
     let end = |device: &Device| {
         let port = device.ports.iter().find(|port| port.state == "ACTIVE")?;
         let rate = port.rate_gbps.filter(|_| !device.pci.is_empty());
@@ -90,6 +99,18 @@ fn ends(devices: &[Device], address: &str) -> BTreeMap<String, RailEnd> {
         Some(RailEnd { device: name, port: number, gid: Some(gid.index), address, own_address: true, rate })
     };
     devices.iter().filter_map(|device| Some((device.name.clone(), end(device)?))).collect()
+}
+
+/// The devices that carry traffic of jobs: not those for storage and management, not those that the inventory
+/// leaves out, and not those through which the fabric manager reaches the switches of NVLink.
+fn of_jobs<'a>(subject: &Subject<'_>, devices: &'a [Device]) -> Vec<&'a Device> {
+    let ignored = subject.expect_rdma().ignore.unwrap_or_default();
+    let of_jobs = |device: &&Device| {
+        !device.manages_switch
+            && !ignored.contains(&device.name)
+            && subject.nic_of(device).is_none_or(is_compute)
+    };
+    devices.iter().filter(of_jobs).collect()
 }
 
 /// A check that could not be made, and why.
@@ -114,6 +135,7 @@ pub(super) fn skipped(check: &str, reason: &str) -> CheckResult {
 pub(super) async fn open(
     transport: &dyn Transport,
     host: &Host,
+    promises: &Promises,
     secrets: &Secrets,
 ) -> Result<Participant, String> {
     let asked = [RdmaQuery.into(), NvidiaQuery.into(), SoftwareQuery.into()];
@@ -151,17 +173,21 @@ pub(super) async fn open(
             }
         }
     }
-    let subject = Subject::new(host, &facts, 0).map_err(|error| format!("its `expect`: {error}"))?;
+    let subject = Subject::new(host, &facts, 0).and_then(|subject| subject.promised(promises));
+    let subject = subject.map_err(|error| format!("its `expect`: {error}"))?;
     let devices = subject.rdma().and_then(|rdma| rdma.devices.as_ref().map_err(Clone::clone));
     let gpus = subject.nvidia().and_then(|nvidia| nvidia.smi.as_ref().map_err(Clone::clone));
     Ok(Participant {
         name: host.name.clone(),
         hostname,
-        rails: devices.map(|devices| ends(devices, &host.address)).map_err(|gap| gap.reason),
+        rails: devices
+            .map(|devices| ends(&of_jobs(&subject, devices), &host.address))
+            .map_err(|gap| gap.reason),
         gpus: gpus.map(|smi| smi.gpus.clone()).map_err(|gap| gap.reason),
         tools,
         software: subject.software().ok().cloned(),
         expect: subject.expect.software.clone().unwrap_or_default(),
+        thresholds: subject.expect.active.clone().unwrap_or_default(),
         gdr: subject.expect_rdma().gdr,
         remote: Mutex::new(remote),
     })
@@ -225,19 +251,36 @@ mod tests {
         };
         let down = Port { state: "DOWN".to_owned(), ..port.clone() };
         let ib = Port { link_layer: "InfiniBand".to_owned(), gids: Vec::new(), ..port.clone() };
-        let found = ends(
-            &[
-                device("mlx5_0", "0000:0c:00.0", port.clone()),
-                device("mlx5_1", "0000:12:00.0", down),
-                device("mlx5_2", "0000:4b:00.0", ib),
-                device("rxe0", "", port),
-            ],
-            "192.0.2.7",
-        );
+        let devices = [
+            device("mlx5_0", "0000:0c:00.0", port.clone()),
+            device("mlx5_1", "0000:12:00.0", down),
+            device("mlx5_2", "0000:4b:00.0", ib),
+            device("rxe0", "", port),
+        ];
+        let found = ends(&devices.iter().collect::<Vec<_>>(), "192.0.2.7");
         let roce = &found["mlx5_0"];
         assert_eq!((roce.gid, roce.address.as_str(), roce.rate), (Some(3), "10.0.0.1", Some(200.0)));
         assert!(!found.contains_key("mlx5_1"));
         assert_eq!((found["mlx5_2"].gid, found["mlx5_2"].address.as_str()), (None, "192.0.2.7"));
         assert_eq!(found["rxe0"].rate, None, "the rate of software means nothing");
+    }
+
+    #[test]
+    fn only_devices_of_jobs_are_tested() {
+        let case = crate::project::testing::Case::new(
+            "--- inventory.yaml\ncluster: lab\nhosts:\n  gpu0:\n    nics:\n      - { match: { pci: \"0000:02:00.0\" }, role: storage }\n      - { match: { pci: \"0000:03:00.0\" }, role: compute }\n    expect: { rdma: { ignore: [mlx5_4] } }\n",
+        );
+        let host = case.load(&crate::project::LoadOptions::default()).unwrap().hosts.remove(0);
+        let facts = Facts::default();
+        let subject = Subject::new(&host, &facts, 0).unwrap();
+        let device = |n: u32| Device {
+            name: format!("mlx5_{n}"),
+            pci: format!("0000:0{n}:00.0"),
+            manages_switch: n == 1,
+            ..Device::default()
+        };
+        let devices = [0, 1, 2, 3, 4].map(device);
+        let names: Vec<&str> = of_jobs(&subject, &devices).iter().map(|one| one.name.as_str()).collect();
+        assert_eq!(names, ["mlx5_0", "mlx5_3"]);
     }
 }

@@ -290,13 +290,22 @@ impl Run {
     }
 }
 
+/// GB/s of the bus at the largest size.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Busbw {
+    /// What healthy hosts show: 95 % of it pass, 85 % warn.
+    Expected(f64),
+    /// What any healthy host exceeds, where nothing better is known: less is a warning.
+    Floor(f64),
+}
+
 /// What is expected of a run.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Gate {
     /// Ranks that must take part.
     pub ranks: usize,
-    /// GB/s of the bus at the largest size; none when nothing is known of the hardware.
-    pub busbw: Option<f64>,
+    /// How fast it must be; none when nothing is known of the hardware.
+    pub busbw: Option<Busbw>,
     /// Whether channels between hosts must go straight into GPU memory.
     pub gdr: bool,
     /// Whether there are channels between hosts.
@@ -336,11 +345,16 @@ pub fn judge(run: &Run, gate: &Gate) -> Judgement {
         (Some(_), Some(_)) => {}
     }
     match (gate.busbw, run.busbw()) {
-        (Some(wanted), Some(seen)) if seen < wanted * 0.85 => {
+        (Some(Busbw::Expected(wanted)), Some(seen)) if seen < wanted * 0.85 => {
             judged.fails.push(format!("{seen:.1} GB/s at the largest size, expected {wanted:.1}"));
         }
-        (Some(wanted), Some(seen)) if seen < wanted * 0.95 => {
+        (Some(Busbw::Expected(wanted)), Some(seen)) if seen < wanted * 0.95 => {
             judged.warns.push(format!("{seen:.1} GB/s at the largest size, expected {wanted:.1}"));
+        }
+        (Some(Busbw::Floor(least)), Some(seen)) if seen < least => {
+            judged.warns.push(format!(
+                "{seen:.1} GB/s at the largest size, these GPUs are known to reach more than {least:.1}"
+            ));
         }
         _ => {}
     }
@@ -374,7 +388,20 @@ mod tests {
     const TABLE: &str = "#       size         count      type   redop    root     time   algbw   busbw #wrong     time   algbw   busbw #wrong\n 10737418240    2684354560     float     sum      -1  3821000    2.81    2.81      0  3821000    2.81    2.81      0\n# Out of bounds values : 0 OK\n# Avg bus bandwidth    : 2.81\n";
 
     fn gate(ranks: usize, busbw: f64) -> Gate {
-        Gate { ranks, busbw: Some(busbw), gdr: true, between_hosts: false }
+        Gate { ranks, busbw: Some(Busbw::Expected(busbw)), gdr: true, between_hosts: false }
+    }
+
+    #[test]
+    fn a_floor_only_warns() {
+        let run = parse(MIDDLE).unwrap();
+        let floor = |least: f64| Gate { busbw: Some(Busbw::Floor(least)), ..gate(2, 0.0) };
+        assert_eq!(judge(&run, &floor(180.0)), Judgement::default());
+        let judged = judge(&run, &floor(600.0));
+        assert!(judged.passed());
+        assert_eq!(
+            judged.warns,
+            ["182.8 GB/s at the largest size, these GPUs are known to reach more than 600.0"]
+        );
     }
 
     #[test]

@@ -12,7 +12,7 @@ use super::{jobs, perftest, rping};
 use crate::checks;
 use crate::checks::active::{BANDWIDTH, RPING};
 use crate::events::{CheckResult, PairTest};
-use crate::inventory::Host;
+use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
 use crate::shell;
 use crate::transport::{Script, Transport};
@@ -58,13 +58,13 @@ pub struct Traffic {
 /// Tests hosts with each other; what is said of progress goes to `say`.
 pub async fn run(
     transport: &dyn Transport,
-    hosts: &[Host],
+    hosts: &[(Host, Promises)],
     secrets: &Secrets,
     parallel: usize,
     say: &(dyn Fn(&str) + Send + Sync),
 ) -> Traffic {
     let opened: Vec<(String, Result<Participant, String>)> = futures::stream::iter(hosts)
-        .map(|host| async { (host.name.clone(), open(transport, host, secrets).await) })
+        .map(|(host, promises)| async { (host.name.clone(), open(transport, host, promises, secrets).await) })
         .buffered(parallel.max(1))
         .collect()
         .await;
@@ -236,8 +236,12 @@ async fn pair_of(
             *gbps = Some(seen.average_gbps);
             let told = format!("{:.1} Gb/s", seen.average_gbps);
             let rate = here.rate.zip(there.rate).map(|(one, other)| one.min(other));
-            match rate {
-                Some(rate) if seen.average_gbps < perftest::threshold(rate) => {
+            let declared = [client, server].iter().filter_map(|end| end.thresholds.ib_write_bw).min();
+            match (declared.map(f64::from), rate) {
+                (Some(wanted), _) if seen.average_gbps < wanted => {
+                    Err(format!("{told}, at least {wanted} expected"))
+                }
+                (None, Some(rate)) if seen.average_gbps < perftest::threshold(rate) => {
                     Err(format!("{told} of {rate} Gb/s, at least {:.0} expected", perftest::threshold(rate)))
                 }
                 _ => Ok(told),

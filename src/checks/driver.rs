@@ -118,7 +118,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the fabric manager runs and has the driver's version",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "on hosts with NVSwitches: nvidia-fabricmanager active, its version exactly that of the driver",
+        expects: "on hosts with NVSwitches, or where `expect.driver.fabric_manager` is true: nvidia-fabricmanager active, its version exactly that of the driver; `expect.driver.fabric_manager: false` skips it",
         why: "Without it, or with another patch level, CUDA fails with error 802 although nvidia-smi reports no problem.",
         hint: "install the fabric manager of exactly the driver's version, `systemctl enable --now nvidia-fabricmanager`",
         source: "Fabric Manager for NVIDIA NVSwitch Systems (user guide)",
@@ -202,7 +202,7 @@ fn is_of_release(name: &str) -> bool {
 fn version(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
     let Some(wanted) = subject.expect_driver().version else {
-        return Err(Verdict::Skip("expect.driver.version is not declared".to_owned()));
+        return Err(Verdict::Skip("neither a task nor expect.driver.version declares it".to_owned()));
     };
     match subject.loaded()?.map(|loaded| loaded.version.as_str()) {
         Some(seen) if fits(seen, &wanted) => Ok(Verdict::Pass(seen.to_owned())),
@@ -214,7 +214,7 @@ fn version(subject: &Subject<'_>) -> Checked {
 fn flavour(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
     let Some(wanted) = subject.expect_driver().open else {
-        return Err(Verdict::Skip("expect.driver.open is not declared".to_owned()));
+        return Err(Verdict::Skip("neither a task nor expect.driver.open declares it".to_owned()));
     };
     let loaded = subject.loaded()?;
     let word = |open: bool| if open { "open" } else { "proprietary" };
@@ -373,8 +373,10 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
     const UNIT: &str = "systemctl is-active nvidia-fabricmanager";
     subject.has_gpus()?;
     let switches = subject.facts.pointer("/pci/nvswitches").and_then(serde_json::Value::as_array);
-    if switches.is_none_or(Vec::is_empty) {
-        return Err(Verdict::Skip("no NVSwitch".to_owned()));
+    match subject.expect_driver().fabric_manager {
+        Some(false) => return Err(Verdict::Skip("no fabric manager is wanted on this host".to_owned())),
+        None if switches.is_none_or(Vec::is_empty) => return Err(Verdict::Skip("no NVSwitch".to_owned())),
+        Some(true) | None => {}
     }
     let upkeep = subject.upkeep()?;
     let state = match &upkeep.fabric_state {

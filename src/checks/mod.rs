@@ -31,6 +31,7 @@ mod gpu {
 mod rdma {
     pub(super) mod counters;
     pub(super) mod gpudirect;
+    pub(super) mod log;
     pub(super) mod pcie;
     pub(super) mod ports;
     pub(super) mod setup;
@@ -95,6 +96,20 @@ pub struct Check {
     pub run: fn(&Subject<'_>) -> Checked,
 }
 
+impl Check {
+    /// The keys of `expect:` that it reads, as `expects` names them: `driver.version`.
+    pub fn keys(&self) -> Vec<&'static str> {
+        let is_key = |c: char| c.is_ascii_lowercase() || c == '_' || c == '.';
+        let spans =
+            self.expects.split('`').skip(1).step_by(2).filter_map(|span| span.strip_prefix("expect."));
+        let mut keys: Vec<&str> =
+            spans.map(|key| key.split(|c: char| !is_key(c)).next().unwrap_or(key)).collect();
+        let mut seen = std::collections::BTreeSet::new();
+        keys.retain(|key| seen.insert(*key));
+        keys
+    }
+}
+
 /// The checks of each file, with its place in this module.
 macro_rules! files {
     ($($($part:ident)::+),+ $(,)?) => { &[$((&[$(stringify!($part)),+], $($part::)+CHECKS)),+] };
@@ -112,6 +127,7 @@ const FILES: &[(&[&str], &[Check])] = files![
     rdma::setup,
     rdma::pcie,
     rdma::counters,
+    rdma::log,
     rdma::gpudirect,
     pcie,
     network,
@@ -138,5 +154,7 @@ pub fn hint(id: &str) -> &'static str {
     find(id).map_or("", |check| check.hint)
 }
 
+#[cfg(test)]
+mod sites;
 #[cfg(test)]
 mod tests;

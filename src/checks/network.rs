@@ -1,6 +1,6 @@
 //! Network devices behind RDMA devices: MTU, traffic classes, addresses, declared cards.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 
 use serde_json::Value as Json;
@@ -121,10 +121,15 @@ fn mtu(subject: &Subject<'_>) -> Checked {
     let declared = subject.expect_network().mtu;
     let usual = majority(with_mtu.iter().filter_map(|(_, _, mtu)| *mtu));
     let mut findings = Findings::default();
+    let mut as_declared = BTreeSet::new();
     for (device, name, mtu) in &with_mtu {
         let from = format!("/sys/class/net/{name}/mtu");
         let from_nics = subject.nic_number(device, "mtu").and_then(|mtu| u32::try_from(mtu).ok());
-        match (mtu, from_nics.or(declared), usual) {
+        let wanted = from_nics.or(declared).or_else(|| subject.promised_of("network.mtu", name));
+        if wanted.is_some() {
+            as_declared.insert(wanted);
+        }
+        match (mtu, wanted, usual) {
             (None, _, _) => findings.unknown(name, "its MTU cannot be read", from),
             (Some(seen), Some(wanted), _) if *seen != wanted => {
                 findings.wrong(name, format!("{seen}, expected {wanted}"), from, seen);
@@ -138,7 +143,11 @@ fn mtu(subject: &Subject<'_>) -> Checked {
             (Some(_), _, _) => {}
         }
     }
-    Ok(findings.verdict(declared.or(usual).map_or_else(|| "as declared".to_owned(), |mtu| mtu.to_string())))
+    let told = match as_declared.first() {
+        Some(one) if as_declared.len() == 1 => *one,
+        _ => usual,
+    };
+    Ok(findings.verdict(told.map_or_else(|| "as declared".to_owned(), |mtu| mtu.to_string())))
 }
 
 /// Traffic classes by network device; an error says why there are none.
@@ -162,27 +171,30 @@ fn asked(net: &str) -> String {
     format!("mlnx_qos -i {net} (or dcb pfc show dev {net})")
 }
 
-/// Holds one value of all devices against what is declared, else against each other.
+/// Holds one value of all devices against what is declared of each, else against each other.
 fn compare<T: Ord + Clone>(
     classes: &BTreeMap<String, Result<Qos, Gap>>,
-    declared: Option<&T>,
+    declared: impl Fn(&str) -> Option<T>,
     value: impl Fn(&Qos) -> Option<T>,
     show: impl Fn(&T) -> String,
 ) -> Checked {
     let seen: Vec<T> = classes.values().flatten().filter_map(&value).collect();
-    if declared.is_none() && seen.is_empty() {
+    if seen.is_empty() && classes.keys().all(|net| declared(net).is_none()) {
         return Err(Verdict::Skip("not declared, and these cards do not show it".to_owned()));
     }
-    let usual = declared.cloned().or_else(|| majority(seen.into_iter()));
+    let usual = majority(seen.into_iter());
     let mut findings = Findings::default();
     for (net, class) in classes {
         match class.as_ref().map(&value) {
             Ok(Some(seen)) => {
-                let how = match &usual {
-                    Some(usual) if seen == *usual => continue,
-                    Some(usual) if declared.is_some() => format!("{}, expected {}", show(&seen), show(usual)),
-                    Some(usual) => format!("{}, the others of this host have {}", show(&seen), show(usual)),
-                    None => format!("{}; no value has a majority", show(&seen)),
+                let how = match (declared(net), &usual) {
+                    (Some(wanted), _) if seen == wanted => continue,
+                    (Some(wanted), _) => format!("{}, expected {}", show(&seen), show(&wanted)),
+                    (None, Some(usual)) if seen == *usual => continue,
+                    (None, Some(usual)) => {
+                        format!("{}, the others of this host have {}", show(&seen), show(usual))
+                    }
+                    (None, None) => format!("{}; no value has a majority", show(&seen)),
                 };
                 findings.wrong(net, how, asked(net), show(&seen));
             }
@@ -190,7 +202,8 @@ fn compare<T: Ord + Clone>(
             Err(gap) => findings.unknown(net, gap.reason.clone(), gap.command.clone()),
         }
     }
-    Ok(findings.verdict(usual.as_ref().map(show).unwrap_or_default()))
+    let told = classes.keys().find_map(|net| declared(net)).or(usual);
+    Ok(findings.verdict(told.as_ref().map(show).unwrap_or_default()))
 }
 
 fn priorities(list: &[u32]) -> String {
@@ -202,40 +215,52 @@ fn priorities(list: &[u32]) -> String {
 }
 
 fn pfc(subject: &Subject<'_>) -> Checked {
-    let declared = subject.expect_network().pfc.map(|mut list| {
+    let expect = subject.expect_network().pfc;
+    let declared = |net: &str| {
+        let mut list: Vec<u32> = expect.clone().or_else(|| subject.promised_of("network.pfc", net))?;
         list.sort_unstable();
-        list
-    });
-    compare(&classes(subject)?, declared.as_ref(), |class| Some(class.pfc.clone()), |list| priorities(list))
+        Some(list)
+    };
+    compare(&classes(subject)?, declared, |class| Some(class.pfc.clone()), |list| priorities(list))
 }
 
 fn trust(subject: &Subject<'_>) -> Checked {
-    let declared = subject.expect_network().trust;
-    compare(&classes(subject)?, declared.as_ref(), |class| class.trust.clone(), Clone::clone)
+    let expect = subject.expect_network().trust;
+    let declared = |net: &str| expect.clone().or_else(|| subject.promised_of("network.trust", net));
+    compare(&classes(subject)?, declared, |class| class.trust.clone(), Clone::clone)
 }
 
 fn ecn(subject: &Subject<'_>) -> Checked {
     let devices = subject.devices()?;
-    let Some(wanted) = subject.expect_network().ecn else {
-        return Err(Verdict::Skip("expect.network.ecn is not declared".to_owned()));
-    };
+    let expect = subject.expect_network().ecn;
+    let declared = |net: &str| expect.clone().or_else(|| subject.promised_of("network.ecn", net));
+    if expect.is_none()
+        && !devices.iter().filter_map(|device| device.netdev()).any(|net| declared(net).is_some())
+    {
+        return Err(Verdict::Skip("neither a task nor expect.network.ecn declares it".to_owned()));
+    }
     let rdma = subject.rdma().map_err(|gap| Verdict::gap(&gap, None))?;
     let mut findings = Findings::default();
+    let mut pass = BTreeSet::new();
     for device in devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet")) {
         let Some(net) = device.netdev() else { continue };
+        let Some(wanted): Option<Vec<u32>> = declared(net) else { continue };
         let from = format!("/sys/class/net/{net}/ecn/roce_np/enable");
         match rdma.netdevs.get(net).and_then(|netdev| netdev.ecn.as_ref()) {
             None => findings.unknown(net, "its driver does not show congestion notification", from),
             Some(on) => {
                 let off: Vec<u32> =
                     wanted.iter().copied().filter(|priority| !on.contains(priority)).collect();
-                if !off.is_empty() {
+                if off.is_empty() {
+                    pass.extend(wanted);
+                } else {
                     findings.wrong(net, format!("off for {}", priorities(&off)), from, priorities(on));
                 }
             }
         }
     }
-    Ok(findings.verdict(priorities(&wanted)))
+    let pass: Vec<u32> = expect.unwrap_or_else(|| pass.into_iter().collect());
+    Ok(findings.verdict(priorities(&pass)))
 }
 
 fn text<'j>(json: &'j Json, key: &str) -> &'j str {

@@ -35,7 +35,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "ConnectX cards read in large pieces",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "MaxReadReq 4096 bytes",
+        expects: "at least MaxReadReq 4096 bytes; `expect.rdma.max_read_request` when it is declared",
         why: "With 512 bytes a fast card cannot have enough reads under way to fill its link.",
         hint: "`setpci -s BDF CAP_EXP+8.w`, set its top digit to 5; a reboot undoes it, and some firmware setups can set it for good",
         source: "lspci(8); setpci(8)",
@@ -108,10 +108,11 @@ fn max_read_request(subject: &Subject<'_>) -> Checked {
         return Err(Verdict::Skip("no ConnectX card".to_owned()));
     }
     let lspci = subject.seen(subject.fabric().map(|fabric| &fabric.lspci), None)?;
+    let wanted = subject.expect_rdma().max_read_request.unwrap_or(4096);
     let mut findings = Findings::default();
     for card in cards {
         match lspci.max_read.get(&card.pci) {
-            Some(4096..) => {}
+            Some(bytes) if *bytes >= wanted => {}
             Some(bytes) => {
                 findings.wrong(
                     &card.name,
@@ -123,7 +124,7 @@ fn max_read_request(subject: &Subject<'_>) -> Checked {
             None => findings.unknown(&card.name, "lspci does not show its MaxReadReq", LSPCI),
         }
     }
-    Ok(findings.verdict("4096 bytes"))
+    Ok(findings.verdict(format!("at least {wanted} bytes")))
 }
 
 fn aer(subject: &Subject<'_>) -> Checked {

@@ -3,7 +3,8 @@
 use super::shared::gpudirect::{dmabuf, wanted};
 use super::shared::verdict::{Checked, Verdict};
 use super::{Check, Needs, Subject};
-use crate::events::CheckStatus::Fail;
+use crate::events::CheckStatus::{Fail, Warn};
+use crate::words::count;
 
 const MODULE: &str = "/sys/module/nvidia_peermem";
 
@@ -29,6 +30,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         hint: "`rmmod nv_peer_mem`, and purge nvidia-peer-memory-dkms",
         source: "Mellanox/nv_peer_memory, README.md",
         run: legacy,
+    },
+    Check {
+        id: "peermem.errors",
+        title: "nvidia_peermem reported no error",
+        needs: Needs::Idle,
+        severity: Warn,
+        expects: "no `ERROR` of nvidia-peermem in the kernel's log, such as `detected invalid context`",
+        why: "A program freed GPU memory that a card still used: the transfer is lost, and the program most often hangs or dies.",
+        hint: "look for a Xid or a killed job at the same time in `dmesg`; if it returns, update the driver, or use DMA-BUF instead of nvidia-peermem",
+        source: "NVIDIA/open-gpu-kernel-modules: kernel-open/nvidia-peermem/nvidia-peermem.c",
+        run: errors,
     },
 ];
 
@@ -62,4 +74,15 @@ fn legacy(subject: &Subject<'_>) -> Checked {
         return Ok(Verdict::finding("nv_peer_mem is loaded", "/sys/module/nv_peer_mem", "is there"));
     }
     Ok(Verdict::Pass("not loaded".to_owned()))
+}
+
+fn errors(subject: &Subject<'_>) -> Checked {
+    subject.has_gpus()?;
+    let log = subject.log()?;
+    let lines: Vec<&str> =
+        log.with(&["nvidia-peermem "]).into_iter().filter(|line| line.contains(" ERROR ")).collect();
+    let Some(last) = lines.last() else { return Ok(Verdict::Pass("none".to_owned())) };
+    let how = last.split_once(" ERROR ").map_or("", |(_, how)| how);
+    let text = format!("{}: {}", how.split(',').next().unwrap_or(how), count(lines.len() as u64, "line"));
+    Ok(Verdict::finding(text, &log.command, last))
 }

@@ -4,7 +4,7 @@ use super::shared::values::fits;
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::facts::software::{Linked, Software};
+use crate::facts::software::{Linked, Software, finds_nccl, finds_openmpi, finds_tests};
 use crate::inventory::expect::ExpectSoftware;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
@@ -13,7 +13,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "NCCL is where it should be, in the declared version",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "`expect.software.nccl` and `nccl_prefix`; skipped when neither is declared",
+        expects: "`expect.software.nccl` and `expect.software.nccl_prefix`; skipped when neither is declared",
         why: "With another NCCL on one host a job ends in its first collective, or is slow.",
         hint: "apply the playbook `nccl` with this version and prefix",
         source: "NVIDIA/nccl, src/nccl.h.in",
@@ -35,7 +35,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "Open MPI is where it should be, in the declared version",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "`expect.software.openmpi` and `openmpi_prefix`; skipped when neither is declared",
+        expects: "`expect.software.openmpi` and `expect.software.openmpi_prefix`; skipped when neither is declared",
         why: "mpirun starts its daemon on every host by its path: with another prefix or version it does not start.",
         hint: "apply the playbook `openmpi` with this version and prefix",
         source: "mpirun(1)",
@@ -46,7 +46,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the programs of nccl-tests are built with MPI and load the right NCCL and MPI",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "`all_reduce_perf` in `expect.software.nccl_tests`, and each one found below /opt and /usr/local: no library missing, libnccl and libmpi among them, from `nccl_prefix` and `openmpi_prefix`, else from where their build took them. The loader is asked in a login of `mpi_user`, else of the user of the connection",
+        expects: "`all_reduce_perf` in `expect.software.nccl_tests`, and each one found below /opt and /usr/local: no library missing, libnccl and libmpi among them, from where their build took them; `expect.software.nccl_prefix` and `expect.software.openmpi_prefix` of the inventory are stronger than that, those of tasks weaker. The loader is asked in a login of `expect.software.mpi_user`, else of the user of the connection",
         why: "Without MPI each process runs alone, and shows the bandwidth of NVLink instead of the network's. With another NCCL than the installed one they test the wrong library, or do not start.",
         hint: "build them with MPI=1, MPI_HOME and NCCL_HOME: the playbook `nccl-tests`. Where another copy wins: `library_path` (the playbooks `nccl` and `openmpi` with `loader: true`), and LD_LIBRARY_PATH in the login's profile",
         source: "NVIDIA/nccl-tests, README.md; ldd(1)",
@@ -73,21 +73,16 @@ fn expect(subject: &Subject<'_>) -> ExpectSoftware {
     subject.expect.software.clone().unwrap_or_default()
 }
 
-/// Whether a prefix is where the probe looks.
-fn is_looked_at(prefix: &str) -> bool {
-    ["/opt/", "/usr/"].iter().any(|root| prefix.starts_with(root)) || prefix == "/usr"
-}
-
 /// Holds versions by prefix against what is declared.
 fn declared(
     found: &[(String, String)],
     version: Option<&str>,
     prefix: Option<&str>,
-    what: &str,
-    file: &str,
+    (what, file): (&str, &str),
+    is_looked_at: fn(&str) -> bool,
 ) -> Checked {
     if version.is_none() && prefix.is_none() {
-        return Err(Verdict::Skip(format!("no {what} is declared in expect.software")));
+        return Err(Verdict::Skip(format!("neither a task nor expect.software declares {what}")));
     }
     let list: Vec<String> = found.iter().map(|(prefix, version)| format!("{prefix} {version}")).collect();
     let list = if list.is_empty() { "nothing found".to_owned() } else { list.join(", ") };
@@ -102,11 +97,9 @@ fn declared(
                 let wanted = version.unwrap_or_default();
                 Verdict::finding(format!("{what} {seen} in {prefix}, expected {wanted}"), &from, seen)
             }
-            None if !is_looked_at(prefix) => Verdict::unknown(
-                format!("{prefix} is not below /opt or /usr, so it was not looked at"),
-                &from,
-                list,
-            ),
+            None if !is_looked_at(prefix) => {
+                Verdict::unknown(format!("{prefix} is not one of the places that are looked at"), &from, list)
+            }
             None => Verdict::finding(format!("no {what} in {prefix}"), &from, list),
         });
     }
@@ -123,7 +116,8 @@ fn nccl(subject: &Subject<'_>) -> Checked {
         (None, None) => Vec::new(),
         _ => subject.seen(Ok(&software(subject)?.files), None)?.nccl.clone().into_iter().collect(),
     };
-    declared(&found, expect.nccl.as_deref(), expect.nccl_prefix.as_deref(), "NCCL", "include/nccl.h")
+    let (version, prefix) = (expect.nccl.as_deref(), expect.nccl_prefix.as_deref());
+    declared(&found, version, prefix, ("NCCL", "include/nccl.h"), finds_nccl)
 }
 
 fn nccl_copies(subject: &Subject<'_>) -> Checked {
@@ -160,7 +154,7 @@ fn openmpi(subject: &Subject<'_>) -> Checked {
             }
         }
     }
-    declared(&found, version, prefix, "Open MPI", "bin/mpirun")
+    declared(&found, version, prefix, ("Open MPI", "bin/mpirun"), finds_openmpi)
 }
 
 fn nccl_tests(subject: &Subject<'_>) -> Checked {
@@ -171,8 +165,8 @@ fn nccl_tests(subject: &Subject<'_>) -> Checked {
         let directory = directory.trim_end_matches('/');
         let program = format!("{directory}/all_reduce_perf");
         if !tests.contains_key(&program) {
-            if !is_looked_at(directory) {
-                let text = format!("{directory} is not below /opt or /usr, so it was not looked at");
+            if !finds_tests(directory) {
+                let text = format!("{directory} is not one of the places that are looked at");
                 return Err(Verdict::unknown(text, &program, "not looked at"));
             }
             findings.wrong(directory, "no all_reduce_perf", &program, "no such file");
@@ -216,8 +210,8 @@ fn nccl_tests(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(format!("{} found", tests.len())))
 }
 
-/// Where libnccl and libmpi of a program should come from: the declared prefix where one is, else that of
-/// its build. Each as it is named and as it really is.
+/// Where libnccl and libmpi of a program should come from: the prefix that the inventory says, else that of
+/// its build, else one that a task made. Each as it is named and as it really is.
 fn wanted(subject: &Subject<'_>, program: &str) -> Vec<(&'static str, (String, String))> {
     let (expect, Ok(software)) = (expect(subject), subject.software()) else { return Vec::new() };
     let files = software.files.as_ref().ok();
@@ -227,10 +221,13 @@ fn wanted(subject: &Subject<'_>, program: &str) -> Vec<(&'static str, (String, S
         let prefix = prefix?.trim_end_matches('/').to_owned();
         holds(&prefix).then(|| (prefix.clone(), prefix))
     };
-    let nccl = declared(expect.nccl_prefix, &|at| files.is_some_and(|files| files.nccl.contains_key(at)))
-        .or_else(|| built?.nccl.clone());
-    let mpi = declared(expect.openmpi_prefix, &|at| software.openmpi.contains_key(at))
-        .or_else(|| built?.mpi.clone());
+    let first = |key: &str, declared: Option<(String, String)>, built: Option<(String, String)>| {
+        if subject.is_promised(key) { built.or(declared) } else { declared.or(built) }
+    };
+    let nccl = declared(expect.nccl_prefix, &|at| files.is_some_and(|files| files.nccl.contains_key(at)));
+    let nccl = first("software.nccl_prefix", nccl, built.and_then(|built| built.nccl.clone()));
+    let mpi = declared(expect.openmpi_prefix, &|at| software.openmpi.contains_key(at));
+    let mpi = first("software.openmpi_prefix", mpi, built.and_then(|built| built.mpi.clone()));
     nccl.map(|home| ("libnccl.so", home)).into_iter().chain(mpi.map(|home| ("libmpi.so", home))).collect()
 }
 
@@ -250,7 +247,9 @@ fn elsewhere<'a>(linked: &'a Linked, stem: &str, home: &(String, String)) -> Opt
 fn perftest(subject: &Subject<'_>) -> Checked {
     const FROM: &str = "ib_write_bw --help";
     let Some(cuda) = expect(subject).perftest_cuda else {
-        return Err(Verdict::Skip("expect.software.perftest_cuda is not declared".to_owned()));
+        return Err(Verdict::Skip(
+            "neither a task nor expect.software.perftest_cuda declares perftest".to_owned(),
+        ));
     };
     let files = subject.seen(Ok(&software(subject)?.files), None)?;
     if !files.perftest {

@@ -217,7 +217,7 @@ fn memlock(subject: &Subject<'_>) -> Checked {
 
 fn nofile(subject: &Subject<'_>) -> Checked {
     let Some(wanted) = subject.expect_system().nofile else {
-        return Err(Verdict::Skip("expect.system.nofile is not declared".to_owned()));
+        return Err(Verdict::Skip("neither a task nor expect.system.nofile declares it".to_owned()));
     };
     let login = subject.login()?;
     match login.nofile.parse::<u64>() {
@@ -237,7 +237,7 @@ fn number(subject: &Subject<'_>, path: &str) -> Result<u64, Verdict> {
 
 fn hugepages(subject: &Subject<'_>) -> Checked {
     let Some(wanted) = subject.expect_system().hugepages else {
-        return Err(Verdict::Skip("expect.system.hugepages is not declared".to_owned()));
+        return Err(Verdict::Skip("neither a task nor expect.system.hugepages declares it".to_owned()));
     };
     let seen = number(subject, "/memory/hugepages/total")?;
     if seen == wanted {
@@ -311,7 +311,7 @@ fn disk(subject: &Subject<'_>) -> Checked {
 
 fn shm(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
-    if subject.is_container() && subject.expect.system.is_none() {
+    if subject.is_container() && subject.host.expect.pointer("/system").is_none_or(Json::is_null) {
         return Err(Verdict::Skip("in a container its engine sets the limit".to_owned()));
     }
     let gpus = subject.pci_gpus().unwrap_or_default().len() as u64;

@@ -27,15 +27,15 @@ fn both(text: impl Fn(u32) -> String) -> String {
 
 /// A host: what each probe printed, and its facts.
 #[derive(Clone)]
-struct Site {
-    probes: BTreeMap<&'static str, String>,
-    facts: BTreeMap<&'static str, Json>,
-    expect: Json,
+pub(super) struct Site {
+    pub(super) probes: BTreeMap<&'static str, String>,
+    pub(super) facts: BTreeMap<&'static str, Json>,
+    pub(super) expect: Json,
     nics: Json,
 }
 
 /// Two H200 as recorded, with two ConnectX-7 in RoCE mode, and nothing wrong.
-fn healthy() -> Site {
+pub(super) fn healthy() -> Site {
     let devinfo = |n: u32| {
         format!(
             "hca_id:\tmlx5_{n}\n\ttransport:\t\t\tInfiniBand (0)\n\t\tport:\t1\n\t\t\tactive_mtu:\t\t4096 (5)\n"
@@ -165,24 +165,24 @@ fn healthy() -> Site {
 
 impl Site {
     /// The same with a text of a probe replaced.
-    fn with(mut self, probe: &str, old: &str, new: &str) -> Self {
+    pub(super) fn with(mut self, probe: &str, old: &str, new: &str) -> Self {
         let text = self.probes.get_mut(probe).unwrap();
         assert!(text.contains(old), "{old} is not in {probe}");
         *text = text.replace(old, new);
         self
     }
 
-    fn fact(mut self, name: &'static str, value: Json) -> Self {
+    pub(super) fn fact(mut self, name: &'static str, value: Json) -> Self {
         self.facts.insert(name, value);
         self
     }
 
-    fn expect(mut self, value: Json) -> Self {
+    pub(super) fn expect(mut self, value: Json) -> Self {
         self.expect = value;
         self
     }
 
-    fn answers(&self) -> Facts {
+    pub(super) fn answers(&self) -> Facts {
         let mut answers = Facts::default();
         for (name, value) in &self.facts {
             answers.put(BaseQuery(name), value.clone());
@@ -219,7 +219,7 @@ impl Site {
     }
 }
 
-fn host() -> Host {
+pub(super) fn host() -> Host {
     let case = crate::project::testing::Case::new("--- inventory.yaml\ncluster: lab\nhosts:\n  gpu0: {}\n");
     case.load(&crate::project::LoadOptions::default()).unwrap().hosts.remove(0)
 }
@@ -298,6 +298,24 @@ fn a_host_without_any_tool_passes_nothing() {
 }
 
 #[test]
+fn a_host_is_verified_when_nothing_failed_and_all_is_known() {
+    let failed = healthy().with("driver", "headers=true", "headers=true\nnouveau=true");
+    let dark = || healthy().with("log", &section("dmesg", "", "0"), &section("dmesg", "", "missing"));
+    for (site, verified) in [
+        (healthy(), true),
+        (failed, false),
+        (dark(), false),
+        (dark().expect(json!({ "unknown": "warn", "gpu": { "nvlinks": 18 } })), true),
+    ] {
+        let answers = site.answers();
+        let host = Host { expect: site.expect.clone(), ..host() };
+        let mut subject = [Subject::new(&host, &answers, 0).unwrap()];
+        let conclusion = evaluate(&mut subject).remove(0);
+        assert_eq!(conclusion.verified, verified, "{:?}", conclusion.results);
+    }
+}
+
+#[test]
 fn one_fault_is_one_finding() {
     let cases: Vec<(&str, Site)> = vec![
         ("fail driver.coherence", healthy().with("driver", "version:        580.159.04", "version:        580.167.01")),
@@ -317,6 +335,24 @@ fn one_fault_is_one_finding() {
         ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:8a:00): 79, pid=55182, name=python, GPU has fallen off the bus.\n")),
         ("warn gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:0f:00): 94, pid=2503421, name=python3, Ch 00000008\n")),
         ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:0f:00): 94, Ch 8\nNVRM: Xid (PCI:0000:0f:00): 94, Ch 9\n")),
+        ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: GPU at 0000:07:00.0 has fallen off the bus.\n")),
+        ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:07:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 04 (0x004505c6)\n")),
+        ("warn gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:07:00): 145, pid=7, name=python, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2)\n")),
+        ("warn gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (0000:07:00): 14, Channel 00000001\n")),
+        ("warn gpu.xid_before", {
+            let mut site = healthy();
+            let earlier = "2026-11-20T01:00:00+00:00 gpu0 kernel: NVRM: Xid (PCI:0000:07:00): 79, pid=7, GPU has fallen off the bus.\nNVRM: Xid (PCI:0000:07:00): 13, pid=7";
+            *site.probes.get_mut("log").unwrap() += &section("journalctl -k -b -1 --since=-1d --no-pager -o short-iso", earlier, "0");
+            site
+        }),
+        ("fail gpu.ecc_errors", healthy().with("nvidia", "<sram_threshold_exceeded>No", "<sram_threshold_exceeded>Yes")),
+        ("warn gpu.repair", healthy().with("nvidia", "<tpc_repair_pending>No", "<tpc_repair_pending>Yes")),
+        ("fail gpu.row_remap", healthy().with("nvidia", "<pending_retirement>N/A", "<pending_retirement>Yes")),
+        ("fail rdma.log", healthy().with("log", "ask dmesg\n", "ask dmesg\nmlx5_core 0000:01:00.0: poll_health:800:(pid 0): device's health compromised - reached miss count\n")),
+        ("fail rdma.log", healthy().with("log", "ask dmesg\n", "ask dmesg\nmlx5_core 0000:01:00.0: Port module event[error]: module 0, Cable error, High Temperature\n")),
+        ("warn rdma.log", healthy().with("log", "ask dmesg\n", "ask dmesg\nmlx5_core 0000:01:00.0: Port module event: module 0, Cable unplugged\n")),
+        ("warn rdma.slot_power", healthy().with("log", "ask dmesg\n", "ask dmesg\nmlx5_core 0000:01:00.0: mlx5_pcie_event:299:(pid 412): Detected insufficient power on the PCIe slot (27W).\n")),
+        ("warn peermem.errors", healthy().with("log", "ask dmesg\n", "ask dmesg\nnvidia-peermem nv_get_p2p_free_callback:127 ERROR detected invalid context, skipping further processing\n")),
         ("warn gpu.nvswitch_errors", healthy().with("log", "ask dmesg\n", "ask dmesg\nnvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 28006, Non-fatal, Link 46 MC TS crumbstore MCTO (First)\n")),
         ("fail driver.log", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: RmInitAdapter failed! (0x62:0xffffffff:1089)\n")),
         ("fail gpu.throttle", healthy().with("nvidia", "<clocks_event_reason_hw_slowdown>Not Active", "<clocks_event_reason_hw_slowdown>Active")),
@@ -388,6 +424,152 @@ fn with_cards(cards: &[(&str, &str, &str)]) -> Site {
     healthy().with("rdma", "net=rdma0\n", &(sysfs.concat() + "net=rdma0\n"))
 }
 
+/// The two GPUs of a healthy host as boards of another kind, which `nvidia-smi` describes with less; the names
+/// and forms are those of recorded ones, the numbers are made up.
+fn boards(name: &str, edits: &[(&str, &str)]) -> Site {
+    let name = format!("<product_name>{name}<");
+    let mut site = healthy().expect(json!({})).with("nvidia", "<product_name>NVIDIA H200<", &name);
+    for (old, new) in [("<state>Completed<", "<state>N/A<"), ("<status>Success<", "<status>N/A<")] {
+        site.probes.entry("nvidia").and_modify(|text| *text = text.replace(old, new));
+    }
+    edits.iter().fold(site, |site, (old, new)| site.with("nvidia", old, new))
+}
+
+/// Recorded boards that were told to be at fault and are not.
+#[test]
+fn boards_of_other_kinds_are_well() {
+    let whole = |site: &Site, begin: &str, end: &str| -> String {
+        let text = &site.probes["nvidia"];
+        let at = text.find(begin).unwrap();
+        let length = text[at..].find(end).unwrap() + end.len();
+        text[at..at + length].to_owned()
+    };
+    let of = |site: Site, check: &str| site.results(None).remove(check).unwrap();
+    let counters = whole(&healthy(), "<volatile>", "</aggregate>");
+    let zeros = |text: &str| text.replace(">0<", ">N/A<");
+    // A board without error correction: everything about it is N/A.
+    let no_ecc = [
+        ("<current_ecc>Enabled", "<current_ecc>N/A"),
+        ("<pending_ecc>Enabled", "<pending_ecc>N/A"),
+        (counters.as_str(), &zeros(&counters)),
+    ];
+    let text = "these GPUs have no error correction";
+    assert_eq!(of(boards("NVIDIA GeForce RTX 3080", &no_ecc), "gpu.ecc_errors"), (Skip, text.to_owned()));
+    assert_eq!(of(boards("NVIDIA GeForce RTX 3080", &no_ecc), "gpu.ecc").0, Skip);
+    // One whose model has it is not excused.
+    assert_eq!(of(boards("NVIDIA H200", &no_ecc), "gpu.ecc_errors").0, Unknown);
+    // Pascal and Volta count bits.
+    let old = |double: &str| {
+        format!(
+            "<volatile><single_bit><device_memory>2</device_memory><total>2</total></single_bit><double_bit><device_memory>{double}</device_memory><total>{double}</total></double_bit></volatile><aggregate></aggregate>"
+        )
+    };
+    let pascal = |double| boards("Tesla P100-PCIE-16GB", &[(counters.as_str(), &old(double))]);
+    assert_eq!(of(pascal("0"), "gpu.ecc_errors"), (Pass, "none".to_owned()));
+    assert_eq!(of(pascal("3"), "gpu.ecc_errors").0, Fail);
+    // In multi-instance mode the instances count, and rows are not shown.
+    let rows = whole(&healthy(), "<remapped_rows>", "</remapped_rows>");
+    let instance = |count: &str| {
+        format!(
+            "<mig_devices><mig_device><ecc_error_count><volatile_count><sram_uncorrectable>{count}</sram_uncorrectable></volatile_count></ecc_error_count></mig_device></mig_devices>"
+        )
+    };
+    let none = whole(&healthy(), "<mig_devices>", "</mig_devices>");
+    let split = |count: &str| {
+        let edits = [
+            ("<current_mig>Disabled", "<current_mig>Enabled"),
+            (none.as_str(), &instance(count)),
+            (counters.as_str(), &zeros(&counters)),
+            (rows.as_str(), "<remapped_rows>N/A</remapped_rows>"),
+        ];
+        boards("NVIDIA A100-SXM4-40GB", &edits)
+    };
+    assert_eq!(of(split("0"), "gpu.ecc_errors"), (Pass, "none".to_owned()));
+    assert_eq!(of(split("1"), "gpu.ecc_errors").0, Fail);
+    assert_eq!(of(split("0"), "gpu.row_remap").0, Skip);
+    // Workstation boards are delivered with it off; two of them are still alike.
+    let off = [
+        ("<current_ecc>Enabled", "<current_ecc>Disabled"),
+        ("<pending_ecc>Enabled", "<pending_ecc>Disabled"),
+    ];
+    assert_eq!(of(boards("NVIDIA RTX A6000", &off), "gpu.ecc").0, Skip);
+    assert_eq!(
+        of(boards("NVIDIA RTX A6000", &off).expect(json!({ "gpu": { "ecc": true } })), "gpu.ecc").0,
+        Fail
+    );
+    assert_eq!(of(boards("NVIDIA A40", &off), "gpu.ecc").0, Fail);
+    let mut mixed = boards("NVIDIA RTX A6000", &[]);
+    let text = mixed.probes["nvidia"].replacen(off[0].0, off[0].1, 1);
+    mixed.probes.insert("nvidia", text);
+    assert_eq!(of(mixed, "gpu.ecc").0, Fail);
+}
+
+#[test]
+fn lanes_that_a_cloud_gives() {
+    let half = ("<current_link_width>16x", "<current_link_width>8x");
+    let bare = ("<virtualization_mode>Pass-Through", "<virtualization_mode>None");
+    let of = |site: Site| site.results(None).remove("gpu.pcie_width").unwrap();
+    for name in ["NVIDIA A10G", "Tesla T4", "NVIDIA L40S"] {
+        let seen = of(boards(name, &[half]));
+        assert_eq!(seen, (Pass, "x8 of x16, as clouds give this model".to_owned()), "{name}");
+        assert_eq!(of(boards(name, &[half, bare])).0, Fail, "{name}");
+        assert_eq!(of(boards(name, &[(half.0, "<current_link_width>4x")])).0, Fail, "{name}");
+    }
+    assert_eq!(of(boards("NVIDIA A100 80GB PCIe", &[half])).0, Fail);
+    let declared = |width: u32| json!({ "gpu": { "pcie_width": width } });
+    assert_eq!(of(boards("NVIDIA L4", &[half]).expect(declared(8))).0, Pass);
+    assert_eq!(of(boards("NVIDIA L40S", &[half]).expect(declared(16))).0, Fail);
+}
+
+#[test]
+fn boards_without_nvlink_print_nothing_of_it() {
+    let of = |name: &str, edits: &[(&str, &str)]| {
+        let mut site = boards(name, edits);
+        site.probes.entry("nvidia").and_modify(|text| *text = text.replace(NVLINK, ""));
+        site.results(None).remove("gpu.nvlink").unwrap()
+    };
+    assert_eq!(of("NVIDIA A10G", &[]), (Skip, "these GPUs report no NVLink".to_owned()));
+    // Those that have it are not excused.
+    assert_eq!(of("NVIDIA H200", &[]).0, Unknown);
+    assert_eq!(of("Tesla V100-SXM2-32GB", &[]).0, Unknown);
+    assert_eq!(of("NVIDIA B200", &[("<state>N/A<", "<state>Completed<")]).0, Unknown);
+}
+
+#[test]
+fn what_cards_say_of_their_cables() {
+    let of = |lines: &str, expect: Json| {
+        let log = format!("ask dmesg\n{}", lines.replace("mlx5_core ", "[ 4711.1] mlx5_core "));
+        healthy().expect(expect).with("log", "ask dmesg\n", &log).results(None).remove("rdma.log").unwrap()
+    };
+    let unplugged = "mlx5_core 0000:01:00.0: Port module event: module 0, Cable unplugged\n";
+    let plugged = "mlx5_core 0000:01:00.0: Port module event: module 0, Cable plugged\n";
+    assert_eq!(of(unplugged, json!({})), (Warn, "0000:01:00.0: Cable unplugged".to_owned()));
+    assert_eq!(of(&format!("{unplugged}{plugged}"), json!({})).0, Pass);
+    assert_eq!(of(unplugged, json!({ "rdma": { "ignore": ["mlx5_1"] } })).0, Pass);
+    // A second port that never had a cable, and one that lost it.
+    let second = unplugged.replace("01:00.0", "01:00.1");
+    assert_eq!(of(&second, json!({})).0, Pass);
+    let lost = plugged.replace("01:00.0", "01:00.1") + &second;
+    assert_eq!(of(&lost, json!({})).0, Warn);
+    let hot = "mlx5_core 0000:01:00.0: temp_warn:167:(pid 0): High temperature on sensors with bit set 0 1\n";
+    assert_eq!(of(hot, json!({})), (Warn, "0000:01:00.0: it is hot".to_owned()));
+}
+
+#[test]
+fn a_slot_that_gives_enough_power_again() {
+    let few = "mlx5_core 0000:01:00.0: mlx5_pcie_event:299:(pid 412): Detected insufficient power on the PCIe slot (27W).\n";
+    let enough = "mlx5_core 0000:01:00.0: mlx5_pcie_event:304:(pid 412): PCIe slot advertised sufficient power (75W).\n";
+    let site = healthy().with("log", "ask dmesg\n", &format!("ask dmesg\n{few}{enough}"));
+    assert_eq!(site.results(None)["rdma.slot_power"].0, Pass);
+}
+
+#[test]
+fn a_gpu_that_fell_off_the_bus_is_told_once() {
+    let lines = "NVRM: Xid (PCI:0000:8a:00): 79, pid=7, GPU has fallen off the bus.\nNVRM: GPU 0000:8a:00.0: GPU has fallen off the bus.\n";
+    let site = healthy().with("log", "ask dmesg\n", &format!("ask dmesg\n{lines}"));
+    assert_eq!(site.results(None)["gpu.xid"], (Fail, "0000:8a:00: Xid 79".to_owned()));
+}
+
 /// What a check says of a host, where it is told from something that looks like it.
 #[test]
 fn what_is_told_apart() {
@@ -405,12 +587,31 @@ fn what_is_told_apart() {
         site.probes.insert("firewall", section("firewall", tell, "0"));
         site
     };
+    let proprietary = |site: Site| {
+        let peermem = "ask peermem\npeermem=1\npeermem_version=580.159.04\nclient=580.159.04\n";
+        site.with("driver", "Open Kernel Module for x86_64", "x86_64 Kernel Module").with(
+            "driver_upkeep",
+            "ask peermem\n",
+            peermem,
+        )
+    };
     let limit = |now: &str| {
         healthy().with("nvidia", "<current_power_limit>700.00 W", &format!("<current_power_limit>{now} W"))
     };
+    let link = |name: &str, mtu: u32| json!({ "name": name, "mtu": mtu, "state": "up", "addresses": [] });
     let wanted_limit = |site: Site| site.expect(json!({ "gpu": { "nvlinks": 18, "power_limit": 700 } }));
     let nccl = |version: &str| {
         healthy().expect(json!({ "software": { "nccl": version, "nccl_prefix": "/usr/local/nccl" } }))
+    };
+    let state =
+        |output: &str, status: &str| section("systemctl is-active nvidia-fabricmanager", output, status);
+    let no_systemctl = healthy().with("driver_upkeep", &state("active", "0"), &state("", "missing"));
+    // A model that is in no table.
+    let other_model = |memory: &str, other: &str| {
+        let mut site = healthy().with("nvidia", "NVIDIA H200", "NVIDIA X1");
+        let text = site.probes.get_mut("nvidia").unwrap();
+        *text = text.replacen(memory, other, 1);
+        site
     };
     let cases = [
         ("driver.flavour", Pass, "open", healthy().expect(json!({ "driver": { "open": true } }))),
@@ -468,6 +669,72 @@ fn what_is_told_apart() {
             "mlx5_2: 200 Gb/sec (4X HDR), the others of its kind have 400 Gb/sec (4X NDR)",
             with_cards(&[("MT4129", active, slow)]),
         ),
+        ("rdma.gdr_ready", Pass, "DMA-BUF", healthy()),
+        // The open module of branches from 560 on offers DMA-BUF; older branches are installed without it.
+        (
+            "rdma.gdr_ready",
+            Warn,
+            "only through nvidia_peermem; the open kernel module of this driver offers DMA-BUF",
+            proprietary(healthy()),
+        ),
+        (
+            "rdma.gdr_ready",
+            Pass,
+            "nvidia_peermem, client nv_mem 580.159.04; no DMA-BUF, because the kernel module is the proprietary one",
+            proprietary(healthy()).with("driver", "loaded=580.159.04", "loaded=535.183.06"),
+        ),
+        (
+            "rdma.gdr_ready",
+            Pass,
+            "nvidia_peermem, client nv_mem 580.159.04; no DMA-BUF, because the kernel module is the proprietary one",
+            proprietary(healthy()).with("nvidia", "<product_name>NVIDIA H200<", "<product_name>Tesla V100<"),
+        ),
+        (
+            "rdma.rate",
+            Fail,
+            "mlx5_[0-1]: 400 Gb/sec (4X NDR), expected 800 Gb/s",
+            healthy().expect(json!({ "rdma": { "rate_gbps": 800 } })),
+        ),
+        ("rdma.rate", Pass, usual, healthy().expect(json!({ "rdma": { "rate_gbps": 200 } }))),
+        ("rdma.active_mtu", Pass, "4096", healthy().expect(json!({ "rdma": { "active_mtu": 4096 } }))),
+        (
+            "rdma.active_mtu",
+            Warn,
+            "mlx5_[0-1]: 4096, expected 1024",
+            healthy().expect(json!({ "rdma": { "active_mtu": 1024 } })),
+        ),
+        // Another board of the same chip has other firmware.
+        (
+            "rdma.firmware",
+            Pass,
+            "1.0, 28.39.1002",
+            with_cards(&[
+                ("MT4129", "1: DOWN", fast),
+                ("MT4129", "1: DOWN", fast),
+                ("MT4129", "1: DOWN", fast),
+            ]),
+        ),
+        (
+            "network.mtu",
+            Fail,
+            "rdma2: 4200, the others of this host have 9000",
+            healthy()
+                .with(
+                    "rdma",
+                    "net=rdma0\n",
+                    "device=mlx5_2\nfw_ver=1.0\nhca_type=X\npci=0000:02:00.0\ndriver=mlx5_core\nnetdev=rdma2\nport=1\nstate=4: ACTIVE\nrate=400 Gb/sec (4X NDR)\nlink_layer=Ethernet\nnet=rdma0\n",
+                )
+                .fact(
+                    "network",
+                    json!({ "links": [link("rdma0", 9000), link("rdma1", 9000), link("rdma2", 4200)] }),
+                ),
+        ),
+        (
+            "peermem.loaded",
+            Pass,
+            "580.159.04",
+            healthy().with("driver_upkeep", "ask peermem\n", "ask peermem\npeermem=1\npeermem_version=580.159.04\n"),
+        ),
         ("rdma.netns", Pass, "shared", healthy()),
         (
             "rdma.netns",
@@ -484,6 +751,23 @@ fn what_is_told_apart() {
             Warn,
             "shared, although modprobe.d sets netns_mode=0, which takes effect at the next boot",
             healthy().with("fabric", "arp_ignore=0", "arp_ignore=0\nib_core=options ib_core netns_mode=0"),
+        ),
+        ("driver.fabric_manager", Unknown, "systemctl is not installed", no_systemctl),
+        (
+            "gpu.memory",
+            Skip,
+            "how much memory a NVIDIA X1 has is not known",
+            other_model("143771", "80000").expect(json!({})),
+        ),
+        ("gpu.nvlink", Pass, "all links up", other_model("143771", "143771").expect(json!({}))),
+        ("network.trust", Pass, "dscp", healthy()),
+        (
+            "system.nofile",
+            Pass,
+            "unlimited",
+            healthy()
+                .with("login", "nofile=1048576", "nofile=unlimited")
+                .expect(json!({ "system": { "nofile": 65536 } })),
         ),
         ("software.nccl", Pass, "2.27.7 in /usr/local/nccl", nccl("2.27")),
         ("software.nccl", Fail, "NCCL 2.27.7 in /usr/local/nccl, expected 2.23", nccl("2.23")),
@@ -502,7 +786,8 @@ fn a_finding_names_the_command_that_told() {
     let conclusion = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0);
     let result = conclusion.results.into_iter().find(|result| result.check == "network.pfc").unwrap();
     let from: Vec<&str> = result.evidence.iter().map(|evidence| evidence.from.as_str()).collect();
-    assert_eq!(from, ["rdma0", "rdma1"].map(|net| format!("mlnx_qos -i {net} (or dcb pfc show dev {net})")));
+    let asked = |net: &str| format!("mlnx_qos -i {net} (or dcb pfc show dev {net})");
+    assert_eq!(from, [asked("rdma0"), asked("rdma1"), "expected".to_owned()]);
 }
 
 /// What the probes printed on a real host: a container with one H100 of a board (driver 580.159.04, CUDA
@@ -646,8 +931,10 @@ fn fleet(sites: &[(&str, Site)]) -> BTreeMap<String, Vec<(String, CheckStatus, S
             if site.facts["ids"]["machine_id"] == "m" {
                 site.facts.insert("ids", ids);
             }
-            let links = json!({ "links": [] });
-            site.facts.insert("network", links);
+            // Two hosts with one address are none.
+            if site.facts["network"] == healthy().facts["network"] {
+                site.facts.insert("network", json!({ "links": [] }));
+            }
             (Host { name: (*name).to_owned(), expect: site.expect.clone(), ..host() }, site.answers())
         })
         .collect();
@@ -680,6 +967,12 @@ fn outliers_have_names_and_ties_are_told() {
     for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
         assert_eq!(tie[host], [("fleet.kernel".to_owned(), Warn, message.to_owned())], "{host}");
     }
+    let kernels = ["5.10", "5.15", "6.1", "6.8", "6.12"]
+        .map(|release| healthy().fact("kernel", json!({ "release": release, "headers": true })));
+    let five: Vec<(&str, Site)> = ["a", "b", "c", "d", "e"].into_iter().zip(kernels).collect();
+    let four = "no majority: a 5.10; b 5.15; c 6.1; d 6.8";
+    assert_eq!(fleet(&five[..4])["a"][0].2, four);
+    assert_eq!(fleet(&five)["a"][0].2, "no majority: a 5.10; b 5.15; c 6.1; e 6.12; and 1 other value");
     // One host by itself is compared with nobody.
     assert_eq!(fleet(&[("gpu0", usual.clone())])["gpu0"], []);
     // What a host has wrong by itself is told once, and its neighbour is not blamed.
@@ -709,6 +1002,25 @@ fn what_hosts_of_a_group_have_in_common() {
     assert_eq!(found["c"][0].2, "ubuntu 22.04; 2 of 3 hosts have ubuntu 24.04");
     let newer = healthy().with("rdma", "fw_ver=28.39.1002", "fw_ver=28.40.1000");
     assert_eq!(told(newer, "fleet.firmware").unwrap(), "MT4129 X: 28.40.1000; 2 of 3 hosts have 28.39.1002");
+    let gpu =
+        |address: &str| json!({ "address": address, "vendor": "10de", "device": "2330", "model": "H100" });
+    let gpus = json!({ "gpus": [gpu("0000:00:06.0"), gpu("0000:00:07.0")], "nvswitches": [], "nics": [] });
+    assert_eq!(
+        told(healthy().fact("pci", gpus), "fleet.gpus").unwrap(),
+        "2 x H100; 2 of 3 hosts have 2 x H200"
+    );
+    // What a host has of no kind is no value.
+    let jumbo = |mtu: u64| {
+        let link = |n: u64| json!({ "name": format!("rdma{n}"), "mtu": mtu, "addresses": [] });
+        healthy().fact("network", json!({ "links": [link(0), link(1)] }))
+    };
+    let found = fleet(&[("a", jumbo(9000)), ("b", jumbo(9000)), ("c", jumbo(4200))]);
+    assert_eq!(
+        found["c"].iter().find(|(id, _, _)| id == "fleet.mtu").unwrap().2,
+        "4200; 2 of 3 hosts have 9000"
+    );
+    let cool = healthy().with("nvidia", "<vbios_version>", "<vbios_version>1");
+    assert_eq!(told(cool, "fleet.vbios").unwrap(), "196.00.A5.00.1A; 2 of 3 hosts have 96.00.A5.00.1A");
     // A card that does not tell, and a device that is none.
     let silent = healthy().with("rdma", "device=mlx5_1\nfw_ver=28.39.1002\n", "device=mlx5_1\n");
     assert_eq!(told(silent, "fleet.firmware"), None);
@@ -739,6 +1051,21 @@ fn what_only_one_host_may_have() {
     let cloned = healthy().with("system", "ask system", key);
     let found = fleet(&[("gpu0", cloned.clone()), ("gpu1", cloned)]);
     assert_eq!(found["gpu0"][0].0, "fleet.host_keys");
+    let at = |address: &str| {
+        let links = json!([{ "name": "eth0", "mtu": 1500, "addresses": [address] }]);
+        healthy().fact("network", json!({ "links": links }))
+    };
+    for (address, found) in [
+        ("10.9.0.1/24", 1),
+        ("fd00::1/64", 1),
+        ("127.0.0.1/8", 0),
+        ("169.254.1.1/16", 0),
+        ("::1/128", 0),
+        ("fe80::1/64", 0),
+    ] {
+        let told = fleet(&[("gpu0", at(address)), ("gpu1", at(address))]);
+        assert_eq!(told["gpu0"].len(), found, "{address}: {told:?}");
+    }
     let user = |uid: u64| json!({ "list": [{ "name": "alice", "uid": uid, "gid": uid }] });
     let sites = [1001, 1001, 1002].map(|uid| healthy().fact("users", user(uid)));
     let [a, b, c] = sites;

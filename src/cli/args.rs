@@ -88,6 +88,24 @@ pub struct Connect {
     pub allow_unreachable: u64,
 }
 
+impl Connect {
+    /// The options that a run on the rest of the hosts needs as well.
+    #[must_use]
+    pub fn lasting(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        if let Some(parallel) = self.parallel {
+            options.extend(["--parallel".to_owned(), parallel.to_string()]);
+        }
+        if self.ask_become_pass {
+            options.push("--ask-become-pass".to_owned());
+        }
+        if self.allow_unreachable > 0 {
+            options.extend(["--allow-unreachable".to_owned(), self.allow_unreachable.to_string()]);
+        }
+        options
+    }
+}
+
 /// Where the reports of a run go.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Reports {
@@ -137,6 +155,8 @@ pub enum Command {
     Exec(ExecArgs),
     /// Say who has the locks of hosts and take them: for a run that is cut off, which the host has not noticed
     Unlock(UnlockArgs),
+    /// List the logins that stay after a run (`ssh.persist`), or end them
+    Logins(LoginsArgs),
     /// Parse, type-check and render everything; connect to nothing
     Validate(ValidateArgs),
     /// Look at the inventory: resolved hosts and variables; record host keys
@@ -154,7 +174,7 @@ pub enum Command {
     /// Write schemas, completions or man pages
     #[command(subcommand)]
     Generate(GenerateCommand),
-    /// Explain a resource, a check or an exit code
+    /// Explain a resource, a check, a fact or an exit code
     Explain(ExplainArgs),
 }
 
@@ -300,6 +320,20 @@ pub struct UnlockArgs {
     /// Take them without asking
     #[arg(long, short)]
     pub yes: bool,
+}
+
+/// `provision logins`.
+#[derive(Debug, Args)]
+pub struct LoginsArgs {
+    /// Only those of these hosts: `gpu[0-15],login0`
+    #[arg(long, value_name = "HOSTS")]
+    pub hosts: Option<String>,
+    /// End them, also those that a run uses now
+    #[arg(long)]
+    pub end: bool,
+    #[command(flatten)]
+    /// Where reports go.
+    pub reports: JsonReport,
 }
 
 /// `provision validate`.
@@ -509,4 +543,21 @@ pub enum GenerateCommand {
 pub struct ExplainArgs {
     /// A resource (`package`), a check (`gpu.count`), an exit code (`4`, `unreachable`), `resources`, `checks` or `exit-codes`
     pub name: Option<String>,
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_on_the_rest_is_called_as_the_first_one_was() {
+        let words = "provision apply i.yaml --lab --tags a,b --set x=1 -K --parallel 4 --allow-unreachable 2";
+        let cli = Cli::try_parse_from(words.split(' ')).unwrap();
+        let Command::Apply(args) = cli.command else { panic!() };
+        let options = [args.target.lasting(), args.connect.lasting()].concat().join(" ");
+        assert_eq!(
+            options,
+            "--lab --tags a,b --set x=1 --parallel 4 --ask-become-pass --allow-unreachable 2"
+        );
+    }
 }

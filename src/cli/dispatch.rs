@@ -88,6 +88,7 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
         Command::Facts(args) => commands::facts::run(settings, args).await,
         Command::Exec(args) => commands::exec::run(settings, args).await,
         Command::Unlock(args) => commands::unlock::run(settings, args).await,
+        Command::Logins(args) => commands::logins::run(settings, args).await,
         Command::Validate(args) => commands::validate::run(settings, &args),
         Command::Inventory(args) => commands::inventory::run(settings, args).await,
         Command::Playbook(args) => commands::playbook::run(args),

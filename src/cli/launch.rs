@@ -27,7 +27,7 @@ use crate::project::Project;
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
-use crate::transport::{ByHost, SshSettings, Transport};
+use crate::transport::{ByHost, Keep, SshSettings, Transport};
 
 /// Name of the secret that `--ask-become-pass` fills.
 const ASKED: &str = "become";
@@ -96,9 +96,7 @@ pub(super) async fn run(
     if let Some(parallel) = connect.parallel {
         project.rollout.parallel = parallel.max(1);
     }
-    if connect.ask_become_pass {
-        project.options.push("--ask-become-pass".to_owned());
-    }
+    project.options.extend(connect.lasting());
     let secrets = match launch.secrets.clone() {
         Some(secrets) => secrets,
         None => secrets(&mut project, connect.ask_become_pass, launch.mode != Mode::Gather, settings)?,
@@ -132,7 +130,9 @@ pub(super) async fn run(
     let (emitter, mut events) = Emitter::new(run, sink);
     let emitter = Arc::new(emitter.hiding(secrets.clone()));
     let hosts: Vec<Host> = project.online().chain(&project.controller).cloned().collect();
-    let transport = open_transport(settings, config_dir, &hosts, &secrets, project.rollout.parallel).await?;
+    let parallel = project.rollout.parallel;
+    let transport =
+        open_transport(settings, &project.cluster, config_dir, &hosts, &secrets, parallel).await?;
     let (stopper, cancel) = engine::channel();
     let mut display = Terminal::new(settings.terminal());
     if let Some(log) = &kept {
@@ -419,6 +419,7 @@ fn consent(yes: bool, interactive: bool, display: &Arc<Mutex<Terminal>>, cancel:
 /// When `ssh` or its configuration cannot be used.
 pub(super) async fn open_transport(
     settings: &Settings,
+    cluster: &str,
     config_dir: Option<Utf8PathBuf>,
     hosts: &[Host],
     secrets: &Secrets,
@@ -429,6 +430,7 @@ pub(super) async fn open_transport(
         config_dir,
         logins: parallel.min(64),
         terminal: settings.interactive,
+        keep: Some(Keep { cluster: cluster.to_owned(), home: settings.home.clone() }),
         ..SshSettings::default()
     };
     let transport = ByHost::start(ssh, hosts, secrets.clone()).await;

@@ -9,12 +9,13 @@ use tokio::time::Instant;
 use super::cancel::Stop;
 use super::connection::{Connection, Gone};
 use super::hints::human;
-use super::state;
+use super::{lock, state};
 use crate::facts::{Facts, Query};
 use crate::inventory::Host;
 use crate::project::Project;
 use crate::project::Step;
 use crate::resources::Resource;
+use crate::transport::{Script, TransportError};
 
 /// Between two tries to get a host back.
 const PAUSE: Duration = Duration::from_secs(3);
@@ -121,13 +122,19 @@ pub(super) fn id(facts: &Facts) -> String {
     id.unwrap_or_default().to_owned()
 }
 
-/// Logs in until the host has another boot id than `old`; that one.
-pub(super) async fn wait(
+/// Reboots the host with this script and logs in until it has another boot id than `old`; that one.
+pub(super) async fn carry_out(
     connection: &mut Connection,
+    script: &Script,
     old: &str,
     timeout: Duration,
 ) -> Result<Result<String, String>, Gone> {
     let end = Instant::now() + timeout;
+    let mut asked = match ask(connection, script).await {
+        Ok(asked) => asked,
+        Err(reason) => return Ok(Err(reason)),
+    };
+    connection.close().await;
     let mut last = String::new();
     let cancel = connection.context().cancel.clone();
     loop {
@@ -145,11 +152,18 @@ pub(super) async fn wait(
                 if let Some((id, state)) = booted(connection).await {
                     let (boot, _) = id.split_once(' ').unwrap_or((&id, ""));
                     if boot != old && !boot.is_empty() {
-                        connection.works_on(&id);
+                        connection.rebooted_to(&id);
                         let_settle(connection, state).await;
                         return Ok(Ok(boot.to_owned()));
                     }
                     now = boot.to_owned();
+                    // It never arrived. This ends the shell that it was sent to, so that it never will.
+                    if !asked {
+                        asked = match ask(connection, script).await {
+                            Ok(asked) => asked,
+                            Err(reason) => return Ok(Err(reason)),
+                        };
+                    }
                 }
             }
             Err(error) => last = error.to_string(),
@@ -165,6 +179,21 @@ pub(super) async fn wait(
             )));
         }
         connection.close().await;
+    }
+}
+
+/// Asks for the reboot, under the lock. Whether that arrived; it may be faster than its answer.
+async fn ask(connection: &mut Connection, script: &Script) -> Result<bool, String> {
+    let part = connection.short("reboot", script.clone());
+    match lock::run_fenced(connection, part).await {
+        Ok(Ok(end)) if end.status != 0 => {
+            let output = String::from_utf8_lossy(&end.output);
+            Err(format!("it does not reboot (status {}): {}", end.status, output.trim()))
+        }
+        Ok(Ok(_)) => Ok(true),
+        Ok(Err(reason)) => Err(format!("not rebooted: {reason}")),
+        Err(TransportError::Lost { .. }) => Ok(false),
+        Err(error) => Err(format!("the reboot could not be started: {error}")),
     }
 }
 

@@ -97,6 +97,12 @@ impl Connection {
         self.locked
     }
 
+    /// The host was rebooted by this run, and the lock went with the boot before.
+    pub(super) fn rebooted_to(&mut self, boot: &str) {
+        self.works_on(boot);
+        self.locked = false;
+    }
+
     /// The run works on this boot of the host: another one ends it.
     pub(super) fn works_on(&mut self, boot: &str) {
         boot.clone_into(&mut self.boot);

@@ -9,11 +9,11 @@ use tokio::time::Instant;
 use super::connection::{Connection, Gone};
 use super::hints::human;
 use super::known::Known;
-use super::state;
+use super::{lock, state};
 use crate::backoff::Backoff;
 use crate::facts::Query;
 use crate::resources::Undo;
-use crate::transport::{Part, PartEnd, Script, TransportError};
+use crate::transport::{Part, Script, TransportError};
 
 /// How long a host waits for the confirmation of a change before it takes it back. Shorter than the
 /// time that a lost host is given to come back.
@@ -49,13 +49,13 @@ impl<'a> Guard<'a> {
         let mut losses = 0;
         loop {
             match run(connection, script.clone()).await {
-                Ok(end) => {
-                    let text = String::from_utf8_lossy(&end.output).trim().to_owned();
-                    return Ok(match text.as_str() {
-                        "kept" | "armed" => Ok(Self { undo, armed: Instant::now() }),
-                        other => Err(format!(
+                Ok(said) => {
+                    return Ok(match said.as_deref() {
+                        Ok("kept" | "armed") => Ok(Self { undo, armed: Instant::now() }),
+                        Ok(other) => Err(format!(
                             "not changed, because the host could not take the change back later: {other}"
                         )),
+                        Err(reason) => Err(reason.to_owned()),
                     });
                 }
                 Err(TransportError::Lost { message }) if losses < 3 => {
@@ -100,10 +100,8 @@ impl<'a> Guard<'a> {
         output: String,
         again: &BTreeSet<Query>,
     ) -> Result<Done, Gone> {
-        let answer = match run(connection, state::undo_end("confirm", self.undo.name)).await {
-            Ok(end) => String::from_utf8_lossy(&end.output).trim().to_owned(),
-            Err(error) => error.to_string(),
-        };
+        let answer = run(connection, state::undo_end("confirm", self.undo.name)).await;
+        let answer = answer.unwrap_or_else(|error| Err(error.to_string())).unwrap_or_else(|reason| reason);
         if answer == "confirmed" {
             return Ok(Ok(output));
         }
@@ -118,17 +116,22 @@ impl<'a> Guard<'a> {
     }
 
     /// Takes a change back through what is still open, else waits until the host has done it.
-    async fn take_back(self, connection: &mut Connection, known: &mut Known) -> Result<&'static str, Gone> {
-        let part = run(connection, state::undo_end("undo", self.undo.name)).await;
-        let by_host = "the host took it back by itself";
-        let error = match part {
-            Ok(_) if log_in_anew(connection, known).await.is_ok() => return Ok("it was taken back"),
-            Ok(_) => "no new login".to_owned(),
+    async fn take_back(self, connection: &mut Connection, known: &mut Known) -> Result<String, Gone> {
+        let said = run(connection, state::undo_end("undo", self.undo.name)).await;
+        let error = match said {
+            Ok(Err(reason)) => return Ok(format!("it is not known whether it was taken back: {reason}")),
+            Ok(Ok(said)) if !said.starts_with("undone") => {
+                return Ok(format!("it was not taken back: {said}"));
+            }
+            Ok(Ok(_)) if log_in_anew(connection, known).await.is_ok() => {
+                return Ok("it was taken back".to_owned());
+            }
+            Ok(Ok(_)) => "no new login".to_owned(),
             Err(error) => error.to_string(),
         };
         tokio::time::sleep_until(self.armed + UNDO + GRACE).await;
         connection.reconnect(&error).await?;
-        Ok(by_host)
+        Ok("the host took it back by itself".to_owned())
     }
 }
 
@@ -149,9 +152,13 @@ pub(super) async fn log_in_anew(
 /// back is told once.
 pub(super) async fn settle(connection: &mut Connection, armed: &[String], undone: &[String]) {
     for name in armed {
-        if let Err(error) = run(connection, state::undo_end("confirm", name)).await {
-            connection.warn(format!("an earlier change of {name} could not be confirmed: {error}"));
-        }
+        let said = run(connection, state::undo_end("confirm", name)).await;
+        let reason = match said {
+            Ok(Ok(said)) if !said.starts_with("failed") => continue,
+            Ok(Ok(reason) | Err(reason)) => reason,
+            Err(error) => error.to_string(),
+        };
+        connection.warn(format!("an earlier change of {name} could not be confirmed: {reason}"));
     }
     for name in undone {
         connection.warn(format!(
@@ -194,7 +201,9 @@ async fn carries(connection: &mut Connection) -> Result<(), TransportError> {
     Err(TransportError::Lost { message: "large packets do not get through".to_owned() })
 }
 
-async fn run(connection: &mut Connection, script: Script) -> Result<PartEnd, TransportError> {
+/// Runs a script under the lock; what it says, or what is in the way of the lock.
+async fn run(connection: &mut Connection, script: Script) -> Result<Result<String, String>, TransportError> {
     let part = Part { limit: 64 << 10, ..connection.short("guard", script) };
-    connection.run_part(part, state::FUNCTIONS.to_owned()).await
+    let ran = lock::run_fenced(connection, part).await?;
+    Ok(ran.map(|end| String::from_utf8_lossy(&end.output).trim().to_owned()))
 }

@@ -9,7 +9,7 @@ use super::state::{self, LockOwner};
 use crate::facts::{self, BatchPart, Query};
 use crate::project::{Instance, InstanceState};
 use crate::resources::Change;
-use crate::transport::{Frame, Part, TransportError};
+use crate::transport::{Frame, Part, PartEnd, TransportError};
 
 /// The lock, as this session holds it.
 #[derive(Debug, Default)]
@@ -191,6 +191,24 @@ pub(super) fn frame_of(
     );
     parts.extend(batch.iter().map(|part| part.part.clone()));
     Frame { prelude, parts, secrets: context.secrets.clone() }
+}
+
+/// Runs one part under the lock, and only there: one that is stuck on a lost connection does nothing once a newer
+/// shell, or another run, has the lock. Gives what is in the way of the lock, if it is.
+pub(super) async fn run_fenced(
+    connection: &mut Connection,
+    part: Part,
+) -> Result<Result<PartEnd, String>, TransportError> {
+    let part = Part { script: state::fenced(part.script), ..part };
+    let (result, ends) = connection.run_frame(&frame(connection, part, &[])).await;
+    result?;
+    let end = ends.into_iter().next().ok_or_else(|| TransportError::Protocol {
+        message: "a part of the script did not report its end".to_owned(),
+    })?;
+    Ok(match String::from_utf8_lossy(&end.output).strip_prefix("refused ") {
+        Some(state) => Err(text(state.trim_end())),
+        None => Ok(end),
+    })
 }
 
 /// What stands in the way of the lock, for people.

@@ -36,6 +36,8 @@ fn is_wanted(host: &Host, facts: &Facts) -> bool {
 async fn ask(context: &Context, host: &Host, part: &BatchPart) -> Result<Option<PartEnd>, TransportError> {
     let mut host = host.clone();
     host.ssh.become_method = Become::None;
+    // A login that stays was made when limits may have been others, and is not replaced by this one.
+    host.ssh.persist = None;
     let mut remote = context.transport.open(&host, context.deadlines.connect).await?;
     let secrets = context.secrets.clone();
     let frame = Frame { prelude: String::new(), parts: vec![part.part.clone()], secrets };

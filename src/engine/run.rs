@@ -127,8 +127,11 @@ pub fn exit_code(stats: &RunStats, allow_unreachable: u64, locked: bool) -> Vec<
     if stats.failed > 0 {
         codes.push(exit::FAILED);
     }
-    if stats.unreachable > allow_unreachable || stats.not_started > 0 {
+    if stats.unreachable > allow_unreachable {
         codes.push(exit::UNREACHABLE);
+    }
+    if stats.not_started > 0 {
+        codes.push(exit::PENDING);
     }
     if locked {
         codes.push(exit::LOCKED);
@@ -200,6 +203,7 @@ async fn together(
             session.stage(range, &leaders).await;
             budget.note(&session);
             if last || session.is_over() || session.has_failed() {
+                session.take_rest_of_promises();
                 session.finish().await;
             }
             drop(permit);

@@ -23,7 +23,7 @@ use crate::events::{EventKind, HostStatus, TaskCounts};
 use crate::facts::login::LoginQuery;
 use crate::facts::state::StateQuery;
 use crate::facts::{Facts, Query};
-use crate::inventory::Host;
+use crate::inventory::{Host, Promises};
 use crate::plan::{Planner, StageDigest};
 
 /// One host of a run.
@@ -42,6 +42,10 @@ pub struct Session {
     pub(super) standing: Standing,
     /// What a plan of earlier stages will touch; only a plan has it, an apply has done it.
     pub(super) planner: Option<Planner>,
+    /// What its tasks promise; only a plan asks.
+    pub(super) promises: Promises,
+    /// The first step that was not asked what it promises.
+    pub(super) unpromised: usize,
 }
 
 impl std::fmt::Debug for Session {
@@ -68,6 +72,8 @@ impl Session {
             boot: Boot::default(),
             standing: Standing::new(),
             planner: None,
+            promises: Promises::default(),
+            unpromised: 0,
         }
     }
 
@@ -138,6 +144,11 @@ impl Session {
     /// Digests of its plan, one of each stage; `None` when it was not planned to the end.
     pub fn plan_digests(&self) -> Option<&[StageDigest]> {
         Some(self.standing.digests()).filter(|digests| !digests.is_empty() && !self.is_gone())
+    }
+
+    /// What its tasks promise.
+    pub fn promises(&self) -> &Promises {
+        &self.promises
     }
 
     /// Whether it still needs a reboot.

@@ -8,12 +8,12 @@ use super::context::Mode;
 use super::session::Session;
 use super::tasks::Tasks;
 use super::work::{Leaders, Work, queries, task_id, task_ref};
-use crate::events::{EventKind, Outcome, PlannedTask, PlannedVerdict};
+use crate::events::{EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict};
 use crate::facts::filesystem::FilesystemsQuery;
 use crate::facts::state::StateQuery;
 use crate::facts::{Answer, Query};
 use crate::plan::{self, Planner, StageDigest, TaskPlan, TaskVerdict};
-use crate::project::{Instance, InstanceState};
+use crate::project::{Instance, InstanceState, Step};
 
 impl Session {
     /// Carries one stage of the run as far as the mode says.
@@ -39,9 +39,11 @@ impl Session {
             let wanted = self.first_questions(&work);
             self.gather(&wanted).await?;
         }
+        let end = range.end;
         let work = self.complete(range).await?;
         self.take_fleet_answers(&work);
         let digest = self.show_plan(&work, leaders).await?;
+        self.unpromised = end;
         self.standing.add_digest(digest);
         if self.context.mode == Mode::Apply {
             self.check_expected()?;
@@ -155,6 +157,7 @@ impl Session {
                     | TaskVerdict::Blocked(_)
                     | TaskVerdict::Failed(_) => {}
                 }
+                self.take_promises(&item.step, instance, &plan.verdict);
                 shown.push(PlannedTask {
                     task: task_ref(&item.step, instance),
                     verdict: plan.view(),
@@ -222,6 +225,29 @@ impl Session {
         }
     }
 
+    /// Notes what a task promises. What cannot be done on this host promises nothing.
+    fn take_promises(&mut self, step: &Step, instance: &Instance, verdict: &TaskVerdict) {
+        let holds = !matches!(verdict, TaskVerdict::Skipped(_) | TaskVerdict::Blocked(_));
+        if holds && self.context.mode == Mode::Plan {
+            step.add_promises(instance, self.known.facts(), &mut self.promises);
+        }
+    }
+
+    /// The same of the stages that were not planned because a task before them failed.
+    pub(super) fn take_rest_of_promises(&mut self) {
+        let rest = self.unpromised..self.context.project.steps.len();
+        if self.context.mode != Mode::Plan || !self.was_gathered() || rest.is_empty() {
+            return;
+        }
+        let mut planner = Planner::new(self.context.project.policy.reboot);
+        for item in self.tasks.work(self.known.facts(), rest) {
+            for instance in &item.instances {
+                let plan = planner.plan(instance, &item.step, self.known.facts());
+                self.take_promises(&item.step, instance, &plan.verdict);
+            }
+        }
+    }
+
     /// In a plan, what cannot be planned is a failure and everything else is left as it is.
     fn count_planned(&mut self, planned: &PlannedTask) {
         match &planned.verdict {
@@ -250,9 +276,13 @@ impl Session {
                     }
                     _ => "nothing was changed",
                 };
-                Err(Gone::quarantined(format!("its plan is no longer the one in the plan file; {before}")))
+                Err(Gone(HostStatus::NotStarted(format!(
+                    "its plan is no longer the one in the plan file; {before}"
+                ))))
             }
-            None => Err(Gone::quarantined("it is not in the plan file; nothing was changed".to_owned())),
+            None => Err(Gone(HostStatus::NotStarted(
+                "it is not in the plan file; nothing was changed".to_owned(),
+            ))),
         }
     }
 }

@@ -401,6 +401,12 @@ pub fn ended(output: &str) -> String {
     }
 }
 
+/// A script that does nothing, and says so as a spooled change does, unless its frame is for the shell that has
+/// the lock.
+pub fn fenced(script: Script) -> Script {
+    Script::new(include_str!("../shell/fence.sh")).then(script)
+}
+
 /// The script that keeps what a change may break. Without `timer` it only waits for a change that
 /// starts one.
 pub fn undo_keep(undo: &Undo, timer: Option<Duration>) -> Script {
@@ -433,7 +439,8 @@ pub fn booted() -> Script {
 
 /// The script that forgets notifications, by the names of their files, and spool entries.
 pub fn tidy(notifications: &[String], spool: &[String]) -> Script {
-    Script::new(include_str!("../shell/tidy.sh"))
+    // What is there may be of a run that comes back for it.
+    fenced(Script::new(include_str!("../shell/tidy.sh")))
         .args(notifications.iter().cloned())
         .arg("--")
         .args(spool.iter().cloned())

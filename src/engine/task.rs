@@ -38,7 +38,7 @@ use crate::plan::{Planner, TaskPlan, TaskVerdict, change_view, reboots, spool_ke
 use crate::playbook::OnDeadline;
 use crate::project::{Instance, InstanceState};
 use crate::resources::{Change, Detail, Disruption, LoginEffect, Spread, Unplannable};
-use crate::transport::{Script, TransportError};
+use crate::transport::Script;
 
 /// How many hosts are asked for a copy before a host gives up.
 const COPIES: u32 = 3;
@@ -614,17 +614,8 @@ impl Session {
         }
         let old = boot::id(self.facts());
         let began = Instant::now();
-        match self.connection.run_short("reboot", last.script.clone()).await {
-            Ok(end) if end.status != 0 => {
-                let output = String::from_utf8_lossy(&end.output).into_owned();
-                return Ok(failed(format!("it does not reboot (status {})", end.status), &output));
-            }
-            // It may be faster than its answer.
-            Ok(_) | Err(TransportError::Lost { .. }) => {}
-            Err(error) => return Ok(failed(format!("the reboot could not be started: {error}"), "")),
-        }
-        self.connection.close().await;
-        let new = match boot::wait(&mut self.connection, &old, item.step.conduct.timeout).await? {
+        let timeout = item.step.conduct.timeout;
+        let new = match boot::carry_out(&mut self.connection, &last.script, &old, timeout).await? {
             Ok(new) => new,
             Err(reason) => return Ok(failed(reason, "")),
         };

@@ -4,7 +4,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use super::file::read_text;
+use super::file::{UNREAD, read_text};
 use super::{Answers, Family, Query, Question, Touches, after, answers, of_type};
 use crate::transport::Script;
 
@@ -112,8 +112,13 @@ fn script(queries: &[Query]) -> Script {
     }))
 }
 
-fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
+    // What stands there is not all, and what is missing would be taken for gone.
+    if status != 0 {
+        return Vec::new();
+    }
     let mut lines = output.lines();
+    let mut unread = false;
     let mut builds: Vec<Build> = Vec::new();
     while let Some(line) = lines.next() {
         let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -133,7 +138,9 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
                 };
             }
             "text" => {
-                build.stamp = read_text(&mut lines).ok().and_then(|bytes| String::from_utf8(bytes).ok());
+                let text = read_text(&mut lines);
+                unread |= text.is_err();
+                build.stamp = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
             }
             "damaged" => build.damaged = Some(rest.to_owned()),
             "source" => build.source = Some(rest.to_owned()),
@@ -149,5 +156,8 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
         }
     }
     let mut builds = builds.into_iter();
-    answers(queries, |_: &BuildQuery| builds.next().map(Ok))
+    answers(queries, |_: &BuildQuery| {
+        let build = builds.next()?;
+        Some(if unread { Err(UNREAD.to_owned()) } else { Ok(build) })
+    })
 }

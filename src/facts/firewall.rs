@@ -131,8 +131,12 @@ fn read_rules(text: &str, firewall: &mut Firewall) {
     }
 }
 
-fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
+fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
     let sections = Sections::split(output);
+    // Who manages the firewall did not answer.
+    if status != 0 {
+        return Vec::new();
+    }
     let Some(manager) = sections.get("firewall") else { return Vec::new() };
     let mut firewall = Firewall {
         backend: Backend::None,

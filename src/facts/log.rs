@@ -15,6 +15,8 @@ pub struct Log {
     pub command: String,
     /// The lines that matter, oldest first.
     pub lines: Vec<String>,
+    /// Xids that the journal has of the boot before, of the last day.
+    pub before: Seen<Vec<String>>,
 }
 
 /// An error that the driver reported.
@@ -38,35 +40,84 @@ impl Probe for LogQuery {
     type Shown = Seen<Log>;
     const NAME: &'static str = "log";
     const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "probes/log.sh");
-    const DEADLINE: Option<Duration> = Some(Duration::from_secs(30));
+    const DEADLINE: Option<Duration> = Some(Duration::from_secs(45));
 
     fn read(sections: &Sections<'_>) -> Seen<Log> {
         parse(sections)
     }
 }
 
+const JOURNAL: &str = "journalctl -k -b --no-pager";
+const JOURNAL_BEFORE: &str = "journalctl -k -b -1 ";
+
 /// Reads the sections.
 pub fn parse(sections: &Sections<'_>) -> Seen<Log> {
-    let mut gap = None;
-    for tool in ["dmesg", "journalctl"] {
+    let (mut gap, mut found): (_, Option<(&str, Vec<String>)>) = (None, None);
+    for tool in ["dmesg", JOURNAL] {
         let Some((_, section)) = sections.starting(tool).next() else { continue };
         match section.trouble() {
             None => {
-                let lines = section.stdout.lines().filter(|line| !line.is_empty()).map(str::to_owned);
-                return Ok(Log { command: section.command.to_owned(), lines: lines.collect() });
+                let lines = section.stdout.lines().filter(|line| !line.is_empty());
+                let lines: Vec<String> = lines.map(str::to_owned).collect();
+                // Both were asked where the kernel no longer has its first lines.
+                if found.as_ref().is_none_or(|(_, fewer)| fewer.len() < lines.len()) {
+                    found = Some((section.command, lines));
+                }
             }
             Some(trouble) => gap = gap.or(Some(trouble)),
         }
     }
-    Err(gap.unwrap_or_else(|| Gap::new(GapKind::Failed, "dmesg", "the kernel log was not read")))
+    match found {
+        Some((command, lines)) => Ok(Log { command: command.to_owned(), lines, before: before(sections) }),
+        None => Err(gap.unwrap_or_else(|| Gap::new(GapKind::Failed, "dmesg", "the kernel log was not read"))),
+    }
+}
+
+fn before(sections: &Sections<'_>) -> Seen<Vec<String>> {
+    let Some((_, section)) = sections.starting(JOURNAL_BEFORE).next() else {
+        return Err(Gap::new(GapKind::Absent, JOURNAL_BEFORE.trim(), "the journal was not asked"));
+    };
+    section.read(|text| {
+        if text.contains("not seeing messages") {
+            return Err("it may not be read".to_owned());
+        }
+        Ok(text.lines().filter(|line| !line.is_empty()).map(str::to_owned).collect())
+    })
 }
 
 impl Log {
+    /// The lines since the GPUs were reset the last time.
+    fn since_reset(&self) -> impl Iterator<Item = &str> {
+        let reset = self.lines.iter().rposition(|line| line.contains("nvidia-nvswitch: Probing device"));
+        self.lines.iter().skip(reset.map_or(0, |index| index + 1)).map(String::as_str)
+    }
+
     /// Errors since the GPUs were reset the last time.
     pub fn xids(&self) -> Vec<Xid<'_>> {
-        let reset = self.lines.iter().rposition(|line| line.contains("nvidia-nvswitch: Probing device"));
-        let since = reset.map_or(0, |index| index + 1);
-        self.lines.iter().skip(since).filter_map(|line| event(line, "NVRM: Xid (PCI:", None)).collect()
+        self.since_reset().filter_map(xid).collect()
+    }
+
+    /// Errors of the boot before, of the last day.
+    ///
+    /// # Errors
+    /// What keeps the journal from being read.
+    pub fn xids_before(&self) -> Result<Vec<Xid<'_>>, &Gap> {
+        self.before.as_ref().map(|lines| lines.iter().filter_map(|line| xid(line)).collect())
+    }
+
+    /// GPUs that fell off the bus since the last reset, where the driver says so without a Xid: PCI address,
+    /// empty where it is not told, and the line.
+    pub fn fallen(&self) -> Vec<(&str, &str)> {
+        let (mut fallen, mut named) = (Vec::new(), "");
+        for line in self.since_reset().filter(|line| xid(line).is_none()) {
+            // A message of three lines has the address in the first.
+            let here = gpu(line);
+            if line.contains("fallen off the bus") {
+                fallen.push((here.unwrap_or(named), line));
+            }
+            named = here.unwrap_or(named);
+        }
+        fallen
     }
 
     /// Errors of `NVSwitch`es.
@@ -79,6 +130,20 @@ impl Log {
         let has = |line: &&str| words.iter().any(|word| line.contains(word));
         self.lines.iter().map(String::as_str).filter(has).collect()
     }
+}
+
+/// A Xid; drivers of long ago wrote its address without `PCI:`.
+fn xid(line: &str) -> Option<Xid<'_>> {
+    event(line, "NVRM: Xid (PCI:", None).or_else(|| event(line, "NVRM: Xid (", None))
+}
+
+/// The GPU that a line of the driver is about: `NVRM: GPU at 0000:01:00.0 has ...`.
+fn gpu(line: &str) -> Option<&str> {
+    let begins = ["NVRM: The NVIDIA GPU ", "NVRM: GPU at ", "NVRM: GPU "];
+    let rest = begins.iter().find_map(|begin| Some(line.split_once(begin)?.1))?;
+    let rest = rest.strip_prefix("PCI:").unwrap_or(rest);
+    let end = rest.find(|c: char| !(c.is_ascii_hexdigit() || c == ':' || c == '.')).unwrap_or(rest.len());
+    rest.get(..end).map(|address| address.trim_end_matches(':')).filter(|address| address.contains(':'))
 }
 
 /// `NVRM: Xid (PCI:0000:8a:00): 79, pid=55182, ...`.
@@ -113,6 +178,69 @@ mod tests {
         );
         assert_eq!(log.sxids().len(), 2);
         assert_eq!(log.with(&["fallen off"]).len(), 2);
+    }
+
+    /// Messages of drivers of three ages, shortened: `GPU at` of long ago, the three lines of a GPU that is gone
+    /// when the module is loaded, and the line beside a Xid.
+    #[test]
+    fn gpus_that_fell_off_the_bus() {
+        let said = |lines: &[&str]| {
+            let log = Log {
+                command: "dmesg".to_owned(),
+                lines: lines.iter().map(|line| (*line).to_owned()).collect(),
+                before: Ok(Vec::new()),
+            };
+            let told: Vec<String> = log.fallen().iter().map(|(device, _)| (*device).to_owned()).collect();
+            told
+        };
+        assert_eq!(said(&["[ 49.2] NVRM: GPU at 0000:01:00.0 has fallen off the bus."]), ["0000:01:00.0"]);
+        assert_eq!(said(&["NVRM: GPU 0000:41:00.0: GPU has fallen off the bus."]), ["0000:41:00.0"]);
+        let lines = [
+            "[ 18.3] NVRM: The NVIDIA GPU 0000:b3:00.0",
+            "        NVRM: (PCI ID: 10de:26b5) installed in this system has",
+            "        NVRM: fallen off the bus and is not responding to commands.",
+        ];
+        assert_eq!(said(&lines), ["0000:b3:00.0"]);
+        assert_eq!(said(&["NVRM: GPU fallen off the bus."]), [""]);
+        let xid = "NVRM: Xid (PCI:0000:01:00): 79, pid=1, GPU has fallen off the bus.";
+        assert_eq!(said(&[xid]), Vec::<String>::new());
+        assert_eq!(said(&[lines[0], lines[2], "nvidia-nvswitch: Probing device 0000:05:00.0"]).len(), 0);
+    }
+
+    #[test]
+    fn a_xid_of_long_ago_has_no_pci() {
+        let line = "[ 9.1] NVRM: Xid (0000:03:00): 14, Channel 00000001".to_owned();
+        let log = Log { command: "dmesg".to_owned(), lines: vec![line], before: Ok(Vec::new()) };
+        let xids: Vec<(&str, u32)> = log.xids().iter().map(|xid| (xid.device, xid.number)).collect();
+        assert_eq!(xids, [("0000:03:00", 14)]);
+    }
+
+    #[test]
+    fn the_journal_has_more() {
+        let section = |command: &str, said: &str, status: &str| {
+            format!("\n\u{1e}ask {command}\n{said}\n\u{1e}end {status}\n")
+        };
+        let old = "2026-11-20T01:00:00 gpu0 kernel: NVRM: Xid (PCI:0000:41:00): 48, pid=7, DBE\n";
+        let new = "[9.1] NVRM: Xid (PCI:0000:41:00): 13, pid=8\n";
+        let journal = "journalctl -k -b --no-pager -o short-iso";
+        let earlier = "journalctl -k -b -1 --since=-1d --no-pager -o short-iso";
+        // The kernel no longer has the beginning of its log.
+        let cut = section("dmesg", new, "0") + &section(journal, &format!("{old}{new}"), "0");
+        assert_eq!(parse(&Sections::split(&cut)).unwrap().xids().len(), 2);
+        let short = section("dmesg", new, "0") + &section(journal, "", "0");
+        assert_eq!(parse(&Sections::split(&short)).unwrap().command, "dmesg");
+        // The boot before.
+        let before = |said: &str, status: &str| {
+            let text = section("dmesg", new, "0") + &section(earlier, said, status);
+            let log = parse(&Sections::split(&text)).unwrap();
+            assert_eq!(log.xids().len(), 1, "a Xid of the boot before is none of this one");
+            log.xids_before().map(|xids| xids.len()).map_err(|gap| gap.kind)
+        };
+        assert_eq!(before(old, "0"), Ok(1));
+        assert_eq!(before("", "0"), Ok(0));
+        assert_eq!(before("Data from the specified boot (-1) is not available", "1"), Err(GapKind::Failed));
+        let hint = "Hint: You are currently not seeing messages from other users and the system.";
+        assert_eq!(before(hint, "0"), Err(GapKind::Garbled));
     }
 
     #[test]

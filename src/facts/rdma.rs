@@ -80,6 +80,9 @@ pub struct Device {
     pub driver: String,
     /// Network devices of its PCI function.
     pub netdevs: Vec<String>,
+    /// It stands on a GPU board, for the fabric manager to reach switches of NVLink 5; jobs do not use it.
+    #[serde(default)]
+    pub manages_switch: bool,
     /// Its ports.
     pub ports: Vec<Port>,
 }
@@ -229,6 +232,7 @@ fn device_field(device: &mut Device, key: &str, value: &str) {
         "node_guid" => value.clone_into(&mut device.guid),
         "pci" => value.clone_into(&mut device.pci),
         "driver" => value.clone_into(&mut device.driver),
+        "manages_switch" => device.manages_switch = true,
         "netdev" => device.netdevs.push(value.to_owned()),
         "port" => device.ports.push(Port { number: value.parse().unwrap_or(0), ..Port::default() }),
         _ => {

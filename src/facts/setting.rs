@@ -74,6 +74,10 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
         }
         Some(match ended? {
             "127" => Err("grep is not installed".to_owned()),
+            // With 2 it could not read all of them; one that was read has a line at least.
+            status if !matches!(status, "0" | "1") && value(path).is_empty() => {
+                Err("grep could not read it".to_owned())
+            }
             _ => Ok(Some(Setting { value: Some(value(path)), writable })),
         })
     })

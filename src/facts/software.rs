@@ -75,6 +75,35 @@ impl Probe for SoftwareQuery {
     }
 }
 
+/// The names of a path below a root, when it has so many.
+fn parts<'a>(path: &'a str, root: &str, count: std::ops::RangeInclusive<usize>) -> Option<Vec<&'a str>> {
+    let parts: Vec<&str> = path.strip_prefix(root)?.split('/').collect();
+    (count.contains(&parts.len()) && parts.iter().all(|part| !part.is_empty())).then_some(parts)
+}
+
+/// Whether the probe finds an NCCL in this prefix.
+pub fn finds_nccl(prefix: &str) -> bool {
+    matches!(prefix, "/usr" | "/usr/local")
+        || parts(prefix, "/usr/local/", 1..=1).is_some()
+        || parts(prefix, "/opt/", 1..=2).is_some()
+}
+
+/// Whether the probe finds an Open MPI in this prefix.
+pub fn finds_openmpi(prefix: &str) -> bool {
+    finds_nccl(prefix) || prefix == "/usr/lib64/openmpi" || parts(prefix, "/usr/mpi/gcc/", 1..=1).is_some()
+}
+
+/// Whether the probe finds programs of nccl-tests in this directory.
+pub fn finds_tests(directory: &str) -> bool {
+    let below = |root: &str, names: &[&str]| {
+        parts(directory, root, 2..=2)
+            .is_some_and(|parts| parts.last().is_some_and(|last| names.contains(last)))
+    };
+    matches!(directory, "/usr/local/bin" | "/usr/bin")
+        || below("/opt/", &["build", "bin"])
+        || below("/usr/local/", &["build"])
+}
+
 /// Tells who starts jobs on the host: what the loader finds depends on the login.
 pub fn in_jobs_of(mut parts: Vec<BatchPart>, user: Option<&str>) -> Vec<BatchPart> {
     for part in parts.iter_mut().filter(|part| part.queries.iter().any(Query::is::<SoftwareQuery>)) {
@@ -167,6 +196,32 @@ fn ldd(text: &str) -> Result<Linked, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// What can be expected is where the script looks, and nowhere else.
+    #[test]
+    fn places_are_those_of_the_script() {
+        let places = |end: &str| -> Vec<String> {
+            let words =
+                SoftwareQuery::SCRIPT.split_whitespace().map(|word| word.trim_end_matches([';', '\\']));
+            let places = words.filter(|word| word.starts_with('/')).filter_map(|word| word.strip_suffix(end));
+            places.map(|place| place.replace('*', "x")).collect()
+        };
+        let nccl = places("/include/nccl.h");
+        let (openmpi, tests) = (places("/bin/mpirun"), places("/all_reduce_perf"));
+        assert!(nccl.len() >= 5 && openmpi.len() >= 7 && tests.len() >= 5, "{nccl:?} {openmpi:?} {tests:?}");
+        assert_eq!(nccl.iter().find(|place| !finds_nccl(place)), None);
+        assert_eq!(openmpi.iter().find(|place| !finds_openmpi(place)), None);
+        assert_eq!(tests.iter().find(|place| !finds_tests(place)), None);
+        for elsewhere in ["/", "/srv/x", "/opt", "/opt/", "/opt/x/y/z", "/usr/local/x/y", "/usr/lib", "/usrx"]
+        {
+            assert!(!finds_nccl(elsewhere) && !finds_openmpi(elsewhere), "{elsewhere}");
+        }
+        for elsewhere in
+            ["/opt/x", "/opt/x/y", "/opt/build", "/opt/x/y/build", "/usr/local/x/bin", "/srv/x/build"]
+        {
+            assert!(!finds_tests(elsewhere), "{elsewhere}");
+        }
+    }
 
     #[test]
     fn a_training_host() {

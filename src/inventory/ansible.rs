@@ -47,7 +47,17 @@ pub fn import(sources: &Sources, source: SourceId, cluster: &str) -> Result<Stri
     if model.hosts.is_empty() && !diagnostics.has_errors() {
         diagnostics.push(Diagnostic::error(Span::NONE, format!("{path} names no host")));
     }
-    if diagnostics.has_errors() { Err(diagnostics) } else { Ok(model.write(cluster, path.as_str())) }
+    if diagnostics.has_errors() {
+        return Err(diagnostics);
+    }
+    let ours = model.write(cluster, path.as_str());
+    if ours.len() as u64 > yaml::MAX_FILE {
+        let text = format!("{path} would make an inventory of {} MiB", ours.len() >> 20);
+        let help = format!("one has at most {} MiB: import it in parts", yaml::MAX_FILE >> 20);
+        diagnostics.push(Diagnostic::error(Span::NONE, text).help(help));
+        return Err(diagnostics);
+    }
+    Ok(ours)
 }
 
 /// Ansible's `node[01:50:2]` and `db-[a:f]` as names.
@@ -266,7 +276,12 @@ impl Sorted {
         for (key, value) in vars {
             match key.as_str() {
                 "ansible_host" | "ansible_ssh_host" => sorted.address = Some(value.clone()),
-                "ansible_port" | "ansible_ssh_port" => sorted.ssh.push(format!("port: {value}")),
+                "ansible_port" | "ansible_ssh_port" => match value.parse::<u16>() {
+                    Ok(port) => sorted.ssh.push(format!("port: {port}")),
+                    Err(_) => sorted
+                        .comments
+                        .push(format!("{key}: {} (not copied: it is no number)", quoted(value))),
+                },
                 "ansible_user" | "ansible_ssh_user" => sorted.ssh.push(format!("user: {}", quoted(value))),
                 "ansible_ssh_private_key_file" | "ansible_private_key_file" => {
                     sorted.ssh.push(format!("identity_file: {}", quoted(value)));
@@ -294,17 +309,32 @@ impl Sorted {
 fn quoted(value: &str) -> String {
     let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "/._~-".contains(c))
         && !value.is_empty()
-        && !value.starts_with(['-', '~', '.']);
-    if plain || value.starts_with("~/") { value.to_owned() } else { serde_json::json!(value).to_string() }
+        && (!value.starts_with(['-', '~', '.']) || value.starts_with("~/"));
+    if plain { value.to_owned() } else { in_quotes(value) }
+}
+
+/// Control characters and line ends are no YAML as they are.
+fn is_odd(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
+}
+
+/// A text of YAML in double quotes.
+fn in_quotes(value: &str) -> String {
+    let json = serde_json::json!(value).to_string();
+    json.chars().fold(String::new(), |mut text, c| {
+        if is_odd(c) {
+            put!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+        text
+    })
 }
 
 fn comment(text: &mut String, indent: &str, lines: &[String]) {
-    // A comment ends at whatever YAML takes for the end of a line, and control characters are no YAML at all.
-    let ends = |c: char| {
-        c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
-    };
+    // A comment ends at whatever YAML takes for the end of a line.
     for line in lines {
-        put!(text, "{indent}# {}\n", line.replace(ends, " "));
+        put!(text, "{indent}# {}\n", line.replace(is_odd, " "));
     }
 }
 
@@ -345,13 +375,14 @@ impl Model {
         let rest: Vec<&str> =
             self.hosts.keys().filter(|host| !named.contains(host)).map(String::as_str).collect();
         if !rest.is_empty() {
-            put!(text, "  nodes:    # those without a group\n    hosts: \"{}\"\n", hostlist::fold(rest));
+            let hosts = in_quotes(&hostlist::fold(rest));
+            put!(text, "  nodes:    # those without a group\n    hosts: {hosts}\n");
         }
         text.push_str("\nhosts:\n");
         for (host, vars) in &self.hosts {
             let sorted = Sorted::of(vars);
             let mut fields = Vec::new();
-            fields.extend(sorted.address.map(|address| format!("address: {}", serde_json::json!(address))));
+            fields.extend(sorted.address.map(|address| format!("address: {}", in_quotes(&address))));
             if sorted.local {
                 fields.push("transport: local".to_owned());
             }
@@ -359,7 +390,7 @@ impl Model {
                 fields.push(format!("ssh: {{ {} }}", sorted.ssh.join(", ")));
             }
             if !fields.is_empty() {
-                put!(text, "  {}: {{ {} }}\n", host, fields.join(", "));
+                put!(text, "  {}: {{ {} }}\n", quoted(host), fields.join(", "));
             }
             if !sorted.comments.is_empty() {
                 comment(&mut text, "  ", &[format!("{host}:")]);
@@ -373,13 +404,14 @@ impl Model {
     }
 
     fn write_group(text: &mut String, name: &str, group: &AnsibleGroup) {
-        put!(text, "  {name}:\n");
+        put!(text, "  {}:\n", quoted(name));
         let empty = text.len();
         if !group.hosts.is_empty() {
-            put!(text, "    hosts: \"{}\"\n", hostlist::fold(group.hosts.iter().map(String::as_str)));
+            let hosts = in_quotes(&hostlist::fold(group.hosts.iter().map(String::as_str)));
+            put!(text, "    hosts: {hosts}\n");
         }
         if !group.children.is_empty() {
-            let children: Vec<&str> = group.children.iter().map(String::as_str).collect();
+            let children: Vec<String> = group.children.iter().map(|child| quoted(child)).collect();
             put!(text, "    children: [{}]\n", children.join(", "));
         }
         let sorted = Sorted::of(&group.vars);
@@ -427,6 +459,7 @@ mod tests {
                 (0..400).fold(String::new(), |text, i| text + &format!("n{i}[0:65000]\n")),
                 "at most 65536 hosts, named at most 1048576 times",
             ),
+            (format!("n[0:60000] why={}\n", "x".repeat(200)), "would make an inventory of 12 MiB"),
             ("n[0:65000]\n".repeat(400), "at most 65536 hosts, named at most 1048576 times"),
         ] {
             let error = of("hosts.ini", &format!("{pattern}\n")).unwrap_err();
@@ -453,7 +486,9 @@ login0 ansible_host=192.0.2.1
 [a100]
 gpu[00:03] ansible_user=ubuntu
 [h100]
-gpu[04:06:2] ansible_host=192.0.2.9 ansible_port=2222 ansible_become_password=hunter2 rack='r 1'
+gpu[04:06:2] ansible_port=2222 ansible_become_password=hunter2 rack='r 1'
+[h100]
+gpu04 ansible_host=192.0.2.9
 [gpu:children]
 a100
 h100
@@ -488,7 +523,7 @@ hosts:
   # gpu04:
   #   ansible_become_password: not copied; see `secrets:` and --ask-become-pass
   #   rack: \"r 1\"
-  gpu06: { address: \"192.0.2.9\", ssh: { port: 2222 } }
+  gpu06: { ssh: { port: 2222 } }
   # gpu06:
   #   ansible_become_password: not copied; see `secrets:` and --ask-become-pass
   #   rack: \"r 1\"

@@ -14,7 +14,7 @@ crate::choice! {
 
 crate::record! {
     /// What `verify` expects of GPUs.
-    #[derive(serde::Deserialize, Default, PartialEq)]
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectGpu("`expect.gpu`") {
         /// How many the host has.
         opt count: u32,
@@ -32,6 +32,8 @@ crate::record! {
         opt power_limit: u32,
         /// Active `NVLink`s of each.
         opt nvlinks: u32,
+        /// `PCIe` lanes of each, where slots have fewer than the GPU can use.
+        opt pcie_width: u32,
         /// The highest temperature in degrees Celsius that counts as healthy.
         opt temperature: u32,
     }
@@ -39,7 +41,7 @@ crate::record! {
 
 crate::record! {
     /// What `verify` expects of the driver stack.
-    #[derive(serde::Deserialize, Default, PartialEq)]
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectDriver("`expect.driver`") {
         /// Version, whole (`"580.105.08"`) or its branch (`"580"`).
         opt version: String,
@@ -47,12 +49,14 @@ crate::record! {
         opt open: bool,
         /// Lowest CUDA version that it must take: `"12.4"`.
         opt cuda: String,
+        /// Whether the fabric manager must run. Left out: on hosts with `NVSwitches` on the PCI bus.
+        opt fabric_manager: bool,
     }
 }
 
 crate::record! {
     /// What `verify` expects of RDMA devices.
-    #[derive(serde::Deserialize, Default, PartialEq)]
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectRdma("`expect.rdma`") {
         /// How many devices the host has.
         opt count: u32,
@@ -72,12 +76,16 @@ crate::record! {
         opt firmware: String,
         /// Whether GPUs must be reachable for the cards (`GPUDirect` RDMA).
         opt gdr: bool,
+        /// Least read request of `ConnectX` cards in bytes. Left out: 4096.
+        opt max_read_request: u32,
+        /// Whether connections over eRDMA work without `rdma_cm`. Left out: they must.
+        opt erdma_compat: bool,
     }
 }
 
 crate::record! {
     /// What `verify` expects of networks.
-    #[derive(serde::Deserialize, Default, PartialEq)]
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectNetwork("`expect.network`") {
         /// MTU of the network devices behind RDMA devices.
         opt mtu: u32,
@@ -92,7 +100,7 @@ crate::record! {
 
 crate::record! {
     /// What `verify` expects of the system.
-    #[derive(serde::Deserialize, Default, PartialEq)]
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectSystem("`expect.system`") {
         /// Locked memory of a fresh login: `unlimited`, or KiB.
         opt memlock: String,
@@ -115,7 +123,7 @@ crate::record! {
 
 crate::record! {
     /// What `verify` expects of software.
-    #[derive(serde::Deserialize, Default, PartialEq)]
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     ExpectSoftware("`expect.software`") {
         /// NCCL version: `"2.23.4"`, or its beginning.
         opt nccl: String,
@@ -137,8 +145,20 @@ crate::record! {
 }
 
 crate::record! {
+    /// What `verify --active` expects of traffic, in place of what is known of the hardware.
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
+    ExpectActive("`expect.active`") {
+        /// GB/s of the bus that `all_reduce_perf` shows at its largest size: 95 % of it pass, below 85 % fail.
+        /// That of the first host counts for a run of several.
+        opt all_reduce: u32,
+        /// Gb/s that `ib_write_bw` must reach. Of two hosts the lower one counts.
+        opt ib_write_bw: u32,
+    }
+}
+
+crate::record! {
     /// What `verify` expects. What is left out is detected, or compared over the hosts of a group.
-    #[derive(serde::Deserialize, Default, PartialEq)]
+    #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
     Expect("`expect`") {
         /// GPUs.
         opt gpu: ExpectGpu,
@@ -152,6 +172,8 @@ crate::record! {
         opt system: ExpectSystem,
         /// Software.
         opt software: ExpectSoftware,
+        /// Traffic between hosts.
+        opt active: ExpectActive,
         /// What a check without an answer counts as: `fail` unless it says `warn`.
         opt unknown: UnknownIs,
         /// Checks that are not made, such as `gpu.nvlink`.

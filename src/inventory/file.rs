@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 use super::expect::Expectations;
 use super::host::TransportKind;
 use crate::config::{Diagnostic, read::wrong_type};
-use crate::config::{Diagnostics, Entries, FromNode, Node, Sp, Span, Yaml, did_you_mean_text};
+use crate::config::{Diagnostics, Entries, FromNode, Node, Period, Sp, Span, Yaml, did_you_mean_text};
 use crate::secrets::SecretSource;
 use crate::sources::SourcesFile;
 
@@ -104,6 +104,9 @@ crate::record! {
         opt become_method("become"): Sp<BecomeFile>,
         /// Passed as `KexAlgorithms`.
         opt kex: Sp<String>,
+        /// How long the login stays for the next run after its last use: `1m` to `8h`. Default: it ends with the
+        /// run. `provision logins` lists and ends such logins.
+        opt persist: Sp<Period>,
     }
 }
 

@@ -1,11 +1,12 @@
 //! A host as the rest of the program sees it: every layer of the inventory resolved.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use serde_json::{Value as Json, json};
 
-use crate::config::Span;
+use crate::config::{Sp, Span};
 
 crate::choice! {
     /// How a host is reached.
@@ -67,6 +68,8 @@ pub struct Ssh {
     pub become_method: Become,
     /// `KexAlgorithms`, when set.
     pub kex: Option<String>,
+    /// How long the login stays after its last use, and where that is said; `None` ends it with the run.
+    pub persist: Option<Sp<Duration>>,
 }
 
 /// Where the value of a variable was set, weakest first.
@@ -131,6 +134,8 @@ pub struct Host {
     pub nics: Json,
     /// `expect:` of cluster, groups and host, as resolved maps.
     pub expect: Json,
+    /// Who starts jobs on it by what its tasks promise; filled in where somebody asks.
+    pub mesh_user: Option<String>,
     /// Where it was first named.
     pub span: Span,
 }
@@ -141,9 +146,10 @@ pub fn is_compute(nic: &Json) -> bool {
 }
 
 impl Host {
-    /// Who starts jobs on it, where `expect:` says so.
+    /// Who starts jobs on it, where `expect:` or its tasks say so.
     pub fn mpi_user(&self) -> Option<&str> {
-        self.expect.pointer("/software/mpi_user").and_then(Json::as_str)
+        let declared = self.expect.pointer("/software/mpi_user").and_then(Json::as_str);
+        declared.or(self.mesh_user.as_deref())
     }
 
     /// The fields of what templates see as `host`.

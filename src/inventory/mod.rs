@@ -7,6 +7,7 @@ pub mod file;
 mod groups;
 pub mod host;
 pub mod load;
+pub mod promise;
 pub mod select;
 
 pub use address::{is_address, is_user};
@@ -14,4 +15,5 @@ pub use expect::Expect;
 pub use file::{Busy, MaxFailed, NicMatch, Policy, Reboot};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 pub use load::Inventory;
+pub use promise::{Promise, Promises};
 pub use select::{Directory, RECORDED, select};

@@ -87,6 +87,7 @@ impl LabState {
             jump: Vec::new(),
             become_method: if self.user == "root" { Become::None } else { Become::Sudo { password } },
             kex: None,
+            persist: None,
         }
     }
 

@@ -189,6 +189,10 @@ pub(super) fn common(
 ) -> BTreeMap<String, Shape> {
     let facts =
         specimens.iter().map(|(_, facts)| Shape::of(facts)).reduce(Shape::merge).unwrap_or(Shape::Any);
+    let mut facts = facts;
+    for (path, words) in crate::facts::base::WORDS {
+        facts.set(path, Shape::Word(words));
+    }
     let text = || Shape::Text;
     let list = || Shape::List(Arc::new(Shape::Text));
     let host: BTreeMap<String, Shape> = BTreeMap::from([

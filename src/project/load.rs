@@ -225,6 +225,7 @@ fn controller(world: &World) -> Host {
         vars: BTreeMap::new(),
         nics: Json::Null,
         expect: Json::Null,
+        mesh_user: None,
         span: Span::NONE,
     }
 }

@@ -8,9 +8,10 @@ use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
 use super::step::Step;
-use super::world::{Fleet, World};
+use super::world::{Fleet, Inputs, World};
 use crate::config::{Diagnostics, Node, Sources};
-use crate::inventory::{Become, Directory, Host, MaxFailed, Policy};
+use crate::facts::Facts;
+use crate::inventory::{Become, Directory, Host, MaxFailed, Policy, Promises};
 use crate::playbook::Playbook;
 use crate::secrets::SecretSource;
 use crate::sources::SiteSources;
@@ -169,6 +170,22 @@ impl Project {
             .filter(|(name, _)| names.contains(name))
             .map(|(name, source)| (name.clone(), source.clone()))
             .collect()
+    }
+
+    /// What the tasks of a host promise as far as `inputs` and `facts` tell; of tasks that may promise one of
+    /// these keys.
+    pub fn promises(&self, host: &Host, inputs: &Inputs<'_>, facts: &Facts, keys: &[&str]) -> Promises {
+        let mut promises = Promises::default();
+        let tells = |step: &&Step| {
+            let kind = step.resource().filter(|_| step.hosts.contains(&host.index) && step.seen_as.is_none());
+            kind.is_some_and(|kind| kind.promises.iter().any(|key| keys.contains(key)))
+        };
+        for step in self.steps.iter().filter(tells) {
+            for instance in self.instantiate(step, host, inputs) {
+                step.add_promises(&instance, facts, &mut promises);
+            }
+        }
+        promises
     }
 
     /// A handler by its id.

@@ -6,6 +6,8 @@ use std::time::Duration;
 
 use super::program::Program;
 use crate::config::Span;
+use crate::facts::Facts;
+use crate::inventory::Promises;
 use crate::playbook::{OnDeadline, OnFailure};
 use crate::resources::{Kind, Resource, kind};
 
@@ -90,6 +92,14 @@ impl Step {
     /// What is known of its resource; `None` where a test has resources of its own.
     pub fn resource(&self) -> Option<&'static Kind> {
         kind(self.kind)
+    }
+
+    /// Adds what an instance of it promises on a host with these facts, where all of it is known.
+    pub fn add_promises(&self, instance: &Instance, facts: &Facts, promises: &mut Promises) {
+        let InstanceState::Ready { resource, condition: Some(true) } = &instance.state else { return };
+        for promise in resource.promises(facts) {
+            promises.add(&format!("task `{}` of playbook {}", instance.name, self.playbook), &promise);
+        }
     }
 
     /// Whether it reboots its host.

@@ -4,6 +4,7 @@ use super::findings::{Finding, findings};
 use super::fold::fold;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line};
 use crate::events::{CheckStatus, Record};
+use crate::exit;
 use crate::put;
 use crate::words::count;
 
@@ -61,20 +62,41 @@ fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: 
 }
 
 fn summary(text: &mut String, record: &Record) {
-    let counts = record.stats.clone().unwrap_or_default().checks;
+    let stats = record.stats.clone().unwrap_or_default();
+    let counts = &stats.checks;
     let checked = record.hosts.values().filter(|host| !host.checks.is_empty()).count() as u64;
-    if counts.is_empty() {
+    if !counts.is_empty() {
+        put!(
+            text,
+            "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped\n",
+            paint(if counts.fail + counts.unknown == 0 { GOOD } else { BAD }, "   Checked"),
+            count(checked, "host"),
+            counts.pass,
+            counts.warn,
+            counts.fail,
+            counts.unknown,
+            counts.skip,
+        );
+    }
+    let code = record.exit_code.unwrap_or_default();
+    if code == exit::OK {
+        put!(text, "{}  {}\n", paint(GOOD, "  Verified"), count(stats.ok, "host"));
         return;
     }
-    put!(
-        text,
-        "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped\n",
-        paint(if counts.fail + counts.unknown == 0 { GOOD } else { BAD }, "   Checked"),
-        count(checked, "host"),
-        counts.pass,
-        counts.warn,
-        counts.fail,
-        counts.unknown,
-        counts.skip,
-    );
+    let parts = [
+        (stats.pending, "task", "to change"),
+        (counts.fail, "check", "failed"),
+        (counts.unknown, "check", "without an answer"),
+        (stats.tasks.blocked, "task", "blocked"),
+        (stats.failed, "host", "failed"),
+        (stats.unreachable, "host", "not reached"),
+        (stats.not_started, "host", "not started"),
+    ];
+    let mut words: Vec<String> = parts
+        .into_iter()
+        .filter(|(number, ..)| *number > 0)
+        .map(|(number, noun, rest)| format!("{} {rest}", count(number, noun)))
+        .collect();
+    words.push(format!("exit code {code}"));
+    put!(text, "{}  {}\n", paint(BAD, "Unverified"), words.join(", "));
 }

@@ -15,6 +15,7 @@ use super::{Reporter, output};
 use crate::events::{
     ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
 };
+use crate::exit;
 use crate::hostlist;
 use crate::inventory::RECORDED;
 use crate::transport::quote;
@@ -410,7 +411,9 @@ impl Terminal {
     fn finish(&mut self, stats: &RunStats, exit_code: u8, time: f64) {
         self.flush(true);
         self.bars = None;
-        let mut parts = vec![format!("{} ok", stats.ok)];
+        // Who only looks has not said yet whether all is well.
+        let word = if matches!(self.command.as_str(), "plan" | "verify") { "reached" } else { "ok" };
+        let mut parts = vec![format!("{} {word}", stats.ok)];
         for (number, word) in [
             (stats.failed, "failed"),
             (stats.unreachable, "unreachable"),
@@ -440,7 +443,11 @@ impl Terminal {
             }
         }
         let bad = stats.failed > 0 || stats.unreachable > 0 || stats.not_started > 0;
-        let tone = if bad { Tone::Bad } else { Tone::Good };
+        let tone = match exit_code {
+            exit::OK => Tone::Good,
+            exit::DRIFT | exit::PENDING if !bad => Tone::Change,
+            _ => Tone::Bad,
+        };
         let text = if self.steps.is_empty() {
             parts.join(", ")
         } else {

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::change::Planned;
 use super::shared::login::{self, LoginEffect};
 use crate::facts::{Facts, Object, Query, Touches};
+use crate::inventory::Promise;
 use crate::transport::Script;
 
 /// A thing that hosts give to each other.
@@ -64,6 +65,13 @@ pub trait Resource: fmt::Debug + Send + Sync {
     /// are known to mean. Pure.
     fn login(&self, facts: &Facts) -> LoginEffect {
         login::of_touches(&self.touches(), facts)
+    }
+
+    /// What `verify` can expect of the host once it is in force, and nothing that it does not hold itself:
+    /// the keys that its [`Kind`](super::Kind) lists. Pure.
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        let _ = facts;
+        Vec::new()
     }
 
     /// How hosts that have it give it to others; `None` where each host gets it by itself.

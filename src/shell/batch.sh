@@ -59,7 +59,7 @@ task() {
 	fi
 	"$@" >"$runner_entry/out" 2>&1 8>&-
 	runner_status=$?
-	printf "%s\n" $runner_status >"$runner_entry/status"
+	printf "%s\n" $runner_status 1<>"$runner_entry/status"
 	echo >&8
 	return $runner_status
 }
@@ -81,6 +81,7 @@ mkdir $keys 2>/dev/null || give_up
 for key in $keys; do
 	printf '%s\n' "$1" >"$key/name" || give_up
 	printf '%s\n' "$run" >"$key/run" || give_up
+	printf '%s\n' '-   ' >"$key/status" || give_up
 	[ -z "$2" ] || printf '%s' "$2" >"$key/notify" || give_up
 	shift 2
 done

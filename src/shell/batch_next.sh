@@ -2,7 +2,8 @@
 # key
 provision_dir
 s=$d/spool/$1
-while [ -n "${provision_pipe-}" ] && [ ! -s "$s/status" ]; do
+while [ -n "${provision_pipe-}" ]; do
+	provision_status "$s" && break
 	read -r said <&8 || break
 	if [ "$said" = over ]; then
 		# The next part wants to know it too.

@@ -48,6 +48,7 @@ errors=$(
 	done
 	[ "$mode" != detach ] || keep "$p/detached" "$key" "$name" "$run"
 	mkdir -p "$s" && provision_write "$s/name" "$name" && provision_write "$s/run" "$run" &&
+		provision_write "$s/status" '-   ' &&
 		text=$(unpack "$script") && provision_write "$s/cmd" "$text" && mkfifo "$s/pipe" "$s/kept"
 ) || {
 	printf 'unwritable %s: %s\n' "$s" "$errors"
@@ -104,7 +105,7 @@ if [ -e "/proc/$relay/fd/0" ]; then
 	exec 4>&-
 fi
 wait $keeper
-printf "%s\n" $status >"$s/status"
+printf "%s\n" $status 1<>"$s/status"
 '
 if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then
 	# From a file: systemd expands `$$` and `${...}` in the words of a command itself.

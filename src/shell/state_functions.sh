@@ -45,16 +45,25 @@ provision_signal() {
 		fi
 	done
 }
+# Sets $status to that of the entry in directory $1; fails where it has none yet, which is `-`: the status is
+# written over it, which needs no room.
+provision_status() {
+	status=
+	if read -r status 2>/dev/null <"$1/status" && [ "$status" != - ]; then
+		return
+	fi
+	status=
+	return 1
+}
 # Sets $spool to running, ended or lost for the entry in directory $1, and $status when ended.
 provision_spool() {
-	status=
 	pid=
 	began=
-	if read -r status 2>/dev/null <"$1/status"; then
+	if provision_status "$1"; then
 		spool=ended
 	elif read -r pid began 2>/dev/null <"$1/pid" && provision_birth "$pid" && [ "$birth" = "$began" ]; then
 		spool=running
-	elif read -r status 2>/dev/null <"$1/status"; then
+	elif provision_status "$1"; then
 		# It ended between the two looks.
 		spool=ended
 	else
@@ -157,7 +166,8 @@ provision_lock() {
 	owner=
 	{ read -r owner <"$d/owner"; } 2>/dev/null
 	if [ "${owner%% *}" != "$1" ]; then
-		if [ "$provision_locked" = shared ]; then
+		# Who comes back learns that its lock was taken, though a task of its own still holds it.
+		if [ "$provision_locked" = shared ] && [ "$5 ${owner%% *}" != 'again unlock' ]; then
 			provision_locked="busy $owner"
 			return
 		elif [ "$5" = again ]; then

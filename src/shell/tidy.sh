@@ -1,14 +1,6 @@
 # Forgets spool entries whose end was seen and notifications whose handlers ran.
 # notification-key... -- spool-key...
 provision_dir
-case ${provision_locked-} in
-held | shared | none) ;;
-*)
-	# What is here may be of a run that comes back for it.
-	printf 'refused %s\n' "${provision_locked-}"
-	exit 1
-	;;
-esac
 provision_kept
 kind=notify
 failed=0

@@ -36,5 +36,12 @@ if [ -d "$u/armed" ]; then
 	printf 'failed: it was not taken back\n'
 	exit 1
 fi
-printf 'undone\n'
+bad=1
+[ ! -e "$u/done" ] || read -r bad <"$u/done" || bad=0
+if [ "$bad" = 0 ]; then
+	printf 'undone\n'
+else
+	printf 'failed: not all of it could be taken back\n'
+fi
 [ ! -s "$u/log" ] || tail -n 20 "$u/log"
+exit "$bad"

@@ -74,25 +74,26 @@ mv "$u/armed" "$u/undone" 2>/dev/null || exit 0
 PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL=C PATH
 exec >>"$u/log" 2>&1
+bad=0
 for p in "$u"/kept/*.path; do
 	[ -e "$p" ] || continue
 	read -r path <"$p"
 	old=${p%.path}.old
 	if [ -d "$old" ] && [ ! -L "$old" ]; then
 		rm -rf "$path.undo"
-		cp -a "$old" "$path.undo" && rm -rf "$path" && mv "$path.undo" "$path"
+		cp -a "$old" "$path.undo" && rm -rf "$path" && mv "$path.undo" "$path" || bad=1
 	elif [ -e "$old" ] || [ -L "$old" ]; then
-		cp -a "$old" "$path.undo" && mv -f "$path.undo" "$path"
+		cp -a "$old" "$path.undo" && mv -f "$path.undo" "$path" || bad=1
 	else
-		rm -rf "$path"
+		rm -rf "$path" || bad=1
 	fi
 	! command -v restorecon >/dev/null || restorecon -R "$path"
 done
 cd "$u/kept" || exit
 for r in "$u"/restore/*; do
-	[ ! -e "$r" ] || sh "$r"
+	[ ! -e "$r" ] || sh "$r" || bad=1
 done
-: >"$u/done"
+echo $bad >"$u/ended" && mv "$u/ended" "$u/done"
 '
 must provision_write "$u/timer" "$timer"
 # By what the timer needs, too.

@@ -3,7 +3,7 @@ provision_dir
 owner=
 read -r owner 2>/dev/null <"$d/owner"
 [ "$owner" = "$1" ] || exit 0
+# Before the lock is free: a run that comes back just now finds another owner, and stops.
+provision_write "$d/owner.new" "unlock $4 0 0 0 0" && mv -f "$d/owner.new" "$d/owner" || exit
 provision_end_shell "$2" "$3"
-# When the run comes back it finds another owner, and stops.
-printf 'unlock %s 0 0 0 0\n' "$4" >"$d/owner.new" && mv -f "$d/owner.new" "$d/owner"
 exit 0

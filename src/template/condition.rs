@@ -179,14 +179,36 @@ fn different_types(expr: &Expr, op: &str, left: &Shape, right: &Shape, literal: 
     }
 }
 
-/// For `8 == "8"`: the literal without its quotes.
-fn literal_fix(left: &Expr, right: &Expr, other: &Shape) -> Option<String> {
-    let quoted = [left, right].into_iter().find_map(|expr| {
-        if let ExprKind::Literal(Json::String(text)) = &expr.kind { Some(text) } else { None }
-    })?;
-    let fits = (*other == Shape::Number && quoted.parse::<f64>().is_ok())
-        || (*other == Shape::Bool && matches!(quoted.as_str(), "true" | "false"));
-    fits.then(|| format!("write `{quoted}` without quotes"))
+/// For `8 == "8"`: the literal without its quotes, or with them.
+fn literal_fix(left: &Expr, right: &Expr, left_shape: &Shape, right_shape: &Shape) -> Option<String> {
+    let sides = [(left, right_shape), (right, left_shape)];
+    let unquoted = sides.iter().find_map(|(expr, other)| {
+        let ExprKind::Literal(Json::String(quoted)) = &expr.kind else { return None };
+        let fits = (**other == Shape::Number && quoted.parse::<f64>().is_ok())
+            || (**other == Shape::Bool && matches!(quoted.as_str(), "true" | "false"));
+        fits.then(|| format!("write `{quoted}` without quotes"))
+    });
+    let quoted = || {
+        sides.iter().find_map(|(expr, other)| match (&expr.kind, other) {
+            (ExprKind::Literal(Json::Number(number)), Shape::Text) => Some(format!("write `\"{number}\"`")),
+            _ => None,
+        })
+    };
+    unquoted.or_else(quoted)
+}
+
+/// A literal that is none of the words that a value can be: the condition would lie.
+fn never(literal: &Expr, other: &Shape, errors: &mut Vec<TextError>) {
+    if let (ExprKind::Literal(Json::String(text)), Shape::Word(words)) = (&literal.kind, other)
+        && !words.contains(&text.as_str())
+    {
+        let near = words.iter().find(|word| word.eq_ignore_ascii_case(text));
+        let help = match near {
+            Some(word) => format!("write `\"{word}\"`"),
+            None => format!("it is one of {}", words.join(", ")),
+        };
+        errors.push(wrong(literal, format!("it is never `{text}`")).help(help));
+    }
 }
 
 fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
@@ -222,10 +244,18 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
         }
         ExprKind::Compare(op, a, b) => {
             let (left, right) = (shape_of(a, names, errors), shape_of(b, names, errors));
-            let ordered = |shape: &Shape| matches!(shape, Shape::Number | Shape::Text | Shape::Any);
+            let ordered =
+                |shape: &Shape| matches!(shape, Shape::Number | Shape::Text | Shape::Word(_) | Shape::Any);
+            never(a, &right, errors);
+            never(b, &left, errors);
             if !left.comparable(&right) {
-                let literal = literal_fix(a, b, if left == Shape::Text { &right } else { &left });
-                errors.push(different_types(expr, op.as_str(), &left, &right, literal));
+                errors.push(different_types(
+                    expr,
+                    op.as_str(),
+                    &left,
+                    &right,
+                    literal_fix(a, b, &left, &right),
+                ));
             } else if !(matches!(op, Op::Equal | Op::NotEqual) || ordered(&left) && ordered(&right)) {
                 let odd = if ordered(&left) { &right } else { &left };
                 errors.push(wrong(expr, format!("`{}` cannot order {}", op.as_str(), odd.name())));
@@ -235,16 +265,26 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
         ExprKind::In(a, b, _) => {
             let (item, list) = (shape_of(a, names, errors), shape_of(b, names, errors));
             match &list {
-                Shape::List(element) if !element.comparable(&item) => {
+                Shape::List(element) if element.comparable(&item) => {
+                    never(a, element, errors);
+                    if let ExprKind::List(items) = &b.kind {
+                        for literal in items {
+                            never(literal, &item, errors);
+                        }
+                    }
+                }
+                Shape::List(element) => {
                     errors.push(different_types(expr, "in", &item, element, None));
                 }
-                Shape::Text | Shape::Map(_) | Shape::Dict(_) if !item.comparable(&Shape::Text) => {
+                Shape::Text | Shape::Word(_) | Shape::Map(_) | Shape::Dict(_)
+                    if !item.comparable(&Shape::Text) =>
+                {
                     errors.push(different_types(expr, "in", &item, &Shape::Text, None));
                 }
                 Shape::Bool | Shape::Number | Shape::Null => {
                     errors.push(wrong(b, format!("`in` cannot search {}", list.name())));
                 }
-                Shape::Any | Shape::Text | Shape::List(_) | Shape::Map(_) | Shape::Dict(_) => {}
+                Shape::Any | Shape::Text | Shape::Word(_) | Shape::Map(_) | Shape::Dict(_) => {}
             }
             Shape::Bool
         }
@@ -393,6 +433,31 @@ fn order_numbers(a: &serde_json::Number, b: &serde_json::Number) -> Option<Order
     }
 }
 
+/// Texts that are ordered are versions: runs of digits count as numbers, so 9 comes before 22.04.
+fn order_texts(a: &str, b: &str) -> Ordering {
+    let (mut a, mut b) = (a, b);
+    loop {
+        let digits = |text: &str| text.find(|c: char| !c.is_ascii_digit()).unwrap_or(text.len());
+        let (of_a, of_b) = (digits(a), digits(b));
+        let order = if of_a > 0 && of_b > 0 {
+            let number = |text: &str, end: usize| -> String {
+                text.get(..end).unwrap_or_default().trim_start_matches('0').to_owned()
+            };
+            let (x, y) = (number(a, of_a), number(b, of_b));
+            (a, b) = (a.get(of_a..).unwrap_or_default(), b.get(of_b..).unwrap_or_default());
+            x.len().cmp(&y.len()).then_with(|| x.cmp(&y))
+        } else {
+            let (mut of_a, mut of_b) = (a.chars(), b.chars());
+            let order = of_a.next().cmp(&of_b.next());
+            (a, b) = (of_a.as_str(), of_b.as_str());
+            order
+        };
+        if order.is_ne() || a.is_empty() && b.is_empty() {
+            return order;
+        }
+    }
+}
+
 fn compare(expr: &Expr, op: Op, left: &Json, right: &Json) -> Result<bool, TextError> {
     let (left_shape, right_shape) = (Shape::of(left), Shape::of(right));
     if !left_shape.comparable(&right_shape) {
@@ -405,7 +470,7 @@ fn compare(expr: &Expr, op: Op, left: &Json, right: &Json) -> Result<bool, TextE
     }
     let ordering = match (left, right) {
         (Json::Number(a), Json::Number(b)) => order_numbers(a, b),
-        (Json::String(a), Json::String(b)) => Some(a.cmp(b)),
+        (Json::String(a), Json::String(b)) => Some(order_texts(a, b)),
         _ => None,
     };
     let Some(ordering) = ordering else {
@@ -502,7 +567,8 @@ mod tests {
     fn world() -> World {
         World(json!({
             "mtu": 9000, "mode": "fast", "on_": true, "list": ["a", "b"], "map": {"x-y": {"z": 1}},
-            "host": {"name": "gpu1"}, "empty": null, "by": {"gpu1": 7}
+            "host": {"name": "gpu1"}, "empty": null, "by": {"gpu1": 7},
+            "version": "22.04", "family": "debian"
         }))
     }
 
@@ -511,6 +577,7 @@ mod tests {
         let mut names: std::collections::BTreeMap<_, _> =
             map.iter().map(|(key, value)| (key.clone(), Shape::of(value))).collect();
         names.insert("later".to_owned(), Shape::Number);
+        names.insert("family".to_owned(), Shape::Word(&["debian", "rhel"]));
         Names(names)
     }
 
@@ -539,6 +606,16 @@ mod tests {
             ("later == 1 and false", false),
             ("true or later == 1", true),
             ("later == 1 or true", true),
+            ("version >= '9'", true),
+            ("version < '22.4.1'", true),
+            ("version == '22.04'", true),
+            ("version > '22.04-rc1'", false),
+            ("'6.8.0-87-generic' < '6.10'", true),
+            ("'1.0' <= '1.0'", true),
+            ("'10.5.0' > '9.13.2'", true),
+            ("'a' < 'b'", true),
+            ("family == 'debian' and family in ['rhel', 'debian']", true),
+            ("family != 'rhel' and family != mode", true),
         ] {
             let condition = Condition::parse(text).unwrap();
             assert_eq!(condition.holds(&world()), Ok(want), "{text}");
@@ -597,6 +674,21 @@ mod tests {
         ] {
             let error = Condition::parse(text).unwrap_err();
             assert_eq!(error.start, start, "{text}: {error:?}");
+        }
+    }
+
+    #[test]
+    fn a_word_that_can_never_be_is_a_mistake() {
+        for (text, start, end, help) in [
+            ("family == 'Debian'", 10, 18, "write `\"debian\"`"),
+            ("'suse' != family", 0, 6, "it is one of debian, rhel"),
+            ("family in ['rhel', 'redhat']", 19, 27, "it is one of debian, rhel"),
+            ("version >= 9", 0, 12, "write `\"9\"`"),
+        ] {
+            let errors = Condition::parse(text).unwrap().check_boolean(&names()).unwrap_err();
+            assert_eq!(errors.len(), 1, "{errors:?}");
+            assert_eq!((errors[0].start, errors[0].end), (start, end), "{text}");
+            assert_eq!(errors[0].help.as_deref(), Some(help), "{text}");
         }
     }
 

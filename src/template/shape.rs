@@ -20,6 +20,8 @@ pub enum Shape {
     Number,
     /// Text.
     Text,
+    /// One of these words.
+    Word(&'static [&'static str]),
     /// A list of one type.
     List(Arc<Shape>),
     /// A map with exactly these keys.
@@ -72,7 +74,21 @@ impl Shape {
                 Self::Map(Arc::new(a))
             }
             (a, b) if a == b => a,
+            (Self::Text | Self::Word(_), Self::Text | Self::Word(_)) => Self::Text,
             _ => Self::Any,
+        }
+    }
+
+    /// The type at a path of keys, another one from now on.
+    pub fn set(&mut self, path: &[&str], shape: Self) {
+        match (path, self) {
+            ([], this) => *this = shape,
+            ([key, rest @ ..], Self::Map(keys)) => {
+                if let Some(below) = Arc::make_mut(keys).get_mut(*key) {
+                    below.set(rest, shape);
+                }
+            }
+            _ => {}
         }
     }
 
@@ -83,7 +99,7 @@ impl Shape {
             Self::Null => "none",
             Self::Bool => "a boolean",
             Self::Number => "a number",
-            Self::Text => "a string",
+            Self::Text | Self::Word(_) => "a string",
             Self::List(_) => "a list",
             Self::Map(_) | Self::Dict(_) => "a map",
         }
@@ -95,6 +111,7 @@ impl Shape {
             (Self::Any | Self::Null, _)
             | (_, Self::Any | Self::Null)
             | (Self::List(_), Self::List(_))
+            | (Self::Text | Self::Word(_), Self::Text | Self::Word(_))
             | (Self::Map(_) | Self::Dict(_), Self::Map(_) | Self::Dict(_)) => true,
             (a, b) => a == b,
         }

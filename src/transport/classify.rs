@@ -132,6 +132,8 @@ const NO_KEYS_YET: &[&str] = &[
     "banner exchange: ",
     "Connection timed out during banner exchange",
 ];
+/// How is said that somebody ended the local `ssh`.
+const KILLED: &str = "its ssh on this machine was ended by signal";
 /// What servers say for `MaxAuthTries`; ssh only quotes it.
 const TOO_MANY: &str = "Too many authentication failures";
 
@@ -219,7 +221,12 @@ pub(super) fn ended(stderr: &str) -> TransportError {
 
 /// The error behind an `ssh` that somebody on this machine ended.
 pub(super) fn killed(signal: i32) -> TransportError {
-    TransportError::Lost { message: format!("its ssh on this machine was ended by signal {signal}") }
+    TransportError::Lost { message: format!("{KILLED} {signal}") }
+}
+
+/// Whether the local `ssh` was ended by somebody.
+pub(super) fn is_killed(error: &TransportError) -> bool {
+    matches!(error, TransportError::Lost { message } if message.starts_with(KILLED))
 }
 
 /// The host shell is somebody else.

@@ -1,32 +1,45 @@
 //! One login: the `ssh` that is master and first session at once, and the sessions beside it.
 
+use std::os::unix::process::ExitStatusExt as _;
 use std::sync::Arc;
 use std::time::Duration;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use openssh::{Child, Session as Mux, Stdio};
 use tokio::io::AsyncRead;
 use tokio::time::Instant;
 use tokio::time::error::Elapsed;
 
 use super::classify::Words;
-use super::process::{Capture, Process, exit_master};
+use super::process::{Capture, Process, exit_master, kill_master};
 use super::run_dir::{RunDir, Socket};
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
+use super::warm::{Kept, Place};
 use super::wire::Expected;
 use super::{ConnectKind, Frame, TransportError, classify, rescue};
 
 /// How long the end of a failed login is waited for, for its last words.
 const GRACE: Duration = Duration::from_secs(1);
+/// How long a master of this machine may take to say that it is there.
+const ANSWER: Duration = Duration::from_secs(3);
+/// How long a session over a master that has stayed may take; a new login has more time.
+const SESSION: Duration = Duration::from_secs(5);
 /// How often it is looked whether a jump host's login is done.
 const POLL: Duration = Duration::from_millis(10);
 
-/// The process of a login. Dropping it kills it and unlinks its socket.
+/// A login, or this run's part of one that stays. Dropping it ends what does not stay.
 #[derive(Debug)]
 pub(super) struct Login {
-    process: Process,
+    /// Its `ssh`; `None` where another run made the login.
+    process: Option<Process>,
+    /// What is of this run.
     socket: Socket,
+    /// The socket of the master: the same, or that of a login that stays.
+    master: Utf8PathBuf,
+    kept: Option<Kept>,
+    /// Whether a master was started that must not stay as things are.
+    unkept: bool,
 }
 
 /// A host shell and what belongs to its session.
@@ -36,12 +49,12 @@ pub(super) struct Session {
     /// Its standard error, when it is not that of the login.
     pub(super) stderr: Option<Capture>,
     /// A session beside the first one ends with this.
-    _mux: Option<Channel>,
+    mux: Option<Channel>,
 }
 
 /// A session through the socket of a login.
 struct Channel {
-    _child: Child<Arc<Mux>>,
+    child: Child<Arc<Mux>>,
 }
 
 impl std::fmt::Debug for Channel {
@@ -56,14 +69,55 @@ impl Login {
         socket: Socket,
         mut arguments: Vec<String>,
         command: &str,
+        place: Option<&Place>,
     ) -> std::io::Result<(Self, Session)> {
-        let own = ["-M", "-S", socket.path().as_str(), "-E", socket.log().as_str()].map(str::to_owned);
+        let master = place.map_or_else(|| socket.path().to_owned(), Place::socket);
+        let mut own = ["-M", "-S", master.as_str(), "-E", socket.log().as_str()].map(str::to_owned).to_vec();
+        if let Some(place) = place {
+            // Once it is in, ssh puts the master into the background and is itself a client of it.
+            own.extend(["-o".to_owned(), format!("ControlPersist {}", place.seconds())]);
+            // If this run is killed, the next one ends its master as it does with any other.
+            std::os::unix::fs::symlink(&master, socket.path())?;
+        }
         arguments.splice(0..0, own);
         arguments.push(command.to_owned());
         tracing::trace!("ssh {}", arguments.join(" "));
         let (process, stdout, stdin) = Process::start("ssh", &arguments)?;
-        let session = Session { shell: HostShell::new(stdout, stdin), stderr: None, _mux: None };
-        Ok((Self { process, socket }, session))
+        let session = Session { shell: HostShell::new(stdout, stdin), stderr: None, mux: None };
+        Ok((Self { process: Some(process), socket, master, kept: None, unkept: place.is_some() }, session))
+    }
+
+    /// A session over a master that has stayed. `Err` with the master where that gave none.
+    pub(super) async fn resume(
+        kept: Kept,
+        socket: Socket,
+        way: &Way,
+        expected: Expected,
+        deadline: Duration,
+    ) -> Result<(Self, Session), NotResumed> {
+        let mux = Mux::resume_mux(kept.socket().as_std_path().into(), None);
+        if !matches!(within(deadline.min(ANSWER), mux.check()).await, Ok(Ok(()))) {
+            // It answers that by itself, whatever the host does.
+            return Err(NotResumed::Dead(kept));
+        }
+        let master = kept.socket().to_owned();
+        let mut login = Self { process: None, socket, master, kept: None, unkept: false };
+        // No frame rides along: it would run twice where the answer is too late.
+        match login.session(way, expected, deadline.min(SESSION)).await {
+            Ok(session) => {
+                login.kept = Some(kept);
+                Ok((login, session))
+            }
+            Err(None) => Err(NotResumed::Full),
+            Err(Some(error)) => Err(NotResumed::Silent(kept, error)),
+        }
+    }
+
+    /// Lets the master stay after the run.
+    pub(super) fn stay(&mut self, place: &Place) {
+        // What nobody can find again would only be in the way.
+        self.kept = place.keep(&self.master).ok();
+        self.unkept = self.kept.is_none();
     }
 
     /// Becomes root where asked for and waits for the host shell's answer.
@@ -85,12 +139,20 @@ impl Login {
             Ok(Ok(_)) => Ok((self, session)),
             Ok(Err(ShellError::Other(error))) => Err(error),
             Ok(Err(ShellError::Ended)) => {
-                let status = self.process.end(GRACE).await.and_then(|status| status.code());
-                let stderr = self.process.stderr.last_words().await;
+                let (status, stderr) = match &mut self.process {
+                    Some(process) => {
+                        let status = process.end(GRACE).await;
+                        if let Some(signal) = status.and_then(|status| status.signal()) {
+                            return Err(classify::killed(signal));
+                        }
+                        (status.and_then(|status| status.code()), process.stderr.last_words().await)
+                    }
+                    None => (None, String::new()),
+                };
                 Err(classify::classify(status, &self.words(&stderr, way, &session.shell.noise()), jump))
             }
             Err(_) => {
-                let stderr = self.process.stderr.text();
+                let stderr = self.process.as_ref().map(|process| process.stderr.text()).unwrap_or_default();
                 Err(classify::timed_out(deadline, &self.words(&stderr, way, &session.shell.noise())))
             }
         }
@@ -98,12 +160,15 @@ impl Login {
 
     /// What ssh and the host said last.
     pub(super) async fn last_words(&mut self) -> String {
-        format!("{}\n{}", self.process.stderr.last_words().await, self.socket.words())
+        match &mut self.process {
+            Some(process) => format!("{}\n{}", process.stderr.last_words().await, self.socket.words()),
+            None => String::new(),
+        }
     }
 
     /// The signal that ended `ssh`, if one did.
     pub(super) async fn signal(&mut self) -> Option<i32> {
-        self.process.signal().await
+        self.process.as_mut()?.signal().await
     }
 
     fn words<'a>(&self, stderr: &'a str, way: &Way, noise: &'a str) -> Words<'a> {
@@ -111,14 +176,22 @@ impl Login {
         Words { ssh: self.socket.words(), stderr, noise, sudo }
     }
 
-    /// Waits for the end of the process, at most `grace`.
-    pub(super) async fn end(&mut self, grace: Duration) {
-        self.process.end(grace).await;
+    /// Waits for the end of the session, at most `grace`.
+    pub(super) async fn end(&mut self, session: Session, grace: Duration) {
+        if let Some(mut process) = self.process.take() {
+            process.end(grace).await;
+        }
+        if let Some(Channel { child }) = session.mux {
+            drop(tokio::time::timeout(grace, child.wait()).await);
+        }
+        if let Some(kept) = self.kept.take() {
+            kept.release().await;
+        }
     }
 
     #[expect(clippy::disallowed_methods, reason = "what every script of a host is sent through")]
     async fn exec(&self, command: &str) -> Result<Child<Arc<Mux>>, openssh::Error> {
-        let mux = Arc::new(Mux::resume_mux(self.socket.path().as_std_path().into(), None));
+        let mux = Arc::new(Mux::resume_mux(self.master.as_std_path().into(), None));
         mux.arc_raw_command(command)
             .stdin(Stdio::piped())
             .stdout(Stdio::piped())
@@ -142,7 +215,7 @@ impl Login {
                 Err(error) => Err(error),
             };
             match greeted {
-                Ok(()) => Ok(Session { shell, stderr: Some(capture), _mux: Some(Channel { _child: child }) }),
+                Ok(()) => Ok(Session { shell, stderr: Some(capture), mux: Some(Channel { child }) }),
                 Err(ShellError::Other(error)) => Err(Some(error)),
                 Err(ShellError::Ended) => {
                     let stderr = capture.last_words().await;
@@ -178,6 +251,30 @@ impl Login {
         };
         Some(rescue::streamed(path, copied, success, &stderr))
     }
+}
+
+impl Drop for Login {
+    fn drop(&mut self) {
+        // What was given up before the host shell answered does not stay.
+        if self.unkept {
+            if let Some(process) = &mut self.process {
+                process.kill();
+            }
+            kill_master(&self.master);
+            drop(std::fs::remove_file(&self.master));
+        }
+    }
+}
+
+/// Why a master that has stayed gave no session.
+#[derive(Debug)]
+pub(super) enum NotResumed {
+    /// It ended, or does not answer.
+    Dead(Kept),
+    /// The server allows no further session.
+    Full,
+    /// It answers, and the host behind it does not as it should.
+    Silent(Kept, TransportError),
 }
 
 /// Waits for something, at most so long. A controller that is stopped meanwhile (SIGSTOP, a suspended laptop)

@@ -31,6 +31,7 @@ mod ssh_config;
 mod sudo;
 #[cfg(test)]
 mod testing;
+mod warm;
 mod wire;
 
 pub(crate) use bastion::keys_of_jump_hosts;
@@ -41,6 +42,7 @@ pub(crate) use quote::quote;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};
 pub use ssh::{Ssh, SshSettings};
+pub use warm::{Keep, WarmLogin};
 #[doc(hidden)]
 pub use wire::split;
 

@@ -1,7 +1,5 @@
 //! `ssh -G` is the oracle: with a user's own file, a name says here what it says to `ssh`.
 
-use camino::Utf8Path;
-
 use super::*;
 use crate::inventory::Ssh as Options;
 use crate::transport::testing::{host, run};

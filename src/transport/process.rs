@@ -57,6 +57,11 @@ impl Process {
         matches!(self.child.try_wait(), Ok(None))
     }
 
+    /// Ends it at once.
+    pub(super) fn kill(&mut self) {
+        drop(self.child.start_kill());
+    }
+
     /// The signal that ended it, if one did or does within a moment.
     pub(super) async fn signal(&mut self) -> Option<i32> {
         tokio::time::timeout(MOMENT, self.child.wait()).await.ok()?.ok()?.signal()
@@ -159,6 +164,46 @@ pub(super) async fn exit_master(socket: &camino::Utf8Path) {
         ssh.args(["-F", "/dev/null", "-S", socket.as_str(), "-O", "exit", "master"]);
         drop(process::run_aside(ssh, Duration::from_secs(5)).await);
     }
+}
+
+/// Ends the `ssh` that is the master of a socket, also one that does not answer.
+///
+/// On its way into the background it forks twice and writes its title over its arguments, so one look at the
+/// processes may miss it: it is gone when nobody listens at its socket.
+pub(super) fn kill_master(socket: &camino::Utf8Path) {
+    const LOOKS: usize = 200;
+    const PAUSE: Duration = Duration::from_millis(5);
+    for _ in 0..LOOKS {
+        for process in masters(socket) {
+            // It may have ended meanwhile.
+            let _ended = rustix::process::kill_process(process, rustix::process::Signal::KILL);
+        }
+        if std::os::unix::net::UnixStream::connect(socket).is_err() {
+            return;
+        }
+        std::thread::sleep(PAUSE);
+    }
+}
+
+/// The masters of a socket: one in the background calls itself `ssh: SOCKET [mux]`, and one that is on the way there
+/// still has its arguments.
+fn masters(socket: &camino::Utf8Path) -> Vec<rustix::process::Pid> {
+    let title = format!("ssh: {socket} [mux]");
+    let is_master = |line: &str| {
+        let line = line.trim_end_matches('\0');
+        let mut words = line.split('\0');
+        line == title
+            || words.next() == Some("ssh")
+                && words.skip_while(|word| *word != "-S").nth(1) == Some(socket.as_str())
+    };
+    let processes = std::fs::read_dir("/proc").into_iter().flatten().flatten();
+    let masters = processes.filter_map(|process| {
+        let number = process.file_name().to_str()?.parse().ok()?;
+        let line = std::fs::read(process.path().join("cmdline")).ok()?;
+        is_master(&String::from_utf8_lossy(&line)).then_some(())?;
+        rustix::process::Pid::from_raw(number)
+    });
+    masters.collect()
 }
 
 /// What a file of host keys has under a name, as `ssh-keygen -F` prints it: names may be hashed, be

@@ -12,8 +12,10 @@ use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::disk;
 
-/// A socket's path may have 107 bytes, and ssh appends 17 to it while it binds; `/s` and digits.
-const LONGEST: usize = 107 - 17 - 10;
+/// A socket's path may have 107 bytes, and ssh appends 17 to it while it binds.
+const LONGEST: usize = 107 - 17;
+/// The directory of a run, `/s` and digits.
+const ROOM: usize = 9 + 10;
 
 /// Bytes of what an `ssh` says that are read.
 const LOG: u64 = 256 << 10;
@@ -29,25 +31,7 @@ pub(super) struct RunDir {
 impl RunDir {
     /// Makes one under `$XDG_RUNTIME_DIR/provision`, else under `/tmp/provision-UID`.
     pub(super) fn create(runtime_dir: Option<&Utf8Path>) -> io::Result<Self> {
-        let uid = disk::user()?;
-        let base = match runtime_dir.filter(|dir| dir.is_dir()).map(|dir| dir.join("provision")) {
-            Some(base)
-                if base.as_str().len() + 9 <= LONGEST
-                    && is_plain(&base)
-                    && disk::private_directory(&base).is_ok() =>
-            {
-                base
-            }
-            Some(_) | None => {
-                let base = Utf8PathBuf::from(format!("/tmp/provision-{uid}"));
-                disk::private_directory(&base).map_err(|error| {
-                    io::Error::other(format!(
-                        "cannot use {base}: {error}; set XDG_RUNTIME_DIR to another directory for sockets"
-                    ))
-                })?;
-                base
-            }
-        };
+        let base = base(runtime_dir, ROOM)?;
         for _ in 0..16 {
             let name = super::wire::nonce();
             // The end of a version 7 UUID is random, its beginning the time.
@@ -104,6 +88,31 @@ impl Drop for RunDir {
     fn drop(&mut self) {
         drop(std::fs::remove_dir_all(&self.path));
     }
+}
+
+/// Where sockets may be: below `$XDG_RUNTIME_DIR`, else below /tmp.
+pub(super) fn bases(runtime_dir: Option<&Utf8Path>) -> io::Result<Vec<Utf8PathBuf>> {
+    let given = runtime_dir.filter(|dir| dir.is_dir()).map(|dir| dir.join("provision"));
+    let usual = Utf8PathBuf::from(format!("/tmp/provision-{}", disk::user()?));
+    Ok(given.into_iter().chain([usual]).collect())
+}
+
+/// The first of them that can be used for paths which are so much longer. It is made when it is not there.
+pub(super) fn base(runtime_dir: Option<&Utf8Path>, room: usize) -> io::Result<Utf8PathBuf> {
+    let mut bases = bases(runtime_dir)?;
+    let usual = bases.pop().unwrap_or_default();
+    let fits = |base: &Utf8PathBuf| {
+        base.as_str().len() + room <= LONGEST && is_plain(base) && disk::private_directory(base).is_ok()
+    };
+    if let Some(base) = bases.into_iter().find(fits) {
+        return Ok(base);
+    }
+    disk::private_directory(&usual).map_err(|error| {
+        io::Error::other(format!(
+            "cannot use {usual}: {error}; set XDG_RUNTIME_DIR to another directory for sockets"
+        ))
+    })?;
+    Ok(usual)
 }
 
 /// The path of a socket that is unlinked, with the log beside it, when its owner is dropped.

@@ -134,7 +134,8 @@ pub struct Sent {
     pub host: String,
     /// Name of the part; `open`, `revive`, `stream` and `close` for those.
     pub part: String,
-    /// The script's text and its data, one per line, unencoded and with secrets unrevealed.
+    /// The script's text and its data, one per line, unencoded and with secrets unrevealed; of `open`, whether
+    /// the login stays.
     pub text: String,
     /// What runs before the parts of its frame.
     pub prelude: String,
@@ -271,7 +272,8 @@ fn readable(script: &Script) -> String {
 #[async_trait]
 impl Transport for Scripted {
     async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
-        self.act(&host.name, "open", String::new(), deadline).await?;
+        let stays = if host.ssh.persist.is_some() { "it stays" } else { "" };
+        self.act(&host.name, "open", stays.to_owned(), deadline).await?;
         let mut book = self.book();
         book.open += 1;
         book.most_open = book.most_open.max(book.open);

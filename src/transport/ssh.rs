@@ -5,22 +5,26 @@
 //!     └ mux ── exec sh -s                     a second shell, when the first one hangs
 //!     └ mux ── exec sh -s                     and for each stream
 //! ```
+//!
+//! With `ssh.persist` the master stays in the background, and the first session of the next run is one over
+//! mux, too.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
 use async_trait::async_trait;
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 use tokio::io::AsyncRead;
 use tokio::sync::Semaphore;
 
 use super::bastion::Bastions;
-use super::login::{self, Login, Session};
+use super::login::{self, Login, NotResumed, Session};
 use super::run_dir::RunDir;
 use super::shell::ShellError;
 use super::ssh_config::{self, Client, File};
 use super::sudo::Way;
+use super::warm::{Keep, Kept, Place, Warm};
 use super::wire::Expected;
 use super::{
     CONNECT, ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, process, rescue,
@@ -32,6 +36,8 @@ use crate::secrets::Secrets;
 
 /// How long a second session or a new login may take when a shell hangs.
 const REVIVE: Duration = Duration::from_secs(20);
+/// How often a login is tried again whose `ssh` somebody ended.
+const KILLED: u32 = 2;
 /// How long the orderly end of a login may take.
 const GRACE: Duration = Duration::from_secs(1);
 
@@ -56,6 +62,8 @@ pub struct SshSettings {
     /// Whether the key of a host that `known_hosts` does not have is taken and written there: only
     /// for looking at keys into a throw-away file, never for a run.
     pub accept_new: bool,
+    /// Lets logins stay where `ssh.persist` says so; without it none does.
+    pub keep: Option<Keep>,
 }
 
 impl Default for SshSettings {
@@ -69,6 +77,7 @@ impl Default for SshSettings {
             ramp: 8,
             terminal: false,
             accept_new: false,
+            keep: None,
         }
     }
 }
@@ -92,6 +101,8 @@ struct Shared {
     logins: Semaphore,
     /// Who the first shell of a host was that does not become root, by the host's name.
     users: Mutex<BTreeMap<String, u64>>,
+    /// `None` where no login stays.
+    warm: Option<Warm>,
     dir: RunDir,
 }
 
@@ -120,7 +131,13 @@ impl Ssh {
         let session_type = process::ssh_has_session_type().map_err(|error| {
             local(format!("cannot start `ssh`: {error}; it must be installed on this machine"))
         })?;
+        let stays = hosts.iter().any(|host| host.transport.is_ssh() && host.ssh.persist.is_some());
+        let warm = settings.keep.clone().filter(|_| stays).and_then(|keep| {
+            let warm = Warm::open(settings.runtime_dir.as_deref(), keep);
+            warm.inspect_err(|error| tracing::warn!(%error, "no login stays")).ok()
+        });
         let mut shared = Shared {
+            warm,
             logins: Semaphore::new(settings.logins.max(1)),
             users: Mutex::default(),
             config: settings.config_dir.as_deref().unwrap_or(dir.path()).join("ssh_config"),
@@ -148,7 +165,7 @@ impl Ssh {
     }
 
     /// The file that reproduces a login by hand: `ssh -F FILE HOST`.
-    pub fn config(&self) -> &camino::Utf8Path {
+    pub fn config(&self) -> &Utf8Path {
         &self.shared.config
     }
 }
@@ -228,8 +245,9 @@ impl Shared {
         users.get(&host.name).map_or(Expected::Anyone, |uid| Expected::User(*uid))
     }
 
-    /// Logs in and greets the host shell; again where sshd has too many logins under way. Such a one
-    /// ends before anything is sent, so nothing is done twice.
+    /// Logs in and greets the host shell; again where sshd has too many logins under way: such a one
+    /// ends before anything is sent, so nothing is done twice. Again, too, where somebody on this machine
+    /// ended the `ssh`: what rides along are questions.
     #[tracing::instrument(name = "login", level = "debug", skip_all, err(level = "debug"), fields(host = host.name))]
     async fn log_in(
         self: &Arc<Self>,
@@ -238,9 +256,16 @@ impl Shared {
         deadline: Duration,
         ahead: Option<&Frame>,
     ) -> Result<(Login, Session), TransportError> {
+        let mut place = self.place(host).await;
+        if let Some(there) = place.as_mut().and_then(|place| place.there.take())
+            && let Some(opened) = self.resume(host, way, deadline, &there).await
+        {
+            return Ok(opened);
+        }
         let mut ramp = Ramp::new();
+        let mut killed = 0;
         loop {
-            match self.log_in_once(host, way, ramp.left(deadline), ahead).await {
+            match self.log_in_once(host, way, ramp.left(deadline), ahead, place.as_ref()).await {
                 Err(error) if classify::is_crowded(&error) => match ramp.pause(deadline) {
                     Some(pause) => {
                         tracing::debug!(%error, ?pause, "too many logins there");
@@ -248,8 +273,67 @@ impl Shared {
                     }
                     None => return Err(error),
                 },
+                Err(error) if classify::is_killed(&error) && killed < KILLED => {
+                    killed += 1;
+                    tracing::debug!(%error, "logs in again");
+                }
+                Err(error) if classify::is_killed(&error) => {
+                    return Err(classify::connect(ConnectKind::Other, error.to_string()));
+                }
                 result => return result,
             }
+        }
+    }
+
+    /// Where the login of a host stays; `None` where it ends with the run.
+    async fn place(&self, host: &Host) -> Option<Place> {
+        let (warm, persist) = (self.warm.as_ref()?, host.ssh.persist.as_ref()?);
+        // The way through a jump host ends with the run.
+        if self.jumps.contains_key(&host.name) {
+            return None;
+        }
+        let _turn = self.logins.acquire().await.ok()?;
+        let asked = process::ask_ssh(&self.arguments(host).ok()?).await.ok()?;
+        warm.place(host, &asked, persist.value)
+    }
+
+    /// A session over a login that has stayed. `None` where a new login is needed: that one then says what is wrong.
+    async fn resume(
+        &self,
+        host: &Host,
+        way: &Way,
+        deadline: Duration,
+        there: &Utf8Path,
+    ) -> Option<(Login, Session)> {
+        // Whoever ended it has removed its note.
+        let kept = Kept::use_it(there).ok()?;
+        let resumed =
+            Login::resume(kept, self.dir.socket('s'), way, self.expected(host, way), deadline).await;
+        let (kept, why) = match resumed {
+            Ok((login, session)) => {
+                self.note_user(host, way, &session);
+                return Some((login, session));
+            }
+            Err(NotResumed::Dead(kept)) => {
+                tracing::debug!("the login that stayed does not answer and is ended");
+                kept.kill();
+                return None;
+            }
+            // Another run has the sessions; it is as good as before.
+            Err(NotResumed::Full) => return None,
+            Err(NotResumed::Silent(kept, why)) => (kept, why),
+        };
+        tracing::debug!(%why, "the login that stayed is used no more");
+        kept.retire();
+        kept.release().await;
+        None
+    }
+
+    /// A login that becomes root is held against root; one beside it is its user's.
+    fn note_user(&self, host: &Host, way: &Way, session: &Session) {
+        if !way.becomes_root() {
+            let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
+            users.entry(host.name.clone()).or_insert(session.shell.identity().uid);
         }
     }
 
@@ -259,6 +343,7 @@ impl Shared {
         way: &Way,
         deadline: Duration,
         ahead: Option<&Frame>,
+        place: Option<&Place>,
     ) -> Result<(Login, Session), TransportError> {
         let arguments = self.arguments(host)?;
         // Waiting for one's turn is no delay of the host.
@@ -274,19 +359,18 @@ impl Shared {
             None => None,
         };
         let _turn = self.logins.acquire().await.map_err(local)?;
-        let (login, session) = Login::start(self.dir.socket('s'), arguments, way.login())
+        let (login, session) = Login::start(self.dir.socket('s'), arguments, way.login(), place)
             .map_err(|error| local(format!("cannot start `ssh`: {error}")))?;
         let expected = self.expected(host, way);
         let greeted = login.greet(session, way, expected, deadline, ahead, jump.is_some()).await;
         match (greeted, jump) {
             (Err(error), Some(jump)) => Err(self.bastions.explain(jump, error).await),
             (Err(error), None) => Err(error),
-            (Ok((login, session)), _) => {
-                // A login that becomes root is held against root; one beside it is its user's.
-                if !way.becomes_root() {
-                    let mut users = self.users.lock().unwrap_or_else(PoisonError::into_inner);
-                    users.entry(host.name.clone()).or_insert(session.shell.identity().uid);
+            (Ok((mut login, session)), _) => {
+                if let Some(place) = place {
+                    login.stay(place);
                 }
+                self.note_user(host, way, &session);
                 Ok((login, session))
             }
         }
@@ -430,7 +514,7 @@ impl Remote for SshRemote {
         if let Some(mut session) = self.session.take() {
             session.shell.end().await;
             if let Some(mut login) = self.login.take() {
-                login.end(GRACE).await;
+                login.end(session, GRACE).await;
             }
         }
         self.login = None;

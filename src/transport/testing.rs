@@ -63,6 +63,7 @@ pub(super) fn host(name: &str) -> Host {
         vars: BTreeMap::new(),
         nics: Json::Null,
         expect: Json::Null,
+        mesh_user: None,
         span: Span::NONE,
     }
 }

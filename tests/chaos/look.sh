@@ -5,6 +5,9 @@ find /srv/chaos -type f | sort | while read -r f; do
     case $f in */done.*) continue ;; esac
     say file "$f $(stat -c %a "$f") $(sha256sum <"$f" | cut -d ' ' -f 1)"
 done
+for step in short longer detached; do
+    say work "$step $(cat "/srv/chaos/done.$step" 2>/dev/null)"
+done
 say line "$(tr '\n' ' ' </etc/chaos.defaults)"
 say account "$(getent passwd chaos-app | cut -d : -f 6,7)"
 say package "$(dpkg-query -W -f '${Status}' chaos-tool 2>/dev/null)"

@@ -5,6 +5,17 @@ set -e
 mkdir -p /var/chaos/repo /var/chaos/deb/DEBIAN /var/chaos/deb/usr/share/chaos-tool
 cat >/usr/local/bin/chaos-step
 chmod 755 /usr/local/bin/chaos-step
+# Before the system's: it notes what a power cut leaves of the state that outlives a boot.
+cat >/usr/local/bin/sync <<'END'
+#!/bin/sh
+/usr/bin/sync "$@" || exit
+for f; do
+    case $f in
+    /var/lib/provision/*) mkdir -p "/var/chaos/synced${f%/*}" && cp -p "$f" "/var/chaos/synced$f" ;;
+    esac
+done
+END
+chmod 755 /usr/local/bin/sync
 cd /var/chaos
 echo 'what the package brings' >deb/usr/share/chaos-tool/file
 cat >deb/DEBIAN/control <<'END'

@@ -4,6 +4,7 @@
 # files line account package service
 small=$1
 shift
+rm -rf /var/chaos/synced
 rm -f /var/chaos/book /var/chaos/lie /var/chaos/lock.*
 if mountpoint -q /srv/chaos; then
     umount -l /srv/chaos

@@ -14,7 +14,10 @@ fn session<'r>(ran: &'r Ran, host: &str) -> &'r engine::Session {
 
 #[tokio::test(start_paused = true)]
 async fn a_new_login_is_asked_where_a_check_looks_at_it() {
-    let mut world = world("{}\nhosts: { gpu1: { expect: { system: { memlock: unlimited } } } }", TWO);
+    let mut world = world(
+        "{}\nhosts: { gpu1: { expect: { system: { memlock: unlimited } }, ssh: { persist: 10m } } }",
+        TWO,
+    );
     world.queries = BTreeSet::from([LoginQuery.into(), RdmaQuery.into()]);
     let transport = healthy();
     let card = "device=mlx5_0\npci=0000:01:00.0\nport=1\nstate=4: ACTIVE";
@@ -31,6 +34,9 @@ async fn a_new_login_is_asked_where_a_check_looks_at_it() {
         let known = known.and_then(|login| login.as_ref().ok()).map(|login| login.user.as_str());
         assert_eq!(known, (logins == 1).then_some("rider"), "{host}");
     }
+    // One that has stayed would show what held when it was made.
+    let opened = transport.sent().into_iter().filter(|sent| sent.host == "gpu1" && sent.part == "open");
+    assert_eq!(opened.map(|sent| sent.text).collect::<Vec<_>>(), ["it stays", ""]);
     // It cannot be had: that is no reason to lose the host.
     transport.first(Reply::part("login").on("gpu0").lose());
     let ran = run(&world, &transport, Mode::Gather, |_| {}).await;

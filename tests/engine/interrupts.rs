@@ -80,6 +80,31 @@ async fn a_reboot_is_proven_by_its_boot_id_and_the_next_task_runs() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_boot_is_waited_for_until_systemd_has_started_all() {
+    let asked: Mutex<BTreeMap<String, u32>> = Mutex::default();
+    let transport = kernels(move |sent| {
+        if sent.part != "booted" {
+            return None;
+        }
+        let mut asked = asked.lock().unwrap();
+        let times = asked.entry(sent.host.clone()).or_default();
+        *times += 1;
+        match (sent.host.as_str(), *times) {
+            ("gpu0", 1..5) | ("gpu1", _) => Some(Reply::default().output("two\nstarting\n")),
+            _ => Some(Reply::default().output("two\nrunning\n")),
+        }
+    });
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    let sent = transport.sent();
+    let asked = |host: &str| sent.iter().filter(|sent| sent.host == host && sent.part == "booted").count();
+    assert_eq!((asked("gpu0"), asked("gpu2")), (5, 1));
+    let warned = |host: &str| ran.record.hosts[host].warnings.join(" ");
+    assert_eq!(warned("gpu0"), "");
+    assert!(warned("gpu1").contains("systemd has not finished the boot after"), "{}", warned("gpu1"));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_reboot_that_was_notified_comes_after_all_other_handlers() {
     let playbook = "
 name: r
@@ -126,6 +151,50 @@ async fn a_host_that_does_not_reboot_or_come_back() {
     assert!(failure.message.contains("does not reboot"), "{failure:?}");
     assert_eq!(ran.report.stats.ok, 1);
     assert!(began.elapsed() < Duration::from_mins(25), "{:?}", began.elapsed());
+}
+
+/// How a frame takes the lock.
+fn lock_of(sent: &Sent) -> &str {
+    sent.prelude.lines().find(|line| line.starts_with("provision_lock run")).unwrap_or_default()
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reboot_that_is_lost_on_its_way_never_comes_late() {
+    let lost = Mutex::new(BTreeSet::new());
+    let transport = kernels(move |sent| match (sent.part.as_str(), sent.host.as_str()) {
+        ("reboot", "gpu0" | "gpu1") if lost.lock().unwrap().insert(sent.host.clone()) => {
+            Some(Reply::default().lose())
+        }
+        // Meanwhile another run had this host.
+        ("reboot", "gpu1") => {
+            Some(Reply::default().status(1).output("refused lost run9 you@there/2 4711 100 0 0\n"))
+        }
+        _ => None,
+    });
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    let told: Vec<String> = transport
+        .sent()
+        .iter()
+        .filter(|sent| sent.host == "gpu0" && sent.part == "reboot")
+        .map(|sent| lock_of(sent).to_owned())
+        .collect();
+    // The second one is for a newer shell, which ends the first one's.
+    assert_eq!(told, ["provision_lock run1 me@here/1 0 0 again", "provision_lock run1 me@here/1 0 1 again"]);
+    assert!(matches!(ran.outcome("gpu0", "boot"), Outcome::Changed { .. }), "{:?}", ran.record);
+    let Outcome::Failed(failure) = ran.outcome("gpu1", "boot") else { panic!("{:?}", ran.record) };
+    assert!(failure.message.contains("not rebooted: while it was out of reach, run run9"), "{failure:?}");
+}
+
+/// The state directory of root does not outlive a boot.
+#[tokio::test(start_paused = true)]
+async fn the_lock_of_the_boot_before_is_not_missed() {
+    let transport = kernels(|_| None);
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    let sent: Vec<_> = transport.sent().into_iter().filter(|sent| sent.host == "gpu0").collect();
+    let boot = sent.iter().position(|sent| sent.part == "reboot").unwrap();
+    let after = sent[boot + 1..].iter().find(|sent| !lock_of(sent).is_empty()).unwrap();
+    assert_eq!((after.part.as_str(), lock_of(after)), ("lock", "provision_lock run1 me@here/1 0 1"));
 }
 
 #[tokio::test(start_paused = true)]
@@ -239,8 +308,19 @@ const CLOSED: &str = "confirmed\n\n";
 
 /// Hosts without the rule, until it is written and not taken back; `confirm` is what the timer says.
 fn guarded(confirm: &'static str) -> Scripted {
+    guarded_but(confirm, |_| None)
+}
+
+/// The same; `special` answers first.
+fn guarded_but(
+    confirm: &'static str,
+    special: impl Fn(&Sent) -> Option<Reply> + Send + Sync + 'static,
+) -> Scripted {
     let written: Mutex<BTreeSet<String>> = Mutex::default();
     healthy().answer(move |sent| {
+        if let Some(reply) = special(sent) {
+            return Some(reply);
+        }
         let mut written = written.lock().unwrap();
         let has = |line: &str| sent.text.lines().any(|text| text == line);
         match sent.part.as_str() {
@@ -283,6 +363,53 @@ async fn a_change_of_the_way_in_is_confirmed_over_a_new_login() {
     let order: Vec<&str> = parts.iter().map(String::as_str).filter(|part| known.contains(part)).collect();
     assert_eq!(order, ["open", "guard", "task", "open", "close", "guard", "task", "close"], "{parts:?}");
     assert_eq!(parts.iter().filter(|part| *part == "lock").count(), 2, "the new shell takes the lock");
+}
+
+/// What is stuck on a lost connection arms no timer, and takes nothing back, in a run that has a newer one.
+#[tokio::test(start_paused = true)]
+async fn what_guards_a_change_is_for_the_shell_that_has_the_lock() {
+    let lost = Mutex::new(BTreeSet::new());
+    let transport = guarded_but("confirmed\n", move |sent| match (sent.part.as_str(), sent.host.as_str()) {
+        ("guard", "gpu0") if lost.lock().unwrap().insert(()) => Some(Reply::default().lose()),
+        ("guard", "gpu1") => {
+            Some(Reply::default().status(1).output("refused lost unlock you@there/2 0 0 0 0\n"))
+        }
+        _ => None,
+    });
+    let ran = apply(&world("{}", SUDOERS), &transport).await;
+    let locks: Vec<String> = transport
+        .sent()
+        .iter()
+        .filter(|sent| sent.host == "gpu0" && sent.part == "guard")
+        .map(|sent| lock_of(sent).to_owned())
+        .collect();
+    let lock = |shell: u32| format!("provision_lock run1 me@here/1 0 {shell} again");
+    assert_eq!(locks, [lock(0), lock(1), lock(2)], "armed twice, confirmed");
+    let Outcome::Failed(failure) = ran.outcome("gpu1", "rule") else { panic!("{:?}", ran.record) };
+    assert!(
+        failure.message.starts_with("`provision unlock` of controller you@there/2 took its lock"),
+        "{failure:?}"
+    );
+    assert!(!transport.parts("gpu1").contains(&"task".to_owned()), "{:?}", transport.parts("gpu1"));
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_was_not_taken_back_is_told() {
+    for (said, told) in [
+        ("failed: it was not taken back\n", "it was not taken back: failed: it was not taken back"),
+        (
+            "refused lost run9 you@there/2 1 1 0 0\n",
+            "it is not known whether it was taken back: while it was out of reach, run run9",
+        ),
+    ] {
+        let transport = guarded_but(CLOSED, move |sent| {
+            (sent.part == "guard" && sent.text.lines().any(|line| line == "undo"))
+                .then(|| Reply::default().status(1).output(said))
+        });
+        let ran = apply(&world("{}", SUDOERS), &transport).await;
+        let Outcome::Failed(failure) = ran.outcome("gpu0", "rule") else { panic!("{:?}", ran.record) };
+        assert!(failure.message.contains(told), "{failure:?}");
+    }
 }
 
 #[tokio::test(start_paused = true)]
@@ -375,6 +502,8 @@ async fn what_an_earlier_run_left_armed_is_confirmed_and_what_was_undone_is_told
         .map(|sent| sent.text.lines().rev().take(2).collect::<Vec<_>>().join(" "))
         .collect();
     assert_eq!(guards, ["sudo confirm", "network forget"]);
+    let lock = |sent: &Sent| (sent.part == "guard").then(|| lock_of(sent).to_owned());
+    assert!(transport.sent().iter().filter_map(lock).all(|lock| lock.starts_with("provision_lock run1 ")));
     assert!(ran.record.hosts["gpu0"].warnings[0].contains("took back an earlier change of network"));
 }
 

@@ -229,7 +229,7 @@ async fn what_a_command_that_always_runs_may_change_is_no_drift_while_it_is_as_i
     let holds = |digest: &str| {
         let transport = named();
         transport.first(Reply::part("file").output(format!(
-            "stat 0:0:81a4:4:1:1:1:/opt/hostname\n{digest}  /opt/hostname\nstat 0:0:41ed:9:1:1:1:/opt\n"
+            "stat 0:0:81a4:4:1:1:1:/opt/hostname\n{digest}  /opt/hostname\nabsent /etc/hostname\nstat 0:0:41ed:9:1:1:1:/opt\nstat 0:0:41ed:9:1:1:1:/etc\n"
         )));
         transport
     };
@@ -240,6 +240,32 @@ async fn what_a_command_that_always_runs_may_change_is_no_drift_while_it_is_as_i
         let text = plain(&provision::report::plan::text(&ran.record));
         assert!(text.contains("? gpu[0-3]  known after task \"install\""), "{text}");
     }
+    // A change that is due makes another of it, so both are drift on each of the four hosts.
+    let change = "
+  - name: its name
+    file: { path: /etc/hostname, content: \"new\\n\" }
+";
+    let playbook = format!("name: p\ntasks:{change}{}", reads("hostname", "/opt/hostname"));
+    let ran = run(&world("{}", &playbook), &holds(OLD), Mode::Plan, |_| {}).await;
+    assert_eq!(ran.report.stats.pending, 8, "{:?}", ran.record);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_reads_a_fact_after_a_task_that_failed_goes_by_what_is_there() {
+    let transport = named();
+    transport.first(Reply::part("task").output("ended 1\nno\n"));
+    let playbook = "name: p
+tasks:
+  - name: rename
+    on_failure: continue
+    command: { run: [hostnamectl, set-hostname, new] }
+  - name: asks for its name
+    when: facts.hostname == \"new\"
+    file: { path: /etc/other, content: x }
+";
+    let ran = apply(&world("{}", playbook), &transport).await;
+    assert!(matches!(ran.outcome("gpu0", "rename"), Outcome::Failed(_)), "{:?}", ran.record);
+    assert_eq!(ran.outcome("gpu0", "asks for its name"), &Outcome::Skipped("`when` is false".to_owned()));
 }
 
 #[tokio::test(start_paused = true)]
@@ -389,7 +415,7 @@ async fn a_plan_file_is_carried_out_as_it_is_or_not_at_all() {
     assert_eq!(ran.report.stats.ok, 2, "{:?}", ran.record);
     for (host, why) in [("gpu1", "no longer the one in the plan file"), ("gpu2", "not in the plan file")] {
         assert!(
-            matches!(ran.status(host), HostStatus::Quarantined { reason } if reason.contains(why)),
+            matches!(ran.status(host), HostStatus::NotStarted(reason) if reason.contains(why)),
             "{:?}",
             ran.status(host)
         );
@@ -456,7 +482,7 @@ handlers:
     let ran = apply(&world, &renamed("gpu1")).await;
     assert_eq!(ran.report.stats.ok, 3, "{:?}", ran.record);
     assert!(
-        matches!(ran.status("gpu1"), HostStatus::Quarantined { reason } if reason.contains("earlier stages were carried out")),
+        matches!(ran.status("gpu1"), HostStatus::NotStarted(reason) if reason.contains("earlier stages were carried out")),
         "{:?}",
         ran.status("gpu1")
     );
@@ -500,4 +526,58 @@ handlers:
     // notified comes with its task.
     assert_eq!(ran.report.stats.pending, 12);
     assert_eq!((sums.changed, sums.ran), (0, 0));
+}
+
+/// What `verify` can expect of each host: also of the tasks after one that failed, and of none that are skipped
+/// or cannot be done there.
+#[tokio::test(start_paused = true)]
+async fn tasks_promise_what_is_to_come_and_not_what_cannot_be() {
+    let tasks = "
+  - name: pages
+    sysctl: { name: net, values: { vm.nr_hugepages: 7 } }
+  - name: broken
+    when: host.name != \"gpu2\"
+    file: { path: /srv/none/conf, content: \"a\\n\" }
+  - name: once
+    run_once: true
+    file: { path: /etc/other, content: \"a\\n\" }
+  - name: files of jobs
+    limits: { name: jobs, values: { nofile: 4096 } }
+  - name: not here
+    when: host.name == \"gpu9\"
+    time_sync: {}
+";
+    let transport = bare();
+    let file = "\
+absent /etc/sysctl.d/90-provision-net.conf
+absent /etc/security/limits.d/90-provision-jobs.conf
+absent /etc/other
+absent /srv/none
+absent /srv/none/conf
+stat 0:0:41ed:9:1:1:1:/etc/sysctl.d
+stat 0:0:41ed:9:1:1:1:/etc/security/limits.d
+stat 0:0:41ed:9:1:1:1:/etc
+stat 0:0:41ed:9:1:1:1:/srv
+";
+    let setting = "ro /proc/sys/vm/nr_hugepages\nread /proc/sys/vm/nr_hugepages\nvalues\n/proc/sys/vm/nr_hugepages:5\nend 0\n";
+    let written = setting.replacen("ro", "rw", 1);
+    transport.first(Reply::part("file").output(file));
+    transport.first(Reply::part("setting").output(setting));
+    transport.first(Reply::part("setting").on("gpu3").output(&written));
+    transport.first(Reply::part("base.virtualization").output("docker\n"));
+    transport.first(Reply::part("base.virtualization").on("gpu3").output("none\n"));
+    let ran = run(&world("{}", &format!("name: p\ntasks:{tasks}")), &transport, Mode::Plan, |_| {}).await;
+    let promised = |host: &str, key: &str| {
+        let session = ran.report.sessions.iter().find(|session| session.name() == host).unwrap();
+        session.promises().of_host(key).cloned()
+    };
+    for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
+        let failed = host != "gpu2";
+        assert_eq!(matches!(ran.status(host), HostStatus::Failed), failed, "{host} {:?}", ran.status(host));
+        assert_eq!(promised(host, "system.time_sync"), None);
+        let whole = host == "gpu3";
+        // The setting cannot be written in a container, nor are the limits of logins made there.
+        assert_eq!(promised(host, "system.hugepages"), whole.then(|| 7.into()), "{host}");
+        assert_eq!(promised(host, "system.nofile"), whole.then(|| 4096.into()), "{host}");
+    }
 }

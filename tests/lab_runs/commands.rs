@@ -131,7 +131,7 @@ tasks:
     lab.node("n2").sh("rm /etc/x");
     let json = site
         .run("apply", &["--plan", &file, "--json", "-"])
-        .expect(4)
+        .expect(7)
         .says("no longer the one in the plan file")
         .json();
     assert_eq!(json["hosts"]["n1"]["tasks"][0]["outcome"], "changed", "{json:#}");

@@ -195,7 +195,7 @@ tasks:
     command: { script: \"echo again >>/root/always\" }
   - name: bad
     on_failure: continue
-    when: facts.os.family == \"nosuch\"
+    when: facts.os.family == \"suse\"
     command: { run: [\"false\"] }
 ",
     );

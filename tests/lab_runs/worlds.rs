@@ -63,8 +63,8 @@ fn logins_that_fail() {
     std::fs::write(&wrong, format!("# not ours\n[127.0.0.1]:{port} {other_key}")).unwrap();
     let here = format!("address: 127.0.0.1, ssh: {{ port: {port}");
     let mut hosts = format!(
-        "  wrongkey: {{ {here}, known_hosts: {wrong} }} }}\n  unknown: {{ {here}, known_hosts: {wrong}.none }} }}\n  \
-         keyrefused: {{ {here}, identity_file: {other} }} }}\n  nouser: {{ {here}, user: nobodyatall }} }}\n  \
+        "  wrongkey: {{ {here}, known_hosts: {wrong}, user: a }} }}\n  unknown: {{ {here}, known_hosts: {wrong}.none, user: b }} }}\n  \
+         keyrefused: {{ {here}, identity_file: {other}, user: root }} }}\n  nouser: {{ {here}, user: nobodyatall }} }}\n  \
          refused: {{ address: 127.0.0.1, ssh: {{ port: {refused} }} }}\n  silent: {{ address: 127.0.0.1, ssh: {{ port: {silent_port} }} }}\n  \
          closes: {{ address: 127.0.0.1, ssh: {{ port: {closing_port} }} }}\n  noname: {{ address: no.such.host.invalid }}\n"
     );
@@ -104,7 +104,7 @@ fn logins_that_fail() {
     let hint = |host: &str| json["hosts"][host]["hint"].as_str().unwrap_or_default().to_owned();
     assert!(hint("wrongkey").contains("inventory trust") && hint("wrongkey").contains("--replace"));
     assert!(hint("unknown").contains("provision inventory trust"));
-    assert!(hint("keyrefused").contains(&format!("ssh-copy-id -p {port} provision@127.0.0.1")));
+    assert!(hint("keyrefused").contains(&format!("ssh-copy-id -p {port} root@127.0.0.1")));
     assert!(hint("asks").contains("--ask-become-pass") && hint("nosudo").contains("--ask-become-pass"));
     // The words of a person: host, what, what to do.
     ran.says("Unreached").says("hint: ").says("--hosts @unreachable");

@@ -186,7 +186,7 @@ pub fn with_done(text: &str, done: &Json) -> String {
     let (mut out, mut ours) = (String::new(), false);
     for line in text.lines() {
         if !line.starts_with([' ', '-']) {
-            ours = ["runs:", "login:", "pull:"].iter().any(|key| line.starts_with(key));
+            ours = ["runs:", "login:", "promises:", "pull:"].iter().any(|key| line.starts_with(key));
         }
         if !ours {
             out.push_str(line);

@@ -258,6 +258,7 @@ pub(crate) fn host(name: &str, ssh: SshOptions) -> Host {
         vars: BTreeMap::new(),
         nics: serde_json::Value::Null,
         expect: serde_json::Value::Null,
+        mesh_user: None,
         span: provision::config::Span::NONE,
     }
 }

@@ -5,7 +5,7 @@ use crate::checks::shared::models;
 use crate::checks::shared::values::majority;
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
-use crate::events::CheckStatus::Fail;
+use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::GapKind;
 use crate::facts::nvidia::Gpu;
 
@@ -61,7 +61,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "error correction is on, and will be after the next reset",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "enabled on data-centre GPUs; `expect.gpu.ecc` when it is declared",
+        expects: "enabled on data-centre GPUs; workstation boards, where it is off by default, are only compared with each other; `expect.gpu.ecc` when it is declared",
         why: "Without it a flipped bit is a wrong gradient that nobody sees.",
         hint: "`nvidia-smi -e 1`, then reset the GPUs or reboot",
         source: "nvidia-smi(1)",
@@ -72,7 +72,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no uncorrectable memory error since the driver was loaded",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "none; up to 10 000 corrected SRAM and 20 000 000 corrected DRAM errors",
+        expects: "none; up to 10 000 corrected SRAM and 20 000 000 corrected DRAM errors; the GPU does not say that its SRAM had more errors than its maker allows",
         why: "After an uncorrectable error the application that met it has wrong data or died; repeated errors mean a bad GPU.",
         hint: "drain the host, reset the GPU (`nvidia-smi -r`), run `dcgmi diag -r 3`; if errors return, replace it",
         source: "nvidia-smi(1); thresholds of Azure/azurehpc-health-checks",
@@ -80,7 +80,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
     },
     Check {
         id: "gpu.row_remap",
-        title: "no row of GPU memory waits for a remap, and no remap failed",
+        title: "no row or page of GPU memory waits to be replaced, and no remap failed",
         needs: Needs::Idle,
         severity: Fail,
         expects: "nothing pending, no failure, at most 512 rows remapped for uncorrectable errors",
@@ -88,6 +88,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         hint: "pending: drain the host and reset the GPU (`nvidia-smi -r`); failed: replace the GPU",
         source: "NVIDIA GPU Memory Error Management",
         run: row_remap,
+    },
+    Check {
+        id: "gpu.repair",
+        title: "no part of a GPU waits for a repair",
+        needs: Needs::Idle,
+        severity: Warn,
+        expects: "channel_repair_pending, tpc_repair_pending and unrepairable_memory are not Yes, where the driver shows them",
+        why: "The GPU found a bad part and works with it until a reset puts another in its place; memory that cannot be repaired stays bad.",
+        hint: "drain the host and reset the GPU (`nvidia-smi -r`) or reboot; if it is asked for again, replace the GPU",
+        source: "nvidia-smi(1)",
+        run: repair,
     },
     Check {
         id: "gpu.recovery",
@@ -205,15 +216,20 @@ fn memory(subject: &Subject<'_>) -> Checked {
 }
 
 fn ecc(subject: &Subject<'_>) -> Checked {
-    let wanted = subject.expect_gpu().ecc.unwrap_or(true);
+    let declared = subject.expect_gpu().ecc;
+    let gpus = subject.gpus()?;
+    let by_default = |(_, gpu): &(String, &Gpu)| models::is_workstation(&gpu.name) && gpu.ecc == Some(false);
+    if declared.is_none() && gpus.iter().all(by_default) {
+        return Err(Verdict::Skip("off, as it is by default on workstation boards".to_owned()));
+    }
+    let wanted = declared.unwrap_or(true);
     let now = switch(subject, "ecc_mode/current_ecc", wanted, |gpu| gpu.ecc)?;
     if !matches!(now, Verdict::Pass(_)) {
         return Ok(now);
     }
     // Changed and not yet in effect: the next reboot turns it.
-    let pending = subject.gpus()?;
     let mut findings = Findings::default();
-    for (name, gpu) in pending.iter().filter(|(_, gpu)| gpu.ecc_pending.is_some_and(|on| on != wanted)) {
+    for (name, gpu) in gpus.iter().filter(|(_, gpu)| gpu.ecc_pending.is_some_and(|on| on != wanted)) {
         let line = format!("pending_ecc {:?}, current_ecc {:?}", gpu.ecc_pending, gpu.ecc);
         findings.wrong(name, "the next reset will change it", SMI, line);
     }
@@ -222,8 +238,16 @@ fn ecc(subject: &Subject<'_>) -> Checked {
 
 fn ecc_errors(subject: &Subject<'_>) -> Checked {
     let gpus = subject.gpus()?;
-    if gpus.iter().all(|(_, gpu)| gpu.ecc == Some(false)) {
-        return Err(Verdict::Skip("error correction is off, so errors are not counted".to_owned()));
+    // A board of a known model that says that it has none is a finding of gpu.ecc.
+    let absent = |gpu: &Gpu| gpu.ecc_absent && gpu.uncorrected.is_none() && models::find(&gpu.name).is_none();
+    let uncounted = |gpu: &Gpu| gpu.ecc == Some(false) || absent(gpu);
+    if gpus.iter().all(|(_, gpu)| uncounted(gpu)) {
+        let text = if gpus.iter().all(|(_, gpu)| absent(gpu)) {
+            "these GPUs have no error correction"
+        } else {
+            "error correction is off, so errors are not counted"
+        };
+        return Err(Verdict::Skip(text.to_owned()));
     }
     let mut findings = Findings::default();
     for (name, gpu) in &gpus {
@@ -233,7 +257,12 @@ fn ecc_errors(subject: &Subject<'_>) -> Checked {
                 let line = format!("ecc_errors/volatile: {count} uncorrectable");
                 findings.wrong(name, format!("{count} uncorrectable errors"), SMI, line);
             }
+            None if absent(gpu) => {}
             None => findings.unknown(name, "nvidia-smi does not count its memory errors", SMI),
+        }
+        if gpu.sram_exceeded {
+            let how = "more errors of SRAM over its life than its maker allows: replace it";
+            findings.wrong(name, how, SMI, "sram_threshold_exceeded Yes");
         }
         for (kind, count, most) in
             [("SRAM", gpu.sram_corrected, 10_000), ("DRAM", gpu.dram_corrected, 20_000_000)]
@@ -249,9 +278,17 @@ fn ecc_errors(subject: &Subject<'_>) -> Checked {
 
 fn row_remap(subject: &Subject<'_>) -> Checked {
     let gpus = subject.gpus()?;
-    let nobody = |(_, gpu): &(String, &Gpu)| gpu.remap_pending.is_none() && models::find(&gpu.name).is_none();
-    if gpus.iter().all(nobody) {
-        return Err(Verdict::Skip("these GPUs remap no rows".to_owned()));
+    let nobody = |gpu: &Gpu| gpu.remap_pending.is_none() && models::find(&gpu.name).is_none();
+    // A GPU in instances does not show its rows.
+    let untold = |gpu: &Gpu| gpu.remap_pending.is_none() && gpu.mig == Some(true);
+    if gpus.iter().all(|(_, gpu)| (nobody(gpu) || untold(gpu)) && gpu.page_pending.is_none()) {
+        let split = gpus.iter().all(|(_, gpu)| untold(gpu));
+        let text = if split {
+            "GPUs in multi-instance mode do not show their rows"
+        } else {
+            "these GPUs remap no rows"
+        };
+        return Err(Verdict::Skip(text.to_owned()));
     }
     let mut findings = Findings::default();
     for (name, gpu) in &gpus {
@@ -261,13 +298,27 @@ fn row_remap(subject: &Subject<'_>) -> Checked {
         match gpu.remap_pending {
             Some(false) => {}
             Some(true) => findings.wrong(name, "a row waits for a reset", SMI, "remapped_row_pending Yes"),
+            None if untold(gpu) || (nobody(gpu) && gpu.page_pending.is_some()) => {}
             None => findings.unknown(name, "nvidia-smi does not show remapped rows", SMI),
+        }
+        if gpu.page_pending == Some(true) {
+            findings.wrong(name, "a page waits for a reset", SMI, "pending_retirement Yes");
         }
         if let Some(rows) = gpu.remapped.filter(|rows| *rows > 512) {
             findings.wrong(name, format!("{rows} rows remapped"), SMI, format!("remapped_row_unc {rows}"));
         }
     }
     Ok(findings.verdict("none pending"))
+}
+
+fn repair(subject: &Subject<'_>) -> Checked {
+    let mut findings = Findings::default();
+    for (name, gpu) in subject.gpus()? {
+        for what in &gpu.repairs {
+            findings.wrong(&name, what.clone(), SMI, format!("{what} Yes"));
+        }
+    }
+    Ok(findings.verdict("none"))
 }
 
 fn recovery(subject: &Subject<'_>) -> Checked {

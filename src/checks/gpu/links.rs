@@ -16,7 +16,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "each GPU uses all its PCIe lanes",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "as many lanes as the GPU can use",
+        expects: "as many lanes as the GPU can use, and 8 on an A10G, T4 or L40S of a virtual machine; `expect.gpu.pcie_width` when it is declared",
         why: "With half its lanes a GPU gets half the bandwidth to the host and to the network cards.",
         hint: "reseat the GPU or its riser, and look at the slot's bifurcation in the firmware setup",
         source: "nvidia-smi(1)",
@@ -80,14 +80,23 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
 ];
 
 fn pcie_width(subject: &Subject<'_>) -> Checked {
+    let declared = subject.expect_gpu().pcie_width;
     let mut findings = Findings::default();
     let mut pass = String::new();
     for (name, gpu) in subject.gpus()? {
-        match gpu.width {
-            Some((now, most)) if now == most => pass = format!("x{now}"),
-            Some((now, most)) => {
+        let halved = |now: u32, most: u32| {
+            let given = gpu.passed_through && models::has_half_a_slot(&gpu.name);
+            declared.is_none() && given && now * 2 == most
+        };
+        match gpu.width.map(|(now, most)| (now, declared.unwrap_or(most))) {
+            Some((now, wanted)) if now == wanted => pass = format!("x{now}"),
+            Some((now, wanted)) if halved(now, wanted) => {
+                pass = format!("x{now} of x{wanted}, as clouds give this model");
+            }
+            Some((now, wanted)) => {
+                let most = gpu.width.map_or(wanted, |(_, most)| most);
                 let line = format!("current_link_width {now}x, max_link_width {most}x");
-                findings.wrong(&name, format!("x{now} of x{most}"), SMI, line);
+                findings.wrong(&name, format!("x{now} of x{wanted}"), SMI, line);
             }
             None => findings.unknown(&name, "nvidia-smi does not show its link width", SMI),
         }
@@ -133,12 +142,21 @@ fn nvlink(subject: &Subject<'_>) -> Checked {
     let gpus = subject.gpus()?;
     let declared = subject.expect_gpu().nvlinks;
     let of = |gpu: &Gpu| declared.or_else(|| models::find(&gpu.name).and_then(|model| model.links));
+    let is_of_board = |gpu: &Gpu| gpu.fabric_state.is_some() || gpu.name.contains("SXM");
     let links = match subject.nvidia().map(|nvidia| &nvidia.links) {
         // One GPU of a board in a guest: there is nobody at the other end, and nvidia-smi prints nothing.
         Ok(Err(gap)) if gap.output.is_empty() && declared.is_none() && subject.has_one_gpu() => {
             return Err(Verdict::Skip("a single GPU has no NVLink to another".to_owned()));
         }
-        // Boards without any link say so with an error.
+        // Boards without any link: nothing at all is printed. Those of a board with links have some.
+        Ok(Err(gap))
+            if gap.kind == GapKind::Garbled
+                && gap.output.is_empty()
+                && gpus.iter().all(|(_, gpu)| of(gpu).is_none() && !is_of_board(gpu)) =>
+        {
+            return Err(Verdict::Skip("these GPUs report no NVLink".to_owned()));
+        }
+        // Others say so with an error.
         Ok(Err(gap)) if gap.kind == GapKind::Failed && gpus.iter().all(|(_, gpu)| of(gpu).is_none()) => {
             return Err(Verdict::Skip("these GPUs report no NVLink".to_owned()));
         }

@@ -1,6 +1,6 @@
 //! Whether network cards reach GPU memory.
 
-use crate::checks::shared::gpudirect::{dmabuf, wanted};
+use crate::checks::shared::gpudirect::{dmabuf, open_module_offers_it, wanted};
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
@@ -12,7 +12,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[Check {
     title: "there is a way from the cards to GPU memory",
     needs: Needs::Idle,
     severity: Fail,
-    expects: "DMA-BUF (kernel 5.12, open modules, a card that takes it), or nvidia_peermem with its client registered; only a transfer proves it",
+    expects: "DMA-BUF (kernel 5.12, open modules, a card that takes it), or nvidia_peermem with its client registered; nvidia_peermem is a warning where the open module of the driver (from branch 560 on) offers DMA-BUF; only a transfer proves it",
     why: "GPUDirect RDMA is what makes collectives between hosts fast.",
     hint: "install the open modules on a kernel from 5.12 on, or OFED and nvidia-peermem",
     source: "GPUDirect RDMA (NVIDIA CUDA documentation); NCCL User Guide: Troubleshooting",
@@ -23,10 +23,10 @@ fn ready(subject: &Subject<'_>) -> Checked {
     let wanted = wanted(subject)?;
     subject.driver()?;
     let peermem = subject.peermem()?;
-    let way = dmabuf(subject);
-    if way.is_ok() {
-        return Ok(Verdict::Pass("DMA-BUF".to_owned()));
-    }
+    let lack = match dmabuf(subject) {
+        Ok(()) => return Ok(Verdict::Pass("DMA-BUF".to_owned())),
+        Err(lack) => lack,
+    };
     if peermem.legacy && peermem.loaded {
         return Err(Verdict::Skip(
             "nv_peer_mem and nvidia_peermem are both loaded: see peermem.legacy".to_owned(),
@@ -43,7 +43,15 @@ fn ready(subject: &Subject<'_>) -> Checked {
     // Kernels with OFED show the client; others have another interface and do not.
     let mut findings = Findings::default();
     match peermem.client.as_deref() {
-        Some(client) => return Ok(Verdict::Pass(format!("nvidia_peermem, client nv_mem {client}"))),
+        Some(client) if open_module_offers_it(subject) => {
+            let text = "only through nvidia_peermem; the open kernel module of this driver offers DMA-BUF";
+            let verdict = Verdict::finding(text, CLIENT, client).counted_as(Warn);
+            return Ok(verdict.hint("install the open kernel module of this driver and reboot: DMA-BUF needs no further module, and no rebuild when OFED changes"));
+        }
+        Some(client) => {
+            let text = format!("nvidia_peermem, client nv_mem {client}; no DMA-BUF, because {lack}");
+            return Ok(Verdict::Pass(text));
+        }
         None => findings.wrong(
             "nvidia_peermem",
             "loaded, but no client nv_mem is registered",

@@ -127,7 +127,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the eRDMA driver runs in the mode that NCCL and MPI need",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "compat_mode Y on hosts with eRDMA devices",
+        expects: "compat_mode Y on hosts with eRDMA devices; N where `expect.rdma.erdma_compat` is false",
         why: "In standard mode only programs that use rdma_cm connect; NCCL, MPI and perftest without -R do not.",
         hint: "`options erdma compat_mode=Y` in /etc/modprobe.d/erdma.conf, then reload the module",
         source: "Alibaba Cloud's elastic-rdma-drivers",
@@ -461,9 +461,12 @@ fn erdma_mode(subject: &Subject<'_>) -> Checked {
         return Err(Verdict::Skip("no eRDMA device".to_owned()));
     }
     let settings = subject.seen(subject.fabric().map(|fabric| &fabric.settings), None)?;
-    match settings.erdma_compat.as_deref() {
-        Some("Y" | "1") => Ok(Verdict::Pass("compat mode".to_owned())),
-        Some(value) => Ok(Verdict::finding("standard mode", FROM, value)),
+    let wanted = subject.expect_rdma().erdma_compat.unwrap_or(true);
+    match settings.erdma_compat.as_deref().map(|value| (value, matches!(value, "Y" | "1"))) {
+        Some((_, true)) if wanted => Ok(Verdict::Pass("compat mode".to_owned())),
+        Some((_, false)) if !wanted => Ok(Verdict::Pass("standard mode".to_owned())),
+        Some((value, true)) => Ok(Verdict::finding("compat mode, expected standard mode", FROM, value)),
+        Some((value, false)) => Ok(Verdict::finding("standard mode", FROM, value)),
         None => Ok(Verdict::unknown("the driver does not show its mode", FROM, "no such file")),
     }
 }

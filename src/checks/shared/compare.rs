@@ -8,6 +8,7 @@ use super::verdict::{Checked, Verdict, evidence};
 use crate::checks::Check;
 use crate::checks::fleet::COMPARED;
 use crate::hostlist;
+use crate::words::count;
 
 /// What is compared, and how it is read of a host.
 pub(in crate::checks) type Read = fn(&Subject<'_>) -> Vec<(String, String)>;
@@ -203,7 +204,7 @@ pub(in crate::checks) fn same(subject: &Subject<'_>, id: &'static str) -> Checke
                     .map(|(value, hosts)| format!("{} {value}", who(hosts)))
                     .collect();
                 if let Some(more) = values.hosts.len().checked_sub(4).filter(|more| *more > 0) {
-                    all.push(format!("and {more} other values"));
+                    all.push(format!("and {}", count(more as u64, "other value")));
                 }
                 messages.push(format!("{prefix}no majority: {}", all.join("; ")));
                 lines.extend(values.hosts.iter().map(|(value, hosts)| evidence(who(hosts), value)));

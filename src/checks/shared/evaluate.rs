@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use super::compare::Comparison;
 use super::subject::Subject;
-use super::verdict::Verdict;
+use super::verdict::{Verdict, evidence};
 use crate::checks::host::PROVEN;
 use crate::checks::{Check, Needs, TABLE};
 use crate::events::{CheckResult, CheckStatus};
@@ -85,7 +85,7 @@ fn conclude(subject: &Subject<'_>) -> Conclusion {
                 return result(check, Verdict::Skip("left out by expect.ignore".to_owned()));
             }
             let (Ok(verdict) | Err(verdict)) = (check.run)(subject);
-            result(check, verdict)
+            told(subject, check, result(check, verdict))
         })
         .collect();
     // That hosts are alike proves nothing of any of them.
@@ -98,6 +98,19 @@ fn conclude(subject: &Subject<'_>) -> Conclusion {
     let unknown_fails = subject.expect.unknown.unwrap_or(UnknownIs::Fail) == UnknownIs::Fail;
     let verified = !(has(CheckStatus::Fail) || unknown_fails && has(CheckStatus::Unknown));
     Conclusion { host: subject.host.name.clone(), results, verified }
+}
+
+/// The same with where its expectation came from, or why there is none.
+fn told(subject: &Subject<'_>, check: &Check, mut result: CheckResult) -> CheckResult {
+    if result.status.is_finding() {
+        let origins = subject.origins(&check.keys()).into_iter();
+        result.evidence.extend(origins.map(|line| evidence("expected", line)));
+    } else if result.status == CheckStatus::Skip
+        && let Some(reason) = subject.at_odds(&check.keys())
+    {
+        result.message = reason;
+    }
+    result
 }
 
 fn result(check: &Check, verdict: Verdict) -> CheckResult {

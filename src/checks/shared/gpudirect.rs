@@ -1,5 +1,6 @@
 //! Which way there is from network cards to GPU memory.
 
+use super::models;
 use super::subject::Subject;
 use super::verdict::Verdict;
 
@@ -39,10 +40,28 @@ pub(in crate::checks) fn dmabuf(subject: &Subject<'_>) -> Result<(), String> {
         Some(false) => return Err("the kernel module is the proprietary one".to_owned()),
         None => return Err("the nvidia module is not loaded".to_owned()),
     }
+    if cards_take_it(subject) { Ok(()) } else { Err("no card takes DMA-BUF".to_owned()) }
+}
+
+fn cards_take_it(subject: &Subject<'_>) -> bool {
     let devices = subject.devices().unwrap_or_default();
-    let takes = devices.iter().any(|device| {
+    devices.iter().any(|device| {
         DMABUF.contains(&device.driver.as_str())
             || ["mlx5_", "irdma", "efa"].iter().any(|stem| device.name.starts_with(stem))
-    });
-    if takes { Ok(()) } else { Err("no card takes DMA-BUF".to_owned()) }
+    })
+}
+
+/// Whether only the module is in the way of DMA-BUF: the proprietary one of a branch that is delivered with the
+/// open one, on GPUs that the open one drives.
+pub(in crate::checks) fn open_module_offers_it(subject: &Subject<'_>) -> bool {
+    /// The first branch of which NVIDIA installs the open module unless it is told otherwise.
+    const OPEN: u32 = 560;
+    let Ok(Some(loaded)) = subject.loaded() else { return false };
+    let branch = loaded.version.split('.').next().and_then(|branch| branch.parse::<u32>().ok());
+    let driven = |name: &str| models::find(name).is_some();
+    loaded.open == Some(false)
+        && branch.is_some_and(|branch| branch >= OPEN)
+        && kernel_from(subject.fact("/kernel/release").unwrap_or(""), (5, 12))
+        && subject.gpus().is_ok_and(|gpus| gpus.iter().all(|(_, gpu)| driven(&gpu.name)))
+        && cards_take_it(subject)
 }

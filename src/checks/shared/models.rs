@@ -35,3 +35,15 @@ const MODELS: &[Model] = &[
 pub(in crate::checks) fn find(name: &str) -> Option<&'static Model> {
     MODELS.iter().find(|model| name.ends_with(model.name))
 }
+
+/// Whether error correction of such a board is off when it is delivered.
+pub(in crate::checks) fn is_workstation(name: &str) -> bool {
+    let name = name.strip_prefix("NVIDIA ").unwrap_or(name);
+    let family = ["RTX", "Quadro", "GeForce", "TITAN"].iter().any(|family| name.starts_with(family));
+    family && !name.contains("Server Edition")
+}
+
+/// Whether clouds give it half of its lanes: A10G, T4 and L40S of AWS report 8 of 16.
+pub(in crate::checks) fn has_half_a_slot(name: &str) -> bool {
+    ["A10G", "Tesla T4", "L40S"].iter().any(|model| name.ends_with(model))
+}

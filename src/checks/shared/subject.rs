@@ -1,5 +1,7 @@
 //! One host as checks see it.
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use super::baseline::Baseline;
@@ -17,16 +19,16 @@ use crate::facts::rdma::{Device, Rdma, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery};
 use crate::facts::system::{System, SystemQuery};
 use crate::facts::{Facts, Gap, GapKind, Known, Question, Seen};
-use crate::inventory::Host;
 use crate::inventory::expect::{Expect, ExpectDriver, ExpectGpu, ExpectNetwork, ExpectRdma, ExpectSystem};
 use crate::inventory::host::is_compute;
+use crate::inventory::{Host, Promises};
 
 /// One host as checks see it.
 #[derive(Debug)]
 pub struct Subject<'a> {
     /// The host as the inventory has it.
     pub host: &'a Host,
-    /// What is declared.
+    /// What is declared: by `expect:`, else by tasks.
     pub expect: Expect,
     /// The basic facts.
     pub facts: Json,
@@ -37,6 +39,7 @@ pub struct Subject<'a> {
     /// Counters at the last `verify`.
     pub baseline: Option<&'a Baseline>,
     answers: &'a Facts,
+    promises: Option<&'a Promises>,
 }
 
 impl<'a> Subject<'a> {
@@ -50,7 +53,61 @@ impl<'a> Subject<'a> {
         } else {
             serde_json::from_value(host.expect.clone())?
         };
-        Ok(Self { host, expect, facts: answers.view(), proven_tasks, baseline: None, fleet: None, answers })
+        let facts = answers.view();
+        Ok(Self { host, expect, facts, proven_tasks, baseline: None, fleet: None, answers, promises: None })
+    }
+
+    /// The same with what its tasks promise, where `expect:` says nothing.
+    ///
+    /// # Errors
+    /// When that cannot be read.
+    pub fn promised(mut self, promises: &'a Promises) -> Result<Self, serde_json::Error> {
+        if !promises.is_empty() {
+            self.expect = serde_json::from_value(promises.complete(&self.host.expect))?;
+            self.promises = Some(promises);
+        }
+        Ok(self)
+    }
+
+    /// What the tasks promise of a network link; `expect:` and `nics:` are stronger.
+    pub fn promised_of<T: serde::de::DeserializeOwned>(&self, key: &str, link: &str) -> Option<T> {
+        serde_json::from_value(self.promises?.of_link(key, link)?.clone()).ok()
+    }
+
+    /// Whether a key below `expect:` is filled in by the tasks, not by the inventory itself.
+    pub fn is_promised(&self, key: &str) -> bool {
+        let pointer = format!("/{}", key.replace('.', "/"));
+        self.host.expect.pointer(&pointer).is_none_or(Json::is_null)
+            && self.promises.is_some_and(|promises| promises.of_host(key).is_some())
+    }
+
+    /// Where what is expected by some keys comes from, a sentence for each.
+    pub fn origins(&self, keys: &[&str]) -> Vec<String> {
+        let none = Promises::default();
+        let promises = self.promises.unwrap_or(&none);
+        let origins = |key: &&str| {
+            self.of_nics(key).into_iter().chain(promises.origins(key, &self.host.expect)).collect::<Vec<_>>()
+        };
+        keys.iter().flat_map(origins).collect()
+    }
+
+    /// What `nics:` says of a key, which is stronger for these cards than anything else.
+    fn of_nics(&self, key: &str) -> Option<String> {
+        let field = match key {
+            "network.mtu" => "mtu",
+            "rdma.rate_gbps" => "rate_gbps",
+            _ => return None,
+        };
+        let nics = self.host.nics.as_array().into_iter().flatten();
+        let values: BTreeSet<String> =
+            nics.filter_map(|nic| Some(nic.get(field)?.as_u64()?.to_string())).collect();
+        let values = values.into_iter().collect::<Vec<_>>().join(", ");
+        (!values.is_empty()).then(|| format!("{key} {values}: by `{field}` of nics in the inventory"))
+    }
+
+    /// Why nothing is expected of some keys although tasks promise something.
+    pub fn at_odds(&self, keys: &[&str]) -> Option<String> {
+        keys.iter().find_map(|key| self.promises?.at_odds(key))
     }
 
     /// What is declared of GPUs.
@@ -315,8 +372,10 @@ impl<'a> Subject<'a> {
 
     /// Whether RDMA devices are declared.
     pub fn wants_rdma(&self) -> bool {
-        let declared = self.expect.rdma.as_ref().is_some_and(|rdma| rdma.count != Some(0));
-        declared || self.compute_nics().next().is_some()
+        // Settings that tasks make for cards say nothing of whether there is one.
+        let declared = self.host.expect.get("rdma").is_some_and(|rdma| !rdma.is_null());
+        (declared || self.is_promised("rdma.devices")) && self.expect_rdma().count != Some(0)
+            || self.compute_nics().next().is_some()
     }
 
     /// The RDMA devices that are checked.

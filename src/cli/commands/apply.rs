@@ -31,7 +31,13 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
     if args.diff && settings.verbosity == Verbosity::Normal {
         settings.verbosity = Verbosity::Verbose;
     }
-    let project = load_to_run(&settings, &args.target)?;
+    let mut project = load_to_run(&settings, &args.target)?;
+    if let Some(file) = &args.plan {
+        project.options.extend(["--plan".to_owned(), file.to_string()]);
+    }
+    if args.yes {
+        project.options.push("--yes".to_owned());
+    }
     let expected = match &args.plan {
         Some(file) => Some(expected(file, &project)?),
         None => None,

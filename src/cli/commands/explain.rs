@@ -1,4 +1,4 @@
-//! `provision explain`: what a resource, a check or an exit code means and how to mend it.
+//! `provision explain`: what a resource, a check, a fact or an exit code means and how to mend it.
 
 use anyhow::Context as _;
 
@@ -17,6 +17,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
     let text = match args.name.as_deref() {
         None | Some("resources") => reference::resource_index(),
         Some("checks") => reference::check_index(),
+        Some("facts") => reference::fact_index(),
         Some("exit-codes") => reference::exit_codes(),
         Some(name) => page(name)?,
     };
@@ -34,11 +35,17 @@ fn page(name: &str) -> anyhow::Result<String> {
     if let Some(check) = crate::checks::find(name) {
         return Ok(reference::check(check));
     }
+    if let Some(page) = reference::fact(name) {
+        return Ok(page);
+    }
+    let facts: Vec<String> =
+        crate::facts::base::TABLE.iter().map(|fact| format!("facts.{}", fact.name)).collect();
     let names = crate::resources::kinds()
         .iter()
         .map(|kind| kind.name)
         .chain(crate::checks::TABLE.iter().map(|check| check.id))
-        .chain(exit::TABLE.iter().map(|row| row.name));
+        .chain(exit::TABLE.iter().map(|row| row.name))
+        .chain(facts.iter().map(String::as_str));
     let error = Exit::new(exit::USAGE, format!("nothing is called `{name}`"));
     Err(match did_you_mean_text(name, names) {
         Some(hint) => error.hint(hint),

@@ -113,6 +113,9 @@ fn again(args: &InitArgs) -> String {
     words.extend(args.user.iter().map(|user| format!("--user {user}")));
     words.extend(args.port.iter().map(|port| format!("--port {port}")));
     words.extend(args.identity_file.iter().map(|path| format!("--identity-file {path}")));
+    if args.force {
+        words.push("--force".to_owned());
+    }
     words.push("--trust".to_owned());
     words.join(" ")
 }
@@ -166,6 +169,7 @@ fn hosts(args: &InitArgs, known_hosts: &camino::Utf8Path) -> anyhow::Result<Vec<
                 vars: BTreeMap::new(),
                 nics: Json::Null,
                 expect: Json::Null,
+                mesh_user: None,
                 span: crate::config::Span::NONE,
             });
         }

@@ -10,6 +10,7 @@ pub(super) mod init;
 pub(super) mod inventory;
 pub(super) mod lab;
 pub(super) mod load;
+pub(super) mod logins;
 pub(super) mod matrix;
 pub(super) mod plan;
 pub(super) mod playbook;

@@ -33,7 +33,8 @@ pub(crate) async fn run(settings: &Settings, args: UnlockArgs) -> anyhow::Result
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, false, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();
-    let transport = launch::open_transport(settings, None, &hosts, &secrets, parallel).await?;
+    let transport =
+        launch::open_transport(settings, &project.cluster, None, &hosts, &secrets, parallel).await?;
     let shared = (transport.as_ref(), &secrets, parallel);
     let result = take(settings, &args, shared, &hosts).await;
     transport.close().await;
@@ -67,7 +68,7 @@ async fn take(
     for (host, lock) in ask(shared, taken.collect()).await {
         let text = match &lock {
             Ok(None) => "taken; it is free".to_owned(),
-            Ok(Some(lock)) if !lock.tasks.is_empty() => {
+            Ok(Some(lock)) if is_taken(lock) && !lock.tasks.is_empty() => {
                 format!("taken; the next run follows {}", tasks(lock))
             }
             Ok(Some(_)) => {
@@ -93,7 +94,7 @@ fn agreed(settings: &Settings, args: &UnlockArgs) -> anyhow::Result<()> {
     if !settings.interactive {
         let error =
             Exit::new(exit::USAGE, "no lock is taken: there is no terminal to ask whether that is right");
-        return Err(error.hint(format!("provision unlock {} --yes", args.target.inventory)).into());
+        return Err(error.hint("the same command with `--yes` takes these locks").into());
     }
     let question = "Take these locks? The runs stop at these hosts, what they started goes on.";
     if prompt::confirm(question).context("cannot read the answer")? {
@@ -101,6 +102,11 @@ fn agreed(settings: &Settings, args: &UnlockArgs) -> anyhow::Result<()> {
     } else {
         Err(Exit::new(exit::USAGE, "no lock is taken").into())
     }
+}
+
+/// Whether the host has it written down that the lock was taken from its run.
+fn is_taken(lock: &HeldLock) -> bool {
+    LockOwner::parse(&lock.owner).is_some_and(|owner| owner.is_unlock())
 }
 
 fn told(lock: &Lock) -> String {

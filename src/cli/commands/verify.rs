@@ -4,6 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::Context as _;
 use camino::Utf8Path;
+use serde_json::Value as Json;
 
 use super::load::load_to_run;
 use crate::active;
@@ -15,9 +16,10 @@ use crate::cli::settings::Settings;
 use crate::engine::{self, Mode, Session};
 use crate::events::{CheckCounts, CheckStatus, Emitter, EventKind};
 use crate::exit;
-use crate::inventory::Host;
+use crate::facts::Facts;
+use crate::inventory::{Host, Promises};
 use crate::journal;
-use crate::project::Project;
+use crate::project::{Inputs, Project};
 use crate::report::style::{CALM, paint};
 use crate::report::terminal::Verbosity;
 use crate::report::{self, output, plan};
@@ -48,6 +50,16 @@ pub(super) enum Active {
     No,
 }
 
+/// The keys of `expect:` that tests between hosts read.
+const SOFTWARE: &[&str] = &["software.openmpi_prefix", "software.nccl_tests", MPI_USER];
+/// Who starts jobs: it must be known before a host is asked, because the loader is asked in that login.
+const MPI_USER: &str = "software.mpi_user";
+
+/// What the tasks of a host promise before anything is known of it.
+fn promised(project: &Project, host: &Host, keys: &[&str]) -> Promises {
+    project.promises(host, &Inputs::none(), &Facts::default(), keys)
+}
+
 /// Tests hosts with each other before they are looked at: it is traffic, and shows in counters.
 async fn between_hosts(
     settings: &Settings,
@@ -56,8 +68,11 @@ async fn between_hosts(
     secrets: &Secrets,
 ) -> anyhow::Result<active::Traffic> {
     let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
-    let hosts: Vec<Host> = project.online().cloned().collect();
-    let transport = launch::open_transport(settings, None, &hosts, secrets, parallel).await?;
+    let hosts: Vec<(Host, Promises)> =
+        project.online().map(|host| (host.clone(), promised(project, host, SOFTWARE))).collect();
+    let only: Vec<Host> = hosts.iter().map(|(host, _)| host.clone()).collect();
+    let transport =
+        launch::open_transport(settings, &project.cluster, None, &only, secrets, parallel).await?;
     let quiet = settings.verbosity == Verbosity::Quiet;
     let say = move |text: &str| {
         if !quiet {
@@ -81,7 +96,18 @@ pub(super) async fn once(
     active: Active,
 ) -> anyhow::Result<(Finished, u8)> {
     let mut project = load_to_run(settings, target)?;
+    if active == Active::Yes {
+        project.options.push("--active".to_owned());
+    }
     let secrets = launch::secrets(&mut project, connect.ask_become_pass, true, settings)?;
+    let silent = project.online().filter(|host| host.mpi_user().is_none());
+    let users: Vec<(usize, Promises)> =
+        silent.map(|host| (host.index, promised(&project, host, &[MPI_USER]))).collect();
+    for (index, promises) in users {
+        if let Some(host) = project.hosts.get_mut(index) {
+            host.mesh_user = promises.of_host(MPI_USER).and_then(Json::as_str).map(str::to_owned);
+        }
+    }
     let traffic = match active {
         Active::Yes => between_hosts(settings, &project, connect, &secrets).await?,
         Active::No => active::Traffic::default(),
@@ -129,6 +155,7 @@ fn check(
     for session in report.sessions.iter().filter(|session| session.was_gathered()) {
         let Some(host) = hosts.get(&session.index()) else { continue };
         let mut subject = Subject::new(host, session.facts(), session.result().1.unchanged)
+            .and_then(|subject| subject.promised(session.promises()))
             .map_err(|error| Exit::new(exit::CONFIG, format!("`expect` of {}: {error}", host.name)))?;
         subject.baseline = before.0.get(&host.name);
         subjects.push(subject);

@@ -45,6 +45,14 @@ pub const TABLE: &[BaseFact] = include!(concat!(env!("OUT_DIR"), "/facts.rs"));
 /// What a host is: a plan that waited for every package and command to tell these would tell nothing.
 const LASTING: &[&str] = &["arch", "cpu", "ids", "os", "virtualization"];
 
+/// Facts that are one of a few words, so that a condition with another word is a mistake.
+pub const WORDS: &[(&[&str], &[&str])] = &[
+    (&["arch"], arch::WORDS),
+    (&["os", "family"], os::FAMILIES),
+    (&["os", "package_manager"], os::MANAGERS),
+    (&["virtualization", "kind"], virtualization::KINDS),
+];
+
 /// A basic fact, by its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BaseQuery(pub &'static str);
@@ -87,7 +95,13 @@ pub(super) const FAMILY: Family = Family {
     ..Family::new(
         "base",
         |queries| Script::new(of_type(queries).find_map(BaseQuery::fact).map_or(":", |fact| fact.script)),
-        |queries, output, _| answers(queries, |query: &BaseQuery| Some((query.fact()?.parse)(output))),
+        // A script that fails in the middle has told a part at most.
+        |queries, output, status| {
+            answers(queries, |query: &BaseQuery| {
+                let told = (query.fact()?.parse)(output);
+                if told.is_ok() && status != 0 { None } else { Some(told) }
+            })
+        },
         |label| base(after("base", label)?),
     )
 };

@@ -56,6 +56,12 @@ fn unquote(value: &str) -> String {
     value.to_owned()
 }
 
+/// Families; what descends from none of them is `other`.
+pub(super) const FAMILIES: &[&str] = &["alpine", "arch", "debian", "other", "rhel", "suse"];
+
+/// Package managers, of which the first one that is there counts.
+pub(super) const MANAGERS: &[&str] = &["", "apk", "apt", "dnf", "pacman", "yum", "zypper"];
+
 fn family<'a>(id: &'a str, like: &'a str) -> &'a str {
     for word in std::iter::once(id).chain(like.split_whitespace()) {
         match word {
@@ -69,7 +75,7 @@ fn family<'a>(id: &'a str, like: &'a str) -> &'a str {
             _ => {}
         }
     }
-    id
+    "other"
 }
 
 fn parse(output: &str) -> Result<Json, String> {

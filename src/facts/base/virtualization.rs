@@ -14,6 +14,41 @@ pub(super) const FACT: BaseFact = BaseFact {
     specimen: |os| json!({ "kind": if os == "alinux" { "kvm" } else { "none" }, "container": false }),
 };
 
+/// What systemd-detect-virt(1) calls everything that it knows.
+pub(super) const KINDS: &[&str] = &[
+    "none",
+    "kvm",
+    "amazon",
+    "qemu",
+    "bochs",
+    "xen",
+    "uml",
+    "vmware",
+    "oracle",
+    "microsoft",
+    "zvm",
+    "parallels",
+    "bhyve",
+    "qnx",
+    "acrn",
+    "powervm",
+    "apple",
+    "sre",
+    "google",
+    "vm-other",
+    "systemd-nspawn",
+    "lxc-libvirt",
+    "lxc",
+    "openvz",
+    "docker",
+    "podman",
+    "rkt",
+    "wsl",
+    "proot",
+    "pouch",
+    "container-other",
+];
+
 /// What systemd-detect-virt(1) counts as containers.
 const CONTAINERS: &[&str] = &[
     "openvz",

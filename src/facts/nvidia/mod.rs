@@ -42,6 +42,8 @@ pub struct Gpu {
     pub ecc: Option<bool>,
     /// Error correction after the next reset.
     pub ecc_pending: Option<bool>,
+    /// The board has no error correction: `N/A` stands where its mode would be.
+    pub ecc_absent: bool,
     /// Uncorrectable errors since the driver was loaded; `None` where none is counted.
     pub uncorrected: Option<u64>,
     /// Uncorrectable errors over its life.
@@ -50,6 +52,12 @@ pub struct Gpu {
     pub sram_corrected: Option<u64>,
     /// The same of DRAM.
     pub dram_corrected: Option<u64>,
+    /// More uncorrectable errors of SRAM over its life than its maker allows.
+    pub sram_exceeded: bool,
+    /// Repairs that wait for a reset, or cannot be made: `channel_repair_pending`.
+    pub repairs: Vec<String>,
+    /// A page waits to be retired (before Ampere).
+    pub page_pending: Option<bool>,
     /// Rows remapped for uncorrectable errors.
     pub remapped: Option<u64>,
     /// A row waits for a reset to be remapped.
@@ -58,6 +66,8 @@ pub struct Gpu {
     pub remap_failure: Option<bool>,
     /// `PCIe` lanes in use and possible.
     pub width: Option<(u32, u32)>,
+    /// It was passed through to a virtual machine.
+    pub passed_through: bool,
     /// `PCIe` generation in use and possible.
     pub generation: Option<(u32, u32)>,
     /// Degrees Celsius.
@@ -171,6 +181,16 @@ impl Element {
         leading(self.value(path)?)
     }
 
+    /// Every element of this name below it.
+    fn each<'a>(&'a self, path: &str, name: &'a str) -> impl Iterator<Item = &'a Self> {
+        self.at(path).into_iter().flat_map(|list| &list.children).filter(move |child| child.name == name)
+    }
+
+    /// Whether it or anything below it says this.
+    fn says(&self, text: &str) -> bool {
+        self.text.trim() == text || self.children.iter().any(|child| child.says(text))
+    }
+
     /// The sum of the counters that are there.
     fn sum(&self, paths: &[&str]) -> Option<u64> {
         let found: Vec<u64> = paths.iter().filter_map(|path| self.number(path)).collect();
@@ -257,25 +277,36 @@ pub fn smi(text: &str) -> Result<Smi, String> {
 fn gpu(node: &Element) -> Gpu {
     let text = |path: &str| node.value(path).map(str::to_owned);
     let both = |now: &str, most: &str| Some((node.number(now)?, node.number(most)?));
-    let volatile = |names: &[&str]| {
-        let paths: Vec<String> = names.iter().map(|name| format!("ecc_errors/volatile/{name}")).collect();
+    let counted = |period: &str, names: &[&str]| {
+        let paths: Vec<String> = names.iter().map(|name| format!("ecc_errors/{period}/{name}")).collect();
         node.sum(&paths.iter().map(String::as_str).collect::<Vec<_>>())
     };
+    // Pascal and Volta count single and double bits, and have a total of them.
     let uncorrectable = [
         "sram_uncorrectable",
         "sram_uncorrectable_parity",
         "sram_uncorrectable_secded",
         "dram_uncorrectable",
+        "double_bit/total",
     ];
-    let ever: Vec<String> = uncorrectable.iter().map(|name| format!("ecc_errors/aggregate/{name}")).collect();
     let power = |readings: &str, now: &str| {
         let limit = node.number(&format!("{readings}/{now}"))?;
         Some((limit, node.number(&format!("{readings}/default_power_limit"))?))
     };
     let recovery = text("gpu_recovery_action").filter(|action| action != "None").or_else(|| {
         let path = ["gpu_reset_status/reset_required", "gpu_reset_status/drain_and_reset_recommended"];
-        path.iter().any(|path| node.flag(path) == Some(true)).then(|| "Reset".to_owned())
+        let asks = path.iter().any(|path| node.flag(path) == Some(true)) || node.says("GPU requires reset");
+        asks.then(|| "Reset".to_owned())
     });
+    let repairs = ["channel_repair_pending", "tpc_repair_pending", "unrepairable_memory"];
+    let repairs = repairs.iter().filter(|name| node.flag(&format!("ecc_errors/{name}")) == Some(true));
+    // A GPU in instances counts its errors for each of them.
+    let of_instances = || {
+        let counts = node.each("mig_devices", "mig_device").filter_map(|instance| {
+            instance.number::<u64>("ecc_error_count/volatile_count/sram_uncorrectable")
+        });
+        counts.reduce(u64::saturating_add)
+    };
     Gpu {
         bus: bus(node.value("pci/pci_bus_id").or(node.id.as_deref()).unwrap_or_default()),
         name: text("product_name").unwrap_or_default(),
@@ -286,10 +317,16 @@ fn gpu(node: &Element) -> Gpu {
         mig: node.flag("mig_mode/current_mig"),
         ecc: node.flag("ecc_mode/current_ecc"),
         ecc_pending: node.flag("ecc_mode/pending_ecc"),
-        uncorrected: volatile(&uncorrectable),
-        uncorrected_ever: node.sum(&ever.iter().map(String::as_str).collect::<Vec<_>>()),
-        sram_corrected: volatile(&["sram_correctable"]),
-        dram_corrected: volatile(&["dram_correctable"]),
+        ecc_absent: node.at("ecc_mode/current_ecc").is_some_and(|mode| mode.text.trim() == "N/A"),
+        uncorrected: counted("volatile", &uncorrectable).or_else(of_instances),
+        uncorrected_ever: counted("aggregate", &uncorrectable),
+        sram_corrected: counted("volatile", &["sram_correctable"]),
+        dram_corrected: counted("volatile", &["dram_correctable", "single_bit/device_memory"]),
+        sram_exceeded: node.flag("ecc_errors/aggregate/sram_threshold_exceeded") == Some(true),
+        repairs: repairs.map(|name| (*name).to_owned()).collect(),
+        page_pending: node
+            .flag("retired_pages/pending_retirement")
+            .or_else(|| node.flag("retired_pages/pending_blacklist")),
         remapped: node.number("remapped_rows/remapped_row_unc"),
         remap_pending: node.flag("remapped_rows/remapped_row_pending"),
         remap_failure: node.flag("remapped_rows/remapped_row_failure"),
@@ -297,6 +334,7 @@ fn gpu(node: &Element) -> Gpu {
             "pci/pci_gpu_link_info/link_widths/current_link_width",
             "pci/pci_gpu_link_info/link_widths/max_link_width",
         ),
+        passed_through: node.value("gpu_virtualization_mode/virtualization_mode") == Some("Pass-Through"),
         generation: both(
             "pci/pci_gpu_link_info/pcie_gen/current_link_gen",
             "pci/pci_gpu_link_info/pcie_gen/max_link_gen",
@@ -368,8 +406,8 @@ pub fn nvlink(text: &str) -> Result<Vec<Links>, String> {
     if gpus.is_empty() { Err("it shows no GPU".to_owned()) } else { Ok(gpus) }
 }
 
-/// The relations, longest first where one begins another.
-const RELATIONS: [&str; 6] = ["NODE", "SYS", "PHB", "PXB", "PIX", "X"];
+/// The relations, longest first where one begins another; `SOC` is what drivers before 390 called `SYS`.
+const RELATIONS: [&str; 7] = ["NODE", "SYS", "SOC", "PHB", "PXB", "PIX", "X"];
 
 /// One cell, or several that lost the tab between them (`PIXNODE`).
 fn relations(cell: &str) -> Option<Vec<&str>> {

@@ -46,6 +46,24 @@ fn health_of_the_fabric() {
     assert_eq!(troubles("N/A", "N/A", "N/A", "N/A", "N/A", "N/A"), None);
 }
 
+/// Entries of `<ecc_errors>` of a GPU of today; of one that fell into an error they say what it needs instead.
+#[test]
+fn repairs() {
+    let gpu = |channel: &str, threshold: &str| {
+        let xml = format!(
+            "<nvidia_smi_log><driver_version>595.1</driver_version><gpu id=\"00000000:0B:00.0\"><ecc_errors>\
+             <aggregate><sram_threshold_exceeded>{threshold}</sram_threshold_exceeded></aggregate>\
+             <channel_repair_pending>{channel}</channel_repair_pending><tpc_repair_pending>No</tpc_repair_pending>\
+             </ecc_errors></gpu></nvidia_smi_log>"
+        );
+        let gpu = smi(&xml).unwrap().gpus.remove(0);
+        (gpu.repairs, gpu.sram_exceeded, gpu.recovery)
+    };
+    assert_eq!(gpu("No", "N/A"), (Vec::new(), false, None));
+    assert_eq!(gpu("Yes", "Yes"), (vec!["channel_repair_pending".to_owned()], true, None));
+    assert_eq!(gpu("GPU requires reset", "No"), (Vec::new(), false, Some("Reset".to_owned())));
+}
+
 #[test]
 fn fields_that_say_nothing_are_nothing() {
     let xml = "<?xml version=\"1.0\"?><!DOCTYPE nvidia_smi_log SYSTEM \"x.dtd\"><nvidia_smi_log><driver_version>550.1</driver_version><attached_gpus>1</attached_gpus><gpu id=\"00000000:8A:00.0\"><ecc_mode><current_ecc>N/A</current_ecc></ecc_mode><persistence_mode>Requested functionality has been deprecated</persistence_mode><clocks_throttle_reasons><clocks_throttle_reason_hw_slowdown>Active</clocks_throttle_reason_hw_slowdown></clocks_throttle_reasons></gpu></nvidia_smi_log>";
@@ -83,5 +101,8 @@ fn matrices() {
     let matrix = topology(text).unwrap();
     assert_eq!(matrix["GPU0"]["mlx5_0"], "PIX");
     assert_eq!(matrix["GPU0"]["mlx5_1"], "NODE");
+    // Of an old driver, which names cards in the header.
+    let old = "\tGPU0\tGPU1\tmlx5_0\tCPU Affinity\nGPU0\t X \tSOC\tPHB\t0-13\nGPU1\tSOC\t X \tSOC\t14-27\nmlx5_0\tPHB\tSOC\t X \t\n";
+    assert_eq!(topology(old).unwrap()["GPU0"]["GPU1"], "SOC");
     assert!(topology("nonsense").is_err());
 }

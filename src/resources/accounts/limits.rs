@@ -9,6 +9,8 @@ use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, Yaml, did_you_mean_text};
 use crate::facts::unit::ManagerQuery;
 use crate::facts::{Facts, Object, Query, Touches};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectSystem;
 use crate::resources::shared::content::{RegularFile, describe};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileName, Presence, is_account_name};
@@ -80,7 +82,7 @@ crate::record! {
     }
 }
 
-kind! { "limits", LimitsFields }
+kind! { "limits", LimitsFields, promises: &["system.memlock", "system.nofile"] }
 
 /// Items of limits.conf(5), and for those that `services` takes the name in systemd.exec(5) and
 /// how many of its units one is.
@@ -112,6 +114,8 @@ struct Limits {
     services: Vec<RegularFile>,
     /// Properties of systemd with what `systemctl show` shall say.
     defaults: Vec<(String, String)>,
+    /// What every login gets.
+    logins_get: Option<ExpectSystem>,
     state: Presence,
 }
 
@@ -122,6 +126,20 @@ fn default_of(property: &str, factor: u64, limit: Limit) -> Option<(String, Stri
         Limit::Number(number) => number.checked_mul(factor)?.to_string(),
     };
     Some((format!("DefaultLimit{property}"), value))
+}
+
+/// What `verify` can expect of a login with these limits.
+fn expected(values: &Entries<Limit>) -> ExpectSystem {
+    let limit = |name: &str| values.0.iter().find(|(item, _)| item.value == name).map(|(_, limit)| *limit);
+    let nofile = limit("nofile").and_then(|limit| match limit {
+        Limit::Number(number) => Some(number),
+        Limit::Unlimited => None,
+    });
+    ExpectSystem {
+        memlock: limit("memlock").map(|limit| limit.to_string()),
+        nofile,
+        ..ExpectSystem::default()
+    }
 }
 
 fn is_domain(text: &str) -> bool {
@@ -181,6 +199,7 @@ pub(in crate::resources) fn read(
     if domains.is_empty() {
         domains = vec!["*", "root"];
     }
+    let everybody = ["*", "root"].iter().all(|domain| domains.contains(domain));
     let mut text = String::new();
     for domain in domains {
         for (item, limit) in &fields.values.0 {
@@ -201,6 +220,7 @@ pub(in crate::resources) fn read(
             .map(|kind| RegularFile::drop_in(format!("/etc/systemd/{kind}.conf.d/{name}"), manager.clone()))
             .collect(),
         defaults: if wanted { defaults } else { Vec::new() },
+        logins_get: (wanted && everybody).then(|| expected(&fields.values)),
         state: fields.state,
     }))
 }
@@ -256,5 +276,11 @@ impl Resource for Limits {
 
     fn manages(&self) -> Vec<(Object, String)> {
         self.files().flat_map(|file| file.manages_state(self.state)).collect()
+    }
+
+    /// In a container its engine has the last word on limits.
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        let logins = self.logins_get.clone().filter(|_| known::container(facts).is_none());
+        logins.map(Promise::new).into_iter().collect()
     }
 }

@@ -6,7 +6,9 @@ use std::time::Duration;
 use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp, Span};
 use crate::facts::build::{Build as Found, BuildQuery, Prefix};
-use crate::facts::{Facts, Object, Query, Touches};
+use crate::facts::{Facts, Object, Query, Touches, software};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectSoftware;
 use crate::placeholder;
 use crate::resources::files::directory::KEPT;
 use crate::resources::shared::known;
@@ -47,7 +49,10 @@ crate::record! {
         /// Directory of the result. It must hold nothing else.
         req prefix: Sp<HostPath>,
         /// Name of the build directory, also used in messages. Left out: the last part of the prefix.
+        /// With the name `nccl`, `openmpi` or `nccl-tests`, `verify` expects that software in the prefix.
         opt name: Sp<String>,
+        /// Version of the software, as `verify` expects it. It does not decide whether it is built again.
+        opt version: Sp<String>,
         /// How it is built.
         def system: System = System::Autotools,
         /// Arguments of `configure` or `cmake`, without the prefix.
@@ -82,12 +87,22 @@ crate::record! {
     }
 }
 
-kind! { "build", BuildFields, timeout: Duration::from_hours(2), detached: true }
+kind! { "build", BuildFields, timeout: Duration::from_hours(2), detached: true, promises: PROMISES }
+
+/// What a build and `build_once` may promise.
+pub(in crate::resources) const PROMISES: &[&str] = &[
+    "software.nccl",
+    "software.nccl_prefix",
+    "software.openmpi",
+    "software.openmpi_prefix",
+    "software.nccl_tests",
+];
 
 /// A build with all its fields known.
 #[derive(Debug)]
 pub(in crate::resources) struct Build {
     name: String,
+    version: Option<String>,
     source: String,
     prefix: String,
     directory: String,
@@ -239,6 +254,7 @@ pub(in crate::resources) fn build(
     let with = |targets: Vec<Sp<String>>| variables.iter().cloned().chain(texts(targets)).collect();
     good.then(|| Build {
         name: name.value,
+        version: fields.version.map(|version| version.value).filter(|version| !version.is_empty()),
         source,
         prefix,
         directory: fields.directory.map(|path| path.0).unwrap_or_default(),
@@ -479,5 +495,32 @@ impl Resource for Build {
 
     fn manages(&self) -> Vec<(Object, String)> {
         vec![(Object::Path(self.prefix.clone()), format!("a build of {}", self.source))]
+    }
+
+    /// What the checks know, where they look.
+    fn promises(&self, _: &Facts) -> Vec<Promise> {
+        let (prefix, version) = (Some(self.prefix.clone()), self.version.clone());
+        let none = ExpectSoftware::default();
+        let expect = match self.name.as_str() {
+            "nccl" if software::finds_nccl(&self.prefix) => {
+                // A tag of NCCL ends in the number of the package: 2.26.2-1.
+                let nccl = version.and_then(|tag| tag.split('-').next().map(str::to_owned));
+                ExpectSoftware { nccl, nccl_prefix: prefix, ..none }
+            }
+            "openmpi" if software::finds_openmpi(&self.prefix) => {
+                ExpectSoftware { openmpi: version, openmpi_prefix: prefix, ..none }
+            }
+            "nccl-tests" => {
+                // A directory among the results has all programs of the tests in it.
+                let folder = format!("{}/build", self.prefix);
+                let there = self.results.iter().any(|result| result == "build");
+                ExpectSoftware {
+                    nccl_tests: (there && software::finds_tests(&folder)).then_some(folder),
+                    ..none
+                }
+            }
+            _ => none,
+        };
+        if expect == ExpectSoftware::default() { Vec::new() } else { vec![Promise::new(expect)] }
     }
 }

@@ -6,7 +6,8 @@ use std::time::Duration;
 use crate::config::{Diagnostics, FromNode as _, Node};
 use crate::facts::build::Build as Found;
 use crate::facts::{Facts, Object, Query, Touches};
-use crate::resources::builds::build::{Build, BuildFields, build, found, inputs};
+use crate::inventory::Promise;
+use crate::resources::builds::build::{Build, BuildFields, PROMISES, build, found, inputs};
 use crate::resources::builds::distribute::plain;
 use crate::resources::shared::value::AccountName;
 use crate::resources::{Context, Planned, Resource, Spread};
@@ -29,7 +30,7 @@ crate::record! {
     }
 }
 
-kind! { "build_once", BuildOnceFields, fleet: true, timeout: Duration::from_hours(2), detached: true }
+kind! { "build_once", BuildOnceFields, fleet: true, timeout: Duration::from_hours(2), detached: true, promises: PROMISES }
 
 #[derive(Debug)]
 struct BuildOnce {
@@ -65,6 +66,10 @@ impl Resource for BuildOnce {
 
     fn manages(&self) -> Vec<(Object, String)> {
         self.build.manages()
+    }
+
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        self.build.promises(facts)
     }
 
     fn spread(&self, facts: &Facts) -> Option<Spread> {

@@ -10,6 +10,8 @@ use crate::facts::driver::{Driver, DriverPackage, DriverQuery};
 use crate::facts::package::PackagesQuery;
 use crate::facts::unit::UnitQuery;
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectDriver;
 use crate::resources::gpu::driver_packages::{DriverSource, core};
 use crate::resources::services::service::{Service, ServiceState};
 use crate::resources::shared::known;
@@ -47,7 +49,7 @@ crate::record! {
     }
 }
 
-kind! { "fabric_manager", FabricManagerFields }
+kind! { "fabric_manager", FabricManagerFields, promises: &["driver.fabric_manager"] }
 
 const UNIT: &str = "nvidia-fabricmanager.service";
 /// GPUs whose baseboards have `NVSwitches` that are no PCI bridges of NVIDIA.
@@ -303,6 +305,15 @@ impl Resource for FabricManager {
 
     fn manages(&self) -> Vec<(Object, String)> {
         claims(Object::Unit, UNIT, "a unit", [("wanted", Some(self.wanted.to_string()))])
+    }
+
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        let runs = match (self.wanted, self.switches(facts)) {
+            (Wanted::Never, _) => false,
+            (Wanted::Always, _) | (Wanted::Auto, Ok(Some(_))) => true,
+            (Wanted::Auto, Ok(None) | Err(_)) => return Vec::new(),
+        };
+        vec![Promise::new(ExpectDriver { fabric_manager: Some(runs), ..ExpectDriver::default() })]
     }
 
     fn settle(&self) -> Option<Duration> {

@@ -117,3 +117,32 @@ pub(in crate::resources) fn doubt(name: &str, value: &str, version: Option<(u32,
         _ => None,
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::doubt;
+
+    #[test]
+    fn doubts_are_about_what_is_doubtful() {
+        let told = |name, value, version| doubt(name, value, version).is_some();
+        for (name, value, old, new) in [
+            ("NCCL_IB_CUDA_SUPPORT", "1", true, true),
+            ("NCCL_NET_GDR_LEVEL", "5", true, true),
+            ("NCCL_P2P_LEVEL", "SYS", false, false),
+            ("NCCL_MIN_NCHANNELS", "4", false, true),
+            ("NCCL_IB_GID_INDEX", "3", false, true),
+            ("NCCL_IB_GID_INDEX", "-1", false, false),
+            ("NCCL_IB_GID_INDEX", "", false, false),
+            ("NCCL_IB_HCA", "mlx5", true, true),
+            ("NCCL_IB_HCA", "=mlx5_0", false, false),
+            ("NCCL_ALGO", "Rings", false, true),
+            ("NCCL_ALGO", "^Tree,ring", false, false),
+            ("NCCL_ALGO", "allreduce:ring", false, false),
+            ("NCCL_DEBUG", "INFO", false, false),
+        ] {
+            let seen = (told(name, value, Some((2, 16))), told(name, value, Some((2, 27))));
+            assert_eq!(seen, (old, new), "{name}={value}");
+            assert_eq!(told(name, value, None), new, "{name}={value}");
+        }
+    }
+}

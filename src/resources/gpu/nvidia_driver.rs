@@ -12,6 +12,8 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::driver::{Driver, DriverQuery};
 use crate::facts::package::{Packages, PackagesQuery};
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectDriver;
 use crate::resources::gpu::driver_changes::move_update_first;
 use crate::resources::gpu::driver_packages::{DriverSource, Flavour, Modules, Naming, core};
 use crate::resources::shared::content::RegularFile;
@@ -61,7 +63,7 @@ crate::record! {
     }
 }
 
-kind! { "nvidia_driver", NvidiaDriverFields, timeout: Duration::from_hours(2), detached: true }
+kind! { "nvidia_driver", NvidiaDriverFields, timeout: Duration::from_hours(2), detached: true, promises: &["driver.version", "driver.open"] }
 
 #[derive(Debug)]
 pub(in crate::resources) struct NvidiaDriver {
@@ -468,6 +470,20 @@ impl Resource for NvidiaDriver {
             ("source", Some(self.source.to_string())),
         ];
         claims(Object::Package, "the NVIDIA driver", "present", attributes)
+    }
+
+    /// The module that is loaded is held only where this task loads it.
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        let loads = self.modules != Modules::None && self.load;
+        let Some(host) = self.host(facts).ok().filter(|host| loads && host.container.is_none()) else {
+            return Vec::new();
+        };
+        let version = self.version.clone().unwrap_or_else(|| self.branch.clone());
+        vec![Promise::new(ExpectDriver {
+            version: Some(version),
+            open: Some(host.open),
+            ..ExpectDriver::default()
+        })]
     }
 
     fn reboot(&self, facts: &Facts) -> Option<String> {

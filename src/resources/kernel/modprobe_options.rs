@@ -8,6 +8,8 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::module::{Module, ModuleQuery, canonical};
 use crate::facts::setting::SettingQuery;
 use crate::facts::{Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectRdma;
 use crate::resources::kernel::kernel_module::{is_module_name, unloading};
 use crate::resources::shared::content::{RegularFile, describe};
 use crate::resources::shared::known;
@@ -35,7 +37,7 @@ crate::record! {
     }
 }
 
-kind! { "modprobe_options", ModprobeOptionsFields }
+kind! { "modprobe_options", ModprobeOptionsFields, promises: &["rdma.erdma_compat"] }
 
 #[derive(Debug)]
 pub(in crate::resources) struct ModprobeOptions {
@@ -224,6 +226,16 @@ impl Resource for ModprobeOptions {
     }
 
     /// Loaded with others, and not to be loaded anew.
+    /// What the checks know of modules; that of a container is the machine's.
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        let held = self.state == Presence::Present && known::container(facts).is_none();
+        let mode =
+            self.options.iter().find(|(option, _)| held && self.module == "erdma" && option == "compat_mode");
+        let compat = mode.map(|(_, value)| same("Y", value));
+        let promise = |on| Promise::new(ExpectRdma { erdma_compat: Some(on), ..ExpectRdma::default() });
+        compat.map(promise).into_iter().collect()
+    }
+
     fn reboot(&self, facts: &Facts) -> Option<String> {
         let drifted = self.drifted(facts).ok()?;
         let waits = !self.reload && !drifted.is_empty() && known::container(facts).is_none();

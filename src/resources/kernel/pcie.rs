@@ -7,6 +7,8 @@ use crate::facts::file::PathQuery;
 use crate::facts::pcie::{Nic, Pcie, PcieQuery};
 use crate::facts::unit::UnitQuery;
 use crate::facts::{Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectRdma;
 use crate::resources::services::service::Service;
 use crate::resources::shared::content::{RegularFile, Want, removal};
 use crate::resources::shared::known;
@@ -44,7 +46,7 @@ crate::record! {
     }
 }
 
-kind! { "pcie", PcieFields }
+kind! { "pcie", PcieFields, promises: &["rdma.max_read_request"] }
 
 const UNIT: &str = "provision-pcie.service";
 const UNIT_PATH: &str = "/etc/systemd/system/provision-pcie.service";
@@ -264,6 +266,13 @@ impl Resource for PcieSettings {
     fn touches(&self) -> Touches {
         let paths = [PROGRAM, UNIT_PATH].map(|path| Object::Path(path.to_owned()));
         Touches::Objects(paths.into_iter().chain([Object::Unit(UNIT.to_owned())]).collect())
+    }
+
+    fn promises(&self, _: &Facts) -> Vec<Promise> {
+        // The check looks at all cards of NVIDIA.
+        let all = self.state == Presence::Present && self.nics.is_empty();
+        let promise = |bytes| ExpectRdma { max_read_request: Some(bytes), ..ExpectRdma::default() };
+        self.max_read_request.filter(|_| all).map(promise).map(Promise::new).into_iter().collect()
     }
 
     fn manages(&self) -> Vec<(Object, String)> {

@@ -7,6 +7,8 @@ use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::setting::{SettingQuery, plain};
 use crate::facts::{Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectSystem;
 use crate::resources::shared::content::RegularFile;
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileName, Presence, Scalar};
@@ -33,7 +35,10 @@ crate::record! {
     }
 }
 
-kind! { "sysctl", SysctlFields }
+kind! { "sysctl", SysctlFields, promises: &["system.hugepages"] }
+
+/// Huge pages of the default size.
+const HUGEPAGES: &str = "/proc/sys/vm/nr_hugepages";
 
 #[derive(Debug)]
 struct Item {
@@ -193,6 +198,13 @@ impl Resource for Sysctl {
     fn manages(&self) -> Vec<(Object, String)> {
         let values = self.items.iter().map(|item| (Object::Path(item.path.clone()), item.value.clone()));
         self.file.manages_state(self.state).into_iter().chain(values).collect()
+    }
+
+    fn promises(&self, _: &Facts) -> Vec<Promise> {
+        let pages = self.live_items().find(|item| item.path == HUGEPAGES && !item.optional);
+        let hugepages = pages.and_then(|item| item.value.parse().ok());
+        let promise = |number| ExpectSystem { hugepages: Some(number), ..ExpectSystem::default() };
+        hugepages.map(promise).map(Promise::new).into_iter().collect()
     }
 }
 

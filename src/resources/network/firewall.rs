@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use crate::config::{Diagnostics, FromNode as _, Node};
 use crate::facts::firewall::{Backend, Firewall as Found, FirewallQuery};
-use crate::facts::{Facts, Object, Query, Touches};
+use crate::facts::{Facts, GapKind, Object, Query, Touches};
 use crate::resources::shared::known;
 use crate::resources::shared::roster::Network;
 use crate::resources::{
@@ -69,7 +69,14 @@ impl Firewall {
                 "only root may read the firewall: set `become`".to_owned(),
             ));
         }
-        Ok(found)
+        // A tool that is there and fails may hide rules.
+        let mut failed = found.tools.values().filter_map(|seen| seen.as_ref().err());
+        match failed.find(|gap| !matches!(gap.kind, GapKind::Missing | GapKind::Absent)) {
+            Some(gap) if found.backend == Backend::None => {
+                Err(Unplannable::Unknown(object(), gap.reason.clone()))
+            }
+            _ => Ok(found),
+        }
     }
 }
 

@@ -10,7 +10,8 @@ use crate::facts::BaseQuery;
 use crate::facts::base::network::mtu;
 use crate::facts::netdev::{LinkMatch, Netdev, NetdevQuery};
 use crate::facts::{Facts, Object, Query, Touches, base};
-use crate::inventory::NicMatch;
+use crate::inventory::expect::ExpectNetwork;
+use crate::inventory::{NicMatch, Promise};
 use crate::resources::network::netdev_file::{self as files, Managed};
 use crate::resources::shared::known;
 use crate::resources::shared::login::{LoginEffect, Undo};
@@ -60,7 +61,7 @@ crate::record! {
     }
 }
 
-kind! { "netdev", NetdevFields }
+kind! { "netdev", NetdevFields, promises: &["network.mtu"] }
 
 #[derive(Debug)]
 struct Link {
@@ -262,6 +263,13 @@ impl Resource for Link {
         let name = format!("/sys/class/net/{}", self.which);
         let mtu = ("mtu", self.mtu.map(|mtu| mtu.to_string()));
         claims(Object::Path, &name, "a network link", [mtu])
+    }
+
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        let Some(mtu) = self.mtu else { return Vec::new() };
+        let network = ExpectNetwork { mtu: Some(mtu), ..ExpectNetwork::default() };
+        let links = self.links(facts).unwrap_or_default();
+        links.iter().map(|link| Promise::of_link(&link.name, network.clone())).collect()
     }
 
     fn settle(&self) -> Option<Duration> {

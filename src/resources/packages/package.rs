@@ -7,6 +7,8 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::installed::{InstalledQuery, matches_pattern};
 use crate::facts::package::{Package, PackageQuery, Packages, PackagesQuery, version_matches};
 use crate::facts::{Facts, Object, Query, Touches};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectSoftware;
 use crate::resources::shared::known;
 use crate::resources::shared::value::claims;
 use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
@@ -45,7 +47,10 @@ crate::record! {
     }
 }
 
-kind! { "package", PackageFields, retries: true }
+kind! { "package", PackageFields, retries: true, promises: PROMISES }
+
+const PROMISES: &[&str] =
+    &["software.nccl", "software.nccl_prefix", "software.openmpi_prefix", "software.perftest_cuda"];
 
 #[derive(Debug)]
 struct Task {
@@ -60,6 +65,23 @@ struct Task {
 pub(in crate::resources) fn is_name(text: &str) -> bool {
     text.starts_with(|c: char| c.is_ascii_alphanumeric())
         && text.chars().all(|c| c.is_ascii_alphanumeric() || "+-._:~".contains(c))
+}
+
+/// What `verify` can expect where a package is installed, of those that its checks know.
+fn software(name: &str, version: Option<&str>) -> Option<ExpectSoftware> {
+    let none = ExpectSoftware::default();
+    Some(match name {
+        // That it is there; the package of a distribution has no CUDA.
+        "perftest" => ExpectSoftware { perftest_cuda: Some(false), ..none },
+        "openmpi-bin" => ExpectSoftware { openmpi_prefix: Some("/usr".to_owned()), ..none },
+        "openmpi" => ExpectSoftware { openmpi_prefix: Some("/usr/lib64/openmpi".to_owned()), ..none },
+        "libnccl-dev" | "libnccl-devel" => {
+            // 2.27.7-1+cuda12.4
+            let whole = version.and_then(|version| version.split_once('-')).map(|(nccl, _)| nccl.to_owned());
+            ExpectSoftware { nccl: whole, nccl_prefix: Some("/usr".to_owned()), ..none }
+        }
+        _ => return None,
+    })
 }
 
 /// A name with `*` for anything.
@@ -400,6 +422,12 @@ impl Resource for Task {
         let attributes = [("version", self.version.clone().or(latest)), ("hold", self.hold.map(hold))];
         let names = self.names.iter();
         names.flat_map(|name| claims(Object::Package, name, presence, attributes.clone())).collect()
+    }
+
+    fn promises(&self, _: &Facts) -> Vec<Promise> {
+        let names = self.names.iter().filter(|_| self.state != PackageState::Absent);
+        let known = names.filter_map(|name| software(name, self.version.as_deref()));
+        known.map(Promise::new).collect()
     }
 
     fn leave(&self) -> bool {

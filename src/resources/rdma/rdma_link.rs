@@ -8,6 +8,8 @@ use crate::facts::file::PathQuery;
 use crate::facts::module::ModuleQuery;
 use crate::facts::rdma_link::{RdmaLink, RdmaLinkQuery};
 use crate::facts::{Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectRdma;
 use crate::resources::services::boot_unit::BootUnit;
 use crate::resources::shared::known;
 use crate::resources::shared::value::{NetdevName, Presence, RdmaName, claims};
@@ -45,7 +47,7 @@ crate::record! {
     }
 }
 
-kind! { "rdma_link", RdmaLinkFields }
+kind! { "rdma_link", RdmaLinkFields, promises: &["rdma.devices"] }
 
 #[derive(Debug)]
 struct Link {
@@ -229,5 +231,12 @@ impl Resource for Link {
             ),
         };
         self.unit.manages(self.unit_state()).into_iter().chain(device).collect()
+    }
+
+    fn promises(&self, _: &Facts) -> Vec<Promise> {
+        if self.state == Presence::Absent {
+            return Vec::new();
+        }
+        vec![Promise::new(ExpectRdma { devices: Some(vec![self.name.clone()]), ..ExpectRdma::default() })]
     }
 }

@@ -7,6 +7,8 @@ use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node};
 use crate::facts::roce::{Roce, RoceQuery};
 use crate::facts::{Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectNetwork;
 use crate::resources::services::boot_unit::BootUnit;
 use crate::resources::shared::content::{RegularFile, describe};
 use crate::resources::shared::known;
@@ -64,7 +66,7 @@ crate::record! {
     }
 }
 
-kind! { "roce", RoceFields }
+kind! { "roce", RoceFields, promises: &["network.trust", "network.pfc", "network.ecn"] }
 
 /// Where the script is on hosts.
 const PROGRAM: &str = "/usr/local/lib/provision/roce";
@@ -144,10 +146,10 @@ pub(in crate::resources) fn read(
         fields.tos.map(|tos| tos.to_string()),
         fields.traffic_class.map(|class| class.to_string()),
     ];
-    let words: Vec<String> = words
-        .into_iter()
-        .map(|word| word.filter(|word| !word.is_empty()).unwrap_or_else(|| "-".to_owned()))
-        .collect();
+    let words =
+        words.into_iter().map(|word| word.filter(|word| !word.is_empty()).unwrap_or_else(|| "-".to_owned()));
+    let skip = (fields.unsupported == Unsupported::Skip).then(|| "skip".to_owned());
+    let words: Vec<String> = words.chain(skip).collect();
     let unit = BootUnit::new(
         format!("provision-roce-{netdev}.service"),
         &format!("quality of service for RoCE on {netdev}"),
@@ -311,5 +313,21 @@ impl Resource for Qos {
         ];
         let link = claims(Object::Path, &name, self.state.to_string(), settings);
         self.unit.manages(self.state).into_iter().chain(link).collect()
+    }
+
+    /// Only what the tools of this host show: nobody could tell the rest.
+    fn promises(&self, facts: &Facts) -> Vec<Promise> {
+        let now = known::answer(facts, &RoceQuery(self.netdev.clone()), &self.object());
+        let Ok(Some(now)) = now else { return Vec::new() };
+        let on = |bits: &Vec<u8>| (0..).zip(bits).filter(|(_, bit)| **bit == 1).map(|(at, _)| at).collect();
+        let ecn: Vec<u32> =
+            self.ecn.iter().filter(|one| now.ecn.contains_key(one)).map(|one| u32::from(*one)).collect();
+        let network = ExpectNetwork {
+            trust: self.trust.filter(|_| now.trust.is_some()).map(|trust| trust.to_string()),
+            pfc: self.pfc.as_ref().filter(|_| now.pfc.is_some()).map(on),
+            ecn: (!ecn.is_empty()).then_some(ecn),
+            ..ExpectNetwork::default()
+        };
+        vec![Promise::of_link(&self.netdev, network)]
     }
 }

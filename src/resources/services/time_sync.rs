@@ -7,6 +7,8 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::file::PathQuery;
 use crate::facts::unit::{Unit, UnitQuery};
 use crate::facts::{Facts, Object, Query, Touches, base};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectSystem;
 use crate::resources::services::service::{Service, ServiceState};
 use crate::resources::shared::content::{RegularFile, edit, text_query};
 use crate::resources::shared::known;
@@ -41,7 +43,7 @@ crate::record! {
     }
 }
 
-kind! { "time_sync", TimeSyncFields }
+kind! { "time_sync", TimeSyncFields, promises: &["system.time_sync"] }
 
 /// Debian calls the unit and the file one way, the RHEL family the other.
 const CHRONY_UNITS: [&str; 2] = ["chrony.service", "chronyd.service"];
@@ -243,6 +245,10 @@ impl Resource for TimeSync {
             claims.push((clock("time servers"), self.servers.join(" ")));
         }
         claims
+    }
+
+    fn promises(&self, _: &Facts) -> Vec<Promise> {
+        vec![Promise::new(ExpectSystem { time_sync: Some(true), ..ExpectSystem::default() })]
     }
 
     fn settle(&self) -> Option<std::time::Duration> {

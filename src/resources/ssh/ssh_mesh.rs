@@ -11,6 +11,8 @@ use crate::config::{Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::ssh_user::{SshFiles, SshFilesQuery, SshKeyQuery, files};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::hostlist::{expand, fold};
+use crate::inventory::Promise;
+use crate::inventory::expect::ExpectSoftware;
 use crate::resources::network::hosts_file::{AliasFields, cut_block};
 use crate::resources::shared::known;
 use crate::resources::shared::roster::{Member, Network, Roster, address_of, fleet, fleet_base, fleet_facts};
@@ -56,7 +58,7 @@ crate::record! {
     }
 }
 
-kind! { "ssh_mesh", SshMeshFields, fleet: true }
+kind! { "ssh_mesh", SshMeshFields, fleet: true, promises: &["software.mpi_user"] }
 
 /// Hosts in one block of the client configuration: old clients read lines of at most 1 KiB or 4 KiB.
 const HOSTS_PER_BLOCK: usize = 8;
@@ -432,6 +434,14 @@ impl Resource for SshMesh {
 
     fn touches(&self) -> Touches {
         Touches::one(Object::User(self.user.clone()))
+    }
+
+    /// Who has a mesh starts jobs over it.
+    fn promises(&self, _: &Facts) -> Vec<Promise> {
+        if !self.roster.members.iter().any(|member| member.name == self.roster.own) {
+            return Vec::new();
+        }
+        vec![Promise::new(ExpectSoftware { mpi_user: Some(self.user.clone()), ..ExpectSoftware::default() })]
     }
 
     fn manages(&self) -> Vec<(Object, String)> {

@@ -1,7 +1,7 @@
 # Asks about users, groups and authorized keys. Parameters: pairs of `user`, `group` or `keys`
 # and a name. The whole group file is read: it is where `usermod` keeps memberships.
 # The lines of both files behind their path; the shell itself would read byte by byte.
-accounts=$(grep -s . /etc/passwd /etc/group)
+accounts=$(grep -s . /etc/passwd /etc/group) || [ -n "$accounts" ] || exit 1
 [ -n "$accounts" ] || exit 1
 # A list of words is split at blanks, and what is read at newlines; names hold neither.
 IFS=" $newline"
@@ -26,8 +26,10 @@ database() {
     IFS=" $newline"
     # shellcheck disable=SC2086
     set -- $wanted
+    # Where there is no getent, nobody else is asked; with 2 it does not know all of them.
     if [ $# -gt 0 ] && command -v getent >/dev/null 2>&1; then
-        found=$found$(getent "$database" "$@")$newline
+        others=$(getent "$database" "$@") || [ $? = 2 ] || exit 1
+        found=$found$others$newline
     fi
 }
 users='' groups='' keys=''
@@ -84,8 +86,9 @@ for line in ${keys:+$people}; do
     fi
     if [ -f "$file" ]; then
         # One look at both: each process less is a millisecond.
-        # shellcheck disable=SC2046
-        set -- $(stat -c '%a %u %s' "$home/.ssh" "$file")
+        modes=$(stat -c '%a %u %s' "$home/.ssh" "$file") || exit
+        # shellcheck disable=SC2086
+        IFS=" $newline" && set -- $modes
         printf 'directory %s %s\nfile %s %s\n' "${1-}" "${2-}" "${4-}" "${5-}"
         if [ ! -r "$file" ]; then
             printf 'denied\n'
@@ -94,7 +97,7 @@ for line in ${keys:+$people}; do
         text "$file" "${6:-unknown}"
         continue
     fi
-    if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh"; fi
+    if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh" || exit; fi
     if [ -d "$home/.ssh" ] && [ ! -x "$home/.ssh" ]; then
         printf 'denied\n'
     fi

@@ -4,28 +4,40 @@ provision_dir
 memory=$d/digests
 # Prints what a directory is made of: its files with what `$1` prints of each, and its links.
 listing() {
-    find . -name .git -prune -o -type f -exec "$@" {} + -o -type l -exec stat -c '%s %N' {} + | sort
+    found=$(find . -name .git -prune -o -type f -exec "$@" {} + -o -type l -exec stat -c '%s %N' {} +) || return
+    [ -z "$found" ] || printf '%s\n' "$found" | sort
+}
+# Sets $digest to that of what it reads from $1, or of text $2.
+digest_of() {
+    if [ -n "$1" ]; then
+        digest=$(sha256sum <"$1") || exit
+    else
+        digest=$(printf '%s' "$2" | sha256sum) || exit
+    fi
+    digest=${digest%% *}
 }
 # Prints the digest of source $1. It is taken again only when the listing of its files, with their
 # times, is another: this costs a hundredth of reading them.
 source_digest() {
-    name=$(printf 'source %s' "$1" | sha256sum)
-    name=$memory/${name%% *}
+    digest_of '' "source $1"
+    name=$memory/$digest
     if [ -d "$1" ]; then
-        stamp=$(cd "$1" && listing stat -c '%n %s %i %z' | sha256sum)
+        listed=$(cd "$1" && listing stat -c '%n %s %i %z') || exit
     else
-        stamp=$(stat -c '%s %i %z' "$1" | sha256sum)
+        listed=$(stat -c '%s %i %z' "$1") || exit
     fi
+    digest_of '' "$listed${listed:+$newline}"
+    stamp=$digest
     old='' digest=''
     [ ! -r "$name" ] || read -r old digest <"$name"
-    if [ "$old" != "${stamp%% *}" ] || [ -z "$digest" ]; then
+    if [ "$old" != "$stamp" ] || [ -z "$digest" ]; then
         if [ -d "$1" ]; then
-            digest=$(cd "$1" && listing sha256sum | sha256sum)
+            listed=$(cd "$1" && listing sha256sum) || exit
+            digest_of '' "$listed${listed:+$newline}"
         else
-            digest=$(sha256sum <"$1")
+            digest_of "$1"
         fi
-        digest=${digest%% *}
-        (umask 077 && mkdir -p "$memory" && printf '%s %s\n' "${stamp%% *}" "$digest" >"$name") 2>/dev/null
+        (umask 077 && mkdir -p "$memory" && printf '%s %s\n' "$stamp" "$digest" >"$name") 2>/dev/null
     fi
     printf 'source %s\n' "$digest"
 }
@@ -47,7 +59,8 @@ platform() {
     ID='' VERSION_ID=''
     # shellcheck source=/dev/null
     [ ! -r /etc/os-release ] || . /etc/os-release
-    printf 'platform %s %s %s %s\n' "$ID" "$VERSION_ID" "$(uname -m)" "$(getconf GNU_LIBC_VERSION 2>/dev/null)"
+    machine=$(uname -m) || exit
+    printf 'platform %s %s %s %s\n' "$ID" "$VERSION_ID" "$machine" "$(getconf GNU_LIBC_VERSION 2>/dev/null)"
 }
 number=0
 while [ $# -ge 6 ]; do
@@ -64,27 +77,41 @@ while [ $# -ge 6 ]; do
         printf 'prefix ours\n'
         text "$prefix/.provision/stamp" ''
         # A line that is only in the list of the build is there once: a file is gone or changed.
-        damaged=$(cd "$prefix" && {
-            find . -path ./.provision -prune -o -type f -exec stat -c '%s %n' {} + | sed p
-            cat .provision/sizes
-        } | sort | uniq -u | head -n 1)
+        there=$(cd "$prefix" && find . -path ./.provision -prune -o -type f -exec stat -c '%s %n' {} +) || exit
+        built=''
+        if [ -e "$prefix/.provision/sizes" ]; then
+            built=$(cat "$prefix/.provision/sizes") || exit
+        fi
+        sizes=$(printf '%s\n%s\n%s\n' "$there" "$there" "$built" | sort) || exit
+        damaged=$(printf '%s\n' "$sizes" | uniq -u) || exit
+        # An empty list is a line here.
+        damaged=${damaged#"$newline"}
+        damaged=${damaged%%"$newline"*}
         [ -z "$damaged" ] || printf 'damaged %s\n' "${damaged#* ./}"
-    elif [ -d "$prefix" ] && [ -z "$(ls -A "$prefix")" ]; then
-        printf 'prefix empty\n'
     else
-        printf 'prefix foreign\n'
+        entries=.
+        if [ -d "$prefix" ]; then
+            entries=$(ls -A "$prefix") || exit
+        fi
+        if [ -z "$entries" ]; then
+            printf 'prefix empty\n'
+        else
+            printf 'prefix foreign\n'
+        fi
     fi
     [ -n "$source" ] || continue
-    (platform)
+    (platform) || exit
     if [ -d "$source" ] || [ -r "$source" ]; then
         source_digest "$source"
     fi
     if command -v "$compiler" >/dev/null 2>&1; then
-        version=$("$compiler" -dumpfullversion 2>/dev/null) || version=$("$compiler" -dumpversion 2>/dev/null)
-        printf 'compiler %s %s %s\n' "$compiler" "$version" "$("$compiler" -dumpmachine 2>/dev/null)"
+        version=$("$compiler" -dumpfullversion 2>/dev/null) || version=$("$compiler" -dumpversion 2>/dev/null) || exit
+        machine=$("$compiler" -dumpmachine 2>/dev/null) || exit
+        printf 'compiler %s %s %s\n' "$compiler" "$version" "$machine"
     fi
     if [ -n "$cuda" ] && [ -x "$cuda/bin/nvcc" ]; then
-        version=$("$cuda/bin/nvcc" --version 2>/dev/null | sed -n 's/.*release .*, V//p')
+        version=$("$cuda/bin/nvcc" --version 2>/dev/null) || exit
+        version=$(printf '%s\n' "$version" | sed -n 's/.*release .*, V//p') || exit
         printf 'cuda %s %s\n' "$cuda" "${version:-unknown}"
     fi
     printf 'free %s %s\n' "$(free "$directory")" "$(free "${prefix%/*}")"

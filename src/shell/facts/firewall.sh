@@ -2,11 +2,22 @@
 # comes in.
 has() { command -v "$1" >/dev/null 2>&1; }
 begin firewall
+ufw=''
+if [ -r /etc/ufw/ufw.conf ]; then
+    grep -Eqi '^ENABLED=["'\'']?yes' /etc/ufw/ufw.conf
+    case $? in
+    0) ufw=1 ;;
+    1) ;;
+    *) exit 1 ;;
+    esac
+fi
 if has firewall-cmd && now=$(firewall-cmd --zone=trusted --list-sources 2>/dev/null); then
-    printf 'backend firewalld\nnow %s\nboot %s\n' "$now" "$(firewall-cmd --permanent --zone=trusted --list-sources)"
-elif grep -Eqi '^ENABLED=["'\'']?yes' /etc/ufw/ufw.conf 2>/dev/null; then
+    boot=$(firewall-cmd --permanent --zone=trusted --list-sources 2>/dev/null) || exit 1
+    printf 'backend firewalld\nnow %s\nboot %s\n' "$now" "$boot"
+elif [ -n "$ufw" ]; then
     printf 'backend ufw\n'
-    ufw show added 2>/dev/null | while read -r first second third network rest; do
+    added=$(ufw show added 2>/dev/null) || exit 1
+    printf '%s\n' "$added" | while read -r first second third network rest; do
         case "$first $second $third $rest" in
         'ufw allow from ' | 'ufw allow from comment '*) printf 'now %s\nboot %s\n' "$network" "$network" ;;
         esac

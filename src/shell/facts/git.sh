@@ -11,7 +11,11 @@ for path; do
         continue
     fi
     if [ ! -e "$path/.git" ]; then
-        if [ -d "$path" ] && [ -z "$(ls -A "$path")" ]; then
+        entries=.
+        if [ -d "$path" ]; then
+            entries=$(ls -A "$path") || exit
+        fi
+        if [ -z "$entries" ]; then
             printf 'absent %s\n' "$path"
         else
             printf 'other %s\n' "$path"
@@ -24,8 +28,9 @@ for path; do
         printf 'refused %s\n' "$(printf '%s\n' "$errors" | head -n 1)"
     elif head=$(git -C "$path" rev-parse -q --verify HEAD 2>/dev/null); then
         printf 'head %s\n' "$head"
-        git -C "$path" for-each-ref --points-at HEAD --format 'ref %(refname)' 2>/dev/null
-        git -C "$path" status --porcelain --untracked-files=no 2>/dev/null | sed 's/^/changed /'
+        git -C "$path" for-each-ref --points-at HEAD --format 'ref %(refname)' 2>/dev/null || exit 1
+        changes=$(git -C "$path" status --porcelain --untracked-files=no 2>/dev/null) || exit 1
+        [ -z "$changes" ] || printf '%s\n' "$changes" | while IFS= read -r line; do printf 'changed %s\n' "$line"; done
     fi
     printf 'url %s\n' "$(git -C "$path" config --get remote.origin.url 2>/dev/null)"
     printf 'end\n'

@@ -4,7 +4,7 @@ cache=''
 has=''
 if command -v ldconfig >/dev/null 2>&1; then
     has=1
-    cache=$(ldconfig -p 2>/dev/null)
+    cache=$(ldconfig -p 2>/dev/null) || exit 1
 fi
 for directory; do
     printf 'loader\n'
@@ -18,6 +18,6 @@ for directory; do
         printf 'library %s\n' "$name"
         set -- "$@" -e "	$name ("
     done
-    [ $# -eq 0 ] || printf '%s\n' "$cache" | grep -F "$@"
+    [ $# -eq 0 ] || printf '%s\n' "$cache" | grep -F "$@" || [ $? = 1 ] || exit 1
 done
 printf 'end\n'

@@ -33,7 +33,7 @@ if [ -n "$pattern" ]; then
         for list in modules.dep modules.builtin; do
             [ -r "$directory/$list" ] || continue
             printf '%s\n' "$list"
-            grep -E "(^|/)($pattern)\\.ko" "$directory/$list"
+            grep -E "(^|/)($pattern)\\.ko" "$directory/$list" || [ $? = 1 ] || exit 1
         done
         break
     done

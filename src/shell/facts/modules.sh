@@ -1,3 +1,3 @@
 # Prints the loaded kernel modules.
-if [ -r /proc/modules ]; then cat /proc/modules; fi
+if [ -r /proc/modules ]; then cat /proc/modules || exit; fi
 printf 'end\n'

@@ -1,11 +1,24 @@
 # Asks about network links and who configures them. Parameters: five words for each question: its number, and
 # name, PCI address, GUID and driver of the links that are meant; an empty word means any.
-runs() { command -v systemctl >/dev/null 2>&1 && [ -d /run/systemd/system ] && systemctl -q is-active "$1"; }
+runs() {
+    [ -d /run/systemd/system ] || return
+    systemctl -q is-active "$1"
+    case $? in
+    0) ;;
+    # It does not run, or there is none.
+    3 | 4) return 1 ;;
+    *) exit 1 ;;
+    esac
+}
+# Prints text $2, each line behind word $1.
+tell_each() {
+    [ -z "$2" ] || printf '%s\n' "$2" | sed "s/^/$1 /" || exit 1
+}
 # A file of ours, with its lines.
 own() {
     [ -f "$1" ] || return 0
     printf 'file %s\n' "$1"
-    sed 's/^/text /' "$1"
+    sed 's/^/text /' "$1" || exit 1
 }
 while read -r key value; do
     [ "$key" != CapEff: ] || printf 'capabilities %s\n' "$value"
@@ -24,12 +37,13 @@ if runs systemd-networkd.service; then
 fi
 if runs NetworkManager.service && command -v nmcli >/dev/null 2>&1; then
     printf 'manager networkmanager\n'
-    devices=$(nmcli -t -f DEVICE,STATE,CON-UUID device 2>/dev/null)
+    devices=$(nmcli -t -f DEVICE,STATE,CON-UUID device 2>/dev/null) || exit 1
 fi
 interfaces=/etc/network/interfaces
 if [ -e "$interfaces" ] && command -v ifup >/dev/null 2>&1; then
     printf 'manager ifupdown\n'
-    grep -E '^[[:space:]]*source(-directory)?[[:space:]]' "$interfaces" | sed 's/^[[:space:]]*/sources /'
+    sources=$(grep -E '^[[:space:]]*source(-directory)?[[:space:]]' "$interfaces") || [ $? = 1 ] || exit 1
+    [ -z "$sources" ] || printf '%s\n' "$sources" | sed 's/^[[:space:]]*/sources /' || exit 1
 fi
 tell() {
     link=$1
@@ -43,13 +57,15 @@ tell() {
     elif [ -e "/proc/net/vlan/$link" ]; then
         printf 'class vlan\n'
     fi
-    if command -v ip >/dev/null 2>&1; then
-        ip -d -o link show dev "$link" 2>/dev/null | sed 's/^/details /'
-        ip -o addr show dev "$link" scope global 2>/dev/null | sed 's/^/address /'
-    fi
+    # That of busybox knows no -d.
+    details=$(ip -d -o link show dev "$link" 2>/dev/null) || details=$(ip -o link show dev "$link" 2>/dev/null) || exit 1
+    addresses=$(ip -o addr show dev "$link" scope global 2>/dev/null) || exit 1
+    tell_each details "$details"
+    tell_each address "$addresses"
     file=''
     if [ -n "$networkd" ]; then
-        file=$(networkctl --no-pager status -- "$link" 2>/dev/null | sed -n 's/^ *Network File: *//p')
+        status=$(networkctl --no-pager status -- "$link" 2>/dev/null) || exit 1
+        file=$(printf '%s\n' "$status" | sed -n 's/^ *Network File: *//p') || exit 1
         case $file in
         /*)
             printf 'network-file %s\n' "$file"

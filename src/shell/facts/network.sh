@@ -29,5 +29,5 @@ if [ -r /proc/net/route ]; then
 fi
 printf 'addresses\n'
 if command -v ip >/dev/null 2>&1; then
-    ip -o addr 2>/dev/null || :
+    ip -o addr 2>/dev/null || exit 1
 fi

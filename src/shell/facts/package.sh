@@ -79,7 +79,8 @@ if command -v dpkg-query >/dev/null 2>&1; then
     done
     installed=''
     if [ $# -gt 0 ]; then
-        from_status "$@" || installed=$(from_query "$@")
+        # With 1 it says that there is none of such a name.
+        from_status "$@" || installed=$(from_query "$@") || [ $? = 1 ] || exit 1
         printf '%s\n' "$installed"
         wanted "$@"
         if [ -n "$names" ]; then
@@ -89,7 +90,7 @@ if command -v dpkg-query >/dev/null 2>&1; then
             fi
             printf 'lists %s\npolicy\n' "$lists"
             # shellcheck disable=SC2086 # names hold no white space
-            apt-cache policy -- $names 2>/dev/null
+            apt-cache policy -- $names 2>/dev/null || exit 1
         fi
     fi
 elif command -v rpm >/dev/null 2>&1; then
@@ -120,7 +121,10 @@ elif command -v rpm >/dev/null 2>&1; then
                 set -- "$@" "$name"
             done
             exec rpm -q --qf ' ii  %{NAME} %{EVR} %{ARCH}\n' "$@" 2>/dev/null
-        )
+        ) || case $installed in
+        *' is not installed'*) ;;
+        *) exit 1 ;;
+        esac
         printf '%s\n' "$installed"
         latest=''
         while [ $# -gt 0 ]; do

@@ -19,11 +19,11 @@ for link; do
     [ -z "$device" ] || printf 'device %s\n' "$device"
     if command -v mlnx_qos >/dev/null 2>&1; then
         printf 'tool mlnx_qos\n'
-        mlnx_qos -i "$link" 2>&1 | sed 's/^/mlnx_qos /'
+        mlnx_qos -i "$link" 2>&1 | sed 's/^/mlnx_qos /' || exit 1
     elif command -v dcb >/dev/null 2>&1; then
         printf 'tool dcb\n'
-        dcb pfc show dev "$link" 2>&1 | sed 's/^/pfc /'
-        dcb -N app show dev "$link" dscp-prio 2>&1 | sed 's/^/app /'
+        dcb pfc show dev "$link" 2>&1 | sed 's/^/pfc /' || exit 1
+        dcb -N app show dev "$link" dscp-prio 2>&1 | sed 's/^/app /' || exit 1
     fi
     trust=''
     { read -r trust <"/sys/class/net/$link/qos/trust"; } 2>/dev/null && printf 'trust %s\n' "$trust"

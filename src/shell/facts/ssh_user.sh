@@ -6,7 +6,11 @@ account() {
         [ "$name" != "$1" ] || return 0
     done </etc/passwd
     command -v getent >/dev/null 2>&1 || return 1
-    line=$(getent passwd "$1") || return 1
+    line=$(getent passwd "$1") || {
+        # With 2 it knows nobody of this name.
+        [ $? = 2 ] || exit 1
+        return 1
+    }
     IFS=: read -r name _ uid gid _ home _ <<END
 $line
 END
@@ -49,7 +53,9 @@ while [ $# -gt 2 ]; do
         fi
         continue
     fi
-    [ ! -d "$directory" ] || printf 'mode %s\n' "$(stat -c %a "$directory")"
+    if [ -d "$directory" ]; then
+        stat -c 'mode %a' "$directory" || exit
+    fi
     for name in authorized_keys config "provision-$what.conf" "provision-$what.known_hosts"; do
         file=$directory/$name
         [ ! -L "$file" ] || printf 'linked\n'
@@ -58,8 +64,9 @@ while [ $# -gt 2 ]; do
             printf 'denied %s\n' "$file"
             continue
         fi
-        # shellcheck disable=SC2046
-        set -- $(stat -c '%a %s' "$file") "$@"
+        modes=$(stat -c '%a %s' "$file") || exit
+        # shellcheck disable=SC2086
+        set -- $modes "$@"
         [ "$name" != authorized_keys ] || printf 'mode %s\n' "$1"
         printf 'file %s\n' "$name"
         text "$file" "$2" 4194305

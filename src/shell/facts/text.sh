@@ -21,7 +21,7 @@ text() {
     esac
     printf 'text %s\n' "$1"
     case $2 in
-    '' | *[!0-9]* | [6-9][0-9][0-9][0-9][0-9] | ??????*) encoded=$(head -c "${3:-65537}" "$1" | encode) ;;
+    '' | *[!0-9]* | [6-9][0-9][0-9][0-9][0-9] | ??????*) encoded=$({ { head -c "${3:-65537}" "$1" || printf '!' >&4; } | encode; } 4>&1) ;;
     *) encoded=$(encode <"$1") ;;
     esac || encoded='!'
     # No base64: an empty text would be taken for that of the file.

@@ -5,7 +5,9 @@ kind=''
 if [ -n "$kind" ]; then
     printf '%s\n' "$kind"
 elif command -v systemd-detect-virt >/dev/null 2>&1; then
-    systemd-detect-virt 2>/dev/null || :
+    # It ends with 1 where it finds nothing, and says so.
+    kind=$(systemd-detect-virt 2>/dev/null) || [ "$kind" = none ] || exit 1
+    printf '%s\n' "$kind"
 else
     kind=none
     flags=''

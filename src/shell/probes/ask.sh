@@ -37,7 +37,8 @@ ask() {
     return "$status"
 }
 # sift PATTERN SECONDS COMMAND ...: the same for a command that says much: only the lines that match, the
-# last $most of them; of a command that fails, its first lines. The exit status is in $status.
+# last $most of them; of a command that fails, its first lines. All that it said is in $text, the exit status in
+# $status.
 sift() {
     pattern=$1
     seconds=$2
@@ -52,7 +53,12 @@ sift() {
             text=$("$@" 2>&1) || status=$?
         fi
         if [ "$status" = 0 ]; then
-            printf '%s\n' "$text" | grep -E "$pattern" | tail -n "${most:-2000}"
+            # With 1 there is no such line.
+            if found=$(printf '%s\n' "$text" | grep -E "$pattern") || [ $? = 1 ]; then
+                [ -z "$found" ] || printf '%s\n' "$found" | tail -n "${most:-2000}" || status=2
+            else
+                status=2
+            fi
         else
             printf '%s\n' "$text" | head -n 10
         fi

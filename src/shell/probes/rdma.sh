@@ -1,4 +1,4 @@
-# RDMA devices and their ports from sysfs; no process is started.
+# RDMA devices and their ports from sysfs; one process is started for cards that may belong to a GPU board.
 begin sysfs
 for device in /sys/class/infiniband/*; do
     [ -d "$device/ports" ] || continue
@@ -11,10 +11,18 @@ for device in /sys/class/infiniband/*; do
         for net in net/*; do
             [ ! -d "$net" ] || printf 'netdev=%s\n' "${net##*/}"
         done
+        driver=''
         if cd -P driver 2>/dev/null; then
-            printf 'driver=%s\n' "${PWD##*/}"
+            driver=${PWD##*/}
+            printf 'driver=%s\n' "$driver"
         fi
         cd / || exit 1
+        # Boards with NVLink 5 have such cards, through which the fabric manager reaches the switches.
+        layer=''
+        { read -r layer <"$device/ports/1/link_layer"; } 2>/dev/null
+        if [ "$driver $layer" = 'mlx5_core InfiniBand' ] && [ -d /sys/module/nvidia ]; then
+            ! grep -q SW_MNG "$device/device/vpd" 2>/dev/null || printf 'manages_switch=1\n'
+        fi
     fi
     for port in "$device"/ports/*; do
         [ -r "$port/state" ] || continue

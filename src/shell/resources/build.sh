@@ -37,10 +37,20 @@ first() {
 # As many jobs as processors and memory allow.
 choose_jobs() {
     jobs=$(nproc 2>/dev/null) || jobs=$(getconf _NPROCESSORS_ONLN 2>/dev/null) || jobs=1
-    available=''
+    available='' balloon=0
     while read -r key value _; do
-        [ "$key" != MemAvailable: ] || available=$((value / 1024))
+        case $key in
+        MemAvailable:) available=$((value / 1024)) ;;
+        Balloon:) balloon=$((value / 1024)) ;;
+        esac
     done </proc/meminfo
+    # What the balloon of a virtual machine holds counts where it gives it back when memory runs out (the
+    # third feature of the device); elsewhere only the host decides.
+    for file in /sys/bus/virtio/drivers/virtio_balloon/virtio*/features; do
+        features=''
+        { read -r features <"$file"; } 2>/dev/null
+        case $features in ??1*) available=$((${available:-0} + balloon)) balloon=0 ;; esac
+    done
     limit=''
     { read -r limit </sys/fs/cgroup/memory.max && read -r used </sys/fs/cgroup/memory.current; } 2>/dev/null
     case $limit in

@@ -15,7 +15,11 @@ apt)
         while read -r name version; do
             case ${version#*:} in "$2"*) printf '%s\n' "$name" ;; esac
         done)
-    [ $# -eq 0 ] || apt-mark hold -- "$@"
+    if [ $# -eq 0 ]; then
+        printf 'dpkg-query lists no package of the driver of this version\n' >&2
+        exit 1
+    fi
+    apt-mark hold -- "$@"
     ;;
 *)
     "$1" -y -q versionlock add 'nvidia-*' 'kmod-nvidia*' 'cuda-drivers*' || {

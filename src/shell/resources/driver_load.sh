@@ -11,5 +11,5 @@ status=$?
 if [ "$status" -ne 0 ] && command -v dmesg >/dev/null 2>&1; then
     dmesg 2>/dev/null | tail -n 10 >&2
 fi
-start_units
-exit "$status"
+start_units && exit "$status"
+exit 1

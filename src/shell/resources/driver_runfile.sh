@@ -11,5 +11,5 @@ fi
 sh "$fetched" --silent "$@"
 status=$?
 [ "$status" -eq 0 ] || tail -n 20 /var/log/nvidia-installer.log >&2
-start_units
-exit "$status"
+start_units && exit "$status"
+exit 1

@@ -9,9 +9,13 @@ stop_units() {
     done
 }
 start_units() {
+    left=''
     for unit in $stopped; do
-        systemctl start "$unit" || :
+        systemctl start "$unit" || left="$left $unit"
     done
+    [ -n "$left" ] || return 0
+    printf 'stopped for the change, and not started again:%s\n' "$left" >&2
+    return 1
 }
 # Modules that stand on each other, the upper ones first.
 unload_modules() {

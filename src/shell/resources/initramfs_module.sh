@@ -9,7 +9,7 @@ image=/boot/initrd.img-$release
 for tool in lsinitramfs lsinitrd; do
     command -v "$tool" >/dev/null 2>&1 || continue
     # In a file's name a module has `-` or `_`. A list that cannot be had means that it may be in.
-    if names=$("$tool" "$image" 2>/dev/null | tr - _); then
+    if names=$("$tool" "$image" 2>/dev/null) && names=$(printf '%s\n' "$names" | tr - _); then
         case $names in
         '' | *"/$module.ko"*) ;;
         *) exit 0 ;;

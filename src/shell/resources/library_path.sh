@@ -5,6 +5,12 @@ PATH=$PATH:/usr/sbin:/sbin
 ldconfig || exit
 for directory; do
     for file in /etc/ld.so.conf /etc/ld.so.conf.d/*.conf; do
-        ! grep -qxF -- "$directory" "$file" 2>/dev/null || printf '%s is named by %s\n' "$directory" "$file"
+        [ -r "$file" ] || continue
+        grep -qxF -- "$directory" "$file"
+        case $? in
+        0) printf '%s is named by %s\n' "$directory" "$file" ;;
+        1) ;;
+        *) exit 1 ;;
+        esac
     done
 done

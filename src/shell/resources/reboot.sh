@@ -12,6 +12,7 @@ for tool in "$1" setsid; do
         exit 127
     }
 done
+setsid sh -c : || exit
 # The lock of this host is given back at once: nothing may outlive this boot.
 setsid sh -c 'sleep 1; exec "$@"' provision-reboot "$@" </dev/null >/dev/null 2>&1 9>&- &
 exit 0

@@ -1,16 +1,22 @@
 #!/bin/sh
 # Written by provision. Quality of service of a link for RoCE, at each boot: the kernel forgets it.
 # Parameters, `-` for what is left alone: link, trust, lossless priorities as eight digits with commas,
-# priorities with ECN (3,4), priorities of DSCPs (26:3,48:6), ToS of rdma_cm, global traffic class.
+# priorities with ECN (3,4), priorities of DSCPs (26:3,48:6), ToS of rdma_cm, global traffic class; then `skip`
+# where what cannot be set is left out.
 LC_ALL=C
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/mellanox/ethtool/sbin
 export LC_ALL PATH
-link=$1 trust=$2 pfc=$3 ecn=$4 dscp=$5 tos=$6 class=$7
+link=$1 trust=$2 pfc=$3 ecn=$4 dscp=$5 tos=$6 class=$7 unsupported=${8-}
 failed=0
 say() { printf '%s\n' "$*" >&2; }
 run() {
     say "+ $*"
     "$@" || failed=1
+}
+# Says what cannot be set here.
+lacks() {
+    say "$link: $*"
+    [ "$unsupported" = skip ] || failed=1
 }
 list() {
     old=$IFS
@@ -30,8 +36,9 @@ if [ "$trust" != - ]; then
         run mlnx_qos -i "$link" --trust "$trust"
     elif [ -w "/sys/class/net/$link/qos/trust" ]; then
         printf '%s\n' "$trust" >"/sys/class/net/$link/qos/trust" || failed=1
-    else
-        say "$link: nothing here sets trust; entries of dscp make mlx5 trust DSCP"
+    elif [ "$tool$trust" != dcbdscp ] || [ "$dscp" = - ]; then
+        # Entries of dscp make mlx5 trust DSCP.
+        lacks "nothing here sets trust"
     fi
 fi
 if [ "$pfc" != - ]; then
@@ -46,7 +53,7 @@ if [ "$pfc" != - ]; then
         done
         run dcb pfc set dev "$link" prio-pfc "$@"
         ;;
-    *) say "$link: neither mlnx_qos nor dcb can set PFC" ;;
+    *) lacks "neither mlnx_qos nor dcb can set PFC" ;;
     esac
 fi
 if [ "$dscp" != - ]; then
@@ -54,7 +61,7 @@ if [ "$dscp" != - ]; then
         case $tool in
         mlnx_qos) run mlnx_qos -i "$link" --dscp2prio "set,${entry%:*},${entry#*:}" ;;
         dcb) run dcb app replace dev "$link" dscp-prio "$entry" ;;
-        *) say "$link: neither mlnx_qos nor dcb can map DSCP ${entry%:*}" ;;
+        *) lacks "neither mlnx_qos nor dcb can map DSCP ${entry%:*}" ;;
         esac
     done
 fi
@@ -65,7 +72,7 @@ if [ "$ecn" != - ]; then
             if [ -e "$file" ]; then
                 printf '1\n' >"$file" || failed=1
             else
-                say "$link: no $file"
+                lacks "no $file"
             fi
         done
     done
@@ -98,7 +105,7 @@ if [ "$tos$class" != -- ]; then
         if [ -e "$file" ]; then
             printf '%s\n' "$class" >"$file" || failed=1
         else
-            say "$device: no $file: only kernels with MLNX_OFED or DOCA-OFED have it"
+            lacks "no $file: only kernels with MLNX_OFED or DOCA-OFED have it"
         fi
     fi
 fi

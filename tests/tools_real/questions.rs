@@ -1,0 +1,526 @@
+//! Our questions with each tool that they call missing, or failing: none is answered falsely.
+
+use std::time::Duration;
+
+use provision::facts::account::{AuthorizedKeysQuery, GroupQuery, UserQuery};
+use provision::facts::build::BuildQuery;
+use provision::facts::cmdline::CmdlineQuery;
+use provision::facts::driver::DriverQuery;
+use provision::facts::file::{ContentQuery, PathQuery, SecretQuery};
+use provision::facts::filesystem::FilesystemsQuery;
+use provision::facts::firewall::FirewallQuery;
+use provision::facts::git::CheckoutQuery;
+use provision::facts::installed::InstalledQuery;
+use provision::facts::loader::LoaderQuery;
+use provision::facts::module::ModuleQuery;
+use provision::facts::netdev::{LinkMatch, NetdevQuery};
+use provision::facts::package::PackageQuery;
+use provision::facts::pcie::PcieQuery;
+use provision::facts::rdma_link::RdmaLinkQuery;
+use provision::facts::roce::RoceQuery;
+use provision::facts::setting::SettingQuery;
+use provision::facts::ssh_user::{SshFilesQuery, SshKeyQuery};
+use provision::facts::unit::{ManagerQuery, UnitQuery};
+use provision::facts::{Answer, BaseQuery, Facts, Query, base, batch};
+use provision::transport::PartEnd;
+use serde_json::Value as Json;
+
+use super::*;
+
+/// What questions call of what systems have; it changes nothing.
+const READERS: &str = "df getconf getent hostname ip ldconfig modinfo nvidia-smi od pgrep ps systemd-detect-virt timeout uniq wc xargs";
+
+/// Stands for all fields.
+const BASIC: &str = "all";
+
+/// Answers that are still wrong without a tool, and why that is left so.
+const EXCEPTED: &[(&str, &str)] = &[
+    // It says so too where firewalld does not run; then the rules themselves are asked.
+    ("firewall", "firewall-cmd"),
+    // The lists are taken for old, and are fetched once more than needed.
+    ("package other", "find"),
+    // That of musl knows no such name.
+    ("build", "getconf"),
+    // It is told that not all is seen.
+    ("base busy", "id"),
+    // Links are known without it, and addresses are not.
+    ("base network", "ip"),
+];
+
+/// One question in an empty directory.
+struct Asked {
+    /// What is asked, of the directory.
+    query: fn(&str) -> Query,
+    row: Row,
+    /// What the answer has in it where all tools work.
+    known: &'static str,
+    /// Fields that are null where nothing is known.
+    open: &'static str,
+    /// Tools that not every system has, so that the answer without them is another one.
+    optional: &'static str,
+}
+
+fn asked(query: fn(&str) -> Query, known: &'static str, row: Row) -> Asked {
+    Asked { query, row, known, open: "", optional: "" }
+}
+
+fn questions() -> Vec<Asked> {
+    let people = Row {
+        paths: "/etc/",
+        made_up: "getent useradd usermod userdel groupadd groupmod groupdel",
+        before: "mkdir -p etc home/.ssh; echo \"me:x:0:0::$S/home:/bin/sh\" >etc/passwd; echo 'staff:x:50:me' >etc/group; >etc/nsswitch.conf; echo 'extra:x:1234:1234::/home/extra:/bin/sh' >says.getent; seq 1 600 >home/.ssh/authorized_keys; echo short >home/.ssh/config",
+        ..ROW
+    };
+    let apt = Row {
+        made_up: "dpkg-query apt-cache",
+        paths: "/var/lib/dpkg /var/lib/apt",
+        before: "mkdir -p var/lib/dpkg var/lib/apt/lists; >var/lib/apt/lists/x_Packages; printf 'Package: tool\\nStatus: install ok installed\\nPriority: optional\\nArchitecture: amd64\\nVersion: 1.2-3\\n\\n' >var/lib/dpkg/status; echo ' ii  tool 1.2-3 amd64' >says.dpkg-query; printf 'other:\\n  Installed: (none)\\n  Candidate: 4.5\\n  Version table:\\n     4.5 500\\n        500 http://x y/z amd64 Packages\\n' >says.apt-cache",
+        ..ROW
+    };
+    vec![
+        asked(|_| UserQuery("me".to_owned()).into(), "staff", Row { ..people }),
+        Asked {
+            optional: "getent",
+            ..asked(|_| UserQuery("extra".to_owned()).into(), "1234", Row { ..people })
+        },
+        asked(|_| GroupQuery("staff".to_owned()).into(), "50", Row { ..people }),
+        asked(|_| AuthorizedKeysQuery("me".to_owned()).into(), "599", Row { ..people }),
+        asked(
+            |_| SshFilesQuery { user: "me".to_owned(), mesh: "m".to_owned() }.into(),
+            "short",
+            Row { ..people },
+        ),
+        asked(
+            |_| SshKeyQuery { user: "me".to_owned(), name: "id".to_owned() }.into(),
+            "ssh-ed25519",
+            Row {
+                before: "mkdir -p etc home/.ssh; echo \"me:x:0:0::$S/home:/bin/sh\" >etc/passwd; ssh-keygen -q -t ed25519 -N '' -f home/.ssh/id",
+                made_up: "",
+                ..people
+            },
+        ),
+        asked(
+            |at| PathQuery(format!("{at}/file")).into(),
+            "416",
+            Row { before: "echo x >file; chmod 640 file", ..ROW },
+        ),
+        Asked {
+            open: ".text",
+            ..asked(
+                |at| {
+                    ContentQuery { path: format!("{at}/file"), wanted: None, text: true, stamp: false }.into()
+                },
+                "599",
+                Row { before: "seq 1 600 >file", ..ROW },
+            )
+        },
+        asked(
+            |at| {
+                ContentQuery {
+                    path: format!("{at}/file"),
+                    wanted: Some("ab".to_owned()),
+                    text: true,
+                    stamp: false,
+                }
+                .into()
+            },
+            "short",
+            Row { before: "echo short >file", ..ROW },
+        ),
+        asked(
+            |at| SecretQuery { path: format!("{at}/file"), text: "s3cr\u{fc}t".to_owned() }.into(),
+            "true",
+            Row { before: "printf 's3cr\\303\\274t' >file", ..ROW },
+        ),
+        Asked {
+            optional: "ldconfig",
+            ..asked(
+                |at| LoaderQuery(format!("{at}/lib")).into(),
+                "libx.so.1",
+                Row {
+                    made_up: "ldconfig",
+                    before: "mkdir lib; >lib/libx.so.1; printf '\\tlibx.so.1 (libc6,x86-64) => %s/lib/libx.so.1\\n' \"$S\" >says.ldconfig",
+                    ..ROW
+                },
+            )
+        },
+        asked(|at| SettingQuery(format!("{at}/value")).into(), "42", Row { before: "echo 42 >value", ..ROW }),
+        asked(
+            |_| ModuleQuery("mlx5_core".to_owned()).into(),
+            "",
+            Row {
+                made_up: "modprobe",
+                paths: "/lib/modules /proc/sys/kernel/osrelease /sys/module",
+                before: "mkdir -p lib/modules/6.1 proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; echo 'kernel/mlx5-core.ko: ' >lib/modules/6.1/modules.dep; >lib/modules/6.1/modules.builtin",
+                ..ROW
+            },
+        ),
+        Asked {
+            optional: "nft iptables",
+            ..asked(
+                |_| FirewallQuery.into(),
+                "10.0.0.0/8",
+                Row {
+                    made_up: "nft iptables",
+                    paths: "/etc/",
+                    before: "mkdir etc; echo 'insert rule inet f input ip saddr 10.0.0.0/8 accept comment \"provision\"' >etc/nftables.conf; printf 'table inet f {\\n\\tchain input {\\n\\t\\ttype filter hook input priority filter; policy drop;\\n\\t\\tip saddr 10.0.0.0/8 accept comment \"provision\"\\n\\t}\\n}\\n' >says.nft; echo '-P INPUT ACCEPT' >says.iptables",
+                    ..ROW
+                },
+            )
+        },
+        Asked {
+            optional: "firewall-cmd",
+            ..asked(
+                |_| FirewallQuery.into(),
+                "10.0.0.0/8",
+                Row {
+                    made_up: "firewall-cmd",
+                    paths: "/etc/",
+                    before: "echo 10.0.0.0/8 >says.firewall-cmd",
+                    ..ROW
+                },
+            )
+        },
+        asked(
+            |_| FirewallQuery.into(),
+            "10.0.0.0/8",
+            Row {
+                made_up: "ufw",
+                paths: "/etc/",
+                before: "mkdir -p etc/ufw; echo ENABLED=yes >etc/ufw/ufw.conf; echo 'ufw allow from 10.0.0.0/8' >says.ufw",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| PackageQuery { name: "tool".to_owned(), version: None, latest: false }.into(),
+            "1.2-3",
+            Row { ..apt },
+        ),
+        asked(
+            |_| PackageQuery { name: "tool:amd64".to_owned(), version: None, latest: false }.into(),
+            "1.2-3",
+            Row { ..apt },
+        ),
+        asked(
+            |_| PackageQuery { name: "other".to_owned(), version: None, latest: false }.into(),
+            "4.5",
+            Row { ..apt },
+        ),
+        asked(
+            |_| PackageQuery { name: "tool".to_owned(), version: None, latest: false }.into(),
+            "1.2-3",
+            Row { made_up: "rpm dnf", before: "echo ' ii  tool 1.2-3 x86_64' >says.rpm", ..ROW },
+        ),
+        asked(
+            |_| InstalledQuery("tool*".to_owned()).into(),
+            "1.2-3",
+            Row { made_up: "dpkg-query", before: "echo 'ii  tool 1.2-3' >says.dpkg-query", ..ROW },
+        ),
+        asked(
+            |_| InstalledQuery("tool*".to_owned()).into(),
+            "1.2-3",
+            Row { made_up: "rpm", before: "echo 'ii  tool 1.2-3' >says.rpm", ..ROW },
+        ),
+        Asked {
+            open: "",
+            ..asked(
+                |_| DriverQuery { whole: true }.into(),
+                "550.1",
+                Row {
+                    made_up: "modinfo dpkg-query mokutil",
+                    paths: "/sys/ /lib/modules /boot/ /proc/driver /proc/sys /usr/bin/nvidia",
+                    before: "mkdir -p sys/bus/pci/devices/0 sys/module/nvidia lib/modules/6.1/build proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; echo 550.1 >sys/module/nvidia/version; >lib/modules/6.1/nvidia.ko; echo 0x10de >sys/bus/pci/devices/0/vendor; echo 0x030000 >sys/bus/pci/devices/0/class; printf 'filename: /x\\nversion: 550.1\\nlicense: NVIDIA\\n' >says.modinfo; echo 'ii  nvidia-driver 550.1' >says.dpkg-query",
+                    ..ROW
+                },
+            )
+        },
+        Asked {
+            optional: "grubby",
+            open: ".loader .next",
+            ..asked(
+                |_| CmdlineQuery.into(),
+                "iommu",
+                Row { made_up: "grubby", before: "echo 'args=\"ro iommu=pt\"' >says.grubby", ..ROW },
+            )
+        },
+        asked(
+            |_| PcieQuery.into(),
+            "29",
+            Row {
+                made_up: "setpci",
+                paths: "/sys/bus",
+                before: "mkdir -p sys/bus/pci/devices/0000:00:01.0; echo 0x060400 >sys/bus/pci/devices/0000:00:01.0/class; echo 001d >says.setpci",
+                ..ROW
+            },
+        ),
+        asked(
+            |at| CheckoutQuery { path: format!("{at}/tree"), user: None }.into(),
+            "0123456789",
+            Row {
+                made_up: "git",
+                before: "mkdir -p tree/.git; echo 'case \"$*\" in *HEAD*verify*|*verify*HEAD*) echo 0123456789012345678901234567890123456789 ;; *for-each-ref*) echo ref refs/tags/v1 ;; *status*) echo \" M x\" ;; *remote.origin.url*) echo https://x/y ;; esac' >does.git",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| UnitQuery("x.service".to_owned()).into(),
+            "active",
+            Row {
+                made_up: "systemctl",
+                paths: "/run/systemd /etc/systemd",
+                before: "mkdir -p run/systemd/system etc/systemd/system; >etc/systemd/system/x.service; printf 'Id=x.service\\nNames=x.service\\nLoadState=loaded\\nActiveState=active\\nSubState=running\\nUnitFileState=enabled\\nNeedDaemonReload=no\\nCanReload=no\\nType=simple\\nRemainAfterExit=no\\nResult=success\\nExecMainExitTimestampMonotonic=0\\n' >says.systemctl",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| ManagerQuery("DefaultLimitMEMLOCK".to_owned()).into(),
+            "infinity",
+            Row {
+                made_up: "systemctl",
+                paths: "/run/systemd /etc/systemd",
+                before: "mkdir -p run/systemd/system; echo 'DefaultLimitMEMLOCK=infinity' >says.systemctl",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| NetdevQuery(LinkMatch { netdev: "e0".to_owned(), ..LinkMatch::default() }).into(),
+            "10.0.0.1/8",
+            Row {
+                made_up: "ip systemctl networkctl",
+                paths: "/sys/class /etc/ /run/systemd /proc/net",
+                before: "mkdir -p sys/class/net/e0 etc/systemd/network run/systemd/system; echo 0x1003 >sys/class/net/e0/flags; echo 'case \"$*\" in *link*) echo \"2: e0: <UP> mtu 1500 qdisc mq state UP mode DEFAULT group default qlen 1000\\\\    link/ether 00:00:00:00:00:01 brd ff:ff:ff:ff:ff:ff promiscuity 0 minmtu 68 maxmtu 9978 numtxqueues 1\" ;; *) echo \"2: e0    inet 10.0.0.1/8 brd 10.255.255.255 scope global e0\\\\       valid_lft forever preferred_lft forever\" ;; esac' >does.ip; printf '[Match]\\nName=e0\\n' >etc/systemd/network/10.network; echo 'case \"$*\" in *is-active*networkd*) exit 0 ;; *) exit 3 ;; esac' >does.systemctl; printf '     Network File: %s/etc/systemd/network/10.network\\n' \"$S\" >says.networkctl",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| RdmaLinkQuery("x0".to_owned()).into(),
+            "e0",
+            Row {
+                made_up: "rdma",
+                paths: "/sys/class",
+                before: "mkdir -p sys/class/infiniband/x0; echo '1: CA' >sys/class/infiniband/x0/node_type; echo 'link x0/1 state ACTIVE physical_state LINK_UP netdev e0 ' >says.rdma",
+                ..ROW
+            },
+        ),
+        Asked {
+            open: ".dscp .pfc",
+            ..asked(
+                |_| RoceQuery("e0".to_owned()).into(),
+                "0,0,0,1",
+                Row {
+                    made_up: "dcb",
+                    paths: "/sys/",
+                    before: "mkdir -p sys/class/net/e0; echo 'case \"$*\" in *pfc*) echo \"pfc-cap 8 macsec-bypass off delay 0\"; echo \"prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off \" ;; *) echo \"dscp-prio 26:3 \" ;; esac' >does.dcb",
+                    ..ROW
+                },
+            )
+        },
+        Asked {
+            optional: "gcc getconf",
+            open: ".free_kib .prefix_free_kib",
+            ..asked(
+                |at| {
+                    BuildQuery {
+                        prefix: format!("{at}/prefix"),
+                        name: "it".to_owned(),
+                        directory: format!("{at}/build"),
+                        source: format!("{at}/source"),
+                        compiler: "gcc".to_owned(),
+                        cuda: String::new(),
+                        user: None,
+                    }
+                    .into()
+                },
+                "from",
+                Row {
+                    made_up: "gcc",
+                    before: "mkdir -p source prefix/.provision; echo x >source/x; echo x >prefix/x; printf 'from x\\nresult 1\\n' >prefix/.provision/stamp; echo '2 ./x' >prefix/.provision/sizes; echo 13 >says.gcc",
+                    ..ROW
+                },
+            )
+        },
+        asked(
+            |at| BuildQuery { prefix: format!("{at}/prefix"), ..BuildQuery::default() }.into(),
+            "foreign",
+            Row { before: "mkdir prefix; >prefix/x", ..ROW },
+        ),
+        asked(
+            |at| CheckoutQuery { path: format!("{at}/tree"), user: None }.into(),
+            "other",
+            Row { made_up: "git", before: "mkdir tree; >tree/x", ..ROW },
+        ),
+        asked(|_| FilesystemsQuery.into(), "boot", ROW),
+    ]
+}
+
+/// The answer of a run, with the directory as `S`; `None` where there is none.
+fn answer(sandbox: &Sandbox, shell: &[&str], asked: &Asked) -> Option<Json> {
+    let at = sandbox.path().display().to_string();
+    assert!(sandbox.ok(asked.row.before) || asked.row.before.is_empty(), "{}", asked.row.before);
+    let query = (asked.query)(&at);
+    let parts = batch(&BTreeSet::from([query.clone()]), Duration::from_secs(20));
+    let mut facts = Facts::default();
+    for part in &parts {
+        let mut script = part.part.script.clone();
+        script.text = sandbox.moved(&script.text, asked.row.paths).into();
+        let output = sandbox.main(shell, "", &render(&script));
+        let status = output.status.code().unwrap();
+        facts.absorb(part, &PartEnd { index: 0, status, output: output.stdout, dropped: 0 });
+    }
+    match facts.find(&query) {
+        Some(Answer::Known(value)) => {
+            let mut value = value.json();
+            if query.is::<BaseQuery>() || query.is::<BuildQuery>() {
+                still(&mut value);
+            }
+            Some(serde_json::from_str(&value.to_string().replace(&at, "S")).unwrap())
+        }
+        _ => None,
+    }
+}
+
+/// Numbers of this machine move by themselves.
+fn still(value: &mut Json) {
+    match value {
+        Json::Object(map) => map.values_mut().for_each(still),
+        Json::Array(list) => list.iter_mut().for_each(still),
+        Json::Number(_) => *value = Json::from(0),
+        Json::Null | Json::Bool(_) | Json::String(_) => {}
+    }
+}
+
+/// Whether an answer says what of it is not known, and why.
+fn tells_gap(answer: &Json) -> bool {
+    answer.as_object().is_some_and(|map| {
+        let gap = |key: &String, value: &Json| (key == "Err" || key.ends_with("_gap")) && !value.is_null();
+        map.iter().any(|(key, value)| gap(key, value) || tells_gap(value))
+    })
+}
+
+/// Where two answers differ. What is null in a basic fact, or in one of these fields, is not known.
+fn differences(at: &str, open: &str, whole: &Json, got: &Json, found: &mut Vec<String>) {
+    match (whole, got) {
+        (Json::Array(whole), Json::Array(got)) if whole.len() == got.len() => {
+            for (whole, got) in whole.iter().zip(got) {
+                differences(&format!("{at}[]"), open, whole, got, found);
+            }
+        }
+        (Json::Object(whole), Json::Object(got)) => {
+            for key in whole.keys().chain(got.keys()).collect::<BTreeSet<_>>() {
+                let value = |map: &serde_json::Map<String, Json>| map.get(key).cloned().unwrap_or(Json::Null);
+                differences(&format!("{at}.{key}"), open, &value(whole), &value(got), found);
+            }
+        }
+        (_, Json::Null) if open == BASIC || open.split(' ').any(|field| field == at) => {}
+        _ if whole == got => {}
+        _ => found.push(format!("{at}: {whole} -> {got}")),
+    }
+}
+
+#[test]
+fn no_question_is_answered_falsely() {
+    let mut all = questions();
+    for fact in base::TABLE {
+        // Only functions without an environment are rows.
+        let query: fn(&str) -> Query = match fact.name {
+            "arch" => |_| BaseQuery("arch").into(),
+            "boot" => |_| BaseQuery("boot").into(),
+            "busy" => |_| BaseQuery("busy").into(),
+            "cpu" => |_| BaseQuery("cpu").into(),
+            "hostname" => |_| BaseQuery("hostname").into(),
+            "ids" => |_| BaseQuery("ids").into(),
+            "init" => |_| BaseQuery("init").into(),
+            "kernel" => |_| BaseQuery("kernel").into(),
+            "memory" => |_| BaseQuery("memory").into(),
+            "modules" => |_| BaseQuery("modules").into(),
+            "mounts" => |_| BaseQuery("mounts").into(),
+            "network" => |_| BaseQuery("network").into(),
+            "os" => |_| BaseQuery("os").into(),
+            "pci" => |_| BaseQuery("pci").into(),
+            "selinux" => |_| BaseQuery("selinux").into(),
+            "ssh" => |_| BaseQuery("ssh").into(),
+            "users" => |_| BaseQuery("users").into(),
+            "virtualization" => |_| BaseQuery("virtualization").into(),
+            other => panic!("{other} is not tried"),
+        };
+        // What comes and goes on this machine is made up.
+        let row = match fact.name {
+            "network" => Row {
+                made_up: "ip",
+                paths: "/sys/class /proc/net",
+                before: "mkdir -p sys/class/net/e0; echo 1500 >sys/class/net/e0/mtu; echo '2: e0    inet 10.0.0.1/8 scope global e0' >says.ip",
+                ..ROW
+            },
+            "mounts" => Row {
+                paths: "/proc/self/mounts",
+                before: "mkdir -p proc/self; echo '/dev/vda / ext4 rw 0 0' >proc/self/mounts",
+                ..ROW
+            },
+            "modules" => Row {
+                paths: "/proc/modules",
+                before: "mkdir proc; echo 'dummy 16384 0 - Live 0x0000000000000000' >proc/modules",
+                ..ROW
+            },
+            _ => ROW,
+        };
+        all.push(Asked { open: BASIC, ..asked(query, "", row) });
+    }
+    let all: &'static [Asked] = Box::leak(all.into_boxed_slice());
+    let (mut tried, mut wrong) = (0, Vec::new());
+    std::thread::scope(|scope| {
+        let tries: Vec<_> = all
+            .chunks(all.len().div_ceil(8))
+            .map(|some| scope.spawn(move || some.iter().map(ask_without_tools).collect::<Vec<_>>()))
+            .collect();
+        for found in tries.into_iter().flat_map(|tries| tries.join().unwrap()) {
+            tried += found.0;
+            wrong.extend(found.1);
+        }
+    });
+    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
+    assert!(tried > 150, "{tried} runs");
+}
+
+/// How many runs there were, and which of them were answered falsely.
+fn ask_without_tools(asked: &Asked) -> (usize, Vec<String>) {
+    let (mut tried, mut wrong) = (0, Vec::new());
+    let tools = format!("{TOOLS} {READERS}");
+    let query = (asked.query)("S");
+    let sandbox = Sandbox::with(&tools, asked.row.made_up, None);
+    let Some(whole) = answer(&sandbox, SHELLS[0], asked) else {
+        return (1, vec![format!("{query:?} with all tools: no answer")]);
+    };
+    if !whole.to_string().contains(asked.known) {
+        wrong.push(format!("{query:?} with all tools: {whole}"));
+    }
+    let calls = fs::read_to_string(sandbox.path().join("calls")).unwrap_or_default();
+    let called: BTreeSet<&str> = calls
+        .lines()
+        .filter(|tool| !asked.row.excepted.split(' ').any(|excepted| excepted == *tool))
+        .collect();
+    for (index, tool) in called.into_iter().enumerate() {
+        for (number, how) in [Tool::Missing, Tool::Failing, Tool::Breaking].into_iter().enumerate() {
+            if EXCEPTED.iter().any(|(label, excepted)| query.label().starts_with(label) && *excepted == tool)
+            {
+                continue;
+            }
+            if how == Tool::Missing && asked.optional.split(' ').any(|optional| optional == tool) {
+                continue;
+            }
+            let shell = SHELLS[(index + number) % SHELLS.len()];
+            tried += 1;
+            let sandbox = Sandbox::with(&tools, asked.row.made_up, Some((tool, how)));
+            let Some(got) = answer(&sandbox, shell, asked) else { continue };
+            // Why a part of the answer is missing is in it.
+            if tells_gap(&got) {
+                continue;
+            }
+            let mut found = Vec::new();
+            differences("", asked.open, &whole, &got, &mut found);
+            if !found.is_empty() {
+                wrong.push(format!("{shell:?} {query:?} with `{tool}` {how:?}: {}", found.join("; ")));
+            }
+        }
+    }
+    (tried, wrong)
+}
