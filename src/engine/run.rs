@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use tokio::sync::Semaphore;
-use tokio::task::JoinSet;
+use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument as _;
 
 use super::cancel::Stop;
@@ -190,8 +190,13 @@ async fn together(
 ) -> Vec<Session> {
     let permits = Arc::new(Semaphore::new(context.project.rollout.parallel.max(1)));
     let mut tasks = JoinSet::new();
+    let mut done = Vec::new();
     for mut session in batch {
         let permit = permits.clone().acquire_owned().await;
+        // A task that has ended keeps its memory until it is joined.
+        while let Some(joined) = tasks.try_join_next() {
+            done.extend(session_of(joined));
+        }
         if session.has_more(range.start)
             && let Some(reason) = budget.refusal()
         {
@@ -211,13 +216,17 @@ async fn together(
         };
         tasks.spawn(work.instrument(span));
     }
-    let mut done = Vec::new();
     while let Some(joined) = tasks.join_next().await {
-        match joined {
-            Ok(session) => done.push(session),
-            Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-            Err(_) => {}
-        }
+        done.extend(session_of(joined));
     }
     done
+}
+
+/// The host of a task that has ended. A panic goes on here.
+fn session_of(joined: Result<Session, JoinError>) -> Option<Session> {
+    match joined {
+        Ok(session) => Some(session),
+        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
+        Err(_) => None,
+    }
 }

@@ -37,6 +37,8 @@ impl Session {
             let work = self.tasks.work(self.known.facts(), steps);
             self.tasks.note_questions(self.known.facts(), &work);
             let wanted = self.first_questions(&work);
+            // It is made anew from the answers; while they are awaited it would only take room.
+            drop(work);
             self.gather(&wanted).await?;
         }
         let end = range.end;
