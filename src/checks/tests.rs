@@ -657,11 +657,7 @@ fn what_is_told_apart() {
             "rdma.rate",
             Pass,
             usual,
-            with_cards(&[
-                ("MT4129", "1: DOWN", fast),
-                ("MT4129", "1: DOWN", fast),
-                ("MT4129", "1: DOWN", fast),
-            ]),
+            with_cards(&[("MT4129", "1: DOWN", fast); 3]),
         ),
         (
             "rdma.rate",
@@ -708,11 +704,7 @@ fn what_is_told_apart() {
             "rdma.firmware",
             Pass,
             "1.0, 28.39.1002",
-            with_cards(&[
-                ("MT4129", "1: DOWN", fast),
-                ("MT4129", "1: DOWN", fast),
-                ("MT4129", "1: DOWN", fast),
-            ]),
+            with_cards(&[("MT4129", "1: DOWN", fast); 3]),
         ),
         (
             "network.mtu",
