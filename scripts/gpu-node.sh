@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Proves on one machine with GPUs that what provision builds is what runs: Open MPI, NCCL and nccl-tests
 # from archives, a second apply that changes nothing, all_reduce with the NCCL that was built, and that
-# `verify` notices when another copy comes first. No network is needed. As root, on the machine itself,
+# `verify` notices when another copy comes first or when a job has a GPU. No network is needed. As root, on the machine itself,
 # which needs the driver, CUDA with nvcc, gcc, g++, make, perl, git and python3:
 #
 #   scripts/gpu-node.sh NCCL.tar.gz NCCL_TESTS.tar.gz OPENMPI.tar.xz [STEP...]
@@ -124,6 +124,21 @@ active() {
     look active --active
     says active active.all_reduce pass "NCCL $nccl_version" /usr/local/nccl/lib/libnccl.so.2
 }
+# A job has the last GPU: it is not tested.
+busy() {
+    local last job
+    last=$(nvidia-smi --query-gpu=index --format=csv,noheader | tail -n 1)
+    CUDA_VISIBLE_DEVICES=$last setsid /opt/nccl-tests/build/all_reduce_perf -b 1G -e 1G -g 1 -n 1000000000 \
+        >"$work/job.log" 2>&1 &
+    job=$!
+    sleep 15
+    nvidia-smi --query-gpu=index,utilization.gpu,memory.used --format=csv
+    nvidia-smi --query-compute-apps=pid,used_memory --format=csv
+    look busy --active
+    says busy active.all_reduce skip "GPU"
+    kill "$job" 2>/dev/null
+    wait "$job" 2>/dev/null
+}
 # Another libnccl comes first, by a line before everything in ld.so.conf; then nothing is in its place again.
 other() {
     mkdir -p /opt/gpu-node-other && cp -p /etc/ld.so.conf "$work/ld.so.conf" || exit
@@ -146,7 +161,7 @@ mend() {
     ldconfig
 }
 
-[ $# -gt 0 ] || set -- prepare apply again verify active other
+[ $# -gt 0 ] || set -- prepare apply again verify active busy other
 for step; do
     printf '== %s\n' "$step"
     case $step in
@@ -155,6 +170,7 @@ for step; do
     again) again ;;
     verify) verify ;;
     active) active ;;
+    busy) busy ;;
     other) other ;;
     *)
         echo "there is no such step" >&2

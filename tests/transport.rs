@@ -306,6 +306,29 @@ async fn silence_and_slammed_doors() {
     assert_eq!(kind, ConnectKind::Closed, "{message}");
 }
 
+/// Logins go on after a refusal, and what is left of the time for the last one may be next to nothing.
+#[tokio::test]
+async fn a_refusal_is_told_when_the_last_login_has_no_time_left() {
+    let server = Server::start();
+    let once = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut host = server.host("gpu0");
+    host.ssh.port = Some(once.local_addr().unwrap().port());
+    std::thread::spawn(move || {
+        let mut silent = Vec::new();
+        for (number, connection) in once.incoming().enumerate() {
+            let mut connection = connection.unwrap();
+            if number == 0 {
+                drop(connection.read(&mut [0; 256]));
+            } else {
+                silent.push(connection);
+            }
+        }
+    });
+    let ssh = server.ssh(std::slice::from_ref(&host)).await;
+    let error = ssh.open(&host, Duration::from_secs(2)).await.err().unwrap();
+    assert!(matches!(error, TransportError::Connect { kind: ConnectKind::Closed, .. }), "{error:?}");
+}
+
 #[tokio::test]
 async fn a_hanging_part_is_ended_and_the_login_lives() {
     let server = Server::start();

@@ -224,6 +224,11 @@ pub(super) fn killed(signal: i32) -> TransportError {
     TransportError::Lost { message: format!("{KILLED} {signal}") }
 }
 
+/// Whether a login did not come in its time.
+pub(super) fn is_timed_out(error: &TransportError) -> bool {
+    matches!(error, TransportError::Connect { kind: ConnectKind::TimedOut, .. })
+}
+
 /// Whether the local `ssh` was ended by somebody.
 pub(super) fn is_killed(error: &TransportError) -> bool {
     matches!(error, TransportError::Lost { message } if message.starts_with(KILLED))

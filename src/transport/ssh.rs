@@ -264,15 +264,19 @@ impl Shared {
         }
         let mut ramp = Ramp::new();
         let mut killed = 0;
+        let mut refused = None;
         loop {
             match self.log_in_once(host, way, ramp.left(deadline), ahead, place.as_ref()).await {
                 Err(error) if classify::is_crowded(&error) => match ramp.pause(deadline) {
                     Some(pause) => {
                         tracing::debug!(%error, ?pause, "too many logins there");
+                        refused = Some(error);
                         tokio::time::sleep(pause).await;
                     }
                     None => return Err(error),
                 },
+                // The last login may have had a moment only.
+                Err(error) if classify::is_timed_out(&error) => return Err(refused.unwrap_or(error)),
                 Err(error) if classify::is_killed(&error) && killed < KILLED => {
                     killed += 1;
                     tracing::debug!(%error, "logs in again");
