@@ -135,7 +135,7 @@ busy() {
     nvidia-smi --query-gpu=index,utilization.gpu,memory.used --format=csv
     nvidia-smi --query-compute-apps=pid,used_memory --format=csv
     look busy --active
-    says busy active.all_reduce skip "GPU"
+    says busy active.all_reduce skip "its GPUs are in use"
     kill "$job" 2>/dev/null
     wait "$job" 2>/dev/null
 }

@@ -338,7 +338,7 @@ fn with_gpus<'a>(
             Ok(gpus) if gpus.is_empty() => skipped(ALL_REDUCE, "no GPU"),
             Ok(gpus) if gpus.iter().any(|gpu| gpu.processes > 0) => {
                 let number: u64 = gpus.iter().map(|gpu| gpu.processes).sum();
-                skipped(ALL_REDUCE, &format!("{number} processes use its GPUs"))
+                skipped(ALL_REDUCE, &format!("its GPUs are in use; processes on them: {number}"))
             }
             Ok(gpus) => match all_reduce_perf(member) {
                 Some(program) => {

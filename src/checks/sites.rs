@@ -290,7 +290,8 @@ fn tests_of_nccl_load_what_they_were_built_with() {
         ..ExpectSoftware::default()
     };
     assert_eq!(said(&two, promise(), "software.nccl"), "pass 2.23.4 in /opt/nccl");
-    assert_eq!(said(&two, promise(), "software.nccl_tests"), "pass 1 found");
+    let right = "pass /opt/nccl-tests/build/all_reduce_perf with /usr/local/nccl/lib/libnccl.so.2";
+    assert_eq!(said(&two, promise(), "software.nccl_tests"), right);
     let declared = two.expect(json!({ "software": { "nccl_prefix": "/opt/nccl" } }));
     let found = said(&declared, promise(), "software.nccl_tests");
     assert!(found.contains("not the one in /opt/nccl"), "{found}");

@@ -207,7 +207,16 @@ fn nccl_tests(subject: &Subject<'_>) -> Checked {
             }
         }
     }
-    Ok(findings.verdict(format!("{} found", tests.len())))
+    let found: Vec<String> =
+        tests.iter().map(|(program, linked)| with_nccl(program, linked.as_ref().ok())).collect();
+    Ok(findings.verdict(found.join(", ")))
+}
+
+/// A program and the NCCL that the loader finds for it.
+fn with_nccl(program: &str, linked: Option<&Linked>) -> String {
+    let nccl =
+        linked.and_then(|linked| linked.libraries.iter().find(|(name, _)| name.starts_with("libnccl.so")));
+    nccl.map_or_else(|| program.to_owned(), |(_, file)| format!("{program} with {file}"))
 }
 
 /// Where libnccl and libmpi of a program should come from: the prefix that the inventory says, else that of
