@@ -181,7 +181,7 @@ pub enum Command {
 /// `provision init`.
 #[derive(Debug, Args)]
 pub struct InitArgs {
-    /// Hosts: `gpu[0-7]`, `ubuntu@10.0.0.1`, `10.0.0.1:2222`
+    /// Hosts: `gpu[0-7]`, `gpu0=10.0.1.10`, `ubuntu@10.0.0.1`, `10.0.0.1:2222`, `[fd00::1]:22`
     #[arg(required = true)]
     pub hosts: Vec<String>,
     /// Where the inventory is written

@@ -137,6 +137,8 @@ impl HostKey {
 pub(crate) struct Contact {
     /// The host.
     pub host: Host,
+    /// What it is called where something is said of it: its name in the inventory.
+    pub shown: String,
     /// Where a login to it looks for keys, first where they are recorded.
     pub files: Vec<Utf8PathBuf>,
     /// The key that it showed.
@@ -195,7 +197,7 @@ pub(crate) async fn look(
             let key = written(&file).into_iter().next();
             let jumps = written(&keys_of_jump_hosts(&file));
             let files = files(host, &ssh, settings.home.as_deref()).await;
-            Contact { host: (*host).clone(), files, key, jumps, login }
+            Contact { host: (*host).clone(), shown: host.name.clone(), files, key, jumps, login }
         });
         seen.extend(join_all(asked).await);
     }
@@ -257,6 +259,7 @@ async fn recorded(
 /// A key that was seen, of a host or of a jump host in front of it, and what to say of it.
 struct Judged<'a> {
     host: &'a Host,
+    shown: &'a str,
     files: &'a [Utf8PathBuf],
     jump: bool,
     key: &'a HostKey,
@@ -265,7 +268,7 @@ struct Judged<'a> {
 
 impl Judged<'_> {
     fn name(&self) -> &str {
-        if self.jump { &self.key.name } else { &self.host.name }
+        if self.jump { &self.key.name } else { self.shown }
     }
 
     fn say(&self, word: &str) {
@@ -301,16 +304,16 @@ impl Judged<'_> {
 /// whether that is the one of another type, or of an authority that signed what the host shows.
 async fn judged<'a>(settings: &Settings, seen: &'a [Contact]) -> anyhow::Result<Vec<Judged<'a>>> {
     let mut all = Vec::new();
-    for Contact { host, files, key, jumps, .. } in seen {
+    for Contact { host, shown, files, key, jumps, .. } in seen {
         for key in jumps {
             let state = judge(key, recorded(files, [&key.name]).await?, Vec::new());
-            all.push(Judged { host, files, jump: true, key, state });
+            all.push(Judged { host, shown, files, jump: true, key, state });
         }
         if let Some(key) = key {
             let others = other_names(&host.address, &host.name, host.ssh.port, key);
             let others = recorded(files, &others).await?;
             let state = judge(key, recorded(files, [&key.name]).await?, others);
-            all.push(Judged { host, files, jump: false, key, state });
+            all.push(Judged { host, shown, files, jump: false, key, state });
         }
     }
     let doubted = all.iter().filter(|judged| matches!(judged.state, KeyState::Changed(_)));

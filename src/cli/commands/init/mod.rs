@@ -1,0 +1,7 @@
+//! `provision init`: from a list of hosts to a commented inventory that works.
+
+mod run;
+mod text;
+mod words;
+
+pub(crate) use run::run;

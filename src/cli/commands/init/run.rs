@@ -1,0 +1,196 @@
+//! The command: look, ask, record, look again, write.
+
+use std::time::Duration;
+
+use anyhow::Context as _;
+use camino::Utf8PathBuf;
+use serde_json::Value as Json;
+
+use super::text::inventory;
+use super::words::hosts;
+use crate::cli::args::InitArgs;
+use crate::cli::commands::trust::{self, Contact};
+use crate::cli::dispatch::Exit;
+use crate::cli::settings::Settings;
+use crate::exit;
+use crate::facts::{self, Facts};
+use crate::inventory::Host;
+use crate::report::output;
+use crate::report::style::{BAD, paint, safe_line};
+use crate::secrets::Secrets;
+use crate::transport::{ConnectKind, Frame, Part, Remote, Script, quote};
+
+/// What was found on a host.
+#[derive(Debug)]
+pub(super) struct Found {
+    pub(super) host: Host,
+    pub(super) facts: Json,
+    /// Whether the login is root, has sudo without a password, or with one.
+    pub(super) root: Root,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Root {
+    Login,
+    Sudo,
+    SudoWithPassword,
+    Nothing,
+}
+
+/// A host that could not be looked at, and why.
+#[derive(Debug)]
+pub(super) struct Problem {
+    pub(super) host: Host,
+    /// What was typed for it.
+    pub(super) shown: String,
+    pub(super) text: String,
+    pub(super) hint: Option<String>,
+}
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// When a host is written wrongly, a key is not accepted or nothing was found.
+pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
+    if args.output.exists() && !args.force {
+        return Err(Exit::new(exit::USAGE, format!("{} is already there", args.output))
+            .hint("`--force` writes over it, `--output FILE` writes elsewhere")
+            .into());
+    }
+    let directory = match args.output.parent() {
+        Some(parent) if !parent.as_str().is_empty() => parent.to_owned(),
+        _ => Utf8PathBuf::from("."),
+    };
+    let known_hosts =
+        camino::absolute_utf8(directory.join("known_hosts")).context("cannot use the output's directory")?;
+    let (hosts, shown): (Vec<Host>, Vec<String>) =
+        hosts(&args, &known_hosts)?.into_iter().map(|typed| (typed.host, typed.shown)).unzip();
+    let mut seen = trust::look(settings, &hosts, &Secrets::default()).await?;
+    for contact in &mut seen {
+        if let Some(shown) = shown.get(contact.host.index) {
+            contact.shown.clone_from(shown);
+        }
+    }
+    let (new, refused) = trust::review(settings, &seen, false).await?;
+    if let Some(key) = refused.first() {
+        return Err(Exit::new(
+            exit::CONFIG,
+            format!("{known_hosts} has other keys for these hosts than they show"),
+        )
+        .hint(format!(
+            "if they were reinstalled, remove the old keys: ssh-keygen -R {} -f {known_hosts}",
+            quote(&key.name)
+        ))
+        .into());
+    }
+    if !new.is_empty() {
+        trust::confirm(settings, args.trust, &again(&args))?;
+        trust::append(&new)?;
+    }
+    let (found, problems) = explore(seen).await;
+    for Problem { shown, text, hint, .. } in &problems {
+        output::say(&format!("{}  {}  {}", paint(BAD, "no login"), safe_line(shown), safe_line(text)));
+        if let Some(hint) = hint {
+            output::say(&format!("          hint: {hint}"));
+        }
+    }
+    if found.is_empty() {
+        let recorded = if new.is_empty() {
+            String::new()
+        } else {
+            format!("; the keys of the hosts are recorded in {known_hosts}")
+        };
+        let message = format!("no host accepted the login: {} was not written{recorded}", args.output);
+        return Err(Exit::new(exit::UNREACHABLE, message).into());
+    }
+    let text = inventory(&args.cluster, &found, &problems);
+    std::fs::write(&args.output, text).with_context(|| format!("cannot write {}", args.output))?;
+    let ask = if found.iter().any(|found| found.root == Root::SudoWithPassword) {
+        " --ask-become-pass"
+    } else {
+        ""
+    };
+    output::say(&format!("{} written: {} of {} hosts found", args.output, found.len(), hosts.len()));
+    output::say(&format!("next: provision apply {}{ask}", args.output));
+    output::say(&format!("      (or look first: provision plan {}{ask})", args.output));
+    Ok(if problems.is_empty() { exit::OK } else { exit::UNREACHABLE })
+}
+
+/// The same command with the keys accepted.
+fn again(args: &InitArgs) -> String {
+    let mut words = vec!["provision init".to_owned()];
+    words.extend(
+        args.hosts
+            .iter()
+            .map(|host| if host.contains(['[', '&', ' ']) { format!("'{host}'") } else { host.clone() }),
+    );
+    if args.output != "inventory.yaml" {
+        words.push(format!("--output {}", args.output));
+    }
+    if args.cluster != "cluster" {
+        words.push(format!("--cluster {}", args.cluster));
+    }
+    words.extend(args.user.iter().map(|user| format!("--user {user}")));
+    words.extend(args.port.iter().map(|port| format!("--port {port}")));
+    words.extend(args.identity_file.iter().map(|path| format!("--identity-file {path}")));
+    if args.force {
+        words.push("--force".to_owned());
+    }
+    words.push("--trust".to_owned());
+    words.join(" ")
+}
+
+async fn explore(seen: Vec<Contact>) -> (Vec<Found>, Vec<Problem>) {
+    let mut found = Vec::new();
+    let mut problems = Vec::new();
+    for seen in seen {
+        match seen.login {
+            Ok(mut remote) => {
+                let (facts, root) = ask(remote.as_mut()).await;
+                remote.close().await;
+                found.push(Found { host: seen.host, facts, root });
+            }
+            Err(error) => {
+                let (kind, text) = trust::login_problem(&error);
+                let port = seen.host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
+                let user = seen.host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
+                let hint = (kind == ConnectKind::KeyRefused).then(|| {
+                    format!("put your key on the host: ssh-copy-id {port}{user}{}", seen.host.address)
+                });
+                problems.push(Problem { host: seen.host, shown: seen.shown, text, hint });
+            }
+        }
+    }
+    (found, problems)
+}
+
+/// Facts and the way to root, as the login itself sees them.
+async fn ask(remote: &mut dyn Remote) -> (Json, Root) {
+    let deadline = Duration::from_secs(20);
+    let queries =
+        ["os", "hostname", "pci", "network", "arch"].iter().filter_map(|name| facts::base(name)).collect();
+    let parts = facts::batch(&queries, deadline);
+    let text = "if [ \"$(id -u)\" = 0 ]; then echo login; elif ! command -v sudo >/dev/null 2>&1; then echo nothing; \
+                elif sudo -n true 2>/dev/null; then echo sudo; else echo password; fi";
+    let mut frame = Frame { parts: parts.iter().map(|part| part.part.clone()).collect(), ..Frame::default() };
+    frame.parts.push(Part { name: "sudo".to_owned(), script: Script::new(text), deadline, limit: 4096 });
+    let mut facts = Facts::default();
+    let mut root = Root::Nothing;
+    let result = remote
+        .run(&frame, &mut |end| match parts.get(end.index) {
+            Some(part) => facts.absorb(part, &end),
+            None => {
+                root = match String::from_utf8_lossy(&end.output).trim() {
+                    "login" => Root::Login,
+                    "sudo" => Root::Sudo,
+                    "password" => Root::SudoWithPassword,
+                    _ => Root::Nothing,
+                };
+            }
+        })
+        .await;
+    if let Err(error) = result {
+        tracing::debug!(%error, "ask");
+    }
+    (facts.view(), root)
+}

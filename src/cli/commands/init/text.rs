@@ -1,0 +1,286 @@
+//! The inventory as text: commented, and what `apply` takes.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use serde_json::Value as Json;
+
+use super::run::{Found, Problem, Root};
+use crate::inventory::Host;
+use crate::put;
+use crate::report::fold::fold;
+use crate::report::style::safe_line;
+
+/// The group of all hosts with GPUs: what playbooks and our examples call it.
+pub(super) const GPU: &str = "gpu";
+/// The group of all other hosts.
+pub(super) const NODES: &str = "nodes";
+
+/// What makes two hosts of one kind: how many GPUs they have, and which.
+type Kind = (usize, String);
+
+fn list<'a>(facts: &'a Json, path: &str) -> &'a [Json] {
+    facts.pointer(path).and_then(Json::as_array).map_or(&[], Vec::as_slice)
+}
+
+fn kind(facts: &Json) -> Kind {
+    let gpus = list(facts, "/pci/gpus");
+    let model = gpus.first().and_then(|gpu| gpu.get("model").or_else(|| gpu.get("device")));
+    (gpus.len(), model.and_then(Json::as_str).unwrap_or_default().to_owned())
+}
+
+/// Whether a network card can do RDMA, also where no driver for it is loaded yet.
+///
+/// By PCI ids: `ConnectX` of NVIDIA (`mlx4_core`, `mlx5_core`), eRDMA of Alibaba (`erdma`), E810 of Intel
+/// (`ice_devids.h` of Linux), EFA of Amazon (`efa_main.c`); by driver: `bnxt_en` of Broadcom, whose cards
+/// have `bnxt_re` beside it.
+fn is_rdma_capable(nic: &Json) -> bool {
+    let word = |key: &str| nic.get(key).and_then(Json::as_str).unwrap_or_default();
+    let id = word("device");
+    let by_id = match word("vendor") {
+        "15b3" => true,
+        "1ded" => id == "107f",
+        "8086" => ["1591", "1592", "1593", "1599", "159a", "159b"].contains(&id),
+        "1d0f" => id.starts_with("efa"),
+        _ => false,
+    };
+    by_id || word("driver") == "bnxt_en" || !list(nic, "/rdma_devices").is_empty()
+}
+
+/// Names for the groups of kinds: `gpu-x8-h100-80gb-hbm3`. No host has one of them.
+fn kind_names<'a>(kinds: impl Iterator<Item = &'a Kind>, hosts: &BTreeSet<&str>) -> Vec<String> {
+    let mut names: Vec<String> = Vec::new();
+    for (count, model) in kinds {
+        let plain = |c: char| if c.is_ascii_alphanumeric() { c.to_ascii_lowercase() } else { '-' };
+        let model: String = model.chars().take(40).map(plain).collect();
+        let mut name = format!("{GPU}-x{count}-{model}").trim_end_matches('-').to_owned();
+        while hosts.contains(name.as_str()) || names.contains(&name) {
+            name.push_str("-other");
+        }
+        names.push(name);
+    }
+    names
+}
+
+/// The line of a host below `hosts:`.
+fn host_line(host: &Host, with_user: bool) -> String {
+    let mut ssh = Vec::new();
+    if let Some(port) = host.ssh.port {
+        ssh.push(format!("port: {port}"));
+    }
+    if let Some(user) = host.ssh.user.as_ref().filter(|_| with_user) {
+        ssh.push(format!("user: {user}"));
+    }
+    let ssh = if ssh.is_empty() { String::new() } else { format!(", ssh: {{ {} }}", ssh.join(", ")) };
+    format!("{}: {{ address: \"{}\"{ssh} }}", host.name, host.address)
+}
+
+/// The groups: one for hosts with GPUs, with one below it for each kind where there are several.
+fn groups(found: &[Found]) -> String {
+    let mut kinds: BTreeMap<Kind, Vec<&Found>> = BTreeMap::new();
+    for found in found {
+        kinds.entry(kind(&found.facts)).or_default().push(found);
+    }
+    // What the GPUs of a host without any are called says nothing.
+    let several = kinds.keys().filter(|(count, _)| *count > 0).count() > 1;
+    let hosts = found.iter().map(|found| found.host.name.as_str()).collect();
+    let of_kinds = kind_names(kinds.keys().filter(|(count, _)| *count > 0), &hosts);
+    let mut text = String::new();
+    if several {
+        put!(text, "  {GPU}:    # all hosts with GPUs\n    children: [{}]\n", of_kinds.join(", "));
+    }
+    let mut of_kinds = of_kinds.into_iter();
+    for ((count, model), members) in &kinds {
+        let name = match (*count > 0, several) {
+            (true, true) => of_kinds.next().unwrap_or_default(),
+            (true, false) => GPU.to_owned(),
+            (false, _) => NODES.to_owned(),
+        };
+        let names: Vec<&str> = members.iter().map(|found| found.host.name.as_str()).collect();
+        let first = members.first().map(|found| &found.facts).unwrap_or(&Json::Null);
+        let word = |path: &str| first.pointer(path).and_then(Json::as_str).unwrap_or("?");
+        let nics = list(first, "/pci/nics").iter().filter(|nic| is_rdma_capable(nic)).count();
+        put!(
+            text,
+            "  {name}:    # {}; GPUs: {count}{}; RDMA-capable NICs: {nics}\n    hosts: \"{}\"\n",
+            safe_line(&format!("{} {}", word("/os/id"), word("/os/version"))),
+            if model.is_empty() { String::new() } else { format!(" ({})", safe_line(model)) },
+            fold(&names)
+        );
+    }
+    text
+}
+
+/// The inventory of what was found. Hosts with problems are in it as comments, to be taken in by hand.
+pub(super) fn inventory(cluster: &str, found: &[Found], problems: &[Problem]) -> String {
+    let become_root = if found.iter().any(|found| matches!(found.root, Root::Sudo | Root::SudoWithPassword)) {
+        "sudo"
+    } else {
+        "none"
+    };
+    let mut text = String::new();
+    put!(
+        text,
+        "# yaml-language-server: $schema=./inventory.schema.json\n# Editors check this file with: provision generate schema inventory > inventory.schema.json\n# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {cluster}\n\nssh:\n"
+    );
+    let all = || found.iter().map(|found| &found.host).chain(problems.iter().map(|problem| &problem.host));
+    let users: BTreeSet<_> = all().map(|host| host.ssh.user.clone()).collect();
+    let several = users.len() > 1;
+    if let (false, Some(Some(user))) = (several, users.first()) {
+        put!(text, "  user: {user}\n");
+    }
+    if let Some(path) = found.iter().find_map(|found| found.host.ssh.identity_file.clone()) {
+        put!(text, "  identity_file: {path}\n");
+    }
+    text.push_str(
+        "  known_hosts: ./known_hosts    # strict; recorded by init, later by `provision inventory trust`\n",
+    );
+    let note = if found.iter().any(|found| found.root == Root::SudoWithPassword) {
+        "    # wants a password: --ask-become-pass, or { method: sudo, password: { secret: NAME } }"
+    } else {
+        ""
+    };
+    put!(text, "  become: {become_root}{note}\n\n");
+    // The host file for MPI has the hosts of one group.
+    let base = if found.iter().any(|found| kind(&found.facts).0 > 0) {
+        "base".to_owned()
+    } else {
+        format!("{{ use: base, with: {{ mpi_group: {NODES} }} }}")
+    };
+    put!(
+        text,
+        "# What is done, in this order; `provision playbook list` shows what is built in.\nplaybooks:\n  - {base}\n\ngroups:\n{}\nhosts:\n",
+        groups(found)
+    );
+    for found in found {
+        put!(text, "  {}\n", host_line(&found.host, several));
+    }
+    for Problem { host, text: why, .. } in problems {
+        put!(
+            text,
+            "  # No login: {}. When that is mended: add it to its group, and run init again or take away the `#`.\n  # {}\n",
+            safe_line(why).trim_end_matches('.'),
+            host_line(host, several)
+        );
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::json;
+
+    use super::*;
+    use crate::inventory::{Ssh, TransportKind};
+
+    fn host(name: &str) -> Host {
+        Host {
+            name: name.to_owned(),
+            index: 0,
+            number: None,
+            groups: BTreeSet::new(),
+            labels: BTreeMap::new(),
+            offline: None,
+            address: format!("{name}.example.org"),
+            transport: TransportKind::Ssh,
+            ssh: Ssh { port: Some(2222), ..Ssh::default() },
+            vars: BTreeMap::new(),
+            nics: Json::Null,
+            expect: Json::Null,
+            mesh_user: None,
+            span: crate::config::Span::NONE,
+        }
+    }
+
+    fn found(name: &str, models: &[&str]) -> Found {
+        let gpus: Vec<_> = models.iter().map(|model| json!({ "model": model })).collect();
+        Found { host: host(name), facts: json!({ "pci": { "gpus": gpus } }), root: Root::Login }
+    }
+
+    /// The groups of each host and the playbooks as the inventory that was written gives them.
+    fn loaded(text: &str) -> Vec<String> {
+        let folder = tempfile::tempdir().unwrap();
+        let file = camino::Utf8Path::from_path(folder.path()).unwrap().join("inventory.yaml");
+        std::fs::write(&file, text).unwrap();
+        let project = match crate::project::load(&file, &crate::project::LoadOptions::default()) {
+            Ok(project) => project,
+            Err(error) => panic!("{}\n{text}", error.diagnostics.render(&error.sources, false)),
+        };
+        let groups = |host: &Host| host.groups.iter().cloned().collect::<Vec<_>>().join(",");
+        let mut all: Vec<_> =
+            project.hosts.iter().map(|host| format!("{} {}", host.name, groups(host))).collect();
+        all.sort();
+        all
+    }
+
+    #[test]
+    fn a_host_writes_nothing_into_the_inventory() {
+        let forged = "x\nvars: { evil: 1 }\u{2028}vars: {}\u{85}y";
+        let mut one = found("gpu0", &[forged]);
+        one.facts["os"] = json!({ "id": forged, "version": forged });
+        let problem =
+            Problem { host: host("gpu1"), shown: String::new(), text: forged.to_owned(), hint: None };
+        let text = inventory("c", &[one], &[problem]);
+        let mut forged = text.lines().filter(|line| line.contains("evil")).map(str::trim_start);
+        assert!(forged.all(|line| line.starts_with("gpu:    # x vars") || line.starts_with("# ")), "{text}");
+        assert!(!text.contains(['\u{2028}', '\u{85}']), "{text}");
+        assert_eq!(loaded(&text), ["gpu0 gpu"]);
+    }
+
+    #[test]
+    fn hosts_with_gpus_are_the_group_gpu_whatever_their_kinds() {
+        let all = [
+            found("gpu0", &["H100 80GB HBM3"; 8]),
+            found("gpu1", &["A100/SXM4"; 8]),
+            found("gpu-x8-a100-sxm4", &["A100/SXM4"; 8]),
+            found("login0", &[]),
+        ];
+        let text = inventory("c", &all, &[]);
+        assert_eq!(
+            loaded(&text),
+            [
+                "gpu-x8-a100-sxm4 gpu,gpu-x8-a100-sxm4-other",
+                "gpu0 gpu,gpu-x8-h100-80gb-hbm3",
+                "gpu1 gpu,gpu-x8-a100-sxm4-other",
+                "login0 nodes"
+            ]
+        );
+        assert!(text.contains("\n  - base\n"), "{text}");
+        let text = inventory("c", &[found("gpu0", &["A10"])], &[]);
+        assert_eq!(loaded(&text), ["gpu0 gpu"]);
+        // Without GPUs, too, `base` writes a host file with hosts.
+        let text = inventory("c", &[found("n0", &[])], &[]);
+        assert_eq!(loaded(&text), ["n0 nodes"]);
+        assert!(text.contains("mpi_group: nodes"), "{text}");
+    }
+
+    #[test]
+    fn a_host_that_failed_keeps_its_address() {
+        let mut failed = host("gpu1");
+        failed.ssh.user = Some("me".to_owned());
+        let problem = Problem { host: failed, shown: String::new(), text: "refused.".to_owned(), hint: None };
+        let text = inventory("c", &[found("gpu0", &["A10"])], &[problem]);
+        assert!(text.contains("# No login: refused. When"), "{text}");
+        let line = "gpu1: { address: \"gpu1.example.org\", ssh: { port: 2222, user: me } }";
+        assert!(text.contains(&format!("  # {line}\n")), "{text}");
+        // It is a line of the inventory, but for the `#`.
+        let text = text.replace(&format!("# {line}"), line);
+        assert_eq!(loaded(&text), ["gpu0 gpu", "gpu1 "]);
+    }
+
+    #[test]
+    fn cards_without_rdma_are_not_counted() {
+        let nics = json!([
+            { "vendor": "1af4", "device": "1041", "driver": "virtio-pci", "rdma_devices": [] },
+            { "vendor": "8086", "device": "1572", "driver": "i40e", "rdma_devices": [] },
+            { "vendor": "1d0f", "device": "ec20", "driver": "ena" },
+            { "vendor": "15b3", "device": "101b", "driver": "" },
+            { "vendor": "8086", "device": "159b", "driver": "ice", "rdma_devices": [] },
+            { "vendor": "1d0f", "device": "efa1", "driver": "efa" },
+            { "vendor": "1af4", "device": "1041", "driver": "virtio-pci", "rdma_devices": ["rxe0"] },
+        ]);
+        let mut one = found("gpu0", &["A10"]);
+        one.facts["pci"]["nics"] = nics;
+        let text = inventory("c", &[one], &[]);
+        assert!(text.contains("RDMA-capable NICs: 4\n"), "{text}");
+    }
+}

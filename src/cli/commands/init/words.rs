@@ -1,0 +1,237 @@
+//! The hosts of the command line: `gpu[0-7]`, `gpu0=10.0.1.10`, `ubuntu@10.0.0.1:2222`, `[::1]:22`.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::net::Ipv6Addr;
+
+use anyhow::Context as _;
+use camino::Utf8Path;
+use serde_json::Value as Json;
+
+use super::text::{GPU, NODES};
+use crate::cli::args::InitArgs;
+use crate::cli::dispatch::Exit;
+use crate::config::{Span, TextError};
+use crate::inventory::{Host, Ssh, TransportKind, is_user};
+use crate::{exit, hostlist};
+
+/// A host and what was typed for it, for messages.
+#[derive(Debug)]
+pub(super) struct Typed {
+    pub(super) host: Host,
+    pub(super) shown: String,
+}
+
+/// `[NAME=][USER@]HOST[:PORT]` taken apart, with its ranges expanded.
+#[derive(Debug)]
+struct Word {
+    names: Option<Vec<String>>,
+    user: Option<String>,
+    addresses: Vec<String>,
+    port: Option<u16>,
+}
+
+impl Word {
+    fn read(word: &str) -> Result<Self, String> {
+        let said = |error: TextError| error.message;
+        let (names, login) = match word.split_once('=') {
+            Some((names, login)) if !names.contains('@') => {
+                (Some(hostlist::expand(names).map_err(said)?), login)
+            }
+            Some(_) | None => (None, word),
+        };
+        let (user, place) = login.rsplit_once('@').map_or((None, login), |(user, place)| (Some(user), place));
+        if let Some(user) = user.filter(|user| !is_user(user)) {
+            return Err(format!("`{user}` is not a user name"));
+        }
+        let (addresses, port) = match place.strip_prefix('[').and_then(|rest| rest.split_once(']')) {
+            Some((address, rest)) if address.contains(':') => (vec![ipv6(address)?], rest),
+            _ if place.matches(':').count() > 1 => (vec![ipv6(place)?], ""),
+            _ => {
+                let end = place.find(':').unwrap_or(place.len());
+                let (list, rest) = place.split_at(end);
+                (hostlist::expand(list).map_err(said)?, rest)
+            }
+        };
+        let port = match port.strip_prefix(':') {
+            Some(port) => match port.parse() {
+                Ok(port) if port > 0 => Some(port),
+                _ => return Err(format!("`{port}` is not a port")),
+            },
+            None if port.is_empty() => None,
+            None => return Err(format!("`{port}` behind the address is not a port")),
+        };
+        if let Some(names) = names.as_ref().filter(|names| names.len() != addresses.len()) {
+            let count = |list: &[String], what| crate::words::count(list.len() as u64, what);
+            return Err(format!("{} for {} hosts", count(names, "name"), addresses.len()));
+        }
+        Ok(Self { names, user: user.map(str::to_owned), addresses, port })
+    }
+
+    /// What was typed for one of its hosts.
+    fn shown(&self, index: usize) -> String {
+        let name = self.names.as_ref().and_then(|names| names.get(index));
+        let name = name.map(|name| format!("{name}=")).unwrap_or_default();
+        let user = self.user.as_ref().map(|user| format!("{user}@")).unwrap_or_default();
+        let address = self.addresses.get(index).map_or("", String::as_str);
+        let place = match self.port {
+            Some(port) if address.contains(':') => format!("[{address}]:{port}"),
+            Some(port) => format!("{address}:{port}"),
+            None => address.to_owned(),
+        };
+        format!("{name}{user}{place}")
+    }
+}
+
+/// An IPv6 address; a zone may follow it.
+fn ipv6(text: &str) -> Result<String, String> {
+    let (address, zone) = text.split_once('%').map_or((text, None), |(address, zone)| (address, Some(zone)));
+    let good = address.parse::<Ipv6Addr>().is_ok() && zone.is_none_or(hostlist::is_name);
+    good.then(|| text.to_owned()).ok_or_else(|| format!("`{text}` is not an IPv6 address"))
+}
+
+/// The hosts as the inventory will have them.
+///
+/// # Errors
+/// When a word is no host, or two have one name.
+pub(super) fn hosts(args: &InitArgs, known_hosts: &Utf8Path) -> anyhow::Result<Vec<Typed>> {
+    let usage = |word: &str, why: String| Exit::new(exit::USAGE, format!("`{word}` is not a host: {why}"));
+    let identity_file = match &args.identity_file {
+        Some(path) => Some(camino::absolute_utf8(path).with_context(|| format!("cannot use {path}"))?),
+        None => None,
+    };
+    let mut words = Vec::new();
+    let mut names = BTreeSet::new();
+    for text in &args.hosts {
+        let word = Word::read(text).map_err(|why| usage(text, why))?;
+        // Who gives a name gets it.
+        for name in word.names.iter().flatten() {
+            if [GPU, NODES].contains(&name.as_str()) {
+                return Err(usage(text, format!("init makes a group that is called `{name}`")).into());
+            }
+            if !names.insert(name.clone()) {
+                return Err(usage(text, format!("two hosts are called `{name}`")).into());
+            }
+        }
+        words.push(word);
+    }
+    let mut hosts: Vec<Typed> = Vec::new();
+    for word in words {
+        for (number, address) in word.addresses.iter().enumerate() {
+            let index = hosts.len();
+            let name = match word.names.as_ref().and_then(|names| names.get(number)) {
+                Some(name) => name.clone(),
+                None => {
+                    // Two ports of one address are two hosts.
+                    let mut name = plain_name(address, index);
+                    while !names.insert(name.clone()) {
+                        name = format!("{name}-{index}");
+                    }
+                    name
+                }
+            };
+            let ssh = Ssh {
+                user: word.user.clone().or_else(|| args.user.clone()),
+                port: word.port.or(args.port),
+                identity_file: identity_file.clone(),
+                known_hosts: Some(known_hosts.to_owned()),
+                ..Ssh::default()
+            };
+            let host = Host {
+                number: hostlist::number_of(&name),
+                name,
+                index,
+                groups: BTreeSet::new(),
+                labels: BTreeMap::new(),
+                offline: None,
+                address: address.clone(),
+                transport: TransportKind::Ssh,
+                ssh,
+                vars: BTreeMap::new(),
+                nics: Json::Null,
+                expect: Json::Null,
+                mesh_user: None,
+                span: Span::NONE,
+            };
+            hosts.push(Typed { host, shown: word.shown(number) });
+        }
+    }
+    Ok(hosts)
+}
+
+/// A name for the inventory: an address becomes `node0`, a domain name its first label. What is the name of
+/// a group cannot be that of a host.
+fn plain_name(address: &str, index: usize) -> String {
+    let is_address = address.contains(':') || address.chars().all(|c| c.is_ascii_digit() || c == '.');
+    match address.split('.').next() {
+        Some(first) if !is_address && hostlist::is_name(first) && ![GPU, NODES].contains(&first) => {
+            first.to_owned()
+        }
+        _ => format!("node{index}"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use clap::Parser as _;
+
+    fn read(words: &[&str]) -> Result<Vec<String>, String> {
+        let words = [&["provision", "init", "--port", "23"], words].concat();
+        let args = match crate::cli::args::Cli::parse_from(words).command {
+            crate::cli::args::Command::Init(args) => args,
+            _ => unreachable!(),
+        };
+        let hosts = hosts(&args, "known_hosts".into()).map_err(|error| error.to_string())?;
+        let line = |typed: &Typed| {
+            let Host { name, address, ssh, .. } = &typed.host;
+            let user = ssh.user.as_deref().unwrap_or("-");
+            format!("{name} {address} {user} {} {}", ssh.port.unwrap(), typed.shown)
+        };
+        Ok(hosts.iter().map(line).collect())
+    }
+
+    #[test]
+    fn a_host_is_what_was_typed() {
+        for (word, wanted) in [
+            ("gpu0", "gpu0 gpu0 - 23 gpu0"),
+            ("gpu0.example.org", "gpu0 gpu0.example.org - 23 gpu0.example.org"),
+            ("me@10.0.0.1:22", "node0 10.0.0.1 me 22 me@10.0.0.1:22"),
+            ("gpu0=10.0.1.10", "gpu0 10.0.1.10 - 23 gpu0=10.0.1.10"),
+            ("gpu0=me@realm@10.0.1.10:22", "gpu0 10.0.1.10 me@realm 22 gpu0=me@realm@10.0.1.10:22"),
+            ("[::1]:22", "node0 ::1 - 22 [::1]:22"),
+            ("[::1]", "node0 ::1 - 23 ::1"),
+            ("fe80::1%eth0", "node0 fe80::1%eth0 - 23 fe80::1%eth0"),
+            ("gpu0=me@[::1]:22", "gpu0 ::1 me 22 gpu0=me@[::1]:22"),
+            // No name of a group.
+            ("gpu", "node0 gpu - 23 gpu"),
+            ("nodes.example.org", "node0 nodes.example.org - 23 nodes.example.org"),
+        ] {
+            assert_eq!(read(&[word]).unwrap(), [wanted], "{word}");
+        }
+        let two = read(&["gpu[0-1]=10.0.1.[10-11]:22"]).unwrap();
+        assert_eq!(two, ["gpu0 10.0.1.10 - 22 gpu0=10.0.1.10:22", "gpu1 10.0.1.11 - 22 gpu1=10.0.1.11:22"]);
+        let three = read(&["node1", "10.0.0.1", "10.0.0.1:22", "node2=h"]).unwrap();
+        let names: Vec<_> = three.iter().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(names, ["node1", "node1-1", "node2-2", "node2"]);
+    }
+
+    #[test]
+    fn what_is_no_host_is_said() {
+        for (words, wanted) in [
+            (&["10.0.0.1:x"][..], "`x` is not a port"),
+            (&["10.0.0.1:0"], "`0` is not a port"),
+            (&["[::1]x"], "`x` behind the address"),
+            (&["[::g]:22"], "`::g` is not an IPv6 address"),
+            (&["a b@h"], "is not a user name"),
+            (&["@h"], "is not a user name"),
+            (&["gpu[0-2]=10.0.0.1"], "3 names for 1 hosts"),
+            (&["=h"], "is not a host"),
+            (&["h="], "is not a host"),
+            (&["gpu=10.0.0.1"], "init makes a group that is called `gpu`"),
+            (&["a=10.0.0.1", "a=10.0.0.2"], "two hosts are called `a`"),
+        ] {
+            let error = read(words).unwrap_err();
+            assert!(error.contains(wanted), "{words:?}: {error}");
+        }
+    }
+}
