@@ -65,6 +65,16 @@ fn a_password_is_not_shown_and_the_terminal_is_as_before() {
 }
 
 #[test]
+fn an_empty_password_is_sent_to_nobody() {
+    let Some(seen) = with_password("\n") else { return };
+    assert!(
+        seen.contains("code=3") && seen.contains("the sudo password is empty; nothing was sent"),
+        "{seen}"
+    );
+    assert!(!seen.contains("unreachable"), "{seen}");
+}
+
+#[test]
 fn ctrl_c_at_the_password_leaves_a_terminal_that_shows_what_is_typed() {
     let Some(seen) = with_password("s3c\u{3}") else { return };
     assert!(seen.contains("code=130") && !seen.contains("s3c"), "{seen}");

@@ -314,6 +314,47 @@ async fn sudo_with_a_password() {
     }
 }
 
+/// Three wrong passwords lock an account on many sites, and a run has hundreds of hosts.
+#[tokio::test]
+async fn a_wrong_password_is_tried_on_one_host() {
+    let server = Server::start();
+    let Some(user) = User::new("once", "/bin/sh") else { return };
+    let log = server.path("sudo.log");
+    let rule =
+        format!("USER ALL=(ALL) ALL\nDefaults:USER timestamp_timeout=0, passwd_tries=3, logfile={log}\n");
+    if !user.sudo("secret", &rule) {
+        return;
+    }
+    let mut hosts: Vec<Host> = (0..8).map(|_| user.host(&server)).collect();
+    for (index, host) in hosts.iter_mut().enumerate() {
+        host.name = format!("gpu{index}");
+        *host = sudo(host);
+    }
+    let run_with = async |password: &str| {
+        let ssh = Ssh::start(server.settings(), &hosts, secrets(password)).await.unwrap();
+        let opened = futures::future::join_all(hosts.iter().map(|host| ssh.open(host, DEADLINE))).await;
+        let mut said = Vec::new();
+        for opened in opened {
+            match opened {
+                Ok(mut remote) => remote.close().await,
+                Err(error) => said.push(error.to_string()),
+            }
+        }
+        said.sort();
+        said
+    };
+    let said = run_with("wrong").await;
+    let first = said.iter().filter(|said| *said == "sudo refused the password").count();
+    assert_eq!((first, said.len()), (1, hosts.len()), "{said:?}");
+    let rest =
+        said.iter().filter(|said| said.contains(" refused the sudo password, so it is not tried here"));
+    assert_eq!(rest.count(), hosts.len() - 1, "{said:?}");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert_eq!(log.matches("incorrect password attempt").count(), 1, "{log}");
+    assert_eq!(run_with("secret").await, Vec::<String>::new());
+    server.assert_nothing_left().await;
+}
+
 #[tokio::test]
 async fn sudo_that_is_not_allowed() {
     let server = Server::start();

@@ -325,8 +325,20 @@ pub(super) fn secrets(
     if !ask {
         return Ok(resolved);
     }
+    let password = ask_password(settings, "sudo password")?;
+    let secrets = resolved.with(ASKED, password);
+    log::hide(&secrets);
+    Ok(secrets)
+}
+
+/// Asks for a password, or reads a line where there is no terminal. One that is empty is none: it would be
+/// refused by every host, and counted there.
+///
+/// # Errors
+/// When it cannot be read, or is empty.
+pub(super) fn ask_password(settings: &Settings, what: &str) -> anyhow::Result<SecretString> {
     let password = if settings.interactive {
-        prompt::password("sudo password: ").map_err(|error| {
+        prompt::password(&format!("{what}: ")).map_err(|error| {
             // Whoever starts this may ignore the signal.
             if error.kind() == io::ErrorKind::Interrupted {
                 return Exit::new(exit::INTERRUPTED, "stopped at the password").into();
@@ -335,12 +347,15 @@ pub(super) fn secrets(
         })?
     } else {
         let mut line = String::new();
-        io::stdin().read_line(&mut line).context("cannot read the sudo password from standard input")?;
+        io::stdin()
+            .read_line(&mut line)
+            .with_context(|| format!("cannot read the {what} from standard input"))?;
         line.trim_end_matches(['\n', '\r']).to_owned()
     };
-    let secrets = resolved.with(ASKED, SecretString::from(password));
-    log::hide(&secrets);
-    Ok(secrets)
+    if password.is_empty() {
+        return Err(Exit::new(exit::CONFIG, format!("the {what} is empty; nothing was sent")).into());
+    }
+    Ok(password.into())
 }
 
 /// This controller as it is called in the locks of hosts. Only who sees the same locks can tell

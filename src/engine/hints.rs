@@ -59,9 +59,15 @@ pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Opti
         ConnectKind::SudoPassword => format!(
             "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"
         ),
-        ConnectKind::SudoRefused => format!("try it by hand: ssh {port}{user}{} sudo true", host.address),
+        ConnectKind::SudoRefused => format!("try it by hand: ssh -t {port}{user}{} sudo true", host.address),
+        ConnectKind::PasswordUntried => {
+            "run the same command again with the right password, or without that host: --hosts 'all & !HOST'"
+                .to_owned()
+        }
         ConnectKind::WrongUser => format!(
-            "look for `newgrp`, `su` or `exec` in what its logins run (~/.bashrc), and for `runas_default` in sudoers; by hand: ssh {port}{user}{} {}",
+            "look for `newgrp`, `su` or `exec` in what its logins run (~/.bashrc), and for `runas_default` in sudoers; by hand: ssh {}{port}{user}{} {}",
+            // sudo asks for a password on a terminal only.
+            if host.ssh.become_method == Become::None { "" } else { "-t " },
             host.address,
             if host.ssh.become_method == Become::None { "id" } else { "sudo id" }
         ),
@@ -221,6 +227,26 @@ tasks:
         assert_eq!(tried(0, "E: Unable to locate package a"), 1);
         assert_eq!(tried(1, "E: Failed to fetch x Hash Sum mismatch"), 1);
         assert_eq!(tried(2, "E: Unable to locate package b"), 2);
+    }
+
+    /// Without a terminal sudo asks for no password, and is refused by `requiretty`.
+    #[test]
+    fn what_calls_sudo_by_hand_has_a_terminal() {
+        let mut project =
+            load("--- inventory.yaml\ncluster: c\nssh: { become: sudo, user: me, port: 23 }\nhosts: { n0: { address: 10.0.0.1 } }\n")
+                .unwrap();
+        let host = project.hosts.remove(0);
+        for (kind, ends) in [
+            (ConnectKind::SudoRefused, "ssh -t -p 23 me@10.0.0.1 sudo true"),
+            (ConnectKind::WrongUser, "ssh -t -p 23 me@10.0.0.1 sudo id"),
+        ] {
+            let hint = connect(kind, &host, &project).unwrap();
+            assert!(hint.ends_with(ends), "{hint}");
+        }
+        let mut plain = host;
+        plain.ssh.become_method = Become::None;
+        let hint = connect(ConnectKind::WrongUser, &plain, &project).unwrap();
+        assert!(hint.ends_with("ssh -p 23 me@10.0.0.1 id"), "{hint}");
     }
 
     #[test]

@@ -277,6 +277,7 @@ fn explain(kind: ConnectKind, line: &str, stderr: &str) -> String {
         | ConnectKind::NoShell
         | ConnectKind::SudoPassword
         | ConnectKind::SudoRefused
+        | ConnectKind::PasswordUntried
         | ConnectKind::WrongUser
         | ConnectKind::Jump
         | ConnectKind::Other => line.to_owned(),

@@ -1,5 +1,6 @@
 //! This machine as a host: a shell behind a pipe.
 
+use std::sync::Arc;
 use std::time::Duration;
 
 use async_trait::async_trait;
@@ -9,6 +10,7 @@ use super::classify::Words;
 use super::process::Process;
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
+use super::trial::Trials;
 use super::wire::Expected;
 use super::{ConnectKind, Frame, OnPart, Remote, Transport, TransportError, classify, rescue};
 use crate::inventory::Host;
@@ -23,19 +25,20 @@ const REVIVE: Duration = Duration::from_secs(20);
 #[derive(Debug, Clone, Default)]
 pub struct Local {
     secrets: Secrets,
+    trials: Arc<Trials>,
 }
 
 impl Local {
     /// `secrets` hold the password of sudo, when the inventory names one.
     pub fn new(secrets: Secrets) -> Self {
-        Self { secrets }
+        Self { secrets, trials: Arc::default() }
     }
 }
 
 #[async_trait]
 impl Transport for Local {
     async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
-        let way = Way::new(&host.ssh.become_method, &self.secrets);
+        let way = Way::new(host, &self.secrets, &self.trials);
         let expected = if way.becomes_root() { Expected::Root } else { Expected::Anyone };
         let session = Session::open(&way, expected, deadline).await?;
         let expected = match expected {

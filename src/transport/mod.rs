@@ -31,6 +31,7 @@ mod ssh_config;
 mod sudo;
 #[cfg(test)]
 mod testing;
+mod trial;
 mod warm;
 mod wire;
 
@@ -123,6 +124,8 @@ pub enum ConnectKind {
     SudoPassword,
     /// sudo refused the password or the user.
     SudoRefused,
+    /// Another host refused the password, so it was not sent to this one.
+    PasswordUntried,
     /// The host shell is not the user that it should be: not root, or another than before.
     WrongUser,
     /// The jump host could not be reached.

@@ -24,6 +24,7 @@ use super::run_dir::RunDir;
 use super::shell::ShellError;
 use super::ssh_config::{self, Client, File};
 use super::sudo::Way;
+use super::trial::Trials;
 use super::warm::{Keep, Kept, Place, Warm};
 use super::wire::Expected;
 use super::{
@@ -92,6 +93,8 @@ pub struct Ssh {
 struct Shared {
     settings: SshSettings,
     secrets: Secrets,
+    /// What is known of the passwords of sudo.
+    trials: Trials,
     client: Client,
     config: Utf8PathBuf,
     /// Before `dir`: its sockets are in there.
@@ -148,6 +151,7 @@ impl Ssh {
             },
             settings,
             secrets,
+            trials: Trials::default(),
             bastions: Bastions::default(),
             jumps: BTreeMap::new(),
             dir,
@@ -414,7 +418,7 @@ impl Ramp {
 #[async_trait]
 impl Transport for Ssh {
     async fn open(&self, host: &Host, deadline: Duration) -> Result<Box<dyn Remote>, TransportError> {
-        let way = Way::new(&host.ssh.become_method, &self.shared.secrets);
+        let way = Way::new(host, &self.shared.secrets, &self.shared.trials);
         Ok(Box::new(SshRemote::open(&self.shared, host, way, deadline, None).await?))
     }
 
@@ -425,7 +429,7 @@ impl Transport for Ssh {
         frame: &Frame,
         on_part: OnPart<'_>,
     ) -> Result<(Box<dyn Remote>, Result<(), TransportError>), TransportError> {
-        let way = Way::new(&host.ssh.become_method, &self.shared.secrets);
+        let way = Way::new(host, &self.shared.secrets, &self.shared.trials);
         let mut remote = SshRemote::open(&self.shared, host, way, deadline, Some(frame)).await?;
         let result = remote.run(frame, on_part).await;
         Ok((Box::new(remote), result))

@@ -1,17 +1,25 @@
 //! Becoming root by sudo, without ever letting a password stray.
 //!
 //! Measured: `sudo -S` for a user who needs no password leaves it to the shell as a command. So
-//! the host first finds out whether one is wanted, then proves it on a pipe of its own (a wrong
-//! one cannot eat what follows as further tries), and only then starts the shell behind it.
+//! the host first finds out whether one is wanted, and only then it is sent there. It is proven on a
+//! pipe of its own (a wrong one cannot eat what follows as further tries), and then starts the shell
+//! behind it.
+
+use std::sync::Arc;
+use std::time::Duration;
 
 use secrecy::{ExposeSecret as _, SecretString};
 
 use super::classify::last_line;
 use super::quote::quote;
 use super::shell::{HostShell, ShellError};
+use super::trial::{Trial, Trials};
 use super::{ConnectKind, TransportError};
-use crate::inventory::Become;
+use crate::inventory::{Become, Host};
 use crate::secrets::Secrets;
+
+/// How long the others wait for the host that tries the password: sudo may hang there.
+const TRIAL: Duration = Duration::from_secs(5);
 
 /// How a session on a host becomes root.
 #[derive(Debug, Clone)]
@@ -20,18 +28,30 @@ pub(super) enum Way {
     None,
     /// `sudo -n`.
     Free,
-    /// A bootstrap that has the password.
-    Password(SecretString),
+    /// A bootstrap that asks sudo whether it wants the password.
+    Password(Password),
+}
+
+/// The password of sudo on a host.
+#[derive(Debug, Clone)]
+pub(super) struct Password {
+    value: SecretString,
+    host: String,
+    trial: Arc<Trial>,
 }
 
 impl Way {
-    pub(super) fn new(wanted: &Become, secrets: &Secrets) -> Self {
-        match wanted {
-            Become::None => Self::None,
-            Become::Sudo { password } => match password.as_deref().and_then(|name| secrets.get(name)) {
-                Some(password) => Self::Password(password.clone()),
-                None => Self::Free,
-            },
+    /// That of a host; its password is tried as the `trials` of the run say.
+    pub(super) fn new(host: &Host, secrets: &Secrets, trials: &Trials) -> Self {
+        let Become::Sudo { password } = &host.ssh.become_method else { return Self::None };
+        let Some(name) = password.as_deref() else { return Self::Free };
+        match secrets.get(name) {
+            Some(value) => Self::Password(Password {
+                value: value.clone(),
+                host: host.name.clone(),
+                trial: trials.of(name),
+            }),
+            None => Self::Free,
         }
     }
 
@@ -71,17 +91,52 @@ impl Way {
 
     /// Runs the bootstrap where there is one: the streams are then those of a root shell.
     pub(super) async fn pass(&self, shell: &mut HostShell) -> Result<(), ShellError> {
-        let Self::Password(password) = self else { return Ok(()) };
-        let text = bootstrap(shell.nonce(), password);
-        let (verdict, words) = shell.bootstrap(&text).await?;
-        if verdict == "none" {
-            // What login scripts said comes before.
-            let mark = format!("{}:\n", shell.nonce());
-            let words = words.rsplit_once(&mark).map_or("", |(_, words)| words);
-            return Err(ShellError::Other(refused(words)));
+        let Self::Password(Password { value, host, trial }) = self else { return Ok(()) };
+        let text = LOOK.replace("NONCE", shell.nonce());
+        if shell.bootstrap(&text).await?.0 == "free" {
+            return Ok(());
         }
-        Ok(())
+        let mut turn = trial.turn().await.map_err(|first| ShellError::Other(untried(&first)))?;
+        let nonce = shell.nonce().to_owned();
+        let text = PROVE.replace("NONCE", &nonce).replace("PASSWORD", &quote(value.expose_secret()));
+        let (verdict, words) = {
+            let mut answer = std::pin::pin!(shell.bootstrap(&text));
+            match tokio::time::timeout(TRIAL, &mut answer).await {
+                Ok(answer) => answer?,
+                Err(_) => {
+                    turn.leave();
+                    answer.await?
+                }
+            }
+        };
+        if verdict == "password" {
+            turn.accepted();
+            return Ok(());
+        }
+        // What login scripts said comes before.
+        let words = words.rsplit_once(&format!("{nonce}:\n")).map_or("", |(_, words)| words);
+        if is_wrong(words) {
+            turn.refused(host);
+        }
+        Err(ShellError::Other(refused(words)))
     }
+}
+
+/// Whether sudo says that the password is wrong.
+fn is_wrong(words: &str) -> bool {
+    !NOT_ALLOWED.iter().any(|phrase| words.contains(phrase))
+        && ["try again", "incorrect password", "incorrect authentication"]
+            .iter()
+            .any(|phrase| words.contains(phrase))
+}
+
+/// What sudo says when no password would help.
+const NOT_ALLOWED: &[&str] = &["sudoers", "may not run", "not allowed", "must have a tty"];
+
+/// The error of a host whose password another one has refused.
+fn untried(first: &str) -> TransportError {
+    let message = format!("{first} refused the sudo password, so it is not tried here");
+    TransportError::Connect { kind: ConnectKind::PasswordUntried, message }
 }
 
 /// The error behind sudo's own words.
@@ -89,9 +144,9 @@ pub(super) fn refused(words: &str) -> TransportError {
     let said = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
     let line = last_line(words, |line| line.contains("sudo")).or_else(|| last_line(words, |_| true));
     let line = line.unwrap_or_default();
-    let (kind, message) = if said(&["sudoers", "may not run", "not allowed", "must have a tty"]) {
+    let (kind, message) = if said(NOT_ALLOWED) {
         (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
-    } else if said(&["try again", "incorrect password"]) {
+    } else if is_wrong(words) {
         (ConnectKind::SudoRefused, "sudo refused the password".to_owned())
     } else if said(&["a password is required"]) {
         let help =
@@ -114,28 +169,32 @@ pub(super) fn refusal(stderr: &str) -> Option<TransportError> {
     last_line(stderr, of_sudo).map(|line| refused(&line))
 }
 
-fn bootstrap(nonce: &str, password: &SecretString) -> String {
-    BOOTSTRAP.replace("NONCE", nonce).replace("PASSWORD", &quote(password.expose_secret()))
-}
-
-/// `$1` is the password. It is in no argument list: where `printf` is not built in (mksh), `print` is.
-/// When the shell behind sudo ends, the waiting one is ended; else it would hold the connection open.
-const BOOTSTRAP: &str = r#"{
+/// Whether sudo wants a password; where it wants none, the shell goes on as root.
+const LOOK: &str = r#"{
 provision_say() { printf '%s\n' "$1"; }
 provision_sudo() {
 PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin LC_ALL=C
 export PATH LC_ALL
 case $(command -v printf) in /*) provision_say() { print -r -- "$1"; } ;; esac
-provision_way=none
-if provision_why=$(sudo -k -n sh -c : 2>&1); then provision_way=free
-elif provision_more=$(provision_say "$1" | sudo -k -S -p '' sh -c : 2>&1); then provision_way=password
-else provision_why=$provision_more
-fi
+provision_way=wanted
+if provision_why=$(sudo -k -n sh -c : 2>&1); then provision_way=free; fi
 printf '\n%s:\n%s\n\n%s sudo %s\n' NONCE "$provision_why" NONCE "$provision_way"
 }
-provision_sudo PASSWORD </dev/null
+provision_sudo </dev/null
+case $provision_way in free) exec sudo -n sh -s ;; esac
+}
+"#;
+
+/// `$1` is the password. It is in no argument list: where `printf` is not built in (mksh), `print` is.
+/// When the shell behind sudo ends, the waiting one is ended; else it would hold the connection open.
+const PROVE: &str = r#"{
+provision_prove() {
+provision_way=none
+if provision_why=$(provision_say "$1" | sudo -k -S -p '' sh -c : 2>&1); then provision_way=password; fi
+printf '\n%s:\n%s\n\n%s sudo %s\n' NONCE "$provision_why" NONCE "$provision_way"
+}
+provision_prove PASSWORD </dev/null
 case $provision_way in
-free) exec sudo -n sh -s ;;
 password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' sh -s; kill -TERM $$; }; exit ;;
 esac
 exit 1

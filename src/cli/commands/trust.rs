@@ -349,6 +349,7 @@ async fn accepted(settings: &Settings, hosts: Vec<Host>) -> anyhow::Result<BTree
                         | ConnectKind::NoShell
                         | ConnectKind::SudoPassword
                         | ConnectKind::SudoRefused
+                        | ConnectKind::PasswordUntried
                         | ConnectKind::WrongUser,
                     ..
                 }) => Some(host.index),
