@@ -12,7 +12,7 @@ mod transport_support;
 use std::io::Write as _;
 use std::process::{Command, Stdio};
 
-use transport_support::{Server, free_port};
+use transport_support::{Server, User, free_port, processes, run};
 
 /// Exit code and words of `provision` with this on its standard input, in the server's directory.
 fn provision(server: &Server, words: &[&str], input: &str) -> (i32, String) {
@@ -105,4 +105,141 @@ fn what_was_written_is_said_when_nobody_could_log_in() {
         // The second time they are known.
         assert_eq!(said.contains("are recorded in "), recorded, "{said}");
     }
+}
+
+/// A server that takes passwords, and keys where users have them.
+fn with_passwords(more: &str) -> Server {
+    Server::with(&format!(
+        "{more}\nUsePAM yes\nPasswordAuthentication yes\nAuthorizedKeysFile .ssh/authorized_keys"
+    ))
+}
+
+const PASSWORD: &str = "p'4$s\"w0rd-0815";
+
+#[test]
+fn one_login_by_password_leaves_a_key() {
+    let Some(user) = User::new("key", "/bin/bash") else { return };
+    // Not that of the other tests, which is in arguments of `openssl`.
+    let password = "p'4$s\"w0rd-poison";
+    user.password(password);
+    let server = with_passwords("");
+    let host = format!("{}@127.0.0.1:{}", user.name, server.port);
+    let words = [host.as_str(), "--identity-file", "id", "--ask-pass", "--force", "-vvv"];
+    let (stop, stopped) = std::sync::mpsc::channel::<()>();
+    let watch = std::thread::spawn(move || {
+        let (mut seen, mut asked) = (Vec::new(), 0);
+        while stopped.try_recv() == Err(std::sync::mpsc::TryRecvError::Empty) {
+            let all: Vec<String> = processes().into_iter().chain(environments()).collect();
+            asked += all.iter().filter(|text| text.contains("PROVISION_ASKPASS=")).count();
+            seen.extend(all.into_iter().filter(|text| text.contains("w0rd-poison")));
+        }
+        (seen, asked)
+    });
+    let (code, said) = init(&server, &words, &format!("{password}\n"));
+    drop(stop);
+    assert_eq!(code, 0, "{said}\n{}", server.log());
+    assert!(said.contains("the key that the hosts get: id.pub") && !said.contains("w0rd"), "{said}");
+    let (seen, asked) = watch.join().unwrap();
+    assert_eq!(seen, Vec::<String>::new());
+    assert!(asked > 0, "nobody looked while it was asked for");
+    let keys = std::fs::read_to_string(format!("/home/{}/.ssh/authorized_keys", user.name)).unwrap();
+    let public = std::fs::read_to_string(server.path("id.pub")).unwrap();
+    assert!(public.starts_with(keys.trim().trim_end_matches(" provision")), "{keys}");
+    assert!(written(&server).0.contains(&format!("  user: {}\n", user.name)));
+    assert_eq!(server.log().matches("Accepted password").count(), 1, "{}", server.log());
+    assert_eq!(server.log().matches("Failed password").count(), 0, "{}", server.log());
+    // The second time the key is enough, and nobody is asked.
+    let (code, said) = init(&server, &words, "");
+    assert_eq!(code, 0, "{said}");
+    assert_eq!(server.log().matches("Accepted password").count(), 1, "{}", server.log());
+    let left = std::fs::read_dir(server.path("state")).unwrap().count();
+    assert!(left > 0 && run("grep", &["-rqF", "w0rd-poison", server.path("").as_str()]).is_err());
+}
+
+/// Some servers take passwords by questions of PAM alone.
+#[test]
+fn a_server_asks_in_its_own_words() {
+    let Some(user) = User::new("ask", "/bin/sh") else { return };
+    user.password(PASSWORD);
+    let server = with_passwords("PasswordAuthentication no\nKbdInteractiveAuthentication yes");
+    let host = format!("{}@127.0.0.1:{}", user.name, server.port);
+    let words = [host.as_str(), "--identity-file", "id", "--ask-pass"];
+    let (code, said) = init(&server, &words, "wrong\n");
+    assert!(code == 4 && said.contains("the password was refused"), "{said}\n{}", server.log());
+    let (code, said) = init(&server, &words, &format!("{PASSWORD}\n"));
+    assert_eq!(code, 0, "{said}\n{}", server.log());
+    assert_eq!(server.log().matches("Accepted keyboard-interactive").count(), 1, "{}", server.log());
+}
+
+/// Environments of all processes.
+fn environments() -> Vec<String> {
+    let all = std::fs::read_dir("/proc").unwrap().flatten();
+    all.filter_map(|entry| std::fs::read(entry.path().join("environ")).ok())
+        .map(|text| String::from_utf8_lossy(&text).into_owned())
+        .collect()
+}
+
+/// An account that goes with the test, also if nobody made it.
+struct Account(String);
+
+impl Drop for Account {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(format!("/etc/sudoers.d/provision-{}", self.0)));
+        drop(run("userdel", &["-r", "-f", &self.0]));
+    }
+}
+
+#[test]
+fn an_account_for_all_later_logins_is_made() {
+    let Some(user) = User::new("admin", "/bin/bash") else { return };
+    if !user.sudo(PASSWORD, "USER ALL=(ALL) ALL\nDefaults:USER timestamp_timeout=0\n") {
+        return;
+    }
+    let account = Account(format!("{}-ops", user.name));
+    let name = &account.0;
+    let server = with_passwords("");
+    let host = format!("{}@127.0.0.1:{}", user.name, server.port);
+    let words = [host.as_str(), "--identity-file", "id", "--ask-pass", "--account", name, "--force"];
+    let (code, said) = init(&server, &words, &format!("{PASSWORD}\n"));
+    assert_eq!(code, 0, "{said}\n{}", server.log());
+    let sudoers = format!("/etc/sudoers.d/provision-{name}");
+    assert_eq!(std::fs::read_to_string(&sudoers).unwrap(), format!("{name} ALL=(ALL:ALL) NOPASSWD: ALL\n"));
+    assert_eq!(run("stat", &["-c", "%a %U %G", &sudoers]).unwrap().trim(), "440 root root");
+    let (inventory, _) = written(&server);
+    assert!(inventory.contains(&format!("  user: {name}\n")), "{inventory}");
+    assert!(inventory.contains("  become: sudo\n"), "{inventory}");
+    let (code, said) =
+        provision(&server, &["exec", "new/inventory.yaml", "--", "test", "-r", "/etc/shadow"], "");
+    assert_eq!(code, 0, "{said}");
+    // Again: nothing is changed.
+    let (code, said) = init(&server, &words, &format!("{PASSWORD}\n"));
+    assert!(code == 0 && said.contains("0 changed"), "{said}");
+}
+
+#[test]
+fn a_wrong_password_is_tried_on_one_host() {
+    let Some(user) = User::new("wrong", "/bin/bash") else { return };
+    user.password(PASSWORD);
+    let port = free_port();
+    let listen: Vec<String> = (2..6).map(|n| format!("ListenAddress 127.0.0.{n}:{port}")).collect();
+    let server = with_passwords(&listen.join("\n"));
+    let hosts: Vec<String> = (2..6).map(|n| format!("gpu{n}={}@127.0.0.{n}:{port}", user.name)).collect();
+    let mut words: Vec<&str> = hosts.iter().map(String::as_str).collect();
+    words.extend(["--identity-file", "id", "--ask-pass"]);
+    let (code, said) = init(&server, &words, "wrong\n");
+    assert_eq!(code, 4, "{said}");
+    assert_eq!(server.log().matches("Failed password").count(), 1, "{}", server.log());
+    assert!(said.contains("the password was refused") && said.contains("so it is not tried here"), "{said}");
+    assert!(written(&server).0.is_empty() && !said.contains("continue with"), "{said}");
+    let (code, said) = init(&server, &words, "\n");
+    assert!(code == 3 && said.contains("the password of the login is empty; nothing was sent"), "{said}");
+    assert_eq!(server.log().matches("Failed password").count(), 1, "{}", server.log());
+}
+
+#[test]
+fn a_server_that_takes_no_password_gets_none() {
+    let server = Server::start();
+    let host = format!("127.0.0.1:{}", server.port);
+    let (code, said) = init(&server, &[&host, "--identity-file", "host_key", "--ask-pass"], "");
+    assert!(code == 4 && said.contains("its sshd takes no password"), "{said}");
 }

@@ -19,78 +19,8 @@ use provision::transport::{
     ConnectKind, Frame, Local, Part, Remote, Script, Ssh, Transport as _, TransportError,
 };
 use transport_support::{
-    DEADLINE, Server, assert_gone, ends, frame, host, is_root, part, processes, run, sh,
+    DEADLINE, Server, User, assert_gone, ends, frame, free_port, host, is_root, part, processes, run, sh,
 };
-
-/// A user of this machine that goes with the test.
-struct User {
-    name: String,
-}
-
-impl User {
-    fn new(name: &str, shell: &str) -> Option<Self> {
-        if !is_root() {
-            println!("skipped: only root can make users");
-            return None;
-        }
-        if !std::path::Path::new(shell).exists() {
-            println!("skipped: no {shell} here");
-            return None;
-        }
-        let name = format!("pv{}{name}", std::process::id() % 100_000);
-        drop(run("userdel", &["-r", &name]));
-        // `*` is no password but does not lock the account, which sshd without PAM would refuse.
-        run("useradd", &["-m", "-s", shell, "-p", "*", &name]).unwrap();
-        Some(Self { name })
-    }
-
-    /// Gives the user a password and a sudoers line; `false` where there is no sudo.
-    fn sudo(&self, password: &str, rule: &str) -> bool {
-        if run("sudo", &["-V"]).is_err() {
-            println!("skipped: no sudo here");
-            return false;
-        }
-        if !password.is_empty() {
-            let hash = run("openssl", &["passwd", "-6", password]).unwrap();
-            run("usermod", &["-p", hash.trim(), &self.name]).unwrap();
-        }
-        let path = self.sudoers();
-        std::fs::write(&path, rule.replace("USER", &self.name)).unwrap();
-        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o440)).unwrap();
-        run("visudo", &["-cf", &path]).unwrap();
-        true
-    }
-
-    fn sudoers(&self) -> String {
-        format!("/etc/sudoers.d/{}", self.name)
-    }
-
-    fn home(&self, file: &str, text: &str) {
-        let path = format!("/home/{}/{file}", self.name);
-        std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
-        std::fs::write(path, text).unwrap();
-        run("chown", &["-R", &self.name, &format!("/home/{}", self.name)]).unwrap();
-    }
-
-    fn host(&self, server: &Server) -> Host {
-        let mut host = server.host("gpu0");
-        host.ssh.user = Some(self.name.clone());
-        host
-    }
-}
-
-impl Drop for User {
-    fn drop(&mut self) {
-        drop(std::fs::remove_file(self.sudoers()));
-        for _ in 0..20 {
-            drop(run("pkill", &["-9", "-u", &self.name]));
-            if run("userdel", &["-r", "-f", &self.name]).is_ok() {
-                return;
-            }
-            std::thread::sleep(Duration::from_millis(50));
-        }
-    }
-}
 
 fn secrets(password: &str) -> Secrets {
     Secrets::new(BTreeMap::from([("sudo".to_owned(), password.to_owned().into())]))
@@ -353,6 +283,39 @@ async fn a_wrong_password_is_tried_on_one_host() {
     assert_eq!(log.matches("incorrect password attempt").count(), 1, "{log}");
     assert_eq!(run_with("secret").await, Vec::<String>::new());
     server.assert_nothing_left().await;
+}
+
+/// The same by the command line: the run ends, says which host it was, and what to do.
+#[test]
+fn a_run_with_a_wrong_password_ends_at_one_host() {
+    let port = free_port();
+    let listen: Vec<String> = (2..6).map(|n| format!("ListenAddress 127.0.0.{n}:{port}")).collect();
+    let server = Server::with(&listen.join("\n"));
+    let Some(user) = User::new("cli", "/bin/sh") else { return };
+    let log = server.path("sudo.log");
+    if !user.sudo("secret", &format!("USER ALL=(ALL) ALL\nDefaults:USER logfile={log}\n")) {
+        return;
+    }
+    let key = std::fs::read_to_string(server.path("host_key.pub")).unwrap();
+    let known: String = (2..6).map(|n| format!("[127.0.0.{n}]:{port} {}\n", key.trim())).collect();
+    std::fs::write(server.path("known"), known).unwrap();
+    let hosts: String = (2..6).map(|n| format!("  gpu{n}: {{ address: 127.0.0.{n} }}\n")).collect();
+    let inventory = format!(
+        "cluster: c\nssh: {{ user: {}, port: {port}, identity_file: ./id, known_hosts: ./known, become: sudo }}\nhosts:\n{hosts}",
+        user.name
+    );
+    std::fs::write(server.path("inventory.yaml"), inventory).unwrap();
+    let line = format!(
+        "cd {}; echo wrong | XDG_STATE_HOME=$PWD/state {} facts inventory.yaml --ask-become-pass 2>&1; echo ended $?",
+        server.path(""),
+        env!("CARGO_BIN_EXE_provision")
+    );
+    let said = run("sh", &["-c", &line]).unwrap();
+    assert!(said.contains("ended 4") && said.contains("sudo refused the password"), "{said}");
+    assert!(said.contains("refused the sudo password, so it is not tried here"), "{said}");
+    assert!(said.contains("ssh -t -p ") && said.contains("--hosts 'all & !HOST'"), "{said}");
+    let log = std::fs::read_to_string(log).unwrap();
+    assert_eq!(log.matches("incorrect password attempt").count(), 1, "{log}");
 }
 
 #[tokio::test]

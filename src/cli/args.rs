@@ -199,12 +199,29 @@ pub struct InitArgs {
     /// Private key
     #[arg(long, short)]
     pub identity_file: Option<Utf8PathBuf>,
+    /// Log in once by password where no key is accepted, put your public key there, and go on by key
+    #[arg(long)]
+    pub ask_pass: bool,
+    /// Make this account with the key and with sudo without a password, for all later logins
+    #[arg(long, value_name = "NAME", requires = "ask_pass", value_parser = account)]
+    pub account: Option<String>,
     /// Record the keys that the hosts show now without asking
     #[arg(long)]
     pub trust: bool,
     /// Write over an existing inventory
     #[arg(long)]
     pub force: bool,
+}
+
+/// A name that `useradd` and sudo take: sudo reads no file of sudoers.d with a dot in its name.
+fn account(name: &str) -> Result<String, String> {
+    let plain = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit() || c == '_' || c == '-';
+    let good = name.len() <= 32 && name.starts_with(|c: char| c.is_ascii_lowercase() || c == '_');
+    if good && name.chars().all(plain) && name != "root" {
+        return Ok(name.to_owned());
+    }
+    Err("an account is a lower case letter or `_`, then lower case letters, digits, `_` and `-`; not root"
+        .to_owned())
 }
 
 /// `provision apply`.

@@ -7,10 +7,10 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpabl
 
 use super::args::{Cli, Command};
 use super::commands;
-use super::settings::Settings;
-use crate::exit;
+use super::settings::{self, Settings};
 use crate::report::style::{BAD, HINT, paint, safe};
 use crate::report::{log, output};
+use crate::{exit, transport};
 
 /// An error with an exit code of its own.
 #[derive(Debug, thiserror::Error)]
@@ -51,6 +51,11 @@ fn leave_no_core() {
 /// The whole program.
 pub fn main_impl() -> ExitCode {
     leave_no_core();
+    if let Some(socket) = settings::askpass() {
+        let prompt = std::env::args().nth(1).unwrap_or_default();
+        let asked = transport::ask(&socket, &prompt, &mut std::io::stdout());
+        return ExitCode::from(if asked.is_ok() { exit::OK } else { exit::BUG });
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {

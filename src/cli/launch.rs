@@ -27,7 +27,7 @@ use crate::project::Project;
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
-use crate::transport::{ByHost, Keep, SshSettings, Transport};
+use crate::transport::{ByHost, Keep, PasswordLogins, SshSettings, Transport};
 
 /// Name of the secret that `--ask-become-pass` fills.
 const ASKED: &str = "become";
@@ -49,6 +49,8 @@ pub(super) struct Launch<'a> {
     pub yes: bool,
     /// Values of secrets, where they were asked for already.
     pub secrets: Option<Secrets>,
+    /// Hosts that are logged in to by password.
+    pub passwords: Option<PasswordLogins>,
 }
 
 impl<'a> Launch<'a> {
@@ -62,6 +64,7 @@ impl<'a> Launch<'a> {
             recorded: mode == Mode::Apply,
             yes: false,
             secrets: None,
+            passwords: None,
         }
     }
 }
@@ -131,8 +134,12 @@ pub(super) async fn run(
     let emitter = Arc::new(emitter.hiding(secrets.clone()));
     let hosts: Vec<Host> = project.online().chain(&project.controller).cloned().collect();
     let parallel = project.rollout.parallel;
-    let transport =
-        open_transport(settings, &project.cluster, config_dir, &hosts, &secrets, parallel).await?;
+    let ssh = SshSettings {
+        config_dir,
+        passwords: launch.passwords,
+        ..ssh_settings(settings, &project.cluster, parallel)
+    };
+    let transport = start_transport(ssh, &hosts, &secrets).await?;
     let (stopper, cancel) = engine::channel();
     let mut display = Terminal::new(settings.terminal());
     if let Some(log) = &kept {
@@ -428,26 +435,35 @@ fn consent(yes: bool, interactive: bool, display: &Arc<Mutex<Terminal>>, cancel:
     })
 }
 
-/// The transport for some hosts.
+/// The transport for some hosts, beside a run.
 ///
 /// # Errors
 /// When `ssh` or its configuration cannot be used.
 pub(super) async fn open_transport(
     settings: &Settings,
     cluster: &str,
-    config_dir: Option<Utf8PathBuf>,
     hosts: &[Host],
     secrets: &Secrets,
     parallel: usize,
 ) -> anyhow::Result<Arc<dyn Transport>> {
-    let ssh = SshSettings {
+    start_transport(ssh_settings(settings, cluster, parallel), hosts, secrets).await
+}
+
+fn ssh_settings(settings: &Settings, cluster: &str, parallel: usize) -> SshSettings {
+    SshSettings {
         runtime_dir: settings.runtime_dir.clone(),
-        config_dir,
         logins: parallel.min(64),
         terminal: settings.interactive,
         keep: Some(Keep { cluster: cluster.to_owned(), home: settings.home.clone() }),
         ..SshSettings::default()
-    };
+    }
+}
+
+async fn start_transport(
+    ssh: SshSettings,
+    hosts: &[Host],
+    secrets: &Secrets,
+) -> anyhow::Result<Arc<dyn Transport>> {
     let transport = ByHost::start(ssh, hosts, secrets.clone()).await;
     Ok(Arc::new(transport.map_err(|error| Exit::new(exit::CONFIG, error.to_string()))?))
 }

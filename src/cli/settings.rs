@@ -7,6 +7,7 @@ use camino::Utf8PathBuf;
 use super::args::Global;
 use crate::journal::{cache_home, state_home};
 use crate::report::terminal::{self, Verbosity};
+use crate::transport::ASKPASS;
 
 /// What holds for the whole program.
 #[derive(Debug, Clone)]
@@ -73,6 +74,21 @@ impl Settings {
     pub(super) fn terminal(&self) -> terminal::TerminalSettings {
         terminal::TerminalSettings { verbosity: self.verbosity, width: self.width, progress: self.progress }
     }
+}
+
+/// The socket that has the answer, where `ssh` has started this program to ask for a password.
+#[expect(clippy::disallowed_methods, reason = "this is the one place that reads the environment")]
+pub(super) fn askpass() -> Option<String> {
+    std::env::var(ASKPASS).ok()
+}
+
+/// This program, for `ssh` to start.
+///
+/// # Errors
+/// When the system does not say where it is.
+pub(super) fn program() -> std::io::Result<Utf8PathBuf> {
+    Utf8PathBuf::from_path_buf(std::env::current_exe()?)
+        .map_err(|path| std::io::Error::other(format!("{} is not UTF-8", path.display())))
 }
 
 /// Columns of stderr as the terminal says.

@@ -426,7 +426,7 @@ impl Terminal {
         }
         let tasks = &stats.tasks;
         let mut task_parts = Vec::new();
-        if self.command == "apply" {
+        if matches!(self.command.as_str(), "apply" | "init") {
             task_parts.push(format!("{} changed", tasks.changed));
         } else {
             task_parts.push(format!("{} to change", stats.pending));
@@ -472,7 +472,7 @@ impl Terminal {
         self.phase("Finished", tone, &text, Some(time));
         let again: Vec<_> = RECORDED.iter().filter(|name| self.again.contains(*name)).collect();
         // The names are those of the last run that was recorded: these are not.
-        let recorded = !matches!(self.command.as_str(), "plan" | "facts");
+        let recorded = !matches!(self.command.as_str(), "plan" | "facts" | "init");
         if recorded && !again.is_empty() && exit_code != 0 {
             let hosts = again.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(",");
             let hosts = if again.len() > 1 { format!("'{hosts}'") } else { hosts };
@@ -547,7 +547,7 @@ impl Terminal {
                 }
             }
         }
-        if self.command == "apply" {
+        if matches!(self.command.as_str(), "apply" | "init") {
             self.work.entry(host.to_owned()).or_default().0 += number;
         }
     }

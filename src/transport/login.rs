@@ -64,12 +64,13 @@ impl std::fmt::Debug for Channel {
 }
 
 impl Login {
-    /// Starts `ssh`. Nothing is known of the host yet.
+    /// Starts `ssh`, with the variables by which it is `asking` for a password. Nothing is known of the host yet.
     pub(super) fn start(
         socket: Socket,
         mut arguments: Vec<String>,
         command: &str,
         place: Option<&Place>,
+        asking: Option<&[(&'static str, String)]>,
     ) -> std::io::Result<(Self, Session)> {
         let master = place.map_or_else(|| socket.path().to_owned(), Place::socket);
         let mut own = ["-M", "-S", master.as_str(), "-E", socket.log().as_str()].map(str::to_owned).to_vec();
@@ -82,7 +83,10 @@ impl Login {
         arguments.splice(0..0, own);
         arguments.push(command.to_owned());
         tracing::trace!("ssh {}", arguments.join(" "));
-        let (process, stdout, stdin) = Process::start("ssh", &arguments)?;
+        let (process, stdout, stdin) = match asking {
+            Some(environment) => Process::start_asking(&arguments, environment)?,
+            None => Process::start("ssh", &arguments)?,
+        };
         let session = Session { shell: HostShell::new(stdout, stdin), stderr: None, mux: None };
         Ok((Self { process: Some(process), socket, master, kept: None, unkept: place.is_some() }, session))
     }

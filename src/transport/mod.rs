@@ -13,6 +13,7 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
+mod askpass;
 mod bastion;
 mod bounded;
 mod by_host;
@@ -35,6 +36,7 @@ mod trial;
 mod warm;
 mod wire;
 
+pub use askpass::{ASKPASS, PasswordLogins, ask};
 pub(crate) use bastion::keys_of_jump_hosts;
 pub use by_host::ByHost;
 pub use local::Local;

@@ -30,6 +30,28 @@ impl Process {
         Self::spawn(command)
     }
 
+    /// Starts `ssh` so that it asks a program for the password, and no terminal: in a session of its own, which
+    /// keeps Ctrl-C from it as well.
+    pub(super) fn start_asking(
+        args: &[String],
+        environment: &[(&'static str, String)],
+    ) -> std::io::Result<(Self, ChildStdout, ChildStdin)> {
+        let start = |mut command: Command, args: &[String]| {
+            command.args(args).envs(environment.iter().cloned()).stdin(Stdio::piped());
+            Self::spawn(command)
+        };
+        let mut session = command("setsid");
+        session.arg("ssh");
+        match start(session, args) {
+            Err(error) if error.kind() == std::io::ErrorKind::NotFound => {
+                let mut ssh = command("ssh");
+                ssh.process_group(0);
+                start(ssh, args)
+            }
+            started => started,
+        }
+    }
+
     /// Starts `ssh` with nothing to read.
     pub(super) fn start_alone(arguments: &[String]) -> std::io::Result<Self> {
         let mut ssh = command("ssh");

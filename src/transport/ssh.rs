@@ -18,13 +18,14 @@ use camino::{Utf8Path, Utf8PathBuf};
 use tokio::io::AsyncRead;
 use tokio::sync::Semaphore;
 
+use super::askpass::{Answer, PasswordLogins};
 use super::bastion::Bastions;
 use super::login::{self, Login, NotResumed, Session};
 use super::run_dir::RunDir;
 use super::shell::ShellError;
 use super::ssh_config::{self, Client, File};
 use super::sudo::Way;
-use super::trial::Trials;
+use super::trial::{Trial, Trials, Turn};
 use super::warm::{Keep, Kept, Place, Warm};
 use super::wire::Expected;
 use super::{
@@ -63,6 +64,8 @@ pub struct SshSettings {
     /// Whether the key of a host that `known_hosts` does not have is taken and written there: only
     /// for looking at keys into a throw-away file, never for a run.
     pub accept_new: bool,
+    /// Logs in by password where a host has no key yet.
+    pub passwords: Option<PasswordLogins>,
     /// Lets logins stay where `ssh.persist` says so; without it none does.
     pub keep: Option<Keep>,
 }
@@ -78,6 +81,7 @@ impl Default for SshSettings {
             ramp: 8,
             terminal: false,
             accept_new: false,
+            passwords: None,
             keep: None,
         }
     }
@@ -95,6 +99,8 @@ struct Shared {
     secrets: Secrets,
     /// What is known of the passwords of sudo.
     trials: Trials,
+    /// And of the one of logins.
+    trial: Trial,
     client: Client,
     config: Utf8PathBuf,
     /// Before `dir`: its sockets are in there.
@@ -152,6 +158,7 @@ impl Ssh {
             settings,
             secrets,
             trials: Trials::default(),
+            trial: Trial::default(),
             bastions: Bastions::default(),
             jumps: BTreeMap::new(),
             dir,
@@ -353,7 +360,7 @@ impl Shared {
         ahead: Option<&Frame>,
         place: Option<&Place>,
     ) -> Result<(Login, Session), TransportError> {
-        let arguments = self.arguments(host)?;
+        let mut arguments = self.arguments(host)?;
         // Waiting for one's turn is no delay of the host.
         let jump = self.jumps.get(&host.name).copied();
         let _ramp = match jump {
@@ -366,11 +373,36 @@ impl Shared {
             }
             None => None,
         };
+        let passwords = self.settings.passwords.as_ref();
+        let by_password = passwords.and_then(|all| Some((all, *all.methods.get(&host.name)?)));
+        let mut trial = match by_password {
+            Some(_) => Some(self.trial.turn().await.map_err(|first| untried(&first))?),
+            None => None,
+        };
         let _turn = self.logins.acquire().await.map_err(local)?;
-        let (login, session) = Login::start(self.dir.socket('s'), arguments, way.login(), place)
+        let mut answer = None;
+        let mut environment = None;
+        if let Some((all, method)) = by_password {
+            arguments.splice(0..0, PasswordLogins::options(method));
+            let giver = Answer::new(self.dir.socket('a'), all.password.clone()).map_err(local)?;
+            environment = Some(giver.environment(&all.program));
+            answer = Some(giver);
+        }
+        let asking = environment.as_ref().map(<[_; 4]>::as_slice);
+        let (login, session) = Login::start(self.dir.socket('s'), arguments, way.login(), place, asking)
             .map_err(|error| local(format!("cannot start `ssh`: {error}")))?;
         let expected = self.expected(host, way);
-        let greeted = login.greet(session, way, expected, deadline, ahead, jump.is_some()).await;
+        let greet = login.greet(session, way, expected, deadline, ahead, jump.is_some());
+        let mut greeted = match answer {
+            Some(answer) => tokio::select! {
+                greeted = greet => greeted,
+                never = answer.give() => match never {},
+            },
+            None => greet.await,
+        };
+        if let Some(trial) = &mut trial {
+            greeted = settle(trial, &host.name, greeted);
+        }
         match (greeted, jump) {
             (Err(error), Some(jump)) => Err(self.bastions.explain(jump, error).await),
             (Err(error), None) => Err(error),
@@ -383,6 +415,43 @@ impl Shared {
             }
         }
     }
+}
+
+/// Takes note of how a login by password ended. What comes after the password, such as sudo, tells that it
+/// was accepted.
+fn settle<T>(
+    trial: &mut Turn<'_>,
+    host: &str,
+    greeted: Result<T, TransportError>,
+) -> Result<T, TransportError> {
+    match greeted {
+        Err(TransportError::Connect { kind: ConnectKind::KeyRefused, message }) => {
+            trial.refused(host);
+            Err(classify::connect(ConnectKind::KeyRefused, format!("the password was refused: {message}")))
+        }
+        Err(TransportError::Connect {
+            kind:
+                kind @ (ConnectKind::NoShell
+                | ConnectKind::SudoPassword
+                | ConnectKind::SudoRefused
+                | ConnectKind::PasswordUntried
+                | ConnectKind::WrongUser),
+            message,
+        }) => {
+            trial.accepted();
+            Err(classify::connect(kind, message))
+        }
+        Ok(opened) => {
+            trial.accepted();
+            Ok(opened)
+        }
+        Err(error) => Err(error),
+    }
+}
+
+fn untried(first: &str) -> TransportError {
+    let message = format!("{first} refused the password, so it is not tried here");
+    classify::connect(ConnectKind::PasswordUntried, message)
 }
 
 /// Pauses between logins to a server that refuses them for a while (`MaxStartups`): longer and longer,

@@ -333,3 +333,77 @@ pub(crate) fn on_a_terminal(
     assert!(asked, "{seen}");
     Some(seen)
 }
+
+/// A user of this machine that goes with the test.
+pub(crate) struct User {
+    pub(crate) name: String,
+}
+
+impl User {
+    pub(crate) fn new(name: &str, shell: &str) -> Option<Self> {
+        if !is_root() {
+            println!("skipped: only root can make users");
+            return None;
+        }
+        if !std::path::Path::new(shell).exists() {
+            println!("skipped: no {shell} here");
+            return None;
+        }
+        let name = format!("pv{}{name}", std::process::id() % 100_000);
+        drop(run("userdel", &["-r", &name]));
+        // `*` is no password but does not lock the account, which sshd without PAM would refuse.
+        run("useradd", &["-m", "-s", shell, "-p", "*", &name]).unwrap();
+        Some(Self { name })
+    }
+
+    pub(crate) fn password(&self, password: &str) {
+        let hash = run("openssl", &["passwd", "-6", password]).unwrap();
+        run("usermod", &["-p", hash.trim(), &self.name]).unwrap();
+    }
+
+    /// Gives the user a password and a sudoers line; `false` where there is no sudo.
+    pub(crate) fn sudo(&self, password: &str, rule: &str) -> bool {
+        if run("sudo", &["-V"]).is_err() {
+            println!("skipped: no sudo here");
+            return false;
+        }
+        if !password.is_empty() {
+            self.password(password);
+        }
+        let path = self.sudoers();
+        std::fs::write(&path, rule.replace("USER", &self.name)).unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o440)).unwrap();
+        run("visudo", &["-cf", &path]).unwrap();
+        true
+    }
+
+    pub(crate) fn sudoers(&self) -> String {
+        format!("/etc/sudoers.d/{}", self.name)
+    }
+
+    pub(crate) fn home(&self, file: &str, text: &str) {
+        let path = format!("/home/{}/{file}", self.name);
+        std::fs::create_dir_all(std::path::Path::new(&path).parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+        run("chown", &["-R", &self.name, &format!("/home/{}", self.name)]).unwrap();
+    }
+
+    pub(crate) fn host(&self, server: &Server) -> Host {
+        let mut host = server.host("gpu0");
+        host.ssh.user = Some(self.name.clone());
+        host
+    }
+}
+
+impl Drop for User {
+    fn drop(&mut self) {
+        drop(std::fs::remove_file(self.sudoers()));
+        for _ in 0..20 {
+            drop(run("pkill", &["-9", "-u", &self.name]));
+            if run("userdel", &["-r", "-f", &self.name]).is_ok() {
+                return;
+            }
+            std::thread::sleep(Duration::from_millis(50));
+        }
+    }
+}

@@ -37,8 +37,7 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, false, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();
-    let transport =
-        launch::open_transport(settings, &project.cluster, None, &hosts, &secrets, parallel).await?;
+    let transport = launch::open_transport(settings, &project.cluster, &hosts, &secrets, parallel).await?;
     let frame = Frame {
         prelude: String::new(),
         parts: vec![Part {

@@ -33,8 +33,7 @@ pub(crate) async fn run(settings: &Settings, args: UnlockArgs) -> anyhow::Result
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, false, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();
-    let transport =
-        launch::open_transport(settings, &project.cluster, None, &hosts, &secrets, parallel).await?;
+    let transport = launch::open_transport(settings, &project.cluster, &hosts, &secrets, parallel).await?;
     let shared = (transport.as_ref(), &secrets, parallel);
     let result = take(settings, &args, shared, &hosts).await;
     transport.close().await;

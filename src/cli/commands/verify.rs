@@ -71,8 +71,7 @@ async fn between_hosts(
     let hosts: Vec<(Host, Promises)> =
         project.online().map(|host| (host.clone(), promised(project, host, SOFTWARE))).collect();
     let only: Vec<Host> = hosts.iter().map(|(host, _)| host.clone()).collect();
-    let transport =
-        launch::open_transport(settings, &project.cluster, None, &only, secrets, parallel).await?;
+    let transport = launch::open_transport(settings, &project.cluster, &only, secrets, parallel).await?;
     let quiet = settings.verbosity == Verbosity::Quiet;
     let say = move |text: &str| {
         if !quiet {

@@ -1,5 +1,6 @@
 //! `provision init`: from a list of hosts to a commented inventory that works.
 
+mod first;
 mod run;
 mod text;
 mod words;

@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use camino::Utf8PathBuf;
 use serde_json::Value as Json;
 
+use super::first::First;
 use super::text::inventory;
 use super::words::hosts;
 use crate::cli::args::InitArgs;
@@ -65,6 +66,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         camino::absolute_utf8(directory.join("known_hosts")).context("cannot use the output's directory")?;
     let (hosts, shown): (Vec<Host>, Vec<String>) =
         hosts(&args, &known_hosts)?.into_iter().map(|typed| (typed.host, typed.shown)).unzip();
+    let first = if args.ask_pass { Some(First::new(settings, &args)?) } else { None };
     let mut seen = trust::look(settings, &hosts, &Secrets::default()).await?;
     for contact in &mut seen {
         if let Some(shown) = shown.get(contact.host.index) {
@@ -87,7 +89,10 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         trust::confirm(settings, args.trust, &again(&args))?;
         trust::append(&new)?;
     }
-    let (found, problems) = explore(seen).await;
+    if let Some(first) = &first {
+        first.log_in(settings, &mut seen).await?;
+    }
+    let (found, problems) = explore(seen, args.ask_pass).await;
     for Problem { shown, text, hint, .. } in &problems {
         output::say(&format!("{}  {}  {}", paint(BAD, "no login"), safe_line(shown), safe_line(text)));
         if let Some(hint) = hint {
@@ -133,6 +138,8 @@ fn again(args: &InitArgs) -> String {
     words.extend(args.user.iter().map(|user| format!("--user {user}")));
     words.extend(args.port.iter().map(|port| format!("--port {port}")));
     words.extend(args.identity_file.iter().map(|path| format!("--identity-file {path}")));
+    words.extend(args.ask_pass.then(|| "--ask-pass".to_owned()));
+    words.extend(args.account.iter().map(|account| format!("--account {account}")));
     if args.force {
         words.push("--force".to_owned());
     }
@@ -140,7 +147,7 @@ fn again(args: &InitArgs) -> String {
     words.join(" ")
 }
 
-async fn explore(seen: Vec<Contact>) -> (Vec<Found>, Vec<Problem>) {
+async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) {
     let mut found = Vec::new();
     let mut problems = Vec::new();
     for seen in seen {
@@ -155,7 +162,8 @@ async fn explore(seen: Vec<Contact>) -> (Vec<Found>, Vec<Problem>) {
                 let port = seen.host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
                 let user = seen.host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
                 let hint = (kind == ConnectKind::KeyRefused).then(|| {
-                    format!("put your key on the host: ssh-copy-id {port}{user}{}", seen.host.address)
+                    let more = if asked { "" } else { "; or have it put there on all hosts: --ask-pass" };
+                    format!("put your key on the host: ssh-copy-id {port}{user}{}{more}", seen.host.address)
                 });
                 problems.push(Problem { host: seen.host, shown: seen.shown, text, hint });
             }

@@ -1,0 +1,229 @@
+//! `init --ask-pass`: one login by password, which leaves the key of this controller there.
+//!
+//! What is done on the hosts are tasks of a playbook as any other, carried out by the engine: nothing is written
+//! that is there already, and each change is proven. Then a login by key shows that it was enough.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use anyhow::Context as _;
+use camino::{Utf8Path, Utf8PathBuf};
+use futures::future::join_all;
+use serde_json::{Map, Value as Json, json};
+
+use crate::cli::args::{Connect, InitArgs, Reports};
+use crate::cli::commands::trust::Contact;
+use crate::cli::dispatch::Exit;
+use crate::cli::launch::{self, Launch};
+use crate::cli::settings::{self, Settings};
+use crate::engine::Mode;
+use crate::events::HostStatus;
+use crate::exit;
+use crate::inventory::{Become, Host};
+use crate::project::{self, LoadOptions};
+use crate::report::{log, output};
+use crate::secrets::Secrets;
+use crate::transport::{
+    CONNECT, ConnectKind, PasswordLogins, Ssh, SshSettings, Transport as _, TransportError,
+};
+
+/// Name of the secret that holds the password, for sudo.
+const SECRET: &str = "login";
+/// Keys of a user that `ssh` tries by itself, the best first.
+const KEYS: [&str; 3] = ["id_ed25519.pub", "id_ecdsa.pub", "id_rsa.pub"];
+
+/// What the first login leaves on the hosts.
+#[derive(Debug)]
+pub(super) struct First {
+    cluster: String,
+    account: Option<String>,
+    /// The line for `authorized_keys`.
+    key: String,
+}
+
+impl First {
+    /// What the command line asks for; finds the key.
+    ///
+    /// # Errors
+    /// When there is no public key.
+    pub(super) fn new(settings: &Settings, args: &InitArgs) -> anyhow::Result<Self> {
+        let (file, text) = public_key(settings, args.identity_file.as_deref())?;
+        let mut words = text.split_whitespace();
+        let (Some(kind), Some(blob)) = (words.next(), words.next()) else {
+            return Err(Exit::new(exit::CONFIG, format!("{file} is no public key")).into());
+        };
+        output::say(&format!("the key that the hosts get: {file}"));
+        // A comment may hold anything, also a template.
+        let key = format!("{kind} {blob} provision");
+        Ok(Self { cluster: args.cluster.clone(), account: args.account.clone(), key })
+    }
+
+    /// Logs in by password where no key is accepted, or where the account is to be made, and then by key.
+    ///
+    /// # Errors
+    /// When no password is given, or this machine is not able to log in.
+    pub(super) async fn log_in(&self, settings: &Settings, seen: &mut [Contact]) -> anyhow::Result<()> {
+        let mut methods = BTreeMap::new();
+        let mut hosts = Vec::new();
+        for contact in seen.iter_mut() {
+            match &mut contact.login {
+                Ok(remote) if self.account.is_some() => remote.close().await,
+                Err(TransportError::Connect { kind: ConnectKind::KeyRefused, message }) => {
+                    let Some(method) = PasswordLogins::method(message) else {
+                        message.push_str("; its sshd takes no password");
+                        continue;
+                    };
+                    methods.insert(contact.host.name.clone(), method);
+                }
+                Ok(_) | Err(_) => continue,
+            }
+            hosts.push(contact.host.clone());
+        }
+        if hosts.is_empty() {
+            return Ok(());
+        }
+        let password = launch::ask_password(settings, "password of the login")?;
+        let secrets = Secrets::default().with(SECRET, password.clone());
+        log::hide(&secrets);
+        let program = settings::program().context("cannot tell where this program is")?;
+        let passwords = PasswordLogins { password, program, methods };
+        let failed = self.apply(settings, &hosts, secrets, passwords).await?;
+        let names: BTreeSet<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+        self.by_key(settings, seen.iter_mut().filter(|it| names.contains(it.host.name.as_str())), failed)
+            .await
+    }
+
+    /// Carries out the tasks; the hosts where they failed, and why.
+    async fn apply(
+        &self,
+        settings: &Settings,
+        hosts: &[Host],
+        secrets: Secrets,
+        passwords: PasswordLogins,
+    ) -> anyhow::Result<BTreeMap<String, String>> {
+        let folder = tempfile::tempdir().context("cannot make a directory for the first login")?;
+        let folder = Utf8Path::from_path(folder.path()).context("the temporary directory is no UTF-8")?;
+        let playbook = match self.account {
+            Some(_) => include_str!("account.yaml"),
+            None => include_str!("key.yaml"),
+        };
+        let write = |name: &str, text: &str| std::fs::write(folder.join(name), text);
+        write("first.yaml", playbook)
+            .and_then(|()| write("inventory.yaml", &self.inventory(hosts).to_string()))
+            .with_context(|| format!("cannot write to {folder}"))?;
+        let options = LoadOptions { home: settings.home.clone(), ..LoadOptions::default() };
+        let mut project = project::load(&folder.join("inventory.yaml"), &options)
+            .map_err(|error| Exit::new(exit::CONFIG, error.render(false)))?;
+        let found = project.validate();
+        if found.has_errors() {
+            return Err(Exit::new(exit::CONFIG, found.render(&project.sources, false)).into());
+        }
+        for host in &mut project.hosts {
+            // Sudo asks for the same password; who is root already needs none.
+            if self.account.is_some() && host.ssh.user.as_deref() != Some("root") {
+                host.ssh.become_method = Become::Sudo { password: Some(SECRET.to_owned()) };
+            }
+        }
+        let connect = Connect { parallel: None, ask_become_pass: false, allow_unreachable: 0 };
+        let launch = Launch {
+            recorded: false,
+            secrets: Some(secrets),
+            passwords: Some(passwords),
+            ..Launch::new("init", Mode::Apply)
+        };
+        let (finished, _) =
+            launch::run(settings, project, &connect, &Reports::default(), launch, |_, _| Vec::new()).await?;
+        let mut failed = BTreeMap::new();
+        for session in &finished.report.sessions {
+            let why = match session.result().0 {
+                HostStatus::Ok => continue,
+                HostStatus::Unreachable { reason, .. } | HostStatus::Quarantined { reason } => reason,
+                HostStatus::NotStarted(reason) | HostStatus::Offline(reason) => reason,
+                HostStatus::Failed => "a task of the first login failed, see above".to_owned(),
+            };
+            failed.insert(session.name().to_owned(), why);
+        }
+        Ok(failed)
+    }
+
+    /// The inventory of the first login. JSON is YAML, and quotes all.
+    fn inventory(&self, hosts: &[Host]) -> Json {
+        let entry = |host: &Host| {
+            let mut ssh = Map::new();
+            let mut set = |key: &str, value: Option<Json>| {
+                if let Some(value) = value {
+                    ssh.insert(key.to_owned(), value);
+                }
+            };
+            set("user", host.ssh.user.clone().map(Json::from));
+            set("port", host.ssh.port.map(Json::from));
+            set("identity_file", host.ssh.identity_file.as_ref().map(|path| json!(path)));
+            set("known_hosts", host.ssh.known_hosts.as_ref().map(|path| json!(path)));
+            (host.name.clone(), json!({ "address": host.address, "ssh": ssh }))
+        };
+        let mut vars = json!({ "controller_key": self.key });
+        if let (Some(account), Some(vars)) = (&self.account, vars.as_object_mut()) {
+            vars.insert("controller_account".to_owned(), json!(account));
+        }
+        json!({
+            "cluster": self.cluster,
+            "playbooks": ["./first.yaml"],
+            "vars": vars,
+            "hosts": hosts.iter().map(entry).collect::<Map<_, _>>(),
+        })
+    }
+
+    /// Logs in by key, as every later command does.
+    async fn by_key(
+        &self,
+        settings: &Settings,
+        contacts: impl Iterator<Item = &mut Contact>,
+        mut failed: BTreeMap<String, String>,
+    ) -> anyhow::Result<()> {
+        let mut ready = Vec::new();
+        for contact in contacts {
+            if let Some(why) = failed.remove(&contact.host.name) {
+                contact.login = Err(TransportError::Connect { kind: ConnectKind::Other, message: why });
+                continue;
+            }
+            if let Some(account) = &self.account {
+                contact.host.ssh.user = Some(account.clone());
+            }
+            ready.push(contact);
+        }
+        let hosts: Vec<Host> = ready.iter().map(|contact| contact.host.clone()).collect();
+        if hosts.is_empty() {
+            return Ok(());
+        }
+        let ssh = SshSettings { runtime_dir: settings.runtime_dir.clone(), ..SshSettings::default() };
+        let ssh = Ssh::start(ssh, &hosts, Secrets::default()).await;
+        let ssh = ssh.map_err(|error| Exit::new(exit::CONFIG, error.to_string()))?;
+        let logins = join_all(hosts.iter().map(|host| ssh.open(host, CONNECT))).await;
+        for (contact, login) in ready.into_iter().zip(logins) {
+            contact.login = login;
+        }
+        ssh.close().await;
+        Ok(())
+    }
+}
+
+/// The public key beside `--identity-file`, else the first of the user's own, and its text.
+fn public_key(settings: &Settings, identity: Option<&Utf8Path>) -> anyhow::Result<(Utf8PathBuf, String)> {
+    if let Some(identity) = identity {
+        let file = Utf8PathBuf::from(format!("{identity}.pub"));
+        let text = std::fs::read_to_string(&file).map_err(|error| {
+            Exit::new(exit::CONFIG, format!("cannot read the public key {file}: {error}"))
+                .hint(format!("make it from the private one: ssh-keygen -y -f {identity} >{file}"))
+        })?;
+        return Ok((file, text));
+    }
+    let folder = settings.home.clone().unwrap_or_default().join(".ssh");
+    let found = KEYS.iter().find_map(|name| {
+        let file = folder.join(name);
+        std::fs::read_to_string(&file).ok().map(|text| (file, text))
+    });
+    found.ok_or_else(|| {
+        Exit::new(exit::CONFIG, format!("there is no public key in {folder} that the hosts could get"))
+            .hint("make one: ssh-keygen -t ed25519; or name another: --identity-file FILE")
+            .into()
+    })
+}
