@@ -1,11 +1,7 @@
 //! `init` against real `sshd`s.
 
 #![expect(clippy::disallowed_methods, reason = "tests run the program")]
-#![expect(
-    clippy::unwrap_used,
-    clippy::print_stdout,
-    reason = "these are tests, though not in functions that are marked so"
-)]
+#![expect(clippy::unwrap_used, reason = "these are tests, though not in functions that are marked so")]
 
 mod transport_support;
 

@@ -3,7 +3,6 @@
 #![expect(
     clippy::unwrap_used,
     clippy::expect_used,
-    clippy::print_stdout,
     reason = "these are tests, though not in functions that are marked so"
 )]
 
@@ -297,12 +296,13 @@ fn a_run_with_a_wrong_password_ends_at_one_host() {
         return;
     }
     let key = std::fs::read_to_string(server.path("host_key.pub")).unwrap();
-    let known: String = (2..6).map(|n| format!("[127.0.0.{n}]:{port} {}\n", key.trim())).collect();
-    std::fs::write(server.path("known"), known).unwrap();
-    let hosts: String = (2..6).map(|n| format!("  gpu{n}: {{ address: 127.0.0.{n} }}\n")).collect();
+    let known: Vec<_> = (2..6).map(|n| format!("[127.0.0.{n}]:{port} {}\n", key.trim())).collect();
+    std::fs::write(server.path("known"), known.concat()).unwrap();
+    let hosts: Vec<_> = (2..6).map(|n| format!("  gpu{n}: {{ address: 127.0.0.{n} }}\n")).collect();
     let inventory = format!(
-        "cluster: c\nssh: {{ user: {}, port: {port}, identity_file: ./id, known_hosts: ./known, become: sudo }}\nhosts:\n{hosts}",
-        user.name
+        "cluster: c\nssh: {{ user: {}, port: {port}, identity_file: ./id, known_hosts: ./known, become: sudo }}\nhosts:\n{}",
+        user.name,
+        hosts.concat()
     );
     std::fs::write(server.path("inventory.yaml"), inventory).unwrap();
     let line = format!(

@@ -101,12 +101,11 @@ impl Way {
         let text = PROVE.replace("NONCE", &nonce).replace("PASSWORD", &quote(value.expose_secret()));
         let (verdict, words) = {
             let mut answer = std::pin::pin!(shell.bootstrap(&text));
-            match tokio::time::timeout(TRIAL, &mut answer).await {
-                Ok(answer) => answer?,
-                Err(_) => {
-                    turn.leave();
-                    answer.await?
-                }
+            if let Ok(answer) = tokio::time::timeout(TRIAL, &mut answer).await {
+                answer?
+            } else {
+                turn.leave();
+                answer.await?
             }
         };
         if verdict == "password" {

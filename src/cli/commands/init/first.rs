@@ -136,8 +136,10 @@ impl First {
         for session in &finished.report.sessions {
             let why = match session.result().0 {
                 HostStatus::Ok => continue,
-                HostStatus::Unreachable { reason, .. } | HostStatus::Quarantined { reason } => reason,
-                HostStatus::NotStarted(reason) | HostStatus::Offline(reason) => reason,
+                HostStatus::Unreachable { reason, .. }
+                | HostStatus::Quarantined { reason }
+                | HostStatus::NotStarted(reason)
+                | HostStatus::Offline(reason) => reason,
                 HostStatus::Failed => "a task of the first login failed, see above".to_owned(),
             };
             failed.insert(session.name().to_owned(), why);

@@ -96,7 +96,7 @@ fn groups(found: &[Found]) -> String {
             (false, _) => NODES.to_owned(),
         };
         let names: Vec<&str> = members.iter().map(|found| found.host.name.as_str()).collect();
-        let first = members.first().map(|found| &found.facts).unwrap_or(&Json::Null);
+        let first = members.first().map_or(&Json::Null, |found| &found.facts);
         let word = |path: &str| first.pointer(path).and_then(Json::as_str).unwrap_or("?");
         let nics = list(first, "/pci/nics").iter().filter(|nic| is_rdma_capable(nic)).count();
         put!(

@@ -118,17 +118,12 @@ pub(super) fn hosts(args: &InitArgs, known_hosts: &Utf8Path) -> anyhow::Result<V
     for word in words {
         for (number, address) in word.addresses.iter().enumerate() {
             let index = hosts.len();
-            let name = match word.names.as_ref().and_then(|names| names.get(number)) {
-                Some(name) => name.clone(),
-                None => {
-                    // Two ports of one address are two hosts.
-                    let mut name = plain_name(address, index);
-                    while !names.insert(name.clone()) {
-                        name = format!("{name}-{index}");
-                    }
-                    name
-                }
-            };
+            let given = word.names.as_ref().and_then(|names| names.get(number));
+            let mut name = given.cloned().unwrap_or_else(|| plain_name(address, index));
+            // Two ports of one address are two hosts.
+            while given.is_none() && !names.insert(name.clone()) {
+                name = format!("{name}-{index}");
+            }
             let ssh = Ssh {
                 user: word.user.clone().or_else(|| args.user.clone()),
                 port: word.port.or(args.port),
@@ -177,9 +172,8 @@ mod tests {
 
     fn read(words: &[&str]) -> Result<Vec<String>, String> {
         let words = [&["provision", "init", "--port", "23"], words].concat();
-        let args = match crate::cli::args::Cli::parse_from(words).command {
-            crate::cli::args::Command::Init(args) => args,
-            _ => unreachable!(),
+        let crate::cli::args::Command::Init(args) = crate::cli::args::Cli::parse_from(words).command else {
+            unreachable!()
         };
         let hosts = hosts(&args, "known_hosts".into()).map_err(|error| error.to_string())?;
         let line = |typed: &Typed| {
