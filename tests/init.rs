@@ -210,6 +210,10 @@ fn an_account_for_all_later_logins_is_made() {
     // Again: nothing is changed.
     let (code, said) = init(&server, &words, &format!("{PASSWORD}\n"));
     assert!(code == 0 && said.contains("0 changed"), "{said}");
+    // The last rule counts, and the account has no password to give.
+    assert!(user.sudo(PASSWORD, "USER ALL=(ALL) ALL\nUSER-ops ALL=(ALL) ALL\n"));
+    let (code, said) = init(&server, &words, &format!("{PASSWORD}\n"));
+    assert!(code == 4 && said.contains("-ops logs in, and sudo there wants a password"), "{said}");
 }
 
 #[test]

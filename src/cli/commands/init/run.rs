@@ -92,7 +92,18 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     if let Some(first) = &first {
         first.log_in(settings, &mut seen).await?;
     }
-    let (found, problems) = explore(seen, args.ask_pass).await;
+    let (mut found, mut problems) = explore(seen, args.ask_pass).await;
+    if let Some(account) = &args.account {
+        let no_root = found.extract_if(.., |found| found.root != Root::Sudo);
+        problems.extend(no_root.map(|Found { host, .. }| Problem {
+            shown: shown.get(host.index).cloned().unwrap_or_default(),
+            text: format!("{account} logs in, and sudo there wants a password for it or is refused"),
+            hint: Some(format!(
+                "look whether /etc/sudoers includes /etc/sudoers.d, and for a rule after that of provision-{account}"
+            )),
+            host,
+        }));
+    }
     for Problem { shown, text, hint, .. } in &problems {
         output::say(&format!("{}  {}  {}", paint(BAD, "no login"), safe_line(shown), safe_line(text)));
         if let Some(hint) = hint {
