@@ -7,6 +7,7 @@ use std::time::Duration;
 use serde_json::{Map, Value as Json};
 
 use super::address::{self, AddressValues};
+use super::doubts;
 use super::expect::Expectations;
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
@@ -145,8 +146,7 @@ impl Loader<'_> {
             .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
             .collect();
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
-        self.look_at_names(&hosts);
-        self.one_host_for_each_address(&hosts);
+        doubts::look(&hosts, self.diagnostics);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
         for host in &hosts {
@@ -178,56 +178,6 @@ impl Loader<'_> {
             expect: Json::Object(object(&file.expect.0)),
             lab: file.lab,
             set_vars,
-        }
-    }
-
-    /// Names that were meant as ranges.
-    fn look_at_names(&mut self, hosts: &[Host]) {
-        // Two hosts of one rack, `r1-2` and `r1-3`: names are made like that here.
-        let mut seen = BTreeSet::new();
-        let dashes = hosts.iter().filter_map(|host| dashed(&host.name));
-        let usual: BTreeSet<&str> =
-            dashes.filter(|(stem, first, _)| !seen.insert((*stem, *first))).map(|(stem, ..)| stem).collect();
-        let mut said = BTreeSet::new();
-        for host in hosts {
-            let name = host.name.as_str();
-            if name.bytes().all(|byte| byte.is_ascii_digit()) {
-                if said.insert(host.span) {
-                    let text = format!("`{name}` cannot be the name of a host: it is a number alone");
-                    let help = "a range stands behind a name, as in `gpu[0-3]`";
-                    self.diagnostics.push(Diagnostic::error(host.span, text).help(help));
-                }
-            } else if let Some((stem, first, last)) = dashed(name)
-                && !usual.contains(stem)
-            {
-                let help = format!("for {} hosts write `{stem}[{first}-{last}]`", last - first + 1);
-                let text = format!("`{name}` is one host of that name");
-                self.diagnostics.push(Diagnostic::warning(host.span, text).help(help));
-            }
-        }
-    }
-
-    /// Two hosts with one address would be changed as one, twice at a time. Behind different jump hosts an
-    /// address may be two machines, and another user is meant to be another login.
-    fn one_host_for_each_address(&mut self, hosts: &[Host]) {
-        let mut seen = BTreeMap::new();
-        let mut said = BTreeSet::new();
-        for host in hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()) {
-            let ssh = &host.ssh;
-            let place =
-                (host.address.as_str(), ssh.port.unwrap_or(22), ssh.jump.as_slice(), ssh.user.as_deref());
-            if let Some(other) = seen.insert(place, host)
-                && said.insert(host.span)
-            {
-                let text = format!(
-                    "`{}` and `{}` have the same address and port: {}:{}",
-                    other.name, host.name, place.0, place.1
-                );
-                self.diagnostics
-                    .push(Diagnostic::error(host.span, text).help(
-                        "one machine is one host: give each its own address or port, or take one away",
-                    ));
-            }
         }
     }
 
@@ -348,40 +298,7 @@ impl Loader<'_> {
             hosts.push(host);
         }
         self.hosts = named;
-        self.ends_with_its_jump_host(&hosts);
         hosts
-    }
-
-    /// The way through a jump host ends with the run, and a login behind it cannot stay.
-    fn ends_with_its_jump_host(&mut self, hosts: &[Host]) {
-        let mut places: BTreeMap<Span, Vec<&str>> = BTreeMap::new();
-        for host in hosts.iter().filter(|host| host.transport.is_ssh()) {
-            // A jump host that is a host as well is reached directly.
-            let is_it = |jump: &String| {
-                let login = jump.rsplit('@').next().unwrap_or_default();
-                [&host.name, &host.address].into_iter().any(|own| {
-                    login
-                        .strip_prefix(own.as_str())
-                        .is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
-                })
-            };
-            if host.ssh.jump.first().is_none_or(is_it) {
-                continue;
-            }
-            if let Some(persist) = &host.ssh.persist {
-                places.entry(persist.span).or_default().push(&host.name);
-            }
-        }
-        for (span, names) in places {
-            let names = hostlist::fold(names);
-            self.diagnostics.push(
-                Diagnostic::warning(
-                    span,
-                    format!("`persist` does nothing for {names}: a jump host is in front"),
-                )
-                .help("the connection through a jump host ends with the run, and so do the logins behind it"),
-            );
-        }
     }
 
     fn given(
@@ -638,15 +555,6 @@ impl Loader<'_> {
         let span = locate(self.sources, text.span, &text.value, error.start, error.end);
         self.diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
     }
-}
-
-/// `gpu0-3` as `gpu`, 0 and 3.
-fn dashed(name: &str) -> Option<(&str, u64, u64)> {
-    let (head, last) = name.split_once('.').map_or(name, |(label, _)| label).rsplit_once('-')?;
-    let digits = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let (stem, first) = head.split_at(head.len() - digits);
-    let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-    (!stem.is_empty() && first < last).then_some((stem, first, last))
 }
 
 fn empty_group() -> GroupFile {

@@ -2,6 +2,7 @@
 
 mod address;
 pub mod ansible;
+mod doubts;
 pub mod expect;
 pub mod file;
 mod groups;

@@ -1,0 +1,119 @@
+//! What hosts are together: names that were meant as ranges, two that are one machine, one that no group has.
+
+use std::collections::{BTreeMap, BTreeSet};
+
+use super::host::Host;
+use crate::config::{Diagnostic, Diagnostics, Span, did_you_mean};
+use crate::hostlist;
+
+/// Looks at all hosts.
+pub(super) fn look(hosts: &[Host], diagnostics: &mut Diagnostics) {
+    look_at_names(hosts, diagnostics);
+    in_a_group(hosts, diagnostics);
+    one_host_for_each_address(hosts, diagnostics);
+    ends_with_its_jump_host(hosts, diagnostics);
+}
+
+/// Names that were meant as ranges.
+fn look_at_names(hosts: &[Host], diagnostics: &mut Diagnostics) {
+    // Two hosts of one rack, `r1-2` and `r1-3`: names are made like that here.
+    let mut seen = BTreeSet::new();
+    let dashes = hosts.iter().filter_map(|host| dashed(&host.name));
+    let usual: BTreeSet<&str> =
+        dashes.filter(|(stem, first, _)| !seen.insert((*stem, *first))).map(|(stem, ..)| stem).collect();
+    let mut said = BTreeSet::new();
+    for host in hosts {
+        let name = host.name.as_str();
+        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+            if said.insert(host.span) {
+                let text = format!("`{name}` cannot be the name of a host: it is a number alone");
+                let help = "a range stands behind a name, as in `gpu[0-3]`";
+                diagnostics.push(Diagnostic::error(host.span, text).help(help));
+            }
+        } else if let Some((stem, first, last)) = dashed(name)
+            && !usual.contains(stem)
+        {
+            let help = format!("for {} hosts write `{stem}[{first}-{last}]`", last - first + 1);
+            let text = format!("`{name}` is one host of that name");
+            diagnostics.push(Diagnostic::warning(host.span, text).help(help));
+        }
+    }
+}
+
+/// Two hosts with one address would be changed as one, twice at a time. Behind different jump hosts an
+/// address may be two machines, and another user is meant to be another login.
+fn one_host_for_each_address(hosts: &[Host], diagnostics: &mut Diagnostics) {
+    let mut seen = BTreeMap::new();
+    let mut said = BTreeSet::new();
+    for host in hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()) {
+        let ssh = &host.ssh;
+        let place = (host.address.as_str(), ssh.port.unwrap_or(22), ssh.jump.as_slice(), ssh.user.as_deref());
+        if let Some(other) = seen.insert(place, host)
+            && said.insert(host.span)
+        {
+            let text = format!(
+                "`{}` and `{}` have the same address and port: {}:{}",
+                other.name, host.name, place.0, place.1
+            );
+            diagnostics.push(
+                Diagnostic::error(host.span, text)
+                    .help("one machine is one host: give each its own address or port, or take one away"),
+            );
+        }
+    }
+}
+
+/// Where there are groups, a host that none of them has is most likely a slip: no play of a group reaches it.
+fn in_a_group(hosts: &[Host], diagnostics: &mut Diagnostics) {
+    let grouped = || hosts.iter().filter(|host| !host.groups.is_empty());
+    let mut places: BTreeMap<Span, Vec<&str>> = BTreeMap::new();
+    for host in hosts.iter().filter(|host| host.groups.is_empty() && grouped().next().is_some()) {
+        places.entry(host.span).or_default().push(&host.name);
+    }
+    for (span, names) in places {
+        let first = names.first().copied().unwrap_or_default();
+        let near = did_you_mean(first, grouped().map(|host| host.name.as_str()));
+        let help = near.map_or_else(
+            || "name it in the `hosts:` of a group; what is for a group does not reach it".to_owned(),
+            |near| format!("did you mean `{near}`? What is for a group does not reach it"),
+        );
+        let text = format!("no group has `{}`", hostlist::fold(names));
+        diagnostics.push(Diagnostic::warning(span, text).help(help));
+    }
+}
+
+/// The way through a jump host ends with the run, and a login behind it cannot stay.
+fn ends_with_its_jump_host(hosts: &[Host], diagnostics: &mut Diagnostics) {
+    let mut places: BTreeMap<Span, Vec<&str>> = BTreeMap::new();
+    for host in hosts.iter().filter(|host| host.transport.is_ssh()) {
+        // A jump host that is a host as well is reached directly.
+        let is_it = |jump: &String| {
+            let login = jump.rsplit('@').next().unwrap_or_default();
+            [&host.name, &host.address].into_iter().any(|own| {
+                login.strip_prefix(own.as_str()).is_some_and(|rest| rest.is_empty() || rest.starts_with(':'))
+            })
+        };
+        if host.ssh.jump.first().is_none_or(is_it) {
+            continue;
+        }
+        if let Some(persist) = &host.ssh.persist {
+            places.entry(persist.span).or_default().push(&host.name);
+        }
+    }
+    for (span, names) in places {
+        let names = hostlist::fold(names);
+        diagnostics.push(
+            Diagnostic::warning(span, format!("`persist` does nothing for {names}: a jump host is in front"))
+                .help("the connection through a jump host ends with the run, and so do the logins behind it"),
+        );
+    }
+}
+
+/// `gpu0-3` as `gpu`, 0 and 3.
+fn dashed(name: &str) -> Option<(&str, u64, u64)> {
+    let (head, last) = name.split_once('.').map_or(name, |(label, _)| label).rsplit_once('-')?;
+    let digits = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (stem, first) = head.split_at(head.len() - digits);
+    let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
+    (!stem.is_empty() && first < last).then_some((stem, first, last))
+}
