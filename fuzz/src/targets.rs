@@ -308,15 +308,15 @@ fn active(bytes: &[u8], _: &Utf8Path) {
 }
 
 fn ansible_inventory(bytes: &[u8], _: &Utf8Path) {
-    for name in ["hosts", "hosts.yaml"] {
+    for name in ["hosts", "hosts.yaml", "hosts.json"] {
         let mut sources = Sources::default();
         let source = sources.add(name, text(bytes));
-        match ansible::import(&sources, source, "imported") {
+        match ansible::import(&sources, source, &[], "imported") {
             // What Ansible allows and we do not (a group with the name of a host) is said when it is read.
             Ok(ours) => {
-                let source = sources.add("ours.yaml", ours.as_str());
-                assert!(yaml::parse(&sources, source).is_ok(), "{ours}");
-                drop(read_inventory(&ours));
+                let source = sources.add("ours.yaml", ours.text.as_str());
+                assert!(yaml::parse(&sources, source).is_ok(), "{}", ours.text);
+                drop(read_inventory(&ours.text));
             }
             Err(diagnostics) => drop(diagnostics.render(&sources, false)),
         }

@@ -399,7 +399,8 @@ pub enum InventoryCommand {
     },
     /// Make an inventory from one of Ansible's
     Import {
-        /// Ansible's inventory: INI, or YAML as `ansible-inventory --list --yaml` prints it
+        /// Ansible's inventory: INI or YAML with its `group_vars/` and `host_vars/`, or what
+        /// `ansible-inventory --list` prints
         ansible: Utf8PathBuf,
         /// Where the inventory is written
         #[arg(long, short, default_value = "inventory.yaml")]

@@ -1,13 +1,15 @@
 //! `provision inventory import`: from an Ansible inventory to one of ours.
 
 use anyhow::Context as _;
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::cli::dispatch::Exit;
 use crate::config::Sources;
+use crate::disk::short;
 use crate::exit;
-use crate::inventory::ansible;
+use crate::inventory::ansible::{self, Owner, VarFile};
 use crate::playbook::files;
+use crate::project::{self, LoadOptions};
 use crate::report::output;
 
 /// Runs the command; its exit code.
@@ -20,22 +22,102 @@ pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) ->
             .hint("`--force` writes over it, `--output FILE` writes elsewhere")
             .into());
     }
-    let text = files::read_text(from).map_err(|error| {
-        Exit::new(exit::USAGE, format!("cannot read {from}: {error}"))
-            .hint("if it is a folder or a program, import the output of `ansible-inventory -i PATH --list --yaml >hosts.yaml`")
-    })?;
     let mut sources = Sources::default();
-    let source = sources.add(from, text);
-    let made = match ansible::import(&sources, source, cluster) {
+    let source = sources.add(from, read(from)?);
+    let mut var_files = Vec::new();
+    let beside = from.parent().unwrap_or(Utf8Path::new(""));
+    for (owner, folder) in [(Owner::Group, "group_vars"), (Owner::Host, "host_vars")] {
+        for (name, path) in owned(&beside.join(folder))? {
+            let source = sources.add(path.as_path(), read(&path)?);
+            var_files.push(VarFile { owner, name, source });
+        }
+    }
+    let made = match ansible::import(&sources, source, &var_files, cluster) {
         Ok(made) => made,
         Err(diagnostics) => {
             output::say(&diagnostics.render(&sources, output::stderr_color()));
             return Err(Exit::new(exit::CONFIG, "").into());
         }
     };
-    std::fs::write(to, made).with_context(|| format!("cannot write {to}"))?;
+    std::fs::write(to, made.text).with_context(|| format!("cannot write {to}"))?;
     output::say(&format!("{to} written"));
+    if !made.losses.is_empty() {
+        output::say("not taken over:");
+        for loss in &made.losses {
+            output::say(&format!("  {loss}"));
+        }
+    }
+    // Ansible allows what is a mistake here, such as two hosts with one address.
+    if let Err(error) = project::load(to, &LoadOptions::default()) {
+        output::say(&error.render(output::stderr_color()));
+        return Err(Exit::new(exit::CONFIG, format!("{to} has to be mended before it is used")).into());
+    }
     output::say(&format!("next: provision validate {to}"));
     output::say(&format!("      provision inventory trust {to}"));
     Ok(exit::OK)
+}
+
+fn read(path: &Utf8Path) -> anyhow::Result<String> {
+    files::read_text(path).map_err(|error| {
+        Exit::new(exit::USAGE, format!("cannot read {path}: {error}"))
+            .hint("if it is a folder or a program, import the output of `ansible-inventory -i PATH --list >hosts.json`")
+            .into()
+    })
+}
+
+/// Endings of files of variables, in the order in which Ansible looks for them.
+const ENDINGS: [&str; 4] = ["", ".yml", ".yaml", ".json"];
+
+/// The files of a folder such as `group_vars/` with the names that they are for: `gpu.yml`, or all files
+/// of the folder `gpu/`.
+fn owned(folder: &Utf8Path) -> anyhow::Result<Vec<(String, Utf8PathBuf)>> {
+    if !folder.is_dir() {
+        return Ok(Vec::new());
+    }
+    let entries = listed(folder)?;
+    let mut found = Vec::new();
+    for path in &entries {
+        let file = path.file_name().unwrap_or_default();
+        let ending =
+            ENDINGS.iter().rev().find(|ending| file.ends_with(**ending)).copied().unwrap_or_default();
+        let name = file.strip_suffix(ending).unwrap_or(file);
+        let earlier = ENDINGS.iter().take_while(|other| **other != ending);
+        if earlier.into_iter().any(|other| folder.join(format!("{name}{other}")).exists()) {
+            continue;
+        }
+        let mut files = Vec::new();
+        if path.is_dir() {
+            below(path, &mut files, 8)?;
+        } else {
+            files.push(path.clone());
+        }
+        found.extend(files.into_iter().map(|path| (name.to_owned(), path)));
+    }
+    Ok(found)
+}
+
+/// The files of variables in a folder and those in it, but for hidden ones and those that an editor left.
+fn below(folder: &Utf8Path, found: &mut Vec<Utf8PathBuf>, depth: usize) -> anyhow::Result<()> {
+    for path in listed(folder)? {
+        let file = path.file_name().unwrap_or_default();
+        let ending = path.extension().map(|ending| format!(".{ending}")).unwrap_or_default();
+        if file.starts_with('.') || file.ends_with('~') || !ENDINGS.contains(&ending.as_str()) {
+            continue;
+        }
+        if !path.is_dir() {
+            found.push(path);
+        } else if ending.is_empty() && depth > 0 {
+            below(&path, found, depth - 1)?;
+        }
+    }
+    Ok(())
+}
+
+fn listed(folder: &Utf8Path) -> anyhow::Result<Vec<Utf8PathBuf>> {
+    let entries = folder.read_dir_utf8().and_then(Iterator::collect::<Result<Vec<_>, _>>);
+    let entries = entries
+        .map_err(|error| Exit::new(exit::USAGE, format!("cannot read {folder}: {}", short(&error))))?;
+    let mut paths: Vec<Utf8PathBuf> = entries.into_iter().map(|entry| entry.path().to_owned()).collect();
+    paths.sort();
+    Ok(paths)
 }
