@@ -208,6 +208,20 @@ impl Diagnostics {
         }
     }
 
+    /// Takes of another collection what stands where no error is yet: the rest follows from that.
+    pub fn append_elsewhere(&mut self, other: Self) {
+        self.more += other.more;
+        let known: Vec<Span> =
+            self.list.iter().filter(|d| d.severity == Severity::Error).map(|d| d.span).collect();
+        for diagnostic in other
+            .list
+            .into_iter()
+            .filter(|found| found.span.source == SourceId::NONE || !known.contains(&found.span))
+        {
+            self.push(diagnostic);
+        }
+    }
+
     /// Takes all of another collection.
     pub fn append(&mut self, other: Self) {
         self.more += other.more;

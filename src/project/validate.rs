@@ -91,7 +91,7 @@ impl Project {
             };
             if constant {
                 for (_, found) in self.fill(step, host, &Inputs::none()) {
-                    diagnostics.append(found);
+                    diagnostics.append_elsewhere(found);
                 }
             }
         }
