@@ -19,6 +19,7 @@ pub mod engine;
 pub mod events;
 pub mod exit;
 pub mod facts;
+pub mod foreign;
 pub mod hostlist;
 pub mod inventory;
 pub mod journal;

@@ -40,6 +40,7 @@ const ORDER: &[&str] = &[
     "process",
     "backoff",
     "disk",
+    "foreign",
     "words",
     "exit",
 ];

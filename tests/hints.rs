@@ -9,6 +9,7 @@ use std::sync::LazyLock;
 
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
+use provision::template::filters::FILTERS;
 use provision::{checks, resources, schema};
 use regex::Regex;
 use serde_json::Value as Json;
@@ -166,7 +167,8 @@ fn wrong(text: &str) -> Vec<String> {
         }
     }
     for name in WORD.captures_iter(text).map(|found| found[1].to_owned()) {
-        let known = is_key(&name) || is_resource(&name) || is_playbook(&name);
+        let filter = FILTERS.iter().any(|(known, _)| *known == name);
+        let known = filter || is_key(&name) || is_resource(&name) || is_playbook(&name);
         if !known && !TOOLS.contains(&name.as_str()) {
             found.push(format!("`{name}` is no key, no resource and no playbook"));
         }
@@ -182,7 +184,7 @@ fn hints_name_only_what_exists() {
             found.extend(wrong(text).into_iter().map(|what| format!("{}: {what}", check.id)));
         }
     }
-    for (file, text) in texts(&["checks", "active", "engine/hints.rs"]) {
+    for (file, text) in texts(&["checks", "active", "engine/hints.rs", "foreign.rs"]) {
         if text.contains(' ') {
             found.extend(wrong(&text).into_iter().map(|what| format!("{file}: {what}")));
         }

@@ -174,7 +174,7 @@ pub enum Command {
     /// Write schemas, completions or man pages
     #[command(subcommand)]
     Generate(GenerateCommand),
-    /// Explain a resource, a check, a fact or an exit code
+    /// Explain a resource, a check, a key, a fact, an exit code, or a word of Ansible
     Explain(ExplainArgs),
 }
 
@@ -559,7 +559,9 @@ pub enum GenerateCommand {
 /// `provision explain`.
 #[derive(Debug, Args)]
 pub struct ExplainArgs {
-    /// A resource (`package`), a check (`gpu.count`), an exit code (`4`, `unreachable`), `resources`, `checks` or `exit-codes`
+    /// A resource (`package`), a check (`gpu.count`), a key (`rollout`, `ssh.jump`), a fact (`facts.os`), an exit
+    /// code (`4`, `unreachable`), a word of Ansible (`with_items`), or a topic; without it, all topics and
+    /// resources
     pub name: Option<String>,
 }
 

@@ -7,6 +7,7 @@ use serde_json::{Value as Json, json};
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{Sp, Span};
 use super::yaml::{Node, Yaml};
+use crate::foreign;
 
 /// A type that can be read from a YAML node.
 pub trait FromNode: Sized {
@@ -256,7 +257,10 @@ impl<'a> MapReader<'a> {
                 diagnostics.push(
                     Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
                         .label("not known here")
-                        .maybe_help(did_you_mean_text(&key.value, self.known.iter().copied())),
+                        .maybe_help(
+                            foreign::key_help(&key.value, self.what)
+                                .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
+                        ),
                 );
             }
         }

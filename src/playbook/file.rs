@@ -9,6 +9,7 @@ use crate::config::{
     did_you_mean_text,
     read::{map_entries, wrong_type},
 };
+use crate::foreign::{self, Place};
 use crate::inventory::file::Words;
 use crate::resources::Kind;
 
@@ -271,6 +272,11 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
             continue;
         }
         unknown = true;
+        if let Some(help) = foreign::help(&key.value, &[Place::Task, Place::Module]) {
+            let text = format!("there is no `{}` for a task", key.value);
+            diagnostics.push(Diagnostic::error(key.span, text).help(help));
+            continue;
+        }
         let is_field = did_you_mean(&key.value, fields.iter().copied()).is_some();
         let what = if is_field { "key" } else { "resource" };
         let all = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));

@@ -115,6 +115,17 @@ fn read(
         },
     };
     let node = yaml::read(sources, source, diagnostics)?;
+    if matches!(node.value, crate::config::Yaml::List(_)) {
+        diagnostics.push(
+            Diagnostic::error(node.span, "expected a playbook (a map), found a list")
+                .label("expected a playbook (a map)")
+                .help(
+                    "it begins with `name: TITLE` and `tasks:`, without a dash; where it runs is said by \
+                     `playbooks:` of the inventory (`provision explain from-ansible`)",
+                ),
+        );
+        return None;
+    }
     let record = PlaybookRecord::from_node(&node, diagnostics)?;
     let before = diagnostics.errors();
     let tasks: Vec<Option<Task>> =

@@ -11,6 +11,7 @@ use super::model::{Project, Rollout};
 use super::step::Step;
 use super::world::World;
 use crate::config::{Bases, Diagnostic, Diagnostics, Node, Sources, Span, Yaml, did_you_mean_text, yaml};
+use crate::foreign::{self, Place};
 use crate::inventory::file::RolloutFile;
 use crate::inventory::{Host, Inventory, Ssh, TransportKind, load as inventory, select};
 use crate::playbook::{Library, files, library};
@@ -373,7 +374,10 @@ fn check_variables(
                 diagnostics.push(
                     Diagnostic::error(*span, format!("no playbook in use has a parameter `{name}`"))
                         .label("nothing reads this variable")
-                        .maybe_help(did_you_mean_text(name, known)),
+                        .maybe_help(
+                            foreign::help(name, &[Place::Inventory])
+                                .or_else(|| did_you_mean_text(name, known)),
+                        ),
                 );
             }
             for (playbook, (place, param)) in &declared {

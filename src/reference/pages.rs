@@ -1,7 +1,8 @@
-//! Reference pages from the tables in the code: for `explain` and `docs/reference/`.
+//! Resources, checks, facts, exit codes and keys as pages.
 
-use serde_json::Value as Json;
+use serde_json::{Value as Json, json};
 
+use super::topics::{self, first_sentence, row};
 use crate::checks::{self, Check};
 use crate::config::{FieldDoc, Need};
 use crate::exit::{self, ExitCode};
@@ -22,9 +23,11 @@ pub fn pages(command: clap::Command) -> Result<Vec<(&'static str, String)>, serd
         ("cli.md", cli(command)),
         ("exit-codes.md", format!("{GENERATED}{}", exit_codes())),
         ("facts.md", fact_page()),
+        ("from-ansible.md", format!("{GENERATED}{}", topics::from_ansible())),
         ("inventory.md", inventory()),
         ("playbook.md", playbook()),
         ("resources.md", resources()),
+        ("templates.md", format!("{GENERATED}{}\n{}", topics::templates(), topics::conditions())),
         ("inventory.schema.json", pretty(&schema::inventory())?),
         ("playbook.schema.json", pretty(&schema::playbook())?),
     ])
@@ -34,12 +37,8 @@ pub fn pages(command: clap::Command) -> Result<Vec<(&'static str, String)>, serd
 pub fn resource_index() -> String {
     let mut text = String::from("Resources (`provision explain NAME`):\n\n");
     for kind in resources::kinds() {
-        let first = (kind.doc)().lines().next().unwrap_or("").trim();
-        put!(text, "  {:16} {first}\n", kind.name);
+        text.push_str(&row(kind.name, 16, &first_sentence((kind.doc)())));
     }
-    text.push_str(
-        "\nChecks of `verify` (`provision explain checks`), exit codes (`provision explain exit-codes`).\n",
-    );
     text
 }
 
@@ -47,7 +46,7 @@ pub fn resource_index() -> String {
 pub fn check_index() -> String {
     let mut text = String::from("Checks of `verify` (`provision explain NAME`):\n\n");
     for check in checks::TABLE.iter() {
-        put!(text, "  {:24} {}\n", check.id, check.title);
+        text.push_str(&row(check.id, 24, check.title));
     }
     text
 }
@@ -251,11 +250,11 @@ fn fact_page() -> String {
 
 /// All facts with what they are, one line each.
 pub fn fact_index() -> String {
-    let mut text = String::new();
+    let mut text =
+        String::from("Facts (`provision explain facts.NAME` has the fields and values of one):\n\n");
     for fact in facts::base::TABLE {
-        put!(text, "{:<16}{}\n", fact.name, fact.doc);
+        text.push_str(&row(fact.name, 16, fact.doc));
     }
-    text.push_str("\n`provision explain facts.NAME` has the fields and values of one.\n");
     text
 }
 
@@ -365,6 +364,15 @@ fn keys(text: &mut String, schema: &Json, depth: usize, left_out: &dyn Fn(&str) 
             }
         }
     }
+}
+
+/// One key of a schema and the keys inside.
+pub(super) fn key_lines(schema: &Json, name: &str) -> String {
+    let field = schema.get("properties").and_then(|fields| fields.get(name)).cloned().unwrap_or_default();
+    let required = schema.get("required").cloned().unwrap_or_default();
+    let mut text = String::new();
+    keys(&mut text, &json!({ "properties": { name: field }, "required": required }), 0, &|_| false);
+    text
 }
 
 /// What `--help` says of every command.

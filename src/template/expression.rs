@@ -87,7 +87,8 @@ pub enum Op {
 }
 
 impl Op {
-    const ALL: [Self; 6] =
+    /// All of them.
+    pub const ALL: [Self; 6] =
         [Self::Equal, Self::NotEqual, Self::Less, Self::LessEqual, Self::Greater, Self::GreaterEqual];
 
     /// As written.

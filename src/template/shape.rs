@@ -6,6 +6,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::config::did_you_mean_text;
+use crate::foreign::{self, Place};
 
 /// The type of a value. Cloned for every place that reads it, so what is inside is shared.
 #[derive(Debug, Clone, PartialEq)]
@@ -180,7 +181,7 @@ impl Names {
             let known = self.0.keys().map(String::as_str);
             return Err(PathError {
                 message: format!("`{}` is not defined", path_text(root, segments)),
-                help: did_you_mean_text(root, known),
+                help: foreign::help(root, &[Place::Name]).or_else(|| did_you_mean_text(root, known)),
             });
         };
         for (i, segment) in segments.iter().enumerate() {

@@ -204,7 +204,8 @@ fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
     }
     let known = filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
     let name = source.get(start..end).unwrap_or("");
-    TextError { help: crate::config::did_you_mean_text(name, known), ..error }
+    let foreign = crate::foreign::help(name, &[crate::foreign::Place::Filter]);
+    TextError { help: foreign.or_else(|| crate::config::did_you_mean_text(name, known)), ..error }
 }
 
 /// Where the name in a message's backticks stands in the text.
@@ -221,8 +222,8 @@ fn sentence(message: &str) -> String {
     chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
 
-/// Tera's own filters, for "did you mean".
-const TERA_FILTERS: &[&str] = &[
+/// Tera's own filters.
+pub const TERA_FILTERS: &[&str] = &[
     "default",
     "upper",
     "lower",

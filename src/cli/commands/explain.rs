@@ -1,4 +1,4 @@
-//! `provision explain`: what a resource, a check, a fact or an exit code means and how to mend it.
+//! `provision explain`: what a resource, a check, a key, a fact, an exit code or a word of Ansible means.
 
 use anyhow::Context as _;
 
@@ -15,10 +15,15 @@ use crate::report::output;
 /// When nothing is called that.
 pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
     let text = match args.name.as_deref() {
-        None | Some("resources") => reference::resource_index(),
+        None => format!("{}\n{}", reference::topics(), reference::resource_index()),
+        Some("resources") => reference::resource_index(),
         Some("checks") => reference::check_index(),
         Some("facts") => reference::fact_index(),
         Some("exit-codes") => reference::exit_codes(),
+        Some("keys") => reference::keys_index(),
+        Some("conditions") => reference::conditions(),
+        Some("templates" | "filters") => reference::templates(),
+        Some("from-ansible") => reference::from_ansible(),
         Some(name) => page(name)?,
     };
     output::data(&text).context("cannot write to stdout")?;
@@ -38,12 +43,18 @@ fn page(name: &str) -> anyhow::Result<String> {
     if let Some(page) = reference::fact(name) {
         return Ok(page);
     }
+    let pages: Vec<String> =
+        [reference::key(name), reference::foreign_word(name)].into_iter().flatten().collect();
+    if !pages.is_empty() {
+        return Ok(pages.join("\n"));
+    }
     let facts: Vec<String> =
         crate::facts::base::TABLE.iter().map(|fact| format!("facts.{}", fact.name)).collect();
     let names = crate::resources::kinds()
         .iter()
         .map(|kind| kind.name)
         .chain(crate::checks::TABLE.iter().map(|check| check.id))
+        .chain(reference::TOPICS.iter().map(|(name, _)| *name))
         .chain(exit::TABLE.iter().map(|row| row.name))
         .chain(facts.iter().map(String::as_str));
     let error = Exit::new(exit::USAGE, format!("nothing is called `{name}`"));

@@ -1,0 +1,287 @@
+//! Words of other tools: what Ansible calls a thing, and what is written here instead.
+//!
+//! Asked where a name is not known, and shown as a whole by `provision explain from-ansible`.
+
+/// Where such a word is met.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Place {
+    /// A key of a playbook.
+    Playbook,
+    /// A key of a task that says how it is carried out.
+    Task,
+    /// A key of a task that says what it does.
+    Module,
+    /// A field of a module.
+    Field,
+    /// A key or a variable of an inventory.
+    Inventory,
+    /// A name in a template or a condition.
+    Name,
+    /// A filter.
+    Filter,
+}
+
+impl Place {
+    /// All of them, with a heading.
+    pub const ALL: [(Self, &'static str); 7] = [
+        (Self::Inventory, "The inventory"),
+        (Self::Playbook, "A playbook"),
+        (Self::Task, "A task"),
+        (Self::Module, "What a task does"),
+        (Self::Field, "Fields"),
+        (Self::Name, "Names in templates and conditions"),
+        (Self::Filter, "Filters"),
+    ];
+}
+
+/// A word of Ansible.
+#[derive(Debug, Clone, Copy)]
+pub struct Word {
+    /// Where it is met.
+    pub place: Place,
+    /// Its spellings. One that ends in `*` stands for all that begin so.
+    pub words: &'static [&'static str],
+    /// What is written here: a fragment.
+    pub here: &'static str,
+}
+
+const fn word(place: Place, words: &'static [&'static str], here: &'static str) -> Word {
+    Word { place, words, here }
+}
+
+/// The table. A spelling that ends in `*` stands behind those that it would hide.
+pub const TABLE: &[Word] = &[
+    word(Place::Inventory, &["ansible_host", "ansible_ssh_host"], "`address: NAME_OR_IP` of the host"),
+    word(Place::Inventory, &["ansible_port", "ansible_ssh_port"], "`ssh: { port: 22 }`"),
+    word(Place::Inventory, &["ansible_user", "ansible_ssh_user", "remote_user"], "`ssh: { user: NAME }`"),
+    word(
+        Place::Inventory,
+        &["ansible_ssh_private_key_file", "ansible_private_key_file"],
+        "`ssh: { identity_file: PATH }`",
+    ),
+    word(Place::Inventory, &["ansible_connection"], "`transport: ssh` or `transport: local`"),
+    word(
+        Place::Inventory,
+        &["ansible_become_pass", "ansible_become_password", "ansible_sudo_pass"],
+        "a secret under `secrets:`, and `ssh: { become: { method: sudo, password: { secret: NAME } } }`; or --ask-become-pass",
+    ),
+    word(
+        Place::Inventory,
+        &["ansible_password", "ansible_ssh_pass", "ansible_ssh_password"],
+        "logins are by key; `ssh-copy-id` puts one on the host",
+    ),
+    word(Place::Inventory, &["become", "ansible_become*"], "`ssh: { become: sudo }`"),
+    word(
+        Place::Inventory,
+        &["ansible_ssh_common_args", "ansible_ssh_extra_args", "ansible_ssh_args"],
+        "`ssh: { jump: [HOST] }` for a jump host; the rest belongs into your ssh_config",
+    ),
+    word(Place::Inventory, &["ansible_python_interpreter"], "hosts need no Python: leave it out"),
+    word(
+        Place::Inventory,
+        &["all"],
+        "`groups:` and `hosts:` stand at the top, and `vars:` there is for all hosts; `provision inventory import FILE` makes an inventory of Ansible's",
+    ),
+    word(
+        Place::Inventory,
+        &["ansible_*"],
+        "`provision inventory import FILE` takes over what has a place here",
+    ),
+    word(
+        Place::Playbook,
+        &["hosts"],
+        "the inventory says where a playbook runs: `playbooks: [{ use: ./site.yaml, hosts: gpu }]`; without `hosts` on all hosts. A task is narrowed by its own `hosts`",
+    ),
+    word(
+        Place::Playbook,
+        &["gather_facts", "gather_subset"],
+        "hosts are asked for what tasks read: leave it out",
+    ),
+    word(
+        Place::Playbook,
+        &["roles", "import_playbook"],
+        "another playbook in `playbooks:` of the inventory, or a task with `include: ./other.yaml`",
+    ),
+    word(Place::Playbook, &["pre_tasks", "post_tasks"], "all tasks stand in `tasks`, and run in that order"),
+    word(
+        Place::Playbook,
+        &["vars", "vars_files", "vars_prompt"],
+        "`params: { NAME: { type: string, default: VALUE } }`; values are set under `vars:` of the inventory",
+    ),
+    word(Place::Playbook, &["serial", "strategy"], "`rollout: { canary: 1, batch: 8 }` of the inventory"),
+    word(
+        Place::Playbook,
+        &["max_fail_percentage", "any_errors_fatal"],
+        "`rollout: { max_failed: \"5%\" }` of the inventory",
+    ),
+    word(Place::Playbook, &["collections"], "all resources are built in: leave it out"),
+    word(
+        Place::Task,
+        &["become", "become_method", "sudo"],
+        "tasks run as root: `ssh: { become: sudo }` in the inventory says how; `become_user: NAME` runs a task as somebody else",
+    ),
+    word(
+        Place::Task,
+        &["delegate_to", "delegate_facts", "local_action", "connection"],
+        "a task runs on its own host: `run_once: { host: NAME }` takes one host; the resource `render` writes files on this machine",
+    ),
+    word(
+        Place::Task,
+        &["block"],
+        "say `when` at each task, or put the tasks into a playbook and `include` it with a `when`",
+    ),
+    word(Place::Task, &["rescue", "always"], "`on_failure: continue` goes on with the next task of the host"),
+    word(Place::Task, &["with_*", "loop_control"], "`loop: [a, b]`, and `{{ item }}` in the task"),
+    word(Place::Task, &["ignore_errors", "ignore_unreachable"], "`on_failure: continue`"),
+    word(
+        Place::Task,
+        &["changed_when", "failed_when"],
+        "a `command` says what it is for with `creates`, `unless` or `check`; one that only asks has `changes: false`",
+    ),
+    word(
+        Place::Task,
+        &["until", "delay"],
+        "`retries: { attempts: 5, delay: 10s }`, or the resource `wait_for`",
+    ),
+    word(Place::Task, &["no_log"], "secrets under `secrets:` are hidden in all output: leave it out"),
+    word(Place::Task, &["environment"], "`env` of a `command`"),
+    word(
+        Place::Task,
+        &["async", "poll"],
+        "`timeout: 2h`, and `detach: true` for what has to outlive a connection",
+    ),
+    word(Place::Task, &["listen"], "`notify` names a handler by its `name`"),
+    word(Place::Task, &["check_mode", "diff"], "`provision plan` shows what would change"),
+    word(Place::Task, &["throttle"], "`rollout: { parallel: 8 }` of the inventory"),
+    word(Place::Task, &["args"], "all fields stand under the resource"),
+    word(
+        Place::Task,
+        &["import_tasks", "include_tasks", "import_role", "include_role", "role"],
+        "`include: ./other.yaml`, with values for its parameters under `with`",
+    ),
+    word(
+        Place::Module,
+        &["apt", "yum", "dnf", "dnf5", "zypper", "pacman", "apk"],
+        "`package: { names: [jq] }`",
+    ),
+    word(
+        Place::Module,
+        &["apt_repository", "apt_key", "deb822_repository", "yum_repository", "rpm_key"],
+        "the resource `repository`, which has the key as well",
+    ),
+    word(
+        Place::Module,
+        &["shell", "script", "expect"],
+        "`command: { script: \"...\" }` with `creates`, `unless` or `check`, so that it runs when it is needed",
+    ),
+    word(Place::Module, &["lineinfile", "replace"], "the resource `line`, or `template` for the whole file"),
+    word(
+        Place::Module,
+        &["blockinfile", "ini_file"],
+        "the resource `file` or `template` with the whole content",
+    ),
+    word(Place::Module, &["systemd", "systemd_service"], "the resource `service`"),
+    word(
+        Place::Module,
+        &["set_fact", "include_vars"],
+        "`params` of the playbook, `vars` of the task, or `register` of a `command` with `changes: false`",
+    ),
+    word(
+        Place::Module,
+        &["debug"],
+        "`provision facts INVENTORY` shows facts, `provision inventory show INVENTORY` variables",
+    ),
+    word(
+        Place::Module,
+        &["assert", "fail"],
+        "`expect:` of the inventory and `provision verify`; `provision explain checks` lists what is checked",
+    ),
+    word(
+        Place::Module,
+        &["stat", "package_facts", "service_facts", "setup", "gather_facts"],
+        "`facts.NAME` (`provision explain facts`), or `register` of a `command` with `changes: false`",
+    ),
+    word(Place::Module, &["get_url"], "the resource `download`"),
+    word(Place::Module, &["unarchive"], "the resource `archive`"),
+    word(Place::Module, &["uri"], "the resource `download`, or `wait_for`"),
+    word(Place::Module, &["modprobe"], "the resource `kernel_module`"),
+    word(Place::Module, &["pam_limits"], "the resource `limits`"),
+    word(Place::Module, &["firewalld", "ufw", "iptables", "nftables"], "the resource `firewall`"),
+    word(Place::Module, &["synchronize"], "the resource `copy`, or `distribute` for what is large"),
+    word(Place::Module, &["openssh_keypair"], "the resource `ssh_key`"),
+    word(Place::Module, &["known_hosts"], "the resource `ssh_mesh`"),
+    word(Place::Module, &["cron"], "the resource `file` in /etc/cron.d"),
+    word(Place::Module, &["ping", "wait_for_connection"], "hosts are waited for: leave it out"),
+    word(Place::Module, &["fetch", "slurp"], "`provision exec INVENTORY -- cat PATH`"),
+    word(Place::Module, &["meta"], "handlers run once after all tasks: leave it out"),
+    word(Place::Field, &["dest"], "`path`"),
+    word(
+        Place::Field,
+        &["update_cache", "cache_valid_time"],
+        "lists of packages are fetched when they are needed: leave it out",
+    ),
+    word(Place::Name, &["inventory_hostname", "inventory_hostname_short"], "`host.name`"),
+    word(Place::Name, &["hostvars"], "`hosts[\"gpu0\"]`, as in `hosts[\"gpu0\"].address`"),
+    word(Place::Name, &["group_names"], "`host.groups`"),
+    word(Place::Name, &["play_hosts", "ansible_play_hosts", "ansible_play_batch"], "`hosts`"),
+    word(Place::Name, &["ansible_hostname", "ansible_fqdn", "ansible_nodename"], "`facts.hostname`"),
+    word(
+        Place::Name,
+        &["ansible_os_family", "ansible_distribution*"],
+        "`facts.os.family`, `facts.os.id`, `facts.os.version_id`, in small letters",
+    ),
+    word(Place::Name, &["ansible_architecture"], "`facts.arch`"),
+    word(Place::Name, &["ansible_kernel"], "`facts.kernel.release`"),
+    word(Place::Name, &["ansible_host", "ansible_default_ipv4"], "`host.address`"),
+    word(Place::Name, &["ansible_facts", "ansible_*"], "`facts.NAME`; `provision explain facts` lists them"),
+    word(Place::Name, &["omit"], "a parameter with `default: null`"),
+    word(Place::Filter, &["to_json", "to_nice_json"], "`json`, or `json(pretty=true)`"),
+    word(Place::Filter, &["quote"], "`sq`"),
+    word(Place::Filter, &["d"], "`default(value=...)`"),
+    word(Place::Filter, &["regex_replace"], "`replace(from=\"a\", to=\"b\")`"),
+    word(Place::Filter, &["count"], "`length`"),
+];
+
+/// What is written here for a word that is met at one of these places.
+pub fn here(word: &str, places: &[Place]) -> Option<&'static str> {
+    let fits = |known: &str| match known.strip_suffix('*') {
+        Some(begin) => word.starts_with(begin),
+        None => known == word,
+    };
+    // Modules are also called by the name of their collection: `ansible.builtin.apt`.
+    let plain = word.rsplit('.').next().unwrap_or(word);
+    let find = |fits: &dyn Fn(&str) -> bool| {
+        let mut rows = TABLE.iter().filter(|row| places.contains(&row.place));
+        rows.find(|row| row.words.iter().any(|known| fits(known))).map(|row| row.here)
+    };
+    find(&fits).or_else(|| find(&|known| plain != word && known == plain))
+}
+
+/// The same as a line of help, for a key that a mapping does not know; `what` names the mapping.
+pub fn key_help(word: &str, what: &str) -> Option<String> {
+    let places: &[Place] =
+        if what == "a playbook" { &[Place::Playbook] } else { &[Place::Inventory, Place::Field] };
+    help(word, places)
+}
+
+/// The same as a line of help.
+pub fn help(word: &str, places: &[Place]) -> Option<String> {
+    here(word, places).map(|here| format!("a word of Ansible; here: {here}"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn no_word_is_hidden_by_an_earlier_one() {
+        for row in TABLE {
+            for word in row.words {
+                let sample = word.replace('*', "x");
+                assert_eq!(here(&sample, &[row.place]), Some(row.here), "{word}");
+            }
+        }
+        assert_eq!(here("community.general.ufw", &[Place::Module]), Some("the resource `firewall`"));
+        assert_eq!(here("jq", &[Place::Module, Place::Task]), None);
+    }
+}

@@ -1,0 +1,254 @@
+//! What `explain` tells beside resources, checks, facts and exit codes.
+
+use serde_json::Value as Json;
+
+use super::pages;
+use crate::foreign::{self, Place};
+use crate::report::rows::wrap;
+use crate::template::{expression, filters, text};
+use crate::{put, schema};
+
+/// How wide the columns of an index are.
+const WIDTH: usize = 100;
+
+/// Names of pages with what is on them.
+pub const TOPICS: &[(&str, &str)] = &[
+    ("resources", "what a task can do"),
+    ("checks", "what `verify` checks"),
+    ("keys", "keys of an inventory, a playbook and a task"),
+    ("conditions", "`when` and `loop`"),
+    ("templates", "`{{ ... }}` in texts, and filters"),
+    ("facts", "what hosts are asked for"),
+    ("exit-codes", "how a command ends"),
+    ("from-ansible", "words of Ansible, and what is written here"),
+];
+
+/// The list of topics.
+pub fn topics() -> String {
+    let mut text = String::from("Topics (`provision explain TOPIC`):\n\n");
+    for (name, what) in TOPICS {
+        text.push_str(&row(name, 16, what));
+    }
+    text
+}
+
+/// A name and what it is, over as many lines as it takes.
+pub(super) fn row(name: &str, room: usize, what: &str) -> String {
+    let mut text = String::new();
+    for (at, line) in wrap(what, WIDTH - room - 3).iter().enumerate() {
+        let name = if at == 0 { name } else { "" };
+        put!(text, "  {name:room$} {line}\n");
+    }
+    text
+}
+
+/// The first sentence of a documentation.
+pub(super) fn first_sentence(doc: &str) -> String {
+    let paragraph = doc.split("\n\n").next().unwrap_or("");
+    let words: Vec<&str> = paragraph.split_whitespace().collect();
+    let end = words.iter().position(|word| word.ends_with('.')).unwrap_or(words.len());
+    words.get(..=end).unwrap_or(&words).join(" ")
+}
+
+/// What conditions are made of.
+pub fn conditions() -> String {
+    let operators: Vec<String> = expression::Op::ALL.iter().map(|op| format!("`{}`", op.as_str())).collect();
+    format!(
+        "# Conditions\n\n\
+         `when: CONDITION` makes a task one for hosts where it holds; `loop: LIST` may be an expression as well. \
+         They are no templates: write names without braces.\n\n\
+         - paths: `facts.os.family`, `host.labels[\"rack\"]`, `groups[\"gpu\"]`, a parameter, `item` in a loop\n\
+         - literals: `\"text\"`, `8`, `2.5`, `true`, `false`, `none`, `[1, 2]`\n\
+         - comparisons: {}, `x in y`, `x not in y`; texts that are ordered are versions\n\
+         - `and`, `or`, `not`, parentheses\n\
+         - `x is defined`, `x is not defined`, `x is none`, `x is not none`\n\
+         - `x | length`, the only filter\n\n\
+         A name that nobody declared, a fact that does not exist and a comparison of two types are mistakes \
+         that `provision validate` tells; they are never silently false.\n\n\
+         ```yaml\nwhen: facts.os.family == \"debian\" and facts.pci.nics | length > 0\n```\n",
+        operators.join(", ")
+    )
+}
+
+/// What templates are made of.
+pub fn templates() -> String {
+    let mut page = String::from(
+        "# Templates\n\n\
+         `{{ name }}` in any text of a task, in `address` and in files of `template` is filled in for each host; the \
+         language is Tera, which looks like Jinja. A text that is nothing but one `{{ expression }}` becomes the type \
+         that its field wants. In YAML such a text stands in quotes: `path: \"{{ path }}\"`. `raw: true` on a task leaves \
+         braces alone.\n\n\
+         What may be read: parameters of the playbook, `vars`, answers that were registered, `item` in a loop, and\n\n\
+         - `host`: `name`, `index`, `number`, `address`, `groups`, `labels`, `nics`\n\
+         - `facts`: those of this host (`provision explain facts`)\n\
+         - `hosts[\"gpu0\"]`: another host, with its `facts`\n\
+         - `groups[\"gpu\"]`: the names of its hosts\n\
+         - `secrets.NAME`: alone between braces\n\n\
+         Filters stand behind `|`, as in `{{ path | basename }}`:\n\n",
+    );
+    for (name, what) in filters::FILTERS {
+        put!(page, "- `{name}`: {what}\n");
+    }
+    let others: Vec<String> = text::TERA_FILTERS.iter().map(|name| format!("`{name}`")).collect();
+    put!(page, "- those of Tera: {}\n", others.join(", "));
+    page.push_str("\nArguments have names: `default(value=\"x\")`, `join(sep=\",\")`, `replace(from=\"a\", to=\"b\")`.\n");
+    page
+}
+
+/// Words of Ansible and what is written here.
+pub fn from_ansible() -> String {
+    let mut page = String::from(
+        "# From Ansible\n\n\
+         `provision inventory import hosts.ini` takes over an inventory. What a word of Ansible is here:\n",
+    );
+    for (place, heading) in Place::ALL {
+        put!(page, "\n## {heading}\n\n| Ansible | here |\n|---|---|\n");
+        for row in foreign::TABLE.iter().filter(|row| row.place == place) {
+            let words: Vec<String> = row.words.iter().map(|word| format!("`{word}`")).collect();
+            put!(page, "| {} | {} |\n", words.join(", "), row.here);
+        }
+    }
+    page
+}
+
+/// What is written here for one word of Ansible.
+pub fn foreign_word(word: &str) -> Option<String> {
+    let found: Vec<String> = Place::ALL
+        .iter()
+        .filter_map(|(place, heading)| Some(format!("- {heading}: {}\n", foreign::here(word, &[*place])?)))
+        .collect();
+    let list = "\n`provision explain from-ansible` has the others.\n";
+    (!found.is_empty()).then(|| format!("# {word}\n\nA word of Ansible. Here:\n\n{}{list}", found.concat()))
+}
+
+/// The keys of each kind of file, without those inside of them.
+pub fn keys_index() -> String {
+    let mut page = String::from(
+        "Keys (`provision explain KEY`; those inside of another with a dot, as in `ssh.jump`):\n",
+    );
+    for (heading, schema) in files() {
+        put!(page, "\n{heading}:\n\n");
+        for (name, field) in properties(&schema) {
+            let doc = field.get("description").and_then(Json::as_str).unwrap_or("");
+            page.push_str(&row(name, 16, &first_sentence(doc)));
+        }
+    }
+    page
+}
+
+/// What is known of a key such as `rollout` or `ssh.jump`, wherever it stands.
+pub fn key(path: &str) -> Option<String> {
+    let parts: Vec<&str> = path.split('.').collect();
+    let mut pages: Vec<(String, String)> = Vec::new();
+    for (heading, schema) in files() {
+        find(&schema, heading, &parts, &mut pages);
+    }
+    // The same key of the cluster, of groups and of hosts is told once.
+    let mut told: Vec<(Vec<String>, String)> = Vec::new();
+    for (place, page) in pages {
+        match told.iter_mut().find(|(_, known)| *known == page) {
+            Some((places, _)) => places.push(place),
+            None => told.push((vec![place], page)),
+        }
+    }
+    let told = told.into_iter().map(|(places, page)| format!("In {}:\n\n{page}", places.join("; ")));
+    let text = told.collect::<Vec<_>>().join("\n");
+    (!text.is_empty()).then(|| format!("# {path}\n\n{text}"))
+}
+
+/// The schemas of what users write, each with its name.
+fn files() -> Vec<(&'static str, Json)> {
+    let playbook = schema::playbook();
+    let mut task = playbook.pointer("/$defs/task").cloned().unwrap_or_default();
+    if let Some(fields) = task.get_mut("properties").and_then(Json::as_object_mut) {
+        fields.retain(|name, _| crate::resources::kind(name).is_none());
+    }
+    vec![("an inventory", schema::inventory()), ("a playbook", playbook), ("a task", task)]
+}
+
+fn properties(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
+    schema.get("properties").and_then(Json::as_object).into_iter().flatten()
+}
+
+/// The schemas of what is inside of a value.
+fn inside(schema: &Json) -> Vec<&Json> {
+    let mut found = vec![schema];
+    let mut next = 0;
+    while let Some(schema) = found.get(next).copied() {
+        next += 1;
+        found.extend(schema.get("items"));
+        found.extend(schema.get("additionalProperties").filter(|inner| inner.is_object()));
+        found.extend(schema.get("anyOf").and_then(Json::as_array).into_iter().flatten());
+    }
+    found
+}
+
+fn find(schema: &Json, place: &str, parts: &[&str], pages: &mut Vec<(String, String)>) {
+    let [first, rest @ ..] = parts else { return };
+    for inner in inside(schema) {
+        for (name, field) in properties(inner) {
+            if name == first {
+                match rest {
+                    [] => pages.push((place.to_owned(), pages::key_lines(inner, name))),
+                    _ => find(field, &format!("`{name}` of {place}"), rest, pages),
+                }
+            }
+            find(field, &format!("`{name}` of {place}"), parts, pages);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Every key of every file has a page, and an index names the whole first sentence of each.
+    #[test]
+    fn every_key_is_explained() {
+        fn each(schema: &Json, above: &str, found: &mut Vec<String>) {
+            for inner in inside(schema) {
+                for (name, field) in properties(inner) {
+                    let path = format!("{above}{name}");
+                    found.push(path.clone());
+                    each(field, &format!("{path}."), found);
+                }
+            }
+        }
+        let mut found = Vec::new();
+        for (_, schema) in files() {
+            each(&schema, "", &mut found);
+        }
+        assert!(found.len() > 100 && found.contains(&"hosts.ssh.jump".to_owned()), "{found:?}");
+        for path in &found {
+            let page = key(path).unwrap_or_else(|| panic!("{path}"));
+            let name = path.rsplit('.').next().unwrap();
+            assert!(page.contains(&format!("- `{name}` (")), "{path}: {page}");
+        }
+        assert_eq!(key("nothing"), None);
+    }
+
+    #[test]
+    fn no_line_of_an_index_is_cut() {
+        for kind in crate::resources::kinds() {
+            let first = first_sentence((kind.doc)());
+            assert!(first.ends_with('.'), "{}: {first}", kind.name);
+        }
+        let index = pages::resource_index();
+        let words: Vec<&str> = index.split_whitespace().collect();
+        let all = words.join(" ");
+        for kind in crate::resources::kinds() {
+            assert!(all.contains(&first_sentence((kind.doc)())), "{}", kind.name);
+        }
+        assert!(index.lines().all(|line| line.chars().count() <= WIDTH), "{index}");
+    }
+
+    #[test]
+    fn words_of_ansible_are_on_the_page() {
+        let page = from_ansible();
+        for word in ["apt", "shell", "with_*", "become", "delegate_to", "block", "ansible_host", "hosts"] {
+            assert!(page.contains(&format!("`{word}`")), "{word}");
+        }
+        assert!(foreign_word("with_items").unwrap().contains("`loop: [a, b]`"));
+        assert_eq!(foreign_word("package"), None);
+    }
+}
