@@ -12,6 +12,7 @@ mod period;
 pub mod read;
 pub mod record;
 pub mod source;
+mod syntax;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};

@@ -50,10 +50,12 @@ pub fn did_you_mean_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str
 
 /// Reports that a node has the wrong type.
 pub fn wrong_type(node: &Node, wanted: &str, diagnostics: &mut Diagnostics) {
-    diagnostics.push(
-        Diagnostic::error(node.span, format!("expected {wanted}, found {}", node.value.kind()))
-            .label(format!("expected {wanted}")),
-    );
+    diagnostics.push(wrong(node, wanted));
+}
+
+fn wrong(node: &Node, wanted: &str) -> Diagnostic {
+    Diagnostic::error(node.span, format!("expected {wanted}, found {}", node.value.kind()))
+        .label(format!("expected {wanted}"))
 }
 
 impl FromNode for String {
@@ -129,7 +131,16 @@ integer!(i64, u64, u32, u16);
 impl<T: FromNode> FromNode for Vec<T> {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let Yaml::List(items) = &node.value else {
-            wrong_type(node, "a list", diagnostics);
+            let help = match &node.value {
+                Yaml::Map(_) => Some("each entry of a list begins with `- `".to_owned()),
+                Yaml::Str(word) if !word.contains(['\n', ',', '[', '{']) && word.len() < 60 => {
+                    Some(format!("write `[{word}]`"))
+                }
+                Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) | Yaml::List(_) => {
+                    None
+                }
+            };
+            diagnostics.push(wrong(node, "a list").maybe_help(help));
             return None;
         };
         let read: Vec<Option<T>> = items.iter().map(|item| T::from_node(item, diagnostics)).collect();
@@ -210,7 +221,15 @@ impl<'a> MapReader<'a> {
         if let Yaml::Map(entries) = &node.value {
             return Some(Self { entries, span: node.span, what, known: Vec::new() });
         }
-        wrong_type(node, &format!("{what} (a map)"), diagnostics);
+        let diagnostic = wrong(node, &format!("{what} (a map)"));
+        // `user:ops` is a text.
+        let parts = node.as_str().and_then(|text| text.split_once(':')).filter(|(key, value)| {
+            let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            !key.is_empty() && key.chars().all(is_key) && !value.is_empty() && !value.contains('\n')
+        });
+        diagnostics.push(diagnostic.maybe_help(
+            parts.map(|(key, value)| format!("a space stands behind the colon: `{key}: {}`", value.trim())),
+        ));
         None
     }
 

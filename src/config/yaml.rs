@@ -336,14 +336,8 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
     if full.contains("recursion limit") || full.contains("depth") {
         return Diagnostic::error(span, "this nests too deep");
     }
-    let diagnostic = Diagnostic::error(span, message.to_owned());
-    let line_start =
-        text.get(..span.start as usize).map_or(0, |before| before.rfind('\n').map_or(0, |i| i + 1));
-    let line = text.get(line_start..).unwrap_or("").lines().next().unwrap_or("");
-    if line.trim_start_matches(' ').starts_with('\t') {
-        return diagnostic.help("YAML indents with spaces; replace the tab");
-    }
-    diagnostic
+    super::syntax::usual(message, span, source, text)
+        .unwrap_or_else(|| Diagnostic::error(span, message.to_owned()))
 }
 
 /// The last line before a repeated key that begins with the same key.

@@ -1,0 +1,337 @@
+//! What is meant by a text that is no YAML: the usual mistakes, at the line where they are made.
+//!
+//! A parser notices most of them lines later, where something stops to make sense.
+
+use super::diagnostic::Diagnostic;
+use super::source::{SourceId, Span};
+
+/// How many lines above the place are looked at.
+const ABOVE: usize = 60;
+
+/// A line of a file.
+#[derive(Debug, Clone, Copy)]
+struct Line<'a> {
+    /// Where it begins.
+    start: usize,
+    text: &'a str,
+}
+
+impl<'a> Line<'a> {
+    /// Columns of white space before it.
+    fn indent(self) -> usize {
+        self.text.len() - self.text.trim_start().len()
+    }
+
+    /// What it says, and where that begins in it.
+    fn content(self) -> (usize, &'a str) {
+        (self.indent(), self.text.trim())
+    }
+
+    /// What it says behind its dashes, and where that begins in it.
+    fn entry(self) -> (usize, &'a str) {
+        let (mut at, mut text) = self.content();
+        while let Some(rest) = text.strip_prefix("- ") {
+            let trimmed = rest.trim_start();
+            at += text.len() - trimmed.len();
+            text = trimmed;
+        }
+        (at, text)
+    }
+
+    fn says_something(self) -> bool {
+        let (_, text) = self.content();
+        !text.is_empty() && !text.starts_with('#')
+    }
+}
+
+/// The mistake behind what the parser says of a place, when it is a usual one.
+pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) -> Option<Diagnostic> {
+    let at = text.floor_char_boundary(place.start as usize);
+    let here = line_at(text, at)?;
+    let below = line_at(text, here.start + here.text.len() + 1);
+    let above = above(text, here);
+    let looks = Looks { source, here, at: at - here.start, above: &above };
+    looks
+        .tab(below)
+        .or_else(|| looks.template())
+        .or_else(|| looks.quote(message))
+        .or_else(|| looks.odd_beginning(message))
+        .or_else(|| looks.key(message))
+        .or_else(|| looks.indentation(message))
+        .or_else(|| flow(message, place))
+}
+
+fn line_at(text: &str, at: usize) -> Option<Line<'_>> {
+    let start = text.get(..at)?.rfind('\n').map_or(0, |end| end + 1);
+    let rest = text.get(start..)?;
+    let line = rest.split('\n').next().unwrap_or(rest);
+    Some(Line { start, text: line.strip_suffix('\r').unwrap_or(line) })
+}
+
+/// Lines above one that say something, the nearest first.
+fn above<'a>(text: &'a str, here: Line<'_>) -> Vec<Line<'a>> {
+    let mut lines = Vec::new();
+    let mut end = here.start;
+    while end > 0 && lines.len() < ABOVE {
+        let Some(line) = line_at(text, end - 1) else { break };
+        end = line.start;
+        if line.says_something() {
+            lines.push(line);
+        }
+    }
+    lines
+}
+
+/// One place and the lines around it.
+struct Looks<'a> {
+    source: SourceId,
+    here: Line<'a>,
+    /// The column that the parser names, in bytes.
+    at: usize,
+    above: &'a [Line<'a>],
+}
+
+impl Looks<'_> {
+    fn span(&self, line: Line<'_>, from: usize, length: usize) -> Span {
+        let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+        Span { source: self.source, start: byte(line.start + from), end: byte(line.start + from + length) }
+    }
+
+    fn tab(&self, below: Option<Line<'_>>) -> Option<Diagnostic> {
+        let indented = |line: &Line<'_>| {
+            let white = line.text.get(..line.indent()).unwrap_or("");
+            white.find('\t').filter(|_| line.says_something())
+        };
+        let mut lines = [Some(self.here), below].into_iter().flatten();
+        let (line, at) = lines.find_map(|line| Some((line, indented(&line)?)))?;
+        Some(
+            Diagnostic::error(self.span(line, at, 1), "this line is indented with a tab")
+                .help("YAML indents with spaces; replace the tab"),
+        )
+    }
+
+    /// `path: {{ x }}` is a map of a map.
+    fn template(&self) -> Option<Diagnostic> {
+        let line = self.here;
+        let (at, _) = line.text.match_indices("{{").find(|(at, _)| {
+            let before = line.text.get(..*at).unwrap_or("").trim_end();
+            let quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
+            !quoted && (before.is_empty() || before.ends_with([':', '-', '[', ',', '{']))
+        })?;
+        let rest = line.text.get(at..)?;
+        let end = rest.rfind("}}").map_or(rest.len(), |end| end + 2);
+        // In brackets the text ends where they go on.
+        let before = line.text.get(..at)?;
+        let flow = before.contains(['{', '[']);
+        let close = rest.find("}}").map_or(rest.len(), |end| end + 2);
+        let tail = rest.get(close..).unwrap_or("");
+        let end = if flow {
+            close + tail.find([',', '}', ']']).unwrap_or(tail.len())
+        } else {
+            end + rest.get(end..).map_or(0, |tail| tail.split(" #").next().unwrap_or(tail).trim_end().len())
+        };
+        let value = rest.get(..end)?.trim_end();
+        let diagnostic = Diagnostic::error(
+            self.span(line, at, value.len()),
+            "a text that begins with `{{` stands in quotes",
+        )
+        .label("YAML reads a map here");
+        Some(in_quotes(diagnostic, value))
+    }
+
+    /// A quote that is not closed on its line, and whose text ends lines later.
+    fn quote(&self, message: &str) -> Option<Diagnostic> {
+        if !message.contains("quoted scalar") {
+            return None;
+        }
+        let mut lines = std::iter::once(&self.here).chain(self.above);
+        lines.find_map(|line| Some((line, open_quote(line.text)?))).map(|(line, at)| {
+            Diagnostic::error(self.span(*line, at, 1), "this quote is not closed")
+                .help("close it on the same line; a text of several lines begins with `|`")
+        })
+    }
+
+    /// `name: @x`, `name: %x`, `hosts: *x`.
+    fn odd_beginning(&self, message: &str) -> Option<Diagnostic> {
+        let rest = self.here.text.get(self.at..)?;
+        let first = rest.chars().next()?;
+        let odd = message.starts_with("unexpected character") && matches!(first, '@' | '`' | '%');
+        let alias = message.contains("anchor") && matches!(first, '*' | '&');
+        if !odd && !alias {
+            return None;
+        }
+        let flow = self.here.text.get(..self.at)?.contains(['{', '[']);
+        let end = if flow { rest.find([',', '}', ']']) } else { rest.find(" #") }.unwrap_or(rest.len());
+        let value = rest.get(..end)?.trim_end();
+        let text = format!("a text that begins with `{first}` stands in quotes");
+        Some(in_quotes(Diagnostic::error(self.span(self.here, self.at, value.len()), text), value))
+    }
+
+    /// A key without its colon, or a colon without its space.
+    fn key(&self, message: &str) -> Option<Diagnostic> {
+        if message.contains("simple key expected") {
+            return self.no_colon(self.here);
+        }
+        if !message.contains("mapping values are not allowed") {
+            return None;
+        }
+        // `name: this: that`
+        let (from, entry) = self.here.entry();
+        if let Some((key, value)) = entry.split_once(": ")
+            && from + key.len() + 1 < self.at
+        {
+            let trimmed = value.trim_start();
+            let at = from + entry.len() - trimmed.len();
+            let value = trimmed.split(" #").next().unwrap_or(trimmed).trim_end();
+            let diagnostic = Diagnostic::error(
+                self.span(self.here, at, value.len()),
+                "a text with `: ` in it stands in quotes",
+            )
+            .label("YAML reads a second key here");
+            return Some(in_quotes(diagnostic, value));
+        }
+        let above = self.above.first().copied()?;
+        let (at, text) = above.content();
+        if let Some(rest) =
+            text.strip_prefix('-').filter(|rest| !rest.starts_with(['-', ' ']) && !rest.is_empty())
+        {
+            return Some(
+                Diagnostic::error(self.span(above, at, 1), "there is no space behind this dash")
+                    .help(format!("write `- {}`", shown(rest))),
+            );
+        }
+        if let Some(found) = self.no_colon(above) {
+            return Some(found);
+        }
+        // The line above has a value, and this one is below it.
+        let (column, key) = above.entry();
+        let name = key.split(':').next().unwrap_or(key);
+        let (own, _) = self.here.entry();
+        (own > column && key.contains(": ")).then(|| {
+            let (indent, word) = self.here.content();
+            let length = word.split([':', ' ']).next().map_or(1, str::len).max(1);
+            Diagnostic::error(self.span(self.here, indent, length), "this line is indented too deep")
+                .label(format!("`{}` above has its value already", shown(name)))
+                .help(format!("begin it with {column} spaces, below `{}`", shown(name)))
+        })
+    }
+
+    /// A line that is one word, or `user:ops`, where a key is needed.
+    fn no_colon(&self, line: Line<'_>) -> Option<Diagnostic> {
+        let (at, text) = line.entry();
+        let text = text.split(" #").next().unwrap_or(text).trim_end();
+        let is_word = |word: &str| {
+            !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+        };
+        if let Some((key, value)) = text.split_once(':') {
+            if !is_word(key) || value.is_empty() || value.starts_with([' ', '/']) {
+                return None;
+            }
+            let at = at + key.len();
+            return Some(
+                Diagnostic::error(self.span(line, at, 1), "there is no space behind this colon")
+                    .help(format!("write `{key}: {}`", shown(value))),
+            );
+        }
+        let (key, value) = text.split_once(' ').unwrap_or((text, ""));
+        if !is_word(key) {
+            return None;
+        }
+        let value = value.trim_start();
+        let write = if value.is_empty() { format!("{key}:") } else { format!("{key}: {}", shown(value)) };
+        Some(
+            Diagnostic::error(self.span(line, at, key.len()), "this key has no colon")
+                .help(format!("write `{write}`")),
+        )
+    }
+
+    /// A line that begins where no line above it begins.
+    fn indentation(&self, message: &str) -> Option<Diagnostic> {
+        if !message.contains("did not find expected") || message.contains("flow") {
+            return None;
+        }
+        let (own, word) = self.here.content();
+        let mut least = usize::MAX;
+        let mut near: Option<(usize, &str)> = None;
+        for line in self.above {
+            let (dash, _) = line.content();
+            let (at, entry) = line.entry();
+            for column in [at, dash] {
+                if column < least {
+                    least = column;
+                    let name = entry.split([':', ' ']).next().unwrap_or("");
+                    if column == own {
+                        return None;
+                    }
+                    if near.is_none_or(|(known, _)| column.abs_diff(own) < known.abs_diff(own)) {
+                        near = Some((column, name));
+                    }
+                }
+            }
+            if least == 0 {
+                break;
+            }
+        }
+        let (column, name) = near?;
+        let length = word.split([':', ' ']).next().map_or(1, str::len).max(1);
+        Some(
+            Diagnostic::error(
+                self.span(self.here, own, length),
+                "this line begins where no line above it begins",
+            )
+            .label(format!("behind {own} {}", if own == 1 { "space" } else { "spaces" }))
+            .help(format!("with {column} it stands below `{}`", shown(name))),
+        )
+    }
+}
+
+/// Brackets.
+fn flow(message: &str, place: Span) -> Option<Diagnostic> {
+    if let Some(rest) = message.strip_prefix("mismatched bracket '") {
+        let mut signs = rest.split('\'');
+        let (open, close) = (signs.next()?, signs.nth(1)?);
+        return Some(
+            Diagnostic::error(place, format!("this `{open}` is closed by `{close}`"))
+                .help(format!("write its own end before `{close}`")),
+        );
+    }
+    let (_, wanted) = message.split_once("did not find expected ',' or ")?;
+    Some(
+        Diagnostic::error(place, "a comma is missing before this, or a text stands without quotes")
+            .help(format!("entries are separated by `,` and end with `{}`", wanted.trim_matches('\''))),
+    )
+}
+
+/// Where a quote begins that has no end on its line.
+fn open_quote(line: &str) -> Option<usize> {
+    let mut open: Option<(usize, char)> = None;
+    let mut before = ' ';
+    for (at, c) in line.char_indices() {
+        match open {
+            Some((_, quote)) if c == quote && !(quote == '"' && before == '\\') => open = None,
+            None if matches!(c, '"' | '\'') && matches!(before, ' ' | '[' | '{' | ',') => {
+                open = Some((at, c));
+            }
+            _ => {}
+        }
+        before = c;
+    }
+    open.map(|(at, _)| at)
+}
+
+/// Says that quotes are the fix: double ones, where the text has none itself.
+fn in_quotes(diagnostic: Diagnostic, value: &str) -> Diagnostic {
+    if !value.contains(['"', '\\']) {
+        diagnostic.quoted()
+    } else if value.contains('\'') {
+        diagnostic.help("put it in double quotes, and a `\\` before each double quote in it")
+    } else {
+        diagnostic.help(format!("put it in single quotes: `'{}'`", shown(value)))
+    }
+}
+
+/// The beginning of a text that may be long.
+fn shown(text: &str) -> String {
+    let short: String = text.trim().chars().take(60).collect();
+    if short.len() < text.trim().len() { format!("{short}...") } else { short }
+}
