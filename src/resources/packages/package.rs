@@ -9,6 +9,7 @@ use crate::facts::package::{Package, PackageQuery, Packages, PackagesQuery, vers
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectSoftware;
+use crate::inventory::file::Words;
 use crate::resources::shared::known;
 use crate::resources::shared::value::claims;
 use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
@@ -33,7 +34,7 @@ crate::record! {
     /// if they are missing or old and something must be installed.
     PackageFields("a package") {
         /// Names, as the package manager writes them.
-        req names: Vec<Sp<String>>,
+        req names: Words,
         /// Whether the packages must be installed (`present`), not installed (`absent`), or installed
         /// in the newest version (`latest`).
         def state: PackageState = PackageState::Present,
@@ -107,7 +108,7 @@ pub(in crate::resources) fn read(
         diagnostics.push(diagnostic);
     };
     let mut seen = BTreeSet::new();
-    for name in &fields.names {
+    for name in &fields.names.0 {
         if !is_name(name) {
             let diagnostic =
                 Diagnostic::error(name.span, format!("`{}` is not the name of a package", **name));
@@ -120,7 +121,7 @@ pub(in crate::resources) fn read(
             refuse(Diagnostic::error(name.span, format!("`{}` is named twice", **name)));
         }
     }
-    if fields.names.is_empty() {
+    if fields.names.0.is_empty() {
         refuse(Diagnostic::error(node.span, "a package task needs at least one name"));
     }
     if let Some(version) = &fields.version {
@@ -142,7 +143,7 @@ pub(in crate::resources) fn read(
             refuse(Diagnostic::error(pattern.span, format!("`{}` is not the name of a package", **pattern)));
         } else if fields.state == PackageState::Absent {
             refuse(Diagnostic::error(pattern.span, "`exclude` cannot be combined with `state: absent`"));
-        } else if let Some(name) = fields.names.iter().find(|name| matches_pattern(name, pattern)) {
+        } else if let Some(name) = fields.names.0.iter().find(|name| matches_pattern(name, pattern)) {
             let diagnostic =
                 Diagnostic::error(pattern.span, format!("`{}` excludes `{}`", **pattern, **name));
             refuse(diagnostic.help("use a narrower pattern in `exclude`"));
@@ -150,7 +151,7 @@ pub(in crate::resources) fn read(
     }
     good.then(|| -> Arc<dyn Resource> {
         Arc::new(Task {
-            names: fields.names.into_iter().map(|name| name.value).collect(),
+            names: fields.names.0.into_iter().map(|name| name.value).collect(),
             state: fields.state,
             version: fields.version.map(|version| version.value),
             hold: fields.hold,
