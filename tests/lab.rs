@@ -180,3 +180,24 @@ fn hardware_is_played_and_can_be_broken() {
         lab::break_host(root, inventory, "gpu0", Some("driver-mismach")).expect_err("no such fault");
     assert!(format!("{refused:#}").contains("driver-mismatch"));
 }
+
+/// Who has no lab is told how to get one: that is no bug (exit code 1) of provision.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test starts the program")]
+fn a_lab_that_is_not_up_is_no_bug() {
+    let folder = tempfile::tempdir().expect("folder");
+    std::fs::write(folder.path().join("i.yaml"), "cluster: c\nplaybooks: [base]\nhosts: { n0: }\n")
+        .expect("inventory");
+    for words in ["fault i.yaml n0 gpu.lost", "fault i.yaml n0 none", "restart i.yaml", "status i.yaml"] {
+        let output = Command::new(env!("CARGO_BIN_EXE_provision"))
+            .arg("lab")
+            .args(words.split(' '))
+            .current_dir(folder.path())
+            .env("XDG_STATE_HOME", folder.path())
+            .output()
+            .expect("it runs");
+        let told = String::from_utf8_lossy(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{words}: {told}");
+        assert!(told.contains("the lab of i.yaml is not up") && told.contains("lab up i.yaml"), "{told}");
+    }
+}

@@ -9,8 +9,9 @@ use crate::cli::args::{JsonReport, LabCommand};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
+use crate::config::did_you_mean_text;
 use crate::exit;
-use crate::lab::{self, LabKind, LabSettings, LabState};
+use crate::lab::{self, LabHostState, LabKind, LabSettings, LabState};
 use crate::put;
 use crate::report::output;
 use crate::report::style::{CALM, VERB, paint};
@@ -36,6 +37,10 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
         LabCommand::Restart { inventory, hosts } => {
             blocking(move || {
                 let spec = lab_spec(&settings, &inventory)?;
+                let state = lab::status(&settings.state, &inventory)?.ok_or_else(|| down(&inventory))?;
+                for host in &hosts {
+                    host_of(&state, host)?;
+                }
                 print(&table(&lab::restart(&spec, &hosts, &mut say)?))
             })
             .await
@@ -51,6 +56,8 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
         LabCommand::Fault { inventory, host, name } => {
             blocking(move || {
                 let fault = (name != "none").then_some(name.as_str());
+                let state = lab::status(&settings.state, &inventory)?.ok_or_else(|| down(&inventory))?;
+                can_break(&state, &host, fault)?;
                 lab::break_host(&settings.state, &inventory, &host, fault)?;
                 output::say(&format!("{host} has {}", fault.unwrap_or("no fault")));
                 Ok(exit::OK)
@@ -92,6 +99,34 @@ pub(crate) fn down(inventory: &Utf8Path) -> anyhow::Error {
     Exit::new(exit::USAGE, format!("the lab of {inventory} is not up"))
         .hint(format!("provision lab up {inventory}"))
         .into()
+}
+
+/// A host of a lab that is up.
+fn host_of<'a>(state: &'a LabState, name: &str) -> anyhow::Result<&'a LabHostState> {
+    let found = state.hosts.iter().find(|host| host.name == name);
+    found.ok_or_else(|| {
+        let error = Exit::new(exit::USAGE, format!("the lab has no host {name}"));
+        let known = state.hosts.iter().map(|host| host.name.as_str());
+        match did_you_mean_text(name, known) {
+            Some(hint) => error.hint(hint).into(),
+            None => error.into(),
+        }
+    })
+}
+
+/// Whether a host has hardware that the fault is one of.
+fn can_break(state: &LabState, host: &str, fault: Option<&str>) -> anyhow::Result<()> {
+    let Some(profile) = &host_of(state, host)?.profile else {
+        return Err(Exit::new(exit::USAGE, format!("{host} has no hardware profile"))
+            .hint("name one under `lab: { profile: ... }` of the inventory; `provision lab profiles` lists them")
+            .into());
+    };
+    if let Some(name) = fault {
+        lab::fault::fault(name, profile).map_err(|error| {
+            Exit::new(exit::USAGE, error.to_string()).hint("`provision lab profiles` lists faults")
+        })?;
+    }
+    Ok(())
 }
 
 fn say(text: &str) {
