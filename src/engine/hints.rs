@@ -118,6 +118,8 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
         "the login may not do this: set `ssh.become: sudo` in the inventory (in a container, the kernel may refuse it)"
     } else if has("command not found") || has(": not found") {
         "a tool is missing on the host: add its package in an earlier task"
+    } else if has("systemd skipped the start") {
+        "make the condition of the unit hold in an earlier task, or leave the service out on this host with `when`"
     } else if has("did not converge") {
         "something restores the old state, or the host cannot keep what the task asks for"
     } else {

@@ -490,6 +490,9 @@ impl Session {
                     format!("did not converge: after the change it cannot be planned: {}", unplannable(error))
                 }
             };
+            if let Some(why) = resource.hopeless(self.facts()) {
+                return Ok(Err(why));
+            }
             match resource.settle() {
                 Some(limit) if began.elapsed() < limit => {
                     tokio::time::sleep(backoff.pause()).await;

@@ -25,6 +25,9 @@ pub struct Unit {
     pub can_reload: bool,
     /// Whether it is a job that ran to its end with success and is not meant to stay.
     pub done: bool,
+    /// Whether its last start was skipped: a condition of its file did not hold, which is no failure for
+    /// systemd (`ConditionResult` in org.freedesktop.systemd1(5)).
+    pub unmet: bool,
 }
 
 /// A systemd unit, with its suffix.
@@ -79,6 +82,7 @@ fn read(output: &str) -> Vec<(Vec<&str>, Unit)> {
     let mut units: Vec<(Vec<&str>, Unit)> = Vec::new();
     let mut open = false;
     let (mut oneshot, mut remains, mut success, mut exited) = (false, false, false, false);
+    let (mut holds, mut checked) = (true, false);
     for line in lines(output) {
         let Some((property, value)) = line.split_once('=') else {
             open = open && !line.is_empty();
@@ -87,6 +91,7 @@ fn read(output: &str) -> Vec<(Vec<&str>, Unit)> {
         if !open {
             open = true;
             (oneshot, remains, success, exited) = (false, false, false, false);
+            (holds, checked) = (true, false);
             units.push((Vec::new(), Unit::default()));
         }
         let Some((names, unit)) = units.last_mut() else { continue };
@@ -103,8 +108,12 @@ fn read(output: &str) -> Vec<(Vec<&str>, Unit)> {
             "RemainAfterExit" => remains = value == "yes",
             "Result" => success = value == "success",
             "ExecMainExitTimestampMonotonic" => exited = !matches!(value, "" | "0"),
+            // It is `no` as well where no start was tried yet.
+            "ConditionResult" => holds = value != "no",
+            "ConditionTimestampMonotonic" => checked = !matches!(value, "" | "0"),
             _ => {}
         }
+        unit.unmet = checked && !holds;
         unit.done = oneshot && !remains && success && exited;
     }
     units

@@ -42,6 +42,11 @@ pub trait Resource: fmt::Debug + Send + Sync {
         None
     }
 
+    /// Why waiting longer is no use: what is seen after the change says that its effect will not show.
+    fn hopeless(&self, _: &Facts) -> Option<String> {
+        None
+    }
+
     /// Whether a second plan can prove it (a bare `command` cannot: its outcome is `ran`).
     fn provable(&self) -> bool {
         true

@@ -98,6 +98,25 @@ async fn what_takes_time_to_show_is_asked_for_a_while() {
     snapshot("not-converged-service", &watched(&ran));
 }
 
+/// systemd skips a start whose condition does not hold, and calls that no failure.
+#[tokio::test(start_paused = true)]
+async fn a_start_that_systemd_skipped_is_not_waited_for() {
+    let skipped = |at: u32| {
+        let text = format!(
+            "\nConditionResult=no\nConditionTimestampMonotonic={at}\nType=notify\nId=alpha.service\nNames=alpha.service\nLoadState=loaded\nActiveState=inactive\nSubState=dead\nUnitFileState=enabled\nNeedDaemonReload=no\nCanReload=yes\n\nend\n"
+        );
+        Reply::default().output(text)
+    };
+    // Skipped at boot already: the condition may hold by now, so it is started.
+    let transport = moving("unit", [skipped(7), skipped(9), skipped(9)]);
+    let began = tokio::time::Instant::now();
+    let ran = apply(&world("{}", SERVICE), &transport).await;
+    assert!(began.elapsed() < Duration::from_secs(3), "{:?}", began.elapsed());
+    assert!(transport.parts("gpu0").iter().any(|part| part == "task"));
+    assert!(message(&ran, "start").starts_with("systemd skipped the start: a condition of alpha.service"));
+    snapshot("skipped-service", &watched(&ran));
+}
+
 /// Hosts in containers that want a setting with its file: after the change the value is another one, which
 /// cannot be set there. Whether the file is written then.
 fn contained(written: bool) -> Scripted {

@@ -281,6 +281,17 @@ impl Resource for Service {
         (self.state == Some(ServiceState::Started)).then(|| Duration::from_secs(30))
     }
 
+    fn hopeless(&self, facts: &Facts) -> Option<String> {
+        let unit = known::answer(facts, &UnitQuery(self.unit.clone()), &self.object()).ok()?;
+        let skipped = self.state == Some(ServiceState::Started) && unit.active == "inactive" && unit.unmet;
+        skipped.then(|| {
+            format!(
+                "systemd skipped the start: a condition of {0} does not hold (`systemctl status {0}` on the host names it)",
+                self.unit
+            )
+        })
+    }
+
     fn provable(&self) -> bool {
         !matches!(self.state, Some(ServiceState::Reloaded | ServiceState::Restarted))
     }

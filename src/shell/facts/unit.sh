@@ -42,7 +42,7 @@ else
     done
     printf '%s' "$told"
     [ $# -eq 0 ] || systemctl show --no-pager \
-        -p Id,Names,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,CanReload,Type,RemainAfterExit,Result,ExecMainExitTimestampMonotonic \
+        -p Id,Names,LoadState,ActiveState,SubState,UnitFileState,NeedDaemonReload,CanReload,Type,RemainAfterExit,Result,ExecMainExitTimestampMonotonic,ConditionResult,ConditionTimestampMonotonic \
         -- "$@" 2>&1
     if [ -n "$properties" ]; then
         printf '\nmanager\n'
