@@ -518,3 +518,22 @@ fn all_reports_agree_on_the_numbers() {
         text.lines().filter(|line| line.starts_with("provision_check_status{") && line.ends_with(" 2"));
     assert_eq!(told.count() as u64, fails);
 }
+
+/// What scrolls or is cut on a screen has a rule of its own for paper.
+#[test]
+fn nothing_is_cut_on_paper() {
+    let style = include_str!("../src/report/html/style.css");
+    let (screen, print) = style.split_once("@media print {").unwrap();
+    let mut seen = 0;
+    for rule in screen.split('}') {
+        let Some((selector, body)) = rule.rsplit_once('{') else { continue };
+        let cuts =
+            ["overflow: auto", "overflow: hidden", "max-height:", "position: sticky", "position: fixed"];
+        if cuts.iter().any(|cut| body.contains(cut)) {
+            seen += 1;
+            let selector = selector.trim().trim_end_matches(":first-child");
+            assert!(print.contains(selector), "{selector} is cut on paper");
+        }
+    }
+    assert!(seen >= 5, "{seen} rules");
+}
