@@ -65,21 +65,15 @@ fn one_host_for_each_address(hosts: &[Host], diagnostics: &mut Diagnostics) {
 
 /// Where there are groups, a host that none of them has is most likely a slip: no play of a group reaches it.
 fn in_a_group(hosts: &[Host], diagnostics: &mut Diagnostics) {
-    let grouped = || hosts.iter().filter(|host| !host.groups.is_empty());
-    let mut places: BTreeMap<Span, Vec<&str>> = BTreeMap::new();
-    for host in hosts.iter().filter(|host| host.groups.is_empty() && grouped().next().is_some()) {
-        places.entry(host.span).or_default().push(&host.name);
-    }
-    for (span, names) in places {
-        let first = names.first().copied().unwrap_or_default();
-        let near = did_you_mean(first, grouped().map(|host| host.name.as_str()));
-        let help = near.map_or_else(
-            || "name it in the `hosts:` of a group; what is for a group does not reach it".to_owned(),
-            |near| format!("did you mean `{near}`? What is for a group does not reach it"),
-        );
-        let text = format!("no group has `{}`", hostlist::fold(names));
-        diagnostics.push(Diagnostic::warning(span, text).help(help));
-    }
+    let (grouped, alone): (Vec<&Host>, Vec<&Host>) = hosts.iter().partition(|host| !host.groups.is_empty());
+    let Some(first) = alone.first().filter(|_| !grouped.is_empty()) else { return };
+    let near = did_you_mean(&first.name, grouped.iter().map(|host| host.name.as_str()));
+    let help = near.map_or_else(
+        || "name it in the `hosts:` of a group; what is for a group does not reach it".to_owned(),
+        |near| format!("did you mean `{near}`? What is for a group does not reach it"),
+    );
+    let names = hostlist::fold(alone.iter().map(|host| host.name.as_str()));
+    diagnostics.push(Diagnostic::warning(first.span, format!("no group has `{names}`")).help(help));
 }
 
 /// The way through a jump host ends with the run, and a login behind it cannot stay.

@@ -9,6 +9,11 @@ use crate::config::{Diagnostics, Entries, FromNode, Node, Period, Sp, Span, Yaml
 use crate::secrets::SecretSource;
 use crate::sources::SourcesFile;
 
+/// What stands over the first playbook of an inventory that `init` or `import` makes.
+pub const OVER_BASE: &str =
+    "  # Also makes an account for jobs and turns automatic upgrades off: `provision playbook show base`.
+";
+
 crate::record! {
     /// An inventory: the hosts of one cluster and what is to be done on them.
     InventoryFile("an inventory") {

@@ -17,6 +17,7 @@ use losses::Losses;
 use model::Model;
 
 use crate::config::{Diagnostic, Diagnostics, SourceId, Sources, Span, yaml};
+use crate::inventory::file::OVER_BASE;
 use crate::put;
 
 /// What has variables in files of its own.
@@ -96,7 +97,7 @@ pub fn import(
     }
     put!(
         text,
-        "cluster: {cluster}\n\nssh:\n  known_hosts: ./known_hosts    # strict; `provision inventory trust` records the keys\n{head}\nplaybooks:\n  - base\n\n{body}"
+        "cluster: {cluster}\n\nssh:\n  known_hosts: ./known_hosts    # strict; `provision inventory trust` records the keys\n{head}\nplaybooks:\n{OVER_BASE}  - base\n\n{body}"
     );
     if text.len() as u64 > yaml::MAX_FILE {
         let why = format!("{path} would make an inventory of {} MiB", text.len() >> 20);

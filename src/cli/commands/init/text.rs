@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::run::{Found, Problem, Root};
 use crate::inventory::Host;
+use crate::inventory::file::OVER_BASE;
 use crate::put;
 use crate::report::fold::fold;
 use crate::report::style::safe_line;
@@ -148,7 +149,7 @@ pub(super) fn inventory(cluster: &str, found: &[Found], problems: &[Problem]) ->
     };
     put!(
         text,
-        "# What is done, in this order; `provision playbook list` shows what is built in.\nplaybooks:\n  - {base}\n\ngroups:\n{}\nhosts:\n",
+        "# What is done, in this order; `provision playbook list` shows what is built in.\nplaybooks:\n{OVER_BASE}  - {base}\n\ngroups:\n{}\nhosts:\n",
         groups(found)
     );
     for found in found {
