@@ -38,7 +38,7 @@ impl Question for CmdlineQuery {
 
 pub(super) const FAMILY: Family = Family::new(
     "cmdline",
-    |_| Script::new(crate::shell!("facts/cmdline.sh")),
+    |_| Script::new(crate::shell!("facts/next_kernel.sh", "facts/cmdline.sh")),
     parse,
     |label| (label == "cmdline").then(|| CmdlineQuery.into()),
 );

@@ -10,7 +10,7 @@ use super::{BaseFact, field, need};
 pub(super) const FACT: BaseFact = BaseFact {
     name: "boot",
     doc: "this boot and the next: kernels, reasons for a reboot, problems that the next boot would have",
-    script: crate::shell!("facts/nvidia_module.sh", "facts/boot.sh"),
+    script: crate::shell!("facts/nvidia_module.sh", "facts/next_kernel.sh", "facts/boot.sh"),
     parse,
     touched_by: |_| true,
     specimen: |os| {

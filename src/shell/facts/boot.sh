@@ -50,28 +50,7 @@ END
         esac
     fi
 done
-# The kernel that boots next: what the boot loader says, else the newest one that has its modules.
-# A default that was chosen by hand is not ours to guess.
-next='' chosen=''
-if command -v grubby >/dev/null 2>&1; then
-    next=$(grubby --default-kernel 2>/dev/null)
-    next=${next##*/vmlinuz-}
-else
-    for file in /etc/default/grub /etc/default/grub.d/*.cfg; do
-        [ -r "$file" ] || continue
-        while IFS= read -r line; do
-            case $line in GRUB_DEFAULT=*) chosen=${line#*=} ;; esac
-        done <"$file"
-    done
-    case $chosen in
-    '' | 0 | '"0"' | "'0'")
-        next=$(for file in /boot/vmlinuz-*; do
-            release=${file#/boot/vmlinuz-}
-            [ ! -d "/lib/modules/$release" ] || printf '%s\n' "$release"
-        done | sort -V | tail -n 1)
-        ;;
-    esac
-fi
+find_next_kernel
 printf 'next=%s\n' "$next"
 kernel=${next:-$running}
 [ ! -e "/lib/modules/$kernel/modules.dep" ] || printf 'modules=true\n'

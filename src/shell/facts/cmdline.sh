@@ -12,16 +12,8 @@ if command -v grubby >/dev/null 2>&1; then
     done
 elif command -v update-grub >/dev/null 2>&1; then
     printf 'loader=grub\n'
-    if [ -r /boot/grub/grub.cfg ]; then
-        # The first entry is the default one: `linux /vmlinuz-6.1 root=... ro quiet`.
-        while read -r word rest; do
-            case $word in
-            linux | linuxefi)
-                printf 'next=%s\n' "${rest#* }"
-                break
-                ;;
-            esac
-        done </boot/grub/grub.cfg
-    fi
+    next_args=''
+    [ ! -r /boot/grub/grub.cfg ] || read_grub /boot/grub
+    [ -z "$next_args" ] || printf 'next=%s\n' "$next_args"
 fi
 printf 'end\n'
