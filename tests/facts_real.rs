@@ -10,9 +10,10 @@ use provision::checks;
 use provision::facts::installed::InstalledQuery;
 use provision::facts::log::LogQuery;
 use provision::facts::login::LoginQuery;
+use provision::facts::next_boot::{Aspect, NextBoot, NextBootQuery};
 use provision::facts::rdma::RdmaQuery;
 use provision::facts::setting::SettingQuery;
-use provision::facts::{Answer, BaseQuery, Query, base, specimens};
+use provision::facts::{Answer, BaseQuery, Query, Seen, base, specimens};
 use support::{SHELLS, gather};
 
 /// Paths of all values, with list items folded.
@@ -167,7 +168,7 @@ fn made_up(make: &str) -> String {
 /// A kernel whose log lost its beginning, and one that still has it; both with a boot before.
 #[test]
 fn the_journal_is_asked_for_what_the_kernel_forgot() {
-    let log = |first: &str| -> Option<provision::facts::Seen<provision::facts::log::Log>> {
+    let log = |first: &str| -> Option<Seen<provision::facts::log::Log>> {
         let make = format!(
             "printf '#!/bin/sh\\necho \"{first}\"; echo \"NVRM: Xid (PCI:0000:41:00): 13, pid=8\"\\n' >\"$bin/dmesg\"; \
              printf '#!/bin/sh\\ncase \"$*\" in *\"-b -1 \"*) echo \"NVRM: Xid (PCI:0000:41:00): 79, pid=7\" ;; \
@@ -245,4 +246,150 @@ fn modules_that_wait_for_a_boot() {
     // Part of the kernel, or not loaded at all.
     assert_eq!(stale("mkdir ib_core", doca), Some(none.clone()));
     assert_eq!(stale(":", doca), Some(none));
+}
+
+/// The kernel behind the default entry of a grub.cfg that grub-mkconfig wrote, however that entry is chosen.
+#[test]
+fn the_kernel_that_grub_boots_next() {
+    const NEW: &str = "6.1.0-50-amd64";
+    const OLD: &str = "6.1.0-47-amd64";
+    let cfg = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/probes/next_boot/grub.cfg");
+    let next = |shell: &[&str], default: &str, env: &str| -> Option<serde_json::Value> {
+        let make = format!(
+            "set -e; mount -t tmpfs none /boot; mkdir /boot/grub; cd /boot; >vmlinuz-6.1.0-47-amd64; >vmlinuz-6.1.0-50-amd64; \
+             sed 's#${{saved_entry}}\"$#{default}\"#' {cfg} >grub/grub.cfg; \
+             printf '# GRUB Environment Block\\n{env}####' >grub/grubenv; cd /; exec {}",
+            shell.join(" ")
+        );
+        let facts = gather(&["unshare", "-m", "sh", "-c", &make], [BaseQuery("boot").into()]);
+        Some(facts.base("boot")?["next_kernel"].clone())
+    };
+    if next(&["dash"], "0", "").is_none() {
+        return println!("namespaces cannot be made here");
+    }
+    let id = "0a1b2c3d-1111-2222-3333-444455556666";
+    let chosen = format!("gnulinux-advanced-{id}>gnulinux-6.1.0-47-amd64-advanced-{id}");
+    for shell in SHELLS {
+        for (default, env, kernel) in [
+            ("0", "", NEW),
+            ("1>2", "", OLD),
+            ("1>0", "", NEW),
+            (&chosen, "", OLD),
+            ("Advanced options for Debian GNU/Linux>Debian GNU/Linux, with Linux 6.1.0-47-amd64", "", OLD),
+            ("${saved_entry}", "", NEW),
+            ("${saved_entry}", "saved_entry=1>2\\n", OLD),
+            ("${saved_entry}", &format!("saved_entry={chosen}\\n"), OLD),
+            // Once, whatever the default is.
+            ("0", "saved_entry=0\\nnext_entry=1>2\\n", OLD),
+            ("1>2", "next_entry=\\n", OLD),
+            // No such entry, or a kernel that lies in a submenu and is named without it: grub boots the first one.
+            ("Debian GNU/Linux, with Linux 6.1.0-47-amd64", "", NEW),
+            ("7", "", NEW),
+            ("1>9", "", NEW),
+        ] {
+            assert_eq!(next(shell, default, env).unwrap(), kernel, "{shell:?} {default} {env}");
+        }
+    }
+}
+
+/// The question about the next boot, on a made-up host under every shell: what it takes as the modules that are wanted,
+/// what it hands to which tool, and the way in.
+#[test]
+fn the_next_boot_of_a_made_up_host() {
+    let cases = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/probes/next_boot");
+    let tree = "/lib/modules/6.1.0-50-amd64";
+    let seen = |shell: &[&str], edit: &str| -> Option<NextBoot> {
+        let make = format!(
+            "set -e; t=$(mktemp -d); mount -t tmpfs none $t; mkdir $t/bin
+             for d in /boot /sys /run /lib/modules /etc/default /etc/modules-load.d /etc/netplan /etc/network; do
+                 mkdir -p $d 2>/dev/null || :; [ ! -d $d ] || mount -t tmpfs none $d; done
+             mkdir -p /boot/grub {tree}/updates/dkms {tree}/build
+             cp {cases}/grub.cfg /boot/grub/grub.cfg
+             >/boot/vmlinuz-6.1.0-50-amd64; echo x >/boot/initrd.img-6.1.0-50-amd64; >{tree}/updates/dkms/mlx5_ib.ko; >{tree}/build/Module.symvers
+             touch -d 2020-01-01 {tree}/updates/dkms/mlx5_ib.ko
+             printf 'GRUB_CMDLINE_LINUX=\"iommu=pt\"\\n' >/etc/default/grub
+             mkdir -p /sys/class/net/rdma0 /sys/module/mlx5_core /sys/module/mlx5_ib /sys/d /sys/drv
+             echo live >/sys/module/mlx5_ib/initstate; ln -s /sys/module/mlx5_core /sys/drv/module; ln -s /sys/drv /sys/d/driver; ln -s /sys/d /sys/class/net/rdma0/device; echo 2 >/sys/class/net/rdma0/ifindex
+             mkdir -p /run/systemd/netif/links /run/systemd/network
+             printf 'ADMIN_STATE=configured\\nNETWORK_FILE=/run/systemd/network/10-netplan-rdma0.network\\n' >/run/systemd/netif/links/2
+             >/run/systemd/network/10-netplan-rdma0.network
+             printf 'network:\\n  ethernets:\\n    rdma0:\\n      dhcp4: true\\n' >/etc/netplan/50.yaml
+             mkdir -p /sys/firmware/efi/efivars; printf '\\006\\000\\000\\000\\001' >/sys/firmware/efi/efivars/SecureBoot-x
+             part() {{ awk -v name=\"ask $1\" 'index($0, name) {{ on = 1; next }} /end [0-9]+$/ {{ on = 0 }} on' {cases}/whole.txt; }}
+             tool() {{ printf '#!/bin/sh\\n%s\\n' \"$2\" >$t/bin/$1; chmod +x $t/bin/$1; }}
+             part 'modprobe -S 6.1.0-50' >$t/modprobe; part modinfo >$t/modinfo; part 'mokutil --list-enrolled' >$t/mokutil
+             tool modprobe \"cat $t/modprobe\"
+             tool modinfo \"cat $t/modinfo\"
+             tool depmod 'case \"$*\" in \"-n -e -E {tree}/build/Module.symvers 6.1.0-50-amd64 /lib/\"*) ;; *) exit 1 ;; esac'
+             tool lsinitramfs 'printf \"usr/lib/modules/6.1.0-50-amd64/updates/dkms/mlx5_ib.ko\\nusr/bin/sh\\n\"'
+             tool mokutil \"cat $t/mokutil\"; tool netplan 'cat /etc/netplan/50.yaml'; tool systemctl 'echo enabled'
+             tool ip 'echo \"2: rdma0    inet 10.0.1.10/24 brd 10.0.1.255 scope global rdma0\"'
+             {edit}
+             PATH=$t/bin:$PATH SSH_CONNECTION='10.0.1.1 50000 10.0.1.10 22' exec {}",
+            shell.join(" ")
+        );
+        let facts = gather(&["unshare", "-m", "sh", "-c", &make], [NextBootQuery.into()]);
+        facts.get(&NextBootQuery).answer().cloned()
+    };
+    // busybox has a modprobe of its own, which it takes whatever the path says.
+    for shell in SHELLS.iter().filter(|shell| shell[0] != "busybox") {
+        let Some(next) = seen(shell, "") else { return println!("namespaces cannot be made here") };
+        assert_eq!(next.kernel.as_deref(), Some("6.1.0-50-amd64"), "{shell:?}");
+        let told: Vec<&str> =
+            [&next.modules, &next.symbols, &next.signatures, &next.initramfs, &next.network, &next.loader]
+                .into_iter()
+                .map(|aspect| match aspect {
+                    Ok(aspect) if aspect.wrong.is_empty() => aspect.seen.as_str(),
+                    other => panic!("{shell:?} {other:?}"),
+                })
+                .collect();
+        assert_eq!(
+            told,
+            [
+                "11 modules for 6.1.0-50-amd64",
+                "the versions of all symbols agree",
+                "1 module of others than the kernel, all signed by known keys",
+                "1 module the same as on disk",
+                "rdma0 (10.0.1.10) by netplan",
+                "6.1.0-50-amd64 root=/dev/sda1 ro iommu=pt quiet",
+            ],
+            "{shell:?}"
+        );
+        let wrong = |edit: &str, of: fn(&NextBoot) -> &Seen<Aspect>| -> Vec<String> {
+            match of(&seen(shell, edit).unwrap()) {
+                Ok(aspect) => {
+                    aspect.wrong.iter().map(|problem| format!("{}: {}", problem.of, problem.how)).collect()
+                }
+                Err(gap) => vec![gap.reason.clone()],
+            }
+        };
+        assert_eq!(
+            wrong(
+                "touch -d 2020-01-01 /boot/initrd.img-*; touch -d 2021-01-01 /lib/modules/*/updates/dkms/*",
+                |next| &next.initramfs
+            ),
+            ["mlx5_ib: the initramfs has an older copy than the one on disk"]
+        );
+        assert_eq!(
+            wrong("rm $t/bin/mokutil", |next| &next.signatures),
+            [
+                "mlx5_ib: signed by `DKMS module signing key`, and nobody tells whether that key is enrolled: mokutil is not installed"
+            ]
+        );
+        assert_eq!(
+            wrong(
+                "tool netplan 'echo \"/etc/netplan/50.yaml:3:5: Invalid YAML: tabs are not allowed\" >&2; exit 1'",
+                |next| &next.network
+            ),
+            ["rdma0: netplan cannot read its files, so that nothing configures it"]
+        );
+        assert_eq!(wrong("rm $t/bin/depmod", |next| &next.symbols), ["depmod is not installed"]);
+        assert_eq!(
+            wrong(
+                "echo 'GRUB_CMDLINE_LINUX=\"$GRUB_CMDLINE_LINUX pci=realloc\"' >>/etc/default/grub",
+                |next| &next.loader
+            ),
+            ["pci=realloc: not in the entry that grub boots"]
+        );
+    }
 }

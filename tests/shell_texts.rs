@@ -74,8 +74,8 @@ fn composed() -> BTreeSet<Vec<String>> {
 const RUN_BY: &[(&str, &str)] = &[
     (
         "facts_real",
-        "common.sh facts/installed.sh facts/nvidia_module.sh facts/setting.sh probes/ask.sh \
-         probes/driver_upkeep.sh probes/fabric.sh probes/log.sh probes/nvidia.sh probes/rdma.sh \
+        "common.sh facts/installed.sh facts/next_kernel.sh facts/nvidia_module.sh facts/setting.sh probes/ask.sh \
+         probes/driver_upkeep.sh probes/fabric.sh probes/log.sh probes/next_boot.sh probes/nvidia.sh probes/rdma.sh \
          probes/software.sh probes/system.sh",
     ),
     (

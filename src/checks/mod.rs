@@ -11,6 +11,7 @@
 //! added: `docs/contributing/adding-a-check.md`.
 
 pub mod active;
+mod boot;
 mod driver;
 mod fleet;
 mod host;
@@ -118,6 +119,7 @@ macro_rules! files {
 /// Every file with checks, in the order of reports.
 const FILES: &[(&[&str], &[Check])] = files![
     driver,
+    boot,
     gpu::health,
     gpu::links,
     gpu::settings,

@@ -132,6 +132,7 @@ pub(super) fn healthy() -> Site {
                     "0",
                 ),
         ),
+        ("next_boot", include_str!("../../tests/cases/probes/next_boot/whole.txt").to_owned()),
         ("login", section("login", "memlock=unlimited\nnofile=1048576\nuser=ubuntu\npath=/usr/bin", "0")),
     ]);
     let gpu =
@@ -326,6 +327,12 @@ fn one_fault_is_one_finding() {
         ("fail driver.next_kernel", healthy().with("driver", "module=/lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko\n", "")),
         ("warn driver.headers", healthy().fact("kernel", json!({ "release": "6.8.0-87-generic", "headers": false }))),
         ("fail driver.nouveau", healthy().with("driver", "headers=true", "headers=true\nnouveau=true")),
+        ("fail boot.modules", healthy().with("next_boot", "insmod /lib/modules/6.1.0-50-amd64/kernel/drivers/net/ethernet/mellanox/mlx5/core/mlx5_core.ko", "modprobe: WARNING: Module mlx5_core not found in directory /lib/modules/6.1.0-50-amd64")),
+        ("fail boot.symbols", healthy().with("next_boot", "ask depmod -n -e -E Module.symvers\n", "ask depmod -n -e -E Module.symvers\ndepmod: WARNING: /lib/modules/6.1.0-50-amd64/updates/dkms/mlx5_ib.ko disagrees about version of symbol ib_umem_release\n")),
+        ("fail boot.signatures", healthy().with("next_boot", "            0f:6f:6b:", "            0f:6f:6c:")),
+        ("fail boot.initramfs", healthy().with("next_boot", "\nusr/lib/modules/6.1.0-50-amd64/updates/dkms/mlx5_ib.ko", "\nusr/lib/modules/6.1.0-50-amd64/kernel/drivers/infiniband/hw/mlx5/mlx5_ib.ko")),
+        ("fail boot.network", healthy().with("next_boot", "yaml=/etc/netplan/50-cloud-init.yaml\n", "")),
+        ("fail boot.loader", healthy().with("next_boot", "ro iommu=pt quiet", "ro quiet")),
         ("fail driver.fabric_manager", healthy().with("driver_upkeep", "version is : 580.159.04", "version is : 580.159.03")),
         ("fail driver.fabric_manager", healthy().with("driver_upkeep", "\nactive\n", "\nfailed\n")),
         ("warn driver.upgrades", healthy().with("driver_upkeep", "Unattended-Upgrade \"0\"", "Unattended-Upgrade \"1\"")),

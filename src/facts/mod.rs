@@ -27,6 +27,7 @@ pub mod log;
 pub mod login;
 pub mod module;
 pub mod netdev;
+pub mod next_boot;
 pub mod nvidia;
 pub mod object;
 pub mod package;
@@ -92,6 +93,7 @@ pub const FAMILIES: &[&Family] = &[
     software::SoftwareQuery::FAMILY,
     fabric::FabricQuery::FAMILY,
     driver_upkeep::UpkeepQuery::FAMILY,
+    next_boot::NextBootQuery::FAMILY,
     nvidia::NvidiaQuery::FAMILY,
 ];
 

@@ -30,6 +30,11 @@ pub trait Probe: Clone + Default + fmt::Debug + Ord + Send + Sync + 'static {
 
     /// Reads the sections.
     fn read(sections: &Sections<'_>) -> Self::Shown;
+
+    /// Whether a change of these things may change what it shows.
+    fn touched_by(touches: &Touches) -> bool {
+        hardware_touched(touches)
+    }
 }
 
 impl<P: Probe> Question for P {
@@ -52,6 +57,6 @@ impl<P: Probe> Question for P {
     }
 
     fn touched_by(&self, touches: &Touches) -> bool {
-        hardware_touched(touches)
+        <P as Probe>::touched_by(touches)
     }
 }

@@ -72,7 +72,14 @@ impl<'a> Sections<'a> {
             if let Some(command) = head.strip_prefix("ask ") {
                 open = Some((command, rest));
             } else if let (Some(status), Some((command, stdout))) = (head.strip_prefix("end "), open.take()) {
-                let status = if status == "missing" { None } else { Some(status.parse().unwrap_or(-1)) };
+                let status = match status {
+                    "missing" => None,
+                    // Its end was cut.
+                    number => match number.parse() {
+                        Ok(number) => Some(number),
+                        Err(_) => continue,
+                    },
+                };
                 sections.push(Section { command, stdout, stderr: rest.trim_end(), status });
             }
         }
@@ -169,7 +176,7 @@ mod tests {
 
     #[test]
     fn sections_and_gaps() {
-        let text = "\n\u{1e}ask a -b\nline\n\n\u{1e}end 0\n\n\n\u{1e}ask c\n\n\u{1e}end missing\n\n\u{1e}ask d\nx\n\u{1e}end 3\nerror: no\n\n\u{1e}ask e\nhangs";
+        let text = "\n\u{1e}ask a -b\nline\n\n\u{1e}end 0\n\n\n\u{1e}ask c\n\n\u{1e}end missing\n\n\u{1e}ask d\nx\n\u{1e}end 3\nerror: no\n\n\u{1e}ask e\nhangs\n\u{1e}ask f\n\u{1e}end ";
         let sections = Sections::split(text);
         let a = sections.get("a -b").unwrap();
         assert_eq!((a.stdout, a.status), ("line\n", Some(0)));
@@ -177,6 +184,7 @@ mod tests {
         let d = sections.get("d").unwrap().trouble().unwrap();
         assert_eq!(d.reason, "`d` ended with 3: error: no");
         assert_eq!(sections.get("e"), None);
+        assert_eq!(sections.get("f"), None);
         assert_eq!(sections.read("e", "not asked", |_| Ok(())).unwrap_err().kind, GapKind::Absent);
     }
 }

@@ -14,6 +14,7 @@ use crate::facts::fabric::FabricQuery;
 use crate::facts::firewall::FirewallQuery;
 use crate::facts::log::LogQuery;
 use crate::facts::login::LoginQuery;
+use crate::facts::next_boot::NextBootQuery;
 use crate::facts::nvidia::NvidiaQuery;
 use crate::facts::rdma::RdmaQuery;
 use crate::facts::software::SoftwareQuery;
@@ -41,7 +42,7 @@ const FACTS: &[&str] = &[
 /// What has to be asked for the checks.
 pub fn queries() -> BTreeSet<Query> {
     let facts = FACTS.iter().filter_map(|name| facts::base(name));
-    let probes: [Query; 10] = [
+    let probes: [Query; 11] = [
         LogQuery.into(),
         RdmaQuery.into(),
         FirewallQuery.into(),
@@ -50,6 +51,7 @@ pub fn queries() -> BTreeSet<Query> {
         FabricQuery.into(),
         DriverQuery { whole: false }.into(),
         UpkeepQuery.into(),
+        NextBootQuery.into(),
         NvidiaQuery.into(),
         LoginQuery.into(),
     ];

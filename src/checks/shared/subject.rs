@@ -14,6 +14,7 @@ use crate::facts::fabric::{Fabric, FabricQuery};
 use crate::facts::firewall::{Firewall, FirewallQuery};
 use crate::facts::log::{Log, LogQuery};
 use crate::facts::login::{LoginFacts, LoginQuery};
+use crate::facts::next_boot::{NextBoot, NextBootQuery};
 use crate::facts::nvidia::{Gpu, Nvidia, NvidiaQuery, Smi};
 use crate::facts::rdma::{Device, Rdma, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery};
@@ -167,6 +168,14 @@ impl<'a> Subject<'a> {
     /// The verdict when it is not known.
     pub fn upkeep(&self) -> Result<&'a Upkeep, Verdict> {
         self.answer(&UpkeepQuery).map_err(|gap| Verdict::gap(&gap, None))
+    }
+
+    /// What the kernel that boots next will find.
+    ///
+    /// # Errors
+    /// The verdict when it is not known.
+    pub fn next_boot(&self) -> Result<&'a NextBoot, Verdict> {
+        self.answer(&NextBootQuery).map_err(|gap| Verdict::gap(&gap, None))
     }
 
     /// Peer memory.

@@ -43,7 +43,14 @@ sift() {
     pattern=$1
     seconds=$2
     shift 2
-    begin "$@"
+    sift_as "$*" "$pattern" "$seconds" "$@"
+}
+# sift_as NAME PATTERN SECONDS COMMAND ...: the same under another name, where the command has hundreds of words.
+sift_as() {
+    begin "$1"
+    pattern=$2
+    seconds=$3
+    shift 3
     status=missing
     if command -v "$1" >/dev/null 2>&1; then
         status=0
