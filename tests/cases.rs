@@ -21,6 +21,7 @@ mod support;
 use provision::config::{Diagnostics, Sources, yaml};
 use provision::facts::build::BuildQuery;
 use provision::facts::git::CheckoutQuery;
+use provision::facts::next_boot::NextBootQuery;
 use provision::facts::{Answer, CommandQuery, Facts, Query, base, batch, query};
 use provision::placeholder;
 use provision::resources::{
@@ -100,6 +101,29 @@ fn facts() {
         }
     }
     assert!(count >= 200, "{count} cases");
+}
+
+/// What hosts printed of their next boot, and what is made of it. The modules are those of Debian's linux-image-6.1.0-47,
+/// 6.1.0-50, 6.1.0-50-rt and 6.12.111, asked with kmod 30; grub.cfg is that of grub-mkconfig. Of long lists of symbols
+/// the first lines are kept.
+#[test]
+fn next_boots() {
+    let part = batch(&BTreeSet::from([NextBootQuery.into()]), Duration::from_secs(1)).remove(0);
+    let files = children(&root("probes/next_boot"));
+    let texts: Vec<_> =
+        files.iter().filter(|path| path.extension().is_some_and(|end| end == "txt")).collect();
+    assert!(texts.len() >= 15, "{}", texts.len());
+    for path in texts {
+        let mut facts = Facts::default();
+        let output = fs::read(path).unwrap();
+        facts.absorb(&part, &PartEnd { index: 0, status: 0, output, dropped: 0 });
+        let seen = format!("{:#}\n", answer_of(&facts, &NextBootQuery.into()));
+        let expected = path.with_extension("json");
+        if std::env::var_os("UPDATE_CASES").is_some() {
+            fs::write(&expected, &seen).unwrap();
+        }
+        assert_eq!(seen, fs::read_to_string(&expected).unwrap(), "{}", path.display());
+    }
 }
 
 /// A text with every number from `first` on, in steps of `every`, replaced.
@@ -243,7 +267,9 @@ fn facts_for(resource: &dyn Resource, given: &BTreeMap<String, Json>) -> Facts {
 /// `None` where something given is no answer.
 fn try_facts_for(resource: &dyn Resource, given: &BTreeMap<String, Json>) -> Option<Facts> {
     let mut facts = Facts::default();
-    for query in resource.queries() {
+    // What is asked last may not be asked yet.
+    let last = resource.last_questions().into_iter().filter(|query| given.contains_key(&query.label()));
+    for query in resource.queries().into_iter().chain(last) {
         let label = query.label();
         let value = given.get(&label).unwrap_or_else(|| panic!("the case has no fact `{label}`"));
         let answer = match value.get("unknown") {

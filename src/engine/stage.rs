@@ -119,9 +119,16 @@ impl Session {
             let stays = waits && item.instances.iter().all(|instance| self.is_settled(instance));
             let item = fresh.as_ref().unwrap_or(item);
             for instance in &item.instances {
-                let plan = match self.tasks.led_elsewhere(&item.step, leaders) {
-                    Some(reason) => TaskPlan { verdict: TaskVerdict::Skipped(reason), touches: None },
-                    None => self.plan_one(&mut planner, item, instance, &to_notify),
+                let plan = if let Some(reason) = self.tasks.led_elsewhere(&item.step, leaders) {
+                    TaskPlan { verdict: TaskVerdict::Skipped(reason), touches: None }
+                } else {
+                    let plan = self.plan_one(&mut planner, item, instance, &to_notify);
+                    // What is due before it may change the answer.
+                    if planner.is_first(&instance.name) {
+                        self.look_last(&mut planner, item, instance, &to_notify, plan).await?
+                    } else {
+                        plan
+                    }
                 };
                 if let Some(name) = &item.step.conduct.register {
                     planner.register(name, instance, &plan);

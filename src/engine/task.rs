@@ -130,7 +130,9 @@ impl Session {
         let own = queries(std::slice::from_ref(instance)).iter().map(Query::own).collect();
         let missing = self.known.unanswered(own);
         self.ask(&missing).await?;
-        let plan = self.plan_one(planner, item, instance, &self.notified.due().clone());
+        let notified = self.notified.due().clone();
+        let plan = self.plan_one(planner, item, instance, &notified);
+        let plan = self.look_last(planner, item, instance, &notified, plan).await?;
         let (changes, provable) = match plan.verdict {
             TaskVerdict::Unchanged => {
                 if let Some(spread) = self.spread_of(instance) {
@@ -278,6 +280,29 @@ impl Session {
             _ => {}
         }
         plan
+    }
+
+    /// Plans one instance again with what is asked only when something is to be done.
+    pub(super) async fn look_last(
+        &mut self,
+        planner: &mut Planner,
+        item: &Work,
+        instance: &Instance,
+        notified: &BTreeSet<String>,
+        plan: TaskPlan,
+    ) -> Result<TaskPlan, Gone> {
+        let InstanceState::Ready { resource, .. } = &instance.state else { return Ok(plan) };
+        let nothing = matches!(
+            plan.verdict,
+            TaskVerdict::Unchanged | TaskVerdict::Skipped(_) | TaskVerdict::Blocked(_)
+        );
+        let missing = self.known.missing(resource.last_questions().into_iter().collect());
+        if nothing || missing.is_empty() {
+            return Ok(plan);
+        }
+        self.ask(&missing).await?;
+        planner.done(&instance.name);
+        Ok(self.plan_one(planner, item, instance, notified))
     }
 
     /// Makes known to `reboot` tasks why one is due.

@@ -2,11 +2,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::facts::next_boot::NextBootQuery;
 use crate::facts::{BaseQuery, CommandQuery, Facts, Object, Query, Touches};
 use crate::hostlist::fold;
 use crate::inventory::Reboot;
 use crate::project::{Instance, InstanceState, Step};
-use crate::resources::{Change, Disruption, Unplannable};
+use crate::resources::{Change, Disruption, Resource, Unplannable};
 
 /// What is to be done for one task.
 #[derive(Debug, Clone, PartialEq)]
@@ -110,8 +111,9 @@ impl Planner {
             }
             Ok(changes) if resource.provable() => TaskVerdict::Changes(changes),
             Ok(changes) => TaskVerdict::Runs(changes),
-            Err(Unplannable::Missing(object, text)) => self.missing(&object, &resource.queries(), text),
-            Err(Unplannable::Unknown(object, text)) => match self.meeting(&object, &resource.queries()) {
+            Err(Unplannable::Missing(object, text)) => self.missing(&object, &all_queries(&**resource), text),
+            Err(Unplannable::Unknown(object, text)) => match self.meeting(&object, &all_queries(&**resource))
+            {
                 Some(name) => TaskVerdict::KnownAfter(name),
                 None => TaskVerdict::Failed(text),
             },
@@ -138,6 +140,11 @@ impl Planner {
     /// Notes that a planned task was carried out: it is no longer pending.
     pub fn done(&mut self, name: &str) {
         self.pending.retain(|(_, pending)| pending != name);
+    }
+
+    /// Whether nothing is pending before a task that was planned just now.
+    pub fn is_first(&self, name: &str) -> bool {
+        self.pending.iter().all(|(_, pending)| pending == name)
     }
 
     /// Whether an earlier pending change may make a registered answer another one.
@@ -204,10 +211,12 @@ impl Planner {
         self.pending.iter().rev().find(|(touches, _)| meets(touches)).map(|(_, name)| name.clone())
     }
 
-    /// The pending task that may bring a thing. A question of the playbook may be about anything.
+    /// The pending task that may bring a thing. A question of the playbook, or that about the next boot, may be about
+    /// anything.
     fn meeting(&self, object: &Object, queries: &[Query]) -> Option<String> {
         self.last(|touches| {
-            let asks = |query: &Query| query.is::<CommandQuery>() && query.touched_by(touches);
+            let broad = |query: &Query| query.is::<CommandQuery>() || query.is::<NextBootQuery>();
+            let asks = |query: &Query| broad(query) && query.touched_by(touches);
             touches.meets(object) || queries.iter().any(asks)
         })
     }
@@ -222,6 +231,13 @@ impl Planner {
             None => TaskVerdict::Failed(text),
         }
     }
+}
+
+/// All that a task asks, at first or last.
+fn all_queries(resource: &dyn Resource) -> Vec<Query> {
+    let mut queries = resource.queries();
+    queries.extend(resource.last_questions());
+    queries
 }
 
 /// Whether one of these changes is a reboot.

@@ -31,6 +31,12 @@ pub trait Resource: fmt::Debug + Send + Sync {
     /// When the facts do not allow a plan.
     fn plan(&self, facts: &Facts) -> Planned;
 
+    /// What is asked only when its plan is not that nothing is to be done, right before that is done, and not with
+    /// all that tasks ask at first: it costs too much. It is planned again with the answers, and may refuse then.
+    fn last_questions(&self) -> Vec<Query> {
+        Vec::new()
+    }
+
     /// What its changes may touch.
     fn touches(&self) -> Touches;
 

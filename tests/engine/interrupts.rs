@@ -21,6 +21,9 @@ handlers:
     command: { run: [reload, it] }
 ";
 
+/// A next boot that will go well.
+const NEXT_BOOT: &str = include_str!("../cases/probes/next_boot/whole.txt");
+
 fn boot(id: &str, next: &str) -> String {
     format!("id={id}\nrunning=6.1\nnext={next}\nmodules=true\nimage=true\n")
 }
@@ -37,6 +40,7 @@ fn kernels(special: impl Fn(&Sent) -> Option<Reply> + Send + Sync + 'static) -> 
         match sent.part.as_str() {
             "base.virtualization" => Some(Reply::default().output("none\n")),
             "base.busy" => Some(Reply::default().output("end\n")),
+            "next_boot" => Some(Reply::default().output(NEXT_BOOT)),
             "base.boot" if done => Some(Reply::default().output(boot("two", "6.1"))),
             "base.boot" => Some(Reply::default().output(boot("one", "6.2"))),
             "reboot" => {
@@ -240,6 +244,80 @@ async fn a_busy_host_is_refused_with_what_runs_there() {
     assert!(matches!(ran.outcome("gpu1", "boot"), Outcome::Blocked(_)));
     assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
     assert!(matches!(ran.outcome("gpu2", "boot"), Outcome::Changed { .. }));
+}
+
+/// The next boot is asked about when all that comes before it was done, and once; a host that would not come up as it
+/// should is not even locked for it.
+#[tokio::test(start_paused = true)]
+async fn a_host_that_would_not_come_back_is_not_rebooted() {
+    let transport = kernels(|sent| match (sent.host.as_str(), sent.part.as_str()) {
+        ("gpu0", "next_boot") => {
+            Some(Reply::default().output(include_str!("../cases/probes/next_boot/driver_missing.txt")))
+        }
+        ("gpu1", "next_boot") => Some(Reply::default().hang()),
+        _ => None,
+    });
+    let ran = apply(&world(ALLOW, REBOOT), &transport).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "boot") else { panic!("{:?}", ran.record) };
+    assert!(
+        failure.message.starts_with(
+            "not rebooted, because the host would not come up properly: mlx5_core: drives rdma0 and is not on disk for 6.1.0-50-amd64: install"
+        ),
+        "{failure:?}"
+    );
+    assert!(failure.message.ends_with("`unproven: true` of this task reboots all the same"), "{failure:?}");
+    let Outcome::Changed { changes, .. } = ran.outcome("gpu1", "boot") else { panic!("{:?}", ran.record) };
+    assert!(changes[0].summary.contains("not proven: the next boot: "), "{changes:?}");
+    for (host, boots) in [("gpu0", 0), ("gpu1", 1), ("gpu2", 1)] {
+        let parts = transport.parts(host);
+        assert_eq!(parts.iter().filter(|part| *part == "reboot").count(), boots, "{host}");
+        assert_eq!(parts.iter().filter(|part| *part == "next_boot").count(), 1, "{host} {parts:?}");
+        let asked = parts.iter().position(|part| part == "next_boot").unwrap();
+        assert!(parts[..asked].iter().any(|part| part == "task"), "{host} {parts:?}");
+    }
+}
+
+/// A plan says so where nothing is due before the reboot, and asks nobody who has nothing to reboot for.
+#[tokio::test(start_paused = true)]
+async fn a_plan_refuses_a_reboot_that_would_not_go_well() {
+    let alone = "name: r\ntasks:\n  - name: boot\n    reboot: {}\n";
+    let transport = kernels(|sent| match (sent.host.as_str(), sent.part.as_str()) {
+        ("gpu0", "next_boot") => {
+            Some(Reply::default().output(include_str!("../cases/probes/next_boot/driver_missing.txt")))
+        }
+        ("gpu2", "base.boot") => Some(Reply::default().output(boot("one", "6.1"))),
+        _ => None,
+    });
+    let ran = run(&world(ALLOW, alone), &transport, Mode::Plan, |_| {}).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "boot") else { panic!("{:?}", ran.record) };
+    assert!(failure.message.contains("mlx5_core: drives rdma0"), "{failure:?}");
+    assert_eq!(ran.report.stats.pending, 2, "{:?}", ran.record);
+    let asked = |host: &str| transport.parts(host).iter().filter(|part| *part == "next_boot").count();
+    assert_eq!(["gpu0", "gpu1", "gpu2"].map(asked), [1, 1, 0]);
+}
+
+/// Before an image is made, or before a reboot by hand; what an earlier task may mend is known after it.
+#[tokio::test(start_paused = true)]
+async fn nothing_goes_on_before_a_boot_that_would_not_go_well() {
+    let playbook = "name: r\ntasks:\n  - name: gate\n    next_boot: {}\n  - name: after\n    command: { run: [edit, it] }\n";
+    let transport = kernels(|sent| match (sent.host.as_str(), sent.part.as_str()) {
+        ("gpu0", "next_boot") => {
+            Some(Reply::default().output(include_str!("../cases/probes/next_boot/unsigned.txt")))
+        }
+        (_, "file") => Some(Reply::default().output("absent /etc/other\nstat 0:0:41ed:9:1:1:1:/etc\n")),
+        _ => None,
+    });
+    let ran = apply(&world("{}", playbook), &transport).await;
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "gate") else { panic!("{:?}", ran.record) };
+    assert!(
+        failure.message.starts_with("the next boot is not proven to go well: mlx5_ib: not signed"),
+        "{failure:?}"
+    );
+    assert!(matches!(ran.outcome("gpu0", "after"), Outcome::Skipped(_)), "{:?}", ran.record);
+    assert!(matches!(ran.outcome("gpu1", "after"), Outcome::Ran { .. }), "{:?}", ran.record);
+    let late = "name: r\ntasks:\n  - name: before\n    file: { path: /etc/other, content: \"a\\n\" }\n  - name: gate\n    next_boot: {}\n";
+    let ran = run(&world("{}", late), &transport, Mode::Plan, |_| {}).await;
+    assert_eq!(ran.report.stats.tasks.failed, 0, "{:?}", ran.record);
 }
 
 #[tokio::test(start_paused = true)]
@@ -539,6 +617,7 @@ tasks:
             "base.os" => "ID=other\nVERSION_ID=1\nPRETTY_NAME=other\n".to_owned(),
             "base.virtualization" => "none\n".to_owned(),
             "base.busy" => "end\n".to_owned(),
+            "next_boot" => NEXT_BOOT.to_owned(),
             "base.boot" => {
                 let stale = if stale { "stale_module=ib_core\n" } else { "" };
                 boot(if now.rebooted { "two" } else { "one" }, "6.1") + stale

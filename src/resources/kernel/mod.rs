@@ -3,6 +3,7 @@
 pub mod kernel_cmdline;
 pub mod kernel_module;
 pub mod modprobe_options;
+pub mod next_boot;
 pub mod pcie;
 pub mod reboot;
 pub mod sysctl;

@@ -6,9 +6,11 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::config::{Diagnostics, FromNode as _, Node};
+use crate::facts::next_boot::NextBootQuery;
 use crate::facts::reboot::RebootQuery;
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::resources::shared::known;
+use crate::resources::shared::next_boot::Proof;
 use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
 use crate::transport::Script;
 
@@ -18,7 +20,8 @@ crate::record! {
     /// driver other than the loaded one, `/run/reboot-required`).
     ///
     /// Before the reboot, the kernel that will boot must have its modules, its initramfs and everything
-    /// that DKMS builds; otherwise the task fails and the host is not rebooted. Handlers that were
+    /// that DKMS builds, and the next boot must be proven as by [`next_boot`](#next_boot); otherwise the task fails
+    /// and the host is not rebooted. An initramfs with old copies of modules is rebuilt first. Handlers that were
     /// notified run first. After the reboot, the host must return with another boot id within the
     /// task's `timeout` (default 20m), and no reason may be left. The task needs `policy: { reboot:
     /// allow }`; without it the run ends with "reboot pending". At most `policy.reboot_parallel` hosts
@@ -26,6 +29,8 @@ crate::record! {
     RebootFields("a reboot") {
         /// Whether reboots that the system itself asks for count too.
         def system: bool = true,
+        /// Whether to reboot although something is known to go wrong; the plan names it.
+        def unproven: bool = false,
     }
 }
 
@@ -34,6 +39,7 @@ kind! { "reboot", RebootFields, timeout: Duration::from_mins(20), reboots: true 
 #[derive(Debug)]
 struct Reboot {
     system: bool,
+    unproven: bool,
 }
 
 pub(in crate::resources) fn read(
@@ -42,7 +48,7 @@ pub(in crate::resources) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = RebootFields::from_node(node, diagnostics)?;
-    Some(Arc::new(Reboot { system: fields.system }))
+    Some(Arc::new(Reboot { system: fields.system, unproven: fields.unproven }))
 }
 
 fn texts<'a>(boot: &'a Json, key: &str) -> impl Iterator<Item = &'a str> {
@@ -76,20 +82,31 @@ impl Resource for Reboot {
                 reasons.join("; ")
             )));
         }
-        let problems: Vec<&str> = texts(boot, "problems").collect();
-        if !problems.is_empty() {
+        let proof = Proof::of(facts).unwrap_or_default();
+        let mut problems: Vec<String> = texts(boot, "problems").map(str::to_owned).collect();
+        problems.extend(proof.wrong);
+        if !problems.is_empty() && !self.unproven {
             return Err(Unplannable::Failed(format!(
-                "not rebooted, because the host would not come up properly: {}",
+                "not rebooted, because the host would not come up properly: {}; `unproven: true` of this task reboots all the same",
                 problems.join("; ")
             )));
         }
+        let mut why = reasons.join("; ");
+        if !problems.is_empty() {
+            why = format!("{why}; although {}", problems.join("; "));
+        }
+        if !proof.unknown.is_empty() {
+            why = format!("{why}; not proven: {}", proof.unknown.join("; "));
+        }
         let text = |key: &str| boot.get(key).and_then(Json::as_str).unwrap_or("");
         let mut changes = Vec::new();
-        if !text("stale_initramfs").is_empty() {
+        let old = text("stale_initramfs");
+        if !old.is_empty() || !proof.initramfs.is_empty() {
             let kernel = text("next_kernel");
+            let why = if old.is_empty() { proof.initramfs.join("; ") } else { format!("older than {old}") };
             changes.push(Change {
                 object: Object::Host,
-                summary: format!("~ initramfs of {kernel} (older than {})", text("stale_initramfs")),
+                summary: format!("~ initramfs of {kernel} ({why})"),
                 detail: Detail::Command("update-initramfs -u, or dracut -f".to_owned()),
                 script: Script::new(crate::shell!("resources/initramfs_of.sh")).named("kernel", kernel),
                 upload: None,
@@ -98,7 +115,7 @@ impl Resource for Reboot {
         }
         changes.push(Change {
             object: Object::Host,
-            summary: format!("~ reboot ({})", reasons.join("; ")),
+            summary: format!("~ reboot ({why})"),
             detail: Detail::Attributes(vec![Attribute::new(
                 "kernel",
                 Some(text("kernel")),
@@ -109,6 +126,10 @@ impl Resource for Reboot {
             disruption: Disruption::Reboot,
         });
         Ok(changes)
+    }
+
+    fn last_questions(&self) -> Vec<Query> {
+        vec![NextBootQuery.into()]
     }
 
     fn touches(&self) -> Touches {

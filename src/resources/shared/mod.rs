@@ -3,5 +3,6 @@
 pub(in crate::resources) mod content;
 pub(in crate::resources) mod known;
 pub mod login;
+pub(in crate::resources) mod next_boot;
 pub mod roster;
 pub mod value;
