@@ -149,7 +149,15 @@ class Host:
 
     def sh(self, script, *arguments, text="", limit=60):
         command = [self.engine, "exec", "-i", self.container, "sh", "-c", script, "sh", *arguments]
-        return run(command, text, limit)
+        until = time.monotonic() + 30
+        while True:
+            try:
+                return run(command, text, limit)
+            except RuntimeError as error:
+                # The engine cannot start a program in a container that is just being restarted.
+                if ": status 126:" not in str(error) or time.monotonic() > until:
+                    raise
+            time.sleep(0.5)
 
     def docker(self, *words):
         run([self.engine, *words, self.container])

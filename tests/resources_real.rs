@@ -108,6 +108,12 @@ fn file() {
         fs::set_permissions(directory.join("loose"), fs::Permissions::from_mode(0o751)).unwrap();
         converge(shell, &*loose).unwrap();
         assert_eq!(mode(&directory.join("loose")), 0o751);
+        // A write that was killed before its rename left this; a name that is like it was not ours.
+        fs::write(directory.join(".provision.0131a79a-9035-43e7-956e-40ac172ae4a8"), "half").unwrap();
+        fs::write(directory.join(".provision.upload.a-b-c-d-e"), "one that goes on").unwrap();
+        fs::write(&path, "drift").unwrap();
+        converge(shell, &*task).unwrap();
+        fs::remove_file(directory.join(".provision.upload.a-b-c-d-e")).unwrap();
         assert_eq!(fs::read_dir(directory).unwrap().count(), 2, "nothing is left behind");
         // The diff has the old text.
         fs::write(&path, "old\n").unwrap();

@@ -3,7 +3,10 @@
 say() { printf '%s\t%s\n' "$1" "$2"; }
 find /srv/chaos -type f | sort | while read -r f; do
     case $f in */done.*) continue ;; esac
-    say file "$f $(stat -c %a "$f") $(sha256sum <"$f" | cut -d ' ' -f 1)"
+    # What a run that was cut off was still writing may go at any moment.
+    mode=$(stat -c %a "$f" 2>/dev/null) || continue
+    sum=$(sha256sum 2>/dev/null <"$f") || continue
+    say file "$f $mode ${sum%% *}"
 done
 for step in short longer detached; do
     say work "$step $(cat "/srv/chaos/done.$step" 2>/dev/null)"

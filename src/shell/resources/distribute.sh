@@ -2,6 +2,7 @@
 # Parameters: path mode ownership digest user host
 reach "$1" "$3" && spot_plain || exit 1
 umask 077
+spot_sweep
 uuid=$$
 { read -r uuid </proc/sys/kernel/random/uuid; } 2>/dev/null
 copy=./.provision.$uuid

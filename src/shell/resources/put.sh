@@ -13,6 +13,8 @@ put() {
         put_proven "$4" "$5" <"$beside" && { [ -z "$3" ] || chown "$3" "$beside"; } && chmod "$2" "$beside" && spot_rename "$beside" "$1" && put_forget "$5"
         return
     fi
+    # What a fetch has just brought is such a file as well.
+    case $5 in ./.provision.*) ;; *) spot_sweep ;; esac
     temporary=
     { read -r temporary </proc/sys/kernel/random/uuid; } 2>/dev/null
     temporary=./.provision.${temporary:-$$}

@@ -179,6 +179,15 @@ spot_plain() {
     printf '%s/%s is not a regular file any more\n' "$spot_way" "${spot#./}" >&2
     return 1
 }
+# Takes away files in `.` that a write of ours has left because it was killed before its rename. No other one
+# is under way here: the host's lock is ours.
+spot_sweep() {
+    for spot_left in ./.provision.[0-9a-f]*-*-*-*-*; do
+        if [ -f "$spot_left" ] && [ ! -L "$spot_left" ]; then
+            rm -f "$spot_left" 2>/dev/null || :
+        fi
+    done
+}
 # Renames $1 to $2, never into a directory of that name.
 spot_rename() {
     if [ "$spot_held" = closed ]; then
