@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   events ─> Reporter: Terminal (stderr), events::Record ─> JSON, JUnit, HTML, Prometheus
-//!             terminal: what is said when; rows: columns; bars: what moves; fold: many hosts, one line
+//!             terminal: what is said when; rows: columns; progress, bars: what moves; fold: many hosts, one line
 //! ```
 //!
 //! Only this module writes to the terminal. stdout is data, stderr is everything else.
@@ -18,6 +18,7 @@ pub mod junit;
 pub mod log;
 pub mod output;
 pub mod plan;
+mod progress;
 pub mod prometheus;
 pub mod prompt;
 pub mod rows;

@@ -4,13 +4,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::away::{self, Away};
-use super::bars::{Bars, ROWS};
+use super::bars::Bars;
 use super::fold::{Folder, fold};
-use super::rows::{self, Columns, pad, wrap};
+use super::progress::Progress;
+use super::rows::{self, Columns, wrap};
 use super::style::{
-    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, cut, paint, safe, safe_line, seconds, style_diff, width_of,
+    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line, seconds, style_diff, width_of,
 };
-use super::wording::{failure_lines, prefixed, summary, task_of};
+use super::wording::{failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summary, task_of};
 use super::{Reporter, output};
 use crate::events::{
     ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
@@ -97,7 +98,6 @@ impl Tone {
 pub struct Terminal {
     settings: TerminalSettings,
     now: f64,
-    hosts: usize,
     out: Out,
     columns: Columns,
     steps: BTreeMap<String, u64>,
@@ -106,15 +106,11 @@ pub struct Terminal {
     queries: u64,
     most_execs: u64,
     away: usize,
-    finished: usize,
     said_connect: bool,
     said_gather: bool,
     folder: Folder<Line>,
-    running: BTreeMap<String, (String, f64)>,
+    progress: Progress,
     connected_at: f64,
-    /// By host: tasks that its plan changes, and those of them that ended.
-    work: BTreeMap<String, (u64, u64)>,
-    counts: (u64, u64),
     /// Why hosts are away, until it is shown.
     reasons: Away,
     /// Hosts that still need a reboot, by the reasons.
@@ -139,7 +135,6 @@ impl Terminal {
         Self {
             settings,
             now: 0.0,
-            hosts: 0,
             out: Out::Stderr,
             columns: Columns::new(settings.width),
             steps: BTreeMap::new(),
@@ -148,14 +143,11 @@ impl Terminal {
             queries: 0,
             most_execs: 0,
             away: 0,
-            finished: 0,
             said_connect: false,
             said_gather: false,
             folder: Folder::default(),
-            running: BTreeMap::new(),
+            progress: Progress::default(),
             connected_at: 0.0,
-            work: BTreeMap::new(),
-            counts: (0, 0),
             reasons: Away::default(),
             reboots: BTreeMap::new(),
             handlers: BTreeMap::new(),
@@ -263,7 +255,7 @@ impl Terminal {
         let now = self.now;
         let steps = &self.steps;
         let lost = self.away + self.failed.len();
-        let awaited = self.connected + self.away < self.hosts;
+        let awaited = self.connected + self.away < self.progress.hosts;
         let ready = |line: &Line, hosts: usize, since: f64| {
             let due = steps.get(&line.step).map_or(usize::MAX, |n| usize::try_from(*n).unwrap_or(usize::MAX));
             let patience = match line.tone {
@@ -306,17 +298,15 @@ impl Terminal {
         outcome: &Outcome,
         attached: bool,
     ) {
-        self.running.remove(host);
-        if !matches!(outcome, Outcome::Unchanged | Outcome::Skipped(_))
-            && let Some((_, done)) = self.work.get_mut(host)
-        {
-            *done += 1;
+        self.progress.rests(host);
+        if !matches!(outcome, Outcome::Unchanged | Outcome::Skipped(_)) {
+            self.progress.did(host);
         }
         let verbose = self.settings.verbosity == Verbosity::Verbose;
         let (verb, tone, text, more) = match outcome {
             Outcome::Unchanged => return,
             Outcome::Changed { changes, output } => {
-                self.counts.0 += 1;
+                self.progress.changed();
                 let text = if changes.is_empty() && attached {
                     "done by an earlier run".to_owned()
                 } else {
@@ -331,7 +321,7 @@ impl Terminal {
             Outcome::Skipped(reason) => ("Skipped", Tone::Dim, reason.clone(), Vec::new()),
             Outcome::Blocked(reason) => ("Blocked", Tone::Change, reason.clone(), Vec::new()),
             Outcome::Failed(failure) => {
-                self.counts.1 += 1;
+                self.progress.failed();
                 let first = failure.message.lines().next().unwrap_or("").to_owned();
                 ("Failed", Tone::Bad, first, failure_lines(failure))
             }
@@ -355,11 +345,7 @@ impl Terminal {
     }
 
     fn host_finished(&mut self, host: &str, status: &HostStatus) {
-        self.finished += 1;
-        self.running.remove(host);
-        if let Some((all, done)) = self.work.get_mut(host) {
-            *done = *all;
-        }
+        self.progress.finished(host);
         self.again.extend(status.again());
         let (verb, reason, hint) = match status {
             HostStatus::Ok | HostStatus::Offline(_) => return,
@@ -387,7 +373,7 @@ impl Terminal {
 
     /// Says that everybody who answers is connected or gathered.
     fn phases(&mut self) {
-        if !self.said_connect && self.connected > 0 && self.connected + self.away >= self.hosts {
+        if !self.said_connect && self.connected > 0 && self.connected + self.away >= self.progress.hosts {
             self.said_connect = true;
             self.connected_at = self.now;
             self.phase("Connect", Tone::Good, &count(self.connected as u64, "host"), Some(self.now));
@@ -395,7 +381,7 @@ impl Terminal {
         if self.said_connect
             && !self.said_gather
             && self.gathered > 0
-            && self.gathered + self.away >= self.hosts
+            && self.gathered + self.away >= self.progress.hosts
         {
             self.said_gather = true;
             let execs = match self.most_execs {
@@ -411,48 +397,16 @@ impl Terminal {
     fn finish(&mut self, stats: &RunStats, exit_code: u8, time: f64) {
         self.flush(true);
         self.bars = None;
-        // Who only looks has not said yet whether all is well.
-        let word = if matches!(self.command.as_str(), "plan" | "verify") { "reached" } else { "ok" };
-        let mut parts = vec![format!("{} {word}", stats.ok)];
-        for (number, word) in [
-            (stats.failed, "failed"),
-            (stats.unreachable, "unreachable"),
-            (stats.not_started, "not started"),
-            (stats.offline, "offline"),
-        ] {
-            if number > 0 {
-                parts.push(format!("{number} {word}"));
-            }
-        }
-        let tasks = &stats.tasks;
-        let mut task_parts = Vec::new();
-        if matches!(self.command.as_str(), "apply" | "init") {
-            task_parts.push(format!("{} changed", tasks.changed));
-        } else {
-            task_parts.push(format!("{} to change", stats.pending));
-        }
-        for (number, word) in [
-            (tasks.ran, "ran"),
-            (tasks.unchanged, "unchanged"),
-            (tasks.skipped, "skipped"),
-            (tasks.blocked, "blocked"),
-            (tasks.failed, "failed"),
-        ] {
-            if number > 0 {
-                task_parts.push(format!("{number} {word}"));
-            }
-        }
         let bad = stats.failed > 0 || stats.unreachable > 0 || stats.not_started > 0;
         let tone = match exit_code {
             exit::OK => Tone::Good,
             exit::DRIFT | exit::PENDING if !bad => Tone::Change,
             _ => Tone::Bad,
         };
-        let text = if self.steps.is_empty() {
-            parts.join(", ")
-        } else {
-            format!("{}; {}", parts.join(", "), task_parts.join(", "))
-        };
+        let mut text = sum_of_hosts(&self.command, stats);
+        if !self.steps.is_empty() {
+            text = format!("{text}; {}", sum_of_tasks(&self.command, stats));
+        }
         for (reasons, hosts) in std::mem::take(&mut self.reboots) {
             self.phase(
                 "Pending",
@@ -501,34 +455,8 @@ impl Terminal {
     fn draw(&mut self) {
         let Some(bars) = &mut self.bars else { return };
         let width = self.settings.width.unwrap_or(80).saturating_sub(VERB + 3);
-        let mut running: Vec<_> = self.running.iter().collect();
-        running.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
-        let column = running.iter().take(ROWS).map(|(host, _)| width_of(host)).max().unwrap_or(0);
-        let mut rows: Vec<String> = running
-            .iter()
-            .take(ROWS)
-            .map(|(host, (what, since))| {
-                let time = seconds(self.now - since);
-                let room = width.saturating_sub(column + time.len() + 4);
-                cut(&format!("{}  {}  {time}", pad(host, column), cut(&safe(what), room)), width)
-            })
-            .collect();
-        if running.len() > ROWS
-            && let Some(last) = rows.last_mut()
-        {
-            let more = format!("  and {} more", running.len() - ROWS);
-            *last = format!("{}{more}", cut(last, width.saturating_sub(more.len())));
-        }
-        let (changed, failed) = self.counts;
-        let planned = self.work.values().fold((0, 0), |sum, work| (sum.0 + work.0, sum.1 + work.1));
-        let hosts = format!("{}/{} hosts", self.finished, self.hosts);
-        let (all, done, message) = match planned {
-            (0, _) => (self.hosts as u64, self.finished as u64, hosts),
-            (all, done) => (all, done, format!("{done}/{all} tasks, {hosts}")),
-        };
-        let failed = if failed > 0 { format!(", {failed} failed") } else { String::new() };
-        let changed = if changed > 0 { format!(", {changed} changed") } else { String::new() };
-        bars.show(done, all, cut(&format!("{message}{changed}{failed}"), width.saturating_sub(26)), rows);
+        let (done, all, message) = self.progress.bar(width.saturating_sub(26));
+        bars.show(done, all, message, self.progress.rows(self.now, width));
     }
 
     /// Learns from a plan how much there is to do and how wide its names are.
@@ -548,7 +476,7 @@ impl Terminal {
             }
         }
         if matches!(self.command.as_str(), "apply" | "init") {
-            self.work.entry(host.to_owned()).or_default().0 += number;
+            self.progress.planned(host, number);
         }
     }
 }
@@ -571,7 +499,7 @@ impl Reporter for Terminal {
                 self.command.clone_from(command);
                 self.options.clone_from(options);
                 self.inventory.clone_from(inventory);
-                self.hosts = hosts.len();
+                self.progress.hosts = hosts.len();
                 self.steps.clone_from(steps);
                 self.columns.fit_hosts(&fold(hosts));
                 if !steps.is_empty() {
@@ -589,25 +517,25 @@ impl Reporter for Terminal {
                 self.resume();
             }
             EventKind::HostConnecting { host } => {
-                self.running.insert(host.clone(), ("connecting".to_owned(), self.now));
+                self.progress.begins(host, "connecting", self.now);
             }
             EventKind::HostConnected { host, .. } => {
                 self.connected += 1;
-                self.running.insert(host.clone(), ("gathering".to_owned(), self.now));
+                self.progress.begins(host, "gathering", self.now);
                 self.phases();
             }
             EventKind::HostGathered { host, queries, execs, .. } => {
                 self.gathered += 1;
                 self.queries = self.queries.max(*queries);
                 self.most_execs = self.most_execs.max(*execs);
-                self.running.remove(host);
+                self.progress.rests(host);
                 self.phases();
             }
             EventKind::BatchStarted { name, hosts } => {
                 self.phase("Rollout", Tone::Calm, &format!("{name}: {}", fold(hosts)), None);
             }
             EventKind::HostLost { host, reason } => {
-                self.running.insert(host.clone(), ("reconnecting".to_owned(), self.now));
+                self.progress.begins(host, "reconnecting", self.now);
                 let line = Line {
                     verb: "Lost",
                     tone: Tone::Change,
@@ -630,7 +558,7 @@ impl Reporter for Terminal {
                 self.add(host, line);
             }
             EventKind::Attached { host, task } => {
-                self.running.insert(host.clone(), (task.clone(), self.now));
+                self.progress.begins(host, task, self.now);
                 let line = Line {
                     verb: "Attached",
                     tone: Tone::Calm,
@@ -642,7 +570,7 @@ impl Reporter for Terminal {
                 self.add(host, line);
             }
             EventKind::TaskStarted { host, task, .. } => {
-                self.running.insert(host.clone(), (task.name.clone(), self.now));
+                self.progress.begins(host, &task.name, self.now);
             }
             EventKind::TaskFinished { host, task, outcome, attached, .. } => {
                 self.task_finished(host, task, outcome, *attached);
@@ -686,7 +614,7 @@ impl Reporter for Terminal {
             | EventKind::PairsTested { .. }
             | EventKind::TasksUnchanged { .. } => {}
         }
-        if self.finished >= self.hosts && self.hosts > 0 {
+        if self.progress.finished >= self.progress.hosts && self.progress.hosts > 0 {
             self.flush(true);
         }
     }

@@ -1,7 +1,7 @@
-//! What is said of a task, in words and lines.
+//! What is said of a task and of a whole run, in words and lines.
 
 use super::rows::HINT;
-use crate::events::{ChangeView, Failure};
+use crate::events::{ChangeView, Failure, RunStats};
 
 /// The summaries of a task's changes in one line.
 pub(super) fn summary(changes: &[ChangeView]) -> String {
@@ -38,4 +38,41 @@ pub(super) fn prefixed(text: &str, prefix: &str, most: usize) -> String {
 /// The task in a name of the spool, `base/tools` or `site.yaml/tools`.
 pub(super) fn task_of(id: &str) -> String {
     id.split_once(".yaml/").or_else(|| id.split_once('/')).map_or(id, |(_, name)| name).to_owned()
+}
+
+/// How the hosts of a run ended, in numbers.
+pub(super) fn sum_of_hosts(command: &str, stats: &RunStats) -> String {
+    // Who only looks has not said yet whether all is well.
+    let word = if matches!(command, "plan" | "verify") { "reached" } else { "ok" };
+    let others = [
+        (stats.failed, "failed"),
+        (stats.unreachable, "unreachable"),
+        (stats.not_started, "not started"),
+        (stats.offline, "offline"),
+    ];
+    numbers((stats.ok, word), &others)
+}
+
+/// How the tasks of a run ended, in numbers.
+pub(super) fn sum_of_tasks(command: &str, stats: &RunStats) -> String {
+    let tasks = &stats.tasks;
+    let first = match command {
+        "apply" | "init" => (tasks.changed, "changed"),
+        _ => (stats.pending, "to change"),
+    };
+    let others = [
+        (tasks.ran, "ran"),
+        (tasks.unchanged, "unchanged"),
+        (tasks.skipped, "skipped"),
+        (tasks.blocked, "blocked"),
+        (tasks.failed, "failed"),
+    ];
+    numbers(first, &others)
+}
+
+/// The first number, and the others where they are not 0.
+fn numbers(first: (u64, &str), others: &[(u64, &str)]) -> String {
+    let others = others.iter().copied().filter(|(number, _)| *number > 0);
+    let all = std::iter::once(first).chain(others);
+    all.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
 }
