@@ -15,6 +15,7 @@ pub mod fold;
 pub mod html;
 pub mod json;
 pub mod junit;
+mod line;
 pub mod log;
 pub mod output;
 pub mod plan;

@@ -6,11 +6,10 @@ use std::time::Instant;
 use super::away::{self, Away};
 use super::bars::Bars;
 use super::fold::{Folder, fold};
+use super::line::{Line, Tone, verb_column};
 use super::progress::Progress;
 use super::rows::{self, Columns, wrap};
-use super::style::{
-    BAD, CALM, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line, seconds, style_diff, width_of,
-};
+use super::style::{DIM, HINT, VERB, paint, safe, safe_line, seconds, style_diff, width_of};
 use super::wording::{failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summary, task_of};
 use super::{Reporter, output};
 use crate::events::{
@@ -59,38 +58,6 @@ pub struct TerminalSettings {
 enum Out {
     Stderr,
     Kept(String),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-struct Line {
-    verb: &'static str,
-    tone: Tone,
-    task: String,
-    /// Id of the step, to know how many hosts may say the same.
-    step: String,
-    text: String,
-    more: Vec<String>,
-}
-
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Tone {
-    Good,
-    Change,
-    Bad,
-    Calm,
-    Dim,
-}
-
-impl Tone {
-    fn style(self) -> anstyle::Style {
-        match self {
-            Self::Good => GOOD,
-            Self::Change => CHANGE,
-            Self::Bad => BAD,
-            Self::Calm => CALM,
-            Self::Dim => DIM,
-        }
-    }
 }
 
 /// Shows a run on stderr.
@@ -365,9 +332,7 @@ impl Terminal {
         };
         self.reasons.add(host, &reason, hint.as_deref());
         let task = away::of_all(&reason);
-        let (step, text) = (String::new(), String::new());
-        let line = Line { verb, tone: Tone::Bad, task, step, text, more: Vec::new() };
-        self.add(host, line);
+        self.add(host, Line::new(verb, Tone::Bad, task));
         self.phases();
     }
 
@@ -536,36 +501,21 @@ impl Reporter for Terminal {
             }
             EventKind::HostLost { host, reason } => {
                 self.progress.begins(host, "reconnecting", self.now);
-                let line = Line {
-                    verb: "Lost",
-                    tone: Tone::Change,
-                    task: format!("reconnecting: {reason}"),
-                    step: String::new(),
-                    text: String::new(),
-                    more: Vec::new(),
-                };
+                let line = Line::new("Lost", Tone::Change, format!("reconnecting: {reason}"));
                 self.add(host, line);
             }
             EventKind::HostRebooted { host, before, after } => {
                 let line = Line {
-                    verb: "Rebooted",
-                    tone: Tone::Change,
-                    task: "during the run".to_owned(),
-                    step: String::new(),
                     text: format!("boot {before} -> {after}"),
-                    more: Vec::new(),
+                    ..Line::new("Rebooted", Tone::Change, "during the run".to_owned())
                 };
                 self.add(host, line);
             }
             EventKind::Attached { host, task } => {
                 self.progress.begins(host, task, self.now);
                 let line = Line {
-                    verb: "Attached",
-                    tone: Tone::Calm,
-                    task: task_of(task),
-                    step: String::new(),
                     text: "still going on; following it".to_owned(),
-                    more: Vec::new(),
+                    ..Line::new("Attached", Tone::Calm, task_of(task))
                 };
                 self.add(host, line);
             }
@@ -580,12 +530,8 @@ impl Reporter for Terminal {
                 match host {
                     Some(host) => {
                         let line = Line {
-                            verb: "Warning",
-                            tone: Tone::Change,
-                            task: first,
-                            step: String::new(),
-                            text: String::new(),
                             more: message.lines().skip(1).map(str::to_owned).collect(),
+                            ..Line::new("Warning", Tone::Change, first)
                         };
                         self.add(host, line);
                     }
@@ -624,11 +570,6 @@ impl Reporter for Terminal {
         self.flush(false);
         self.draw();
     }
-}
-
-fn verb_column(verb: &str, tone: Tone) -> String {
-    let gap = " ".repeat(VERB.saturating_sub(verb.chars().count()));
-    format!("{gap}{}", paint(tone.style(), verb))
 }
 
 fn count_queries(queries: u64) -> String {
