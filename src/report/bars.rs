@@ -9,6 +9,11 @@ use super::output;
 /// Running hosts that are shown.
 pub(super) const ROWS: usize = 8;
 
+/// Columns of the bar.
+const BAR: usize = 16;
+/// Columns beside the text of the bar: the time, the bar and what is between them.
+pub(super) const BESIDE: usize = 10 + 2 + BAR + 2 + 1;
+
 /// One bar, and above it one row for each running host that is shown.
 #[derive(Debug)]
 pub(super) struct Bars {
@@ -22,7 +27,8 @@ impl Bars {
     pub(super) fn new(elapsed: Duration) -> Self {
         let multi = MultiProgress::with_draw_target(ProgressDrawTarget::stderr_with_hz(4));
         let total = multi.add(ProgressBar::new(1).with_elapsed(elapsed));
-        if let Ok(style) = ProgressStyle::with_template("{elapsed:>10}  [{bar:24}] {msg}") {
+        if let Ok(style) = ProgressStyle::with_template(&format!("{{elapsed:>10}}  [{{bar:{BAR}}}] {{msg}}"))
+        {
             total.set_style(style.progress_chars("=> "));
         }
         total.enable_steady_tick(Duration::from_millis(500));

@@ -1,27 +1,38 @@
 //! How far a run is: what the bar and the rows of running hosts say. Pure.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use super::bars::ROWS;
 use super::rows::pad;
 use super::style::{cut, safe, seconds, width_of};
+use crate::events::HostStatus;
+use crate::words::count;
 
 /// What is counted while a run goes on.
 #[derive(Debug, Default)]
 pub(super) struct Progress {
     /// Hosts of the run.
     pub(super) hosts: usize,
-    /// Of these, done.
-    pub(super) finished: usize,
+    /// Of these, how many are done.
+    finished: usize,
+    /// Of these, those that have a plan.
+    ended: BTreeSet<String>,
     /// What goes on, since when.
     running: BTreeMap<String, (String, f64)>,
     /// By host: tasks that its plan changes, and those of them that ended.
     work: BTreeMap<String, (u64, u64)>,
     /// Tasks that changed something.
     changed: u64,
-    /// Tasks that failed.
-    failed: u64,
+    /// Hosts of which a task failed.
+    failed: BTreeSet<String>,
+    /// Hosts that were not reached or were lost.
+    away: u64,
+    /// Hosts that ended without a plan.
+    unplanned: usize,
 }
+
+/// Steps of the bar for one host.
+const SHARE: u64 = 1000;
 
 impl Progress {
     /// A host has begun something.
@@ -52,17 +63,29 @@ impl Progress {
     }
 
     /// A task failed.
-    pub(super) fn failed(&mut self) {
-        self.failed += 1;
+    pub(super) fn failed(&mut self, host: &str) {
+        self.failed.insert(host.to_owned());
     }
 
     /// A host is done.
-    pub(super) fn finished(&mut self, host: &str) {
+    pub(super) fn finished(&mut self, host: &str, status: &HostStatus) {
         self.finished += 1;
         self.running.remove(host);
-        if let Some((all, done)) = self.work.get_mut(host) {
-            *done = *all;
+        match self.work.get_mut(host) {
+            Some((all, done)) => {
+                *done = *all;
+                self.ended.insert(host.to_owned());
+            }
+            None => self.unplanned += 1,
         }
+        if matches!(status, HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. }) {
+            self.away += 1;
+        }
+    }
+
+    /// Whether all hosts are done.
+    pub(super) fn is_done(&self) -> bool {
+        self.finished >= self.hosts && self.hosts > 0
     }
 
     /// One row for each running host that is shown, those that run longest first.
@@ -88,18 +111,101 @@ impl Progress {
         rows
     }
 
-    /// How much is done, of how much, and that in words.
+    /// How much is done, of how much, and that in words. Each host is the same share of it, whether it was
+    /// started or not: what it has to do is known only then.
     pub(super) fn bar(&self, room: usize) -> (u64, u64, String) {
-        let planned = self.work.values().fold((0, 0), |sum, work| (sum.0 + work.0, sum.1 + work.1));
-        let hosts = format!("{}/{} hosts", self.finished, self.hosts);
-        let (all, done, message) = match planned {
-            (0, _) => (self.hosts as u64, self.finished as u64, hosts),
-            (all, done) => (all, done, format!("{done}/{all} tasks, {hosts}")),
+        let hosts = self.hosts as u64;
+        let share = |(all, done): &(u64, u64)| if *all == 0 { 0 } else { SHARE.min(SHARE * done / all) };
+        let ended = self.finished as u64 * SHARE;
+        let running: u64 = self.running_work().map(share).sum();
+        let done = (ended + running).min(hosts * SHARE);
+        let (all_tasks, done_tasks) =
+            self.work.values().fold((0, 0), |sum, work| (sum.0 + work.0, sum.1 + work.1));
+        let tasks = match self.work.len() + self.unplanned >= self.hosts {
+            true if all_tasks > 0 => format!("{done_tasks}/{all_tasks} tasks"),
+            false if done_tasks > 0 => count(done_tasks, "task"),
+            _ => String::new(),
         };
         let part = |number: u64, word: &str| {
-            if number > 0 { format!(", {number} {word}") } else { String::new() }
+            if number > 0 { format!("{number} {word}") } else { String::new() }
         };
-        let (changed, failed) = (part(self.changed, "changed"), part(self.failed, "failed"));
-        (done, all, cut(&format!("{message}{changed}{failed}"), room))
+        // What comes last is left out first.
+        let parts = [
+            part(self.failed.len() as u64, "failed"),
+            part(self.away, "unreachable"),
+            tasks,
+            part(self.changed, "changed"),
+        ];
+        let mut text = format!("{}/{hosts} hosts", self.finished);
+        for part in parts.iter().filter(|part| !part.is_empty()) {
+            if width_of(&text) + 2 + width_of(part) > room {
+                break;
+            }
+            text = format!("{text}, {part}");
+        }
+        (done, hosts * SHARE, cut(&text, room))
+    }
+
+    /// The plans of hosts that are not done.
+    fn running_work(&self) -> impl Iterator<Item = &(u64, u64)> {
+        self.work.iter().filter(|(host, _)| !self.ended.contains(*host)).map(|(_, work)| work)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::report::bars::BESIDE;
+    use crate::transport::ConnectKind;
+
+    fn away() -> HostStatus {
+        HostStatus::Unreachable { kind: ConnectKind::Refused, reason: "refused".to_owned(), hint: None }
+    }
+
+    #[test]
+    fn hosts_that_did_not_start_are_a_part_of_the_bar() {
+        let mut progress = Progress { hosts: 100, ..Progress::default() };
+        for host in ["n00", "n01"] {
+            progress.planned(host, 4);
+            progress.did(host);
+            progress.did(host);
+        }
+        // Two of a hundred hosts have half of their tasks behind them: that is one percent, not half.
+        assert_eq!(progress.bar(80), (1000, 100_000, "0/100 hosts, 4 tasks".to_owned()));
+        progress.finished("n00", &HostStatus::Ok);
+        progress.finished("n02", &away());
+        assert_eq!(progress.bar(80), (2500, 100_000, "2/100 hosts, 1 unreachable, 6 tasks".to_owned()));
+    }
+
+    #[test]
+    fn tasks_are_counted_against_all_once_all_are_known() {
+        let mut progress = Progress { hosts: 2, ..Progress::default() };
+        progress.planned("a", 3);
+        progress.did("a");
+        assert_eq!(progress.bar(80).2, "0/2 hosts, 1 task");
+        progress.finished("b", &away());
+        assert_eq!(progress.bar(80).2, "1/2 hosts, 1 unreachable, 1/3 tasks");
+    }
+
+    #[test]
+    fn failures_are_the_last_to_be_cut_off() {
+        let mut progress = Progress { hosts: 1000, ..Progress::default() };
+        for host in 0..300 {
+            let name = format!("n{host}");
+            progress.planned(&name, 40);
+            progress.changed();
+            if host < 120 {
+                progress.failed(&name);
+                // A host with two failed tasks is one host.
+                progress.failed(&name);
+            }
+            progress.finished(&name, &if host < 290 { HostStatus::Failed } else { away() });
+        }
+        // As much room as there is at 80 columns.
+        assert_eq!(progress.bar(80 - BESIDE).2, "300/1000 hosts, 120 failed, 10 unreachable");
+        assert_eq!(
+            progress.bar(200 - BESIDE).2,
+            "300/1000 hosts, 120 failed, 10 unreachable, 12000 tasks, 300 changed"
+        );
     }
 }

@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
 use super::away::{self, Away};
-use super::bars::Bars;
+use super::bars::{BESIDE, Bars};
 use super::fold::{Folder, fold};
 use super::line::{Line, Tone, verb_column};
 use super::progress::Progress;
@@ -288,7 +288,7 @@ impl Terminal {
             Outcome::Skipped(reason) => ("Skipped", Tone::Dim, reason.clone(), Vec::new()),
             Outcome::Blocked(reason) => ("Blocked", Tone::Change, reason.clone(), Vec::new()),
             Outcome::Failed(failure) => {
-                self.progress.failed();
+                self.progress.failed(host);
                 let first = failure.message.lines().next().unwrap_or("").to_owned();
                 ("Failed", Tone::Bad, first, failure_lines(failure))
             }
@@ -312,7 +312,7 @@ impl Terminal {
     }
 
     fn host_finished(&mut self, host: &str, status: &HostStatus) {
-        self.progress.finished(host);
+        self.progress.finished(host, status);
         self.again.extend(status.again());
         let (verb, reason, hint) = match status {
             HostStatus::Ok | HostStatus::Offline(_) => return,
@@ -419,8 +419,9 @@ impl Terminal {
 
     fn draw(&mut self) {
         let Some(bars) = &mut self.bars else { return };
-        let width = self.settings.width.unwrap_or(80).saturating_sub(VERB + 3);
-        let (done, all, message) = self.progress.bar(width.saturating_sub(26));
+        let columns = self.settings.width.unwrap_or(80);
+        let width = columns.saturating_sub(VERB + 3);
+        let (done, all, message) = self.progress.bar(columns.saturating_sub(BESIDE));
         bars.show(done, all, message, self.progress.rows(self.now, width));
     }
 
@@ -560,7 +561,7 @@ impl Reporter for Terminal {
             | EventKind::PairsTested { .. }
             | EventKind::TasksUnchanged { .. } => {}
         }
-        if self.progress.finished >= self.progress.hosts && self.progress.hosts > 0 {
+        if self.progress.is_done() {
             self.flush(true);
         }
     }
