@@ -17,12 +17,17 @@ use std::path::{Path, PathBuf};
 use clap::CommandFactory as _;
 use provision::cli::Cli;
 use provision::events::{
-    Emitter, Event, EventKind, Failure, HostStatus, Outcome, Record, RunStats, TaskCounts, TaskRef,
+    ChangeView, Emitter, Event, EventKind, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, Record,
+    RunStats, TaskCounts, TaskRef,
 };
 use provision::report::terminal::{Terminal, TerminalSettings, Verbosity};
 use provision::report::{Reporter as _, html, json, junit, plan, prometheus};
+use provision::transport::ConnectKind;
 
 const STREAMS: [&str; 7] = ["first", "second", "failure", "pending", "drift", "killed", "attach"];
+
+/// Snapshots of a hundred hosts.
+const HUNDRED: usize = 3;
 
 /// Streams whose pages and metrics are kept.
 const PAGES: [&str; 3] = ["first", "failure", "drift"];
@@ -192,6 +197,163 @@ fn the_reason_of_a_blocked_task_is_shown_to_its_end() {
         let text = plain(&display(&events, width, Verbosity::Normal));
         let words = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(words(&text).contains(&reason), "{text}");
+    }
+}
+
+/// An `apply` to 100 hosts one after another: 90 are well, 5 failed at two tasks, 5 are away for two reasons.
+fn hundred() -> Vec<Event> {
+    let names: Vec<String> = (0..100).map(|host| format!("gpu{host:03}")).collect();
+    let task = |id: &str, name: &str| TaskRef {
+        id: format!("train/{id}"),
+        item: None,
+        name: name.to_owned(),
+        resource: "file".to_owned(),
+    };
+    let tasks = [
+        task("nccl", "settings of NCCL"),
+        task("driver", "the driver of the GPUs"),
+        task("bench", "benchmark"),
+    ];
+    let mut kinds = vec![EventKind::RunStarted {
+        command: "apply".into(),
+        inventory: "site.yaml".into(),
+        options: Vec::new(),
+        cluster: "t".into(),
+        version: "0".into(),
+        hosts: names.clone(),
+        offline: std::collections::BTreeMap::new(),
+        playbooks: 1,
+        tasks: 3,
+        // In the order of the playbook, which is not that of the names.
+        steps: tasks.iter().map(|task| (task.id.clone(), 100)).collect(),
+        stages: 1,
+    }];
+    let mut stats = RunStats { hosts: 100, ok: 90, failed: 5, unreachable: 5, ..RunStats::default() };
+    for (number, host) in names.into_iter().enumerate() {
+        let away =
+            |kind, reason: String, hint: String| HostStatus::Unreachable { kind, reason, hint: Some(hint) };
+        let status = match number {
+            13 | 57 | 58 => away(
+                ConnectKind::Refused,
+                format!("ssh: connect to host 10.0.0.{number} port 22: Connection refused"),
+                format!("no sshd on that port: start it, or set ssh.port for {host} in site.yaml"),
+            ),
+            31 | 77 => away(
+                ConnectKind::HostKeyChanged,
+                format!("Host key for 10.0.0.{number} has changed and you have requested strict checking."),
+                format!("record its new key: provision inventory trust site.yaml --hosts {host} --replace"),
+            ),
+            5 | 6 | 42 | 64 | 88 => HostStatus::Failed,
+            _ => HostStatus::Ok,
+        };
+        kinds.push(EventKind::HostConnecting { host: host.clone() });
+        if !matches!(status, HostStatus::Unreachable { .. }) {
+            kinds.push(EventKind::HostConnected { host: host.clone(), seconds: 0.1 });
+            let change = |task: &TaskRef| ChangeView {
+                object: "x".to_owned(),
+                summary: format!("+ /etc/{}", task.id),
+                diff: String::new(),
+                disruption: "none".to_owned(),
+            };
+            // Every other host has the first task already.
+            let mine = &tasks[usize::from(number % 2 == 0)..];
+            let planned = mine.iter().map(|task| PlannedTask {
+                task: task.clone(),
+                verdict: PlannedVerdict::Changes(vec![change(task)]),
+                pending_since: None,
+                notified_by: Vec::new(),
+            });
+            kinds.push(EventKind::HostPlanned { host: host.clone(), tasks: planned.collect() });
+            stats.pending += mine.len() as u64;
+            for task in mine {
+                let failure = |message: &str, hint: Option<&str>| Failure {
+                    message: message.to_owned(),
+                    command: Some("apt-get install".to_owned()),
+                    output: String::new(),
+                    hint: hint.map(str::to_owned),
+                };
+                let failure = match (number, task.name.as_str()) {
+                    (5 | 6 | 42, "the driver of the GPUs") => Some(failure(
+                        "E: Unable to locate package nvidia-driver-570-server-open",
+                        Some("the package is not in the repositories of this host"),
+                    )),
+                    (64 | 88, "benchmark") => Some(failure("CUDA out of memory", None)),
+                    _ => None,
+                };
+                let failed = failure.is_some();
+                let outcome = match failure {
+                    Some(failure) => Outcome::Failed(failure),
+                    None => Outcome::Changed { changes: vec![change(task)], output: String::new() },
+                };
+                stats.tasks.count(&outcome);
+                let (host, task) = (host.clone(), task.clone());
+                kinds.push(EventKind::TaskFinished { host, task, outcome, seconds: 1.0, attached: false });
+                if failed {
+                    break;
+                }
+            }
+        }
+        let tasks = TaskCounts::default();
+        kinds.push(EventKind::HostFinished { host, status, tasks, seconds: 1.0 });
+    }
+    kinds.push(EventKind::RunFinished { stats, exit_code: 5, seconds: 200.0 });
+    let event = |(number, kind): (usize, EventKind)| Event {
+        run: "20261121-093000-1a2b".to_owned(),
+        seq: number as u64,
+        at: "2026-11-21T09:30:00Z".parse().unwrap(),
+        elapsed: f64::from(u32::try_from(number).unwrap()),
+        kind,
+    };
+    kinds.into_iter().enumerate().map(event).collect()
+}
+
+#[test]
+fn the_last_screen_of_a_hundred_hosts_says_who_failed_where_and_why() {
+    let events = hundred();
+    for (suffix, width) in [("80", 80), ("200", 200)] {
+        let text = plain(&display(&events, Some(width), Verbosity::Normal));
+        let lines: Vec<&str> = text.lines().collect();
+        let last = lines[lines.len() - 23..].join("\n") + "\n";
+        snapshot(&format!("display/hundred-{suffix}.txt"), &last);
+        for wanted in
+            ["gpu[013,057-058]", "gpu[031,077]", "gpu[005-006,042]", "the driver of the GPUs", "gpu[064,088]"]
+        {
+            assert!(last.contains(wanted), "{wanted}: {last}");
+        }
+        assert!(lines.iter().all(|line| provision::report::style::width_of(line) <= width), "{text}");
+    }
+}
+
+#[test]
+fn what_is_still_on_the_screen_is_not_said_again() {
+    let text = plain(&display(&events("failure"), None, Verbosity::Quiet));
+    assert_eq!(text.matches("there is no unit").count(), 2, "{text}");
+    assert!(!text.contains("details:"), "{text}");
+}
+
+#[test]
+fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
+    let mut record = Record::of(&hundred());
+    let all = plain(&provision::report::show::text(&record, false));
+    assert!(
+        all.contains("gpu[013,057-058]  unreachable: ssh: connect to port 22: Connection refused\n"),
+        "{all}"
+    );
+    provision::report::show::keep_failed(&mut record);
+    let failed = plain(&provision::report::show::text(&record, false));
+    assert!(!failed.contains("gpu000") && !failed.contains("settings of NCCL"), "{failed}");
+    snapshot("show/hundred-failed.txt", &failed);
+    let mut well = record_of("second");
+    provision::report::show::keep_failed(&mut well);
+    let text = plain(&provision::report::show::text(&well, false));
+    assert!(text.ends_with("\nno host failed\n"), "{text}");
+}
+
+#[test]
+fn the_page_folds_hosts_that_are_away_for_one_reason() {
+    let page = html::page(&Record::of(&hundred())).unwrap();
+    for wanted in ["gpu[013,057-058]", "gpu[031,077]"] {
+        assert!(page.contains(wanted), "{wanted}");
     }
 }
 
@@ -369,6 +531,6 @@ fn every_snapshot_is_compared() {
             .sum()
     }
     let streams = STREAMS.len();
-    let wanted = streams * 5 + 1 + streams * 3 + 3 + 1 + PAGES.len() * 2;
+    let wanted = streams * 5 + 1 + streams * 3 + 3 + 1 + PAGES.len() * 2 + HUNDRED;
     assert_eq!(count(&root().join("tests/snapshots")), wanted, "files of tests/snapshots/");
 }

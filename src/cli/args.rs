@@ -443,6 +443,9 @@ pub enum ReportCommand {
         /// Only this host
         #[arg(long)]
         host: Option<String>,
+        /// Only hosts that failed, were not reached or were left, and their tasks that failed
+        #[arg(long)]
+        failed: bool,
         /// Whole outputs too
         #[arg(long)]
         output: bool,

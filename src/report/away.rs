@@ -1,9 +1,13 @@
 //! Hosts that were not reached for one reason are one line, though ssh names each by its address.
 
-use std::collections::BTreeMap;
 use std::sync::LazyLock;
 
+use indexmap::IndexMap;
 use regex::Regex;
+
+use super::fold::fold;
+use crate::events::{HostStatus, Record};
+use crate::hostlist;
 
 /// What ssh says with the host in it, and the same of several. The words are those of OpenSSH's
 /// sshconnect.c, misc.c, packet.c and clientloop.c.
@@ -29,34 +33,98 @@ pub(super) fn of_all(reason: &str) -> String {
     NAMED.iter().fold(reason.to_owned(), |text, (pattern, to)| pattern.replace_all(&text, *to).into_owned())
 }
 
-/// The reasons as they were given and their hints, by host, until they are shown.
+/// Why a host was not reached, or not taken to its end.
+pub(super) fn reason(status: &HostStatus) -> Option<&str> {
+    match status {
+        HostStatus::Ok | HostStatus::Failed => None,
+        HostStatus::Unreachable { reason, .. }
+        | HostStatus::Quarantined { reason }
+        | HostStatus::NotStarted(reason)
+        | HostStatus::Offline(reason) => Some(reason),
+    }
+}
+
+/// A host that was not reached, or not taken to its end.
+#[derive(Debug)]
+struct Lost {
+    /// [`HostStatus::word`].
+    word: &'static str,
+    reason: String,
+    hint: Option<String>,
+}
+
+/// Hosts that were lost in the same way for the same reason.
+#[derive(Debug, PartialEq, Eq)]
+pub(super) struct Group {
+    /// The hosts, folded.
+    pub(super) hosts: String,
+    /// How many they are.
+    pub(super) count: usize,
+    /// [`HostStatus::word`].
+    pub(super) word: &'static str,
+    /// Why.
+    pub(super) reason: String,
+    /// What to do.
+    pub(super) hint: Option<String>,
+}
+
+/// Hosts that were not reached or not taken to their end, with the reasons as they were given.
 #[derive(Debug, Default)]
-pub(super) struct Away(BTreeMap<String, (String, Option<String>)>);
+pub(super) struct Away(IndexMap<String, Lost>);
 
 impl Away {
-    /// A host is away.
-    pub(super) fn add(&mut self, host: &str, reason: &str, hint: Option<&str>) {
-        self.0.insert(host.to_owned(), (reason.to_owned(), hint.map(str::to_owned)));
+    /// Those of a whole run.
+    pub(super) fn of(record: &Record) -> Self {
+        let mut away = Self::default();
+        for (name, host) in &record.hosts {
+            if let Some(status) = &host.status {
+                away.add(name, status);
+            }
+        }
+        away
+    }
+
+    /// Takes a host, where its status says that it is away.
+    pub(super) fn add(&mut self, host: &str, status: &HostStatus) {
+        let Some(reason) = reason(status).map(str::to_owned) else { return };
+        let hint = if let HostStatus::Unreachable { hint, .. } = status { hint.clone() } else { None };
+        self.0.insert(host.to_owned(), Lost { word: status.word(), reason, hint });
     }
 
     /// Reason and hint for these hosts, whose reasons differ in their addresses only. For several, the hint
-    /// is that of `first` and names all where it names that one.
-    pub(super) fn told(&self, first: &str, folded: &str) -> Option<(String, Option<String>)> {
-        let (reason, hint) = self.0.get(first)?;
+    /// is that of the first and names all where it names that one.
+    pub(super) fn told(&self, folded: &str) -> Option<(String, Option<String>)> {
+        let first = hostlist::expand(folded).ok()?.into_iter().next()?;
+        let Lost { reason, hint, .. } = self.0.get(&first)?;
         if first == folded {
             return Some((reason.clone(), hint.clone()));
         }
-        let named = Regex::new(&format!(r"(^|\s|\{{ ){}(\s|:|;|,|$)", regex::escape(first))).ok()?;
+        let named = Regex::new(&format!(r"(^|\s|\{{ ){}(\s|:|;|,|$)", regex::escape(&first))).ok()?;
         let hint = hint.as_ref().map(|hint| {
             named.replace_all(hint, |all: &regex::Captures<'_>| format!("{}{folded}{}", &all[1], &all[2]))
         });
         Some((of_all(reason), hint.map(std::borrow::Cow::into_owned)))
+    }
+
+    /// All of them: those that are away for one reason are one.
+    pub(super) fn groups(&self) -> Vec<Group> {
+        let mut groups: IndexMap<(&'static str, String), Vec<&str>> = IndexMap::new();
+        for (host, lost) in &self.0 {
+            groups.entry((lost.word, of_all(&lost.reason))).or_default().push(host);
+        }
+        let group = |((word, reason), names): ((&'static str, String), Vec<&str>)| {
+            let hosts = fold(&names);
+            let (reason, hint) = self.told(&hosts).unwrap_or((reason, None));
+            Group { hosts, count: names.len(), word, reason, hint }
+        };
+        groups.into_iter().map(group).collect()
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::transport::ConnectKind;
 
     #[test]
     fn what_ssh_says_of_two_hosts_is_the_same() {
@@ -83,16 +151,28 @@ mod tests {
     fn one_host_is_told_as_it_is_and_several_by_the_first() {
         let mut away = Away::default();
         let reason = |n: u8| format!("ssh: connect to host 10.0.0.{n} port 22: Connection refused");
-        for number in 1..=2 {
+        for number in [1, 3, 2] {
             let hint = format!("start it, or trust --hosts n{number} or n{number}x: `ssh 10.0.0.{number}`");
-            away.add(&format!("n{number}"), &reason(number), Some(&hint));
+            let (kind, reason, hint) = (ConnectKind::Refused, reason(number), Some(hint));
+            away.add(&format!("n{number}"), &HostStatus::Unreachable { kind, reason, hint });
         }
+        away.add("n4", &HostStatus::Failed);
+        away.add("n5", &HostStatus::NotStarted("the run was stopped".to_owned()));
         let hint = "start it, or trust --hosts n1 or n1x: `ssh 10.0.0.1`".to_owned();
-        assert_eq!(away.told("n1", "n1"), Some((reason(1), Some(hint.clone()))));
-        let all = Some((
-            "ssh: connect to port 22: Connection refused".to_owned(),
-            Some(hint.replace("n1 ", "n[1-2] ")),
-        ));
-        assert_eq!(away.told("n1", "n[1-2]"), all);
+        assert_eq!(away.told("n1"), Some((reason(1), Some(hint.clone()))));
+        let all =
+            ("ssh: connect to port 22: Connection refused".to_owned(), Some(hint.replace("n1 ", "n[1-2] ")));
+        assert_eq!(away.told("n[1-2]"), Some(all));
+        let groups: Vec<_> = away
+            .groups()
+            .into_iter()
+            .map(|group| (group.hosts, group.count, group.word, group.reason))
+            .collect();
+        let (refused, stopped) = ("ssh: connect to port 22: Connection refused", "the run was stopped");
+        let wanted = [("n[1-3]", 3, "unreachable", refused), ("n5", 1, "not_started", stopped)];
+        assert_eq!(
+            groups,
+            wanted.map(|(hosts, count, word, why)| (hosts.to_owned(), count, word, why.to_owned()))
+        );
     }
 }

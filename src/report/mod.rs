@@ -22,6 +22,7 @@ pub mod plan;
 mod progress;
 pub mod prometheus;
 pub mod prompt;
+mod recap;
 pub mod rows;
 pub mod show;
 pub mod style;

@@ -1,6 +1,7 @@
 //! A recorded run for people: host by host what was done, with diffs; hosts with the same story
 //! are one. A run of one host has the times of its tasks too.
 
+use super::away::{self, Away};
 use super::fold::by_value;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds, style_diff};
 use super::wording::summary;
@@ -18,8 +19,20 @@ pub fn text(record: &Record, outputs: bool) -> String {
     }
     let times = record.hosts.len() == 1;
     let stories = record.hosts.iter().map(|(name, host)| (name.clone(), story(host, outputs, times)));
-    for (hosts, (status, story)) in by_value(stories) {
-        put!(text, "\n{hosts}  {status}\n{story}");
+    let away = Away::of(record);
+    for (hosts, story) in by_value(stories) {
+        put!(text, "\n{hosts}  {}", story.status);
+        let (reason, hint) = away.told(&hosts).unwrap_or_default();
+        if !reason.is_empty() {
+            put!(text, ": {}", safe_line(&reason));
+        }
+        if let Some(hint) = hint {
+            put!(text, "\n  {}", paint(HINT, &format!("hint: {}", safe_line(&hint))));
+        }
+        put!(text, "{}\n{}", story.unchanged, story.tasks);
+    }
+    if record.hosts.is_empty() {
+        text.push_str("\nno host failed\n");
     }
     for (host, reason) in &record.offline {
         put!(text, "\n{host}  offline: {}\n", safe_line(reason));
@@ -27,28 +40,28 @@ pub fn text(record: &Record, outputs: bool) -> String {
     text
 }
 
-fn story(host: &HostRecord, outputs: bool, times: bool) -> (String, String) {
+/// What is the same of several hosts.
+#[derive(PartialEq, Eq, Hash)]
+struct Story {
+    status: String,
+    /// Why it was not reached or not taken to its end, but for its address.
+    reason: Option<String>,
+    unchanged: String,
+    tasks: String,
+}
+
+fn story(host: &HostRecord, outputs: bool, times: bool) -> Story {
     let unchanged = host.tasks.iter().filter(|task| task.outcome == Outcome::Unchanged).count();
-    let mut status = match &host.status {
+    let status = match &host.status {
         Some(status @ HostStatus::Ok) => paint(GOOD, status.word()),
         Some(status) => paint(BAD, status.word()),
         None => paint(BAD, "did not end"),
     };
-    match &host.status {
-        Some(HostStatus::Unreachable { reason, hint, .. }) => {
-            put!(status, ": {}", safe_line(reason));
-            if let Some(hint) = hint {
-                put!(status, "\n  {}", paint(HINT, &format!("hint: {}", safe_line(hint))));
-            }
-        }
-        Some(
-            HostStatus::Quarantined { reason } | HostStatus::NotStarted(reason) | HostStatus::Offline(reason),
-        ) => put!(status, ": {}", safe_line(reason)),
-        Some(HostStatus::Ok | HostStatus::Failed) | None => {}
-    }
-    if unchanged > 0 {
-        put!(status, "  {}", paint(DIM, &format!("{} unchanged", count(unchanged as u64, "task"))));
-    }
+    let reason = host.status.as_ref().and_then(away::reason).map(away::of_all);
+    let unchanged = match unchanged {
+        0 => String::new(),
+        number => format!("  {}", paint(DIM, &format!("{} unchanged", count(number as u64, "task")))),
+    };
     let mut text = String::new();
     for task in &host.tasks {
         task_lines(&mut text, task, outputs, times);
@@ -62,7 +75,16 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> (String, String) {
     for warning in &host.warnings {
         put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe_line(warning));
     }
-    (status, text)
+    Story { status, reason, unchanged, tasks: text }
+}
+
+/// Leaves what `--failed` shows: hosts that need another run, and of their tasks those that failed.
+pub fn keep_failed(record: &mut Record) {
+    record.hosts.retain(|_, host| host.status.as_ref().is_none_or(|status| status.again().is_some()));
+    for host in record.hosts.values_mut() {
+        host.tasks.retain(|task| matches!(task.outcome, Outcome::Failed(_)));
+    }
+    record.offline.clear();
 }
 
 fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) {

@@ -8,6 +8,7 @@ use super::bars::{BESIDE, Bars};
 use super::fold::{Folder, fold};
 use super::line::{Line, Tone, verb_column};
 use super::progress::Progress;
+use super::recap::{Recap, Row, verb};
 use super::rows::{self, Columns, wrap};
 use super::style::{DIM, HINT, VERB, paint, safe, safe_line, seconds, style_diff, width_of};
 use super::wording::{failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summary, task_of};
@@ -16,7 +17,6 @@ use crate::events::{
     ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
 };
 use crate::exit;
-use crate::hostlist;
 use crate::inventory::RECORDED;
 use crate::transport::quote;
 use crate::words::count;
@@ -78,8 +78,11 @@ pub struct Terminal {
     folder: Folder<Line>,
     progress: Progress,
     connected_at: f64,
-    /// Why hosts are away, until it is shown.
+    /// Why hosts are away.
     reasons: Away,
+    recap: Recap,
+    /// Lines that were shown.
+    shown: usize,
     /// Hosts that still need a reboot, by the reasons.
     reboots: BTreeMap<String, Vec<String>>,
     /// Hosts by a handler that still waits.
@@ -116,6 +119,8 @@ impl Terminal {
             progress: Progress::default(),
             connected_at: 0.0,
             reasons: Away::default(),
+            recap: Recap::default(),
+            shown: 0,
             reboots: BTreeMap::new(),
             handlers: BTreeMap::new(),
             failed: BTreeSet::new(),
@@ -163,6 +168,7 @@ impl Terminal {
     }
 
     fn print(&mut self, line: &str) {
+        self.shown += 1;
         match &mut self.out {
             Out::Kept(text) => {
                 text.push_str(line);
@@ -242,12 +248,14 @@ impl Terminal {
         let lines = self.folder.take(|line, hosts, since| since <= urgent || ready(line, hosts, since));
         for (mut line, hosts) in lines {
             if matches!(line.verb, "Left" | "Unreached" | "Quarantine")
-                && let Some(first) = hostlist::expand(&hosts).ok().and_then(|all| all.into_iter().next())
-                && let Some((reason, hint)) = self.reasons.told(&first, &hosts)
+                && let Some((reason, hint)) = self.reasons.told(&hosts)
             {
                 reason.lines().next().unwrap_or("").clone_into(&mut line.task);
                 line.more = reason.lines().skip(1).map(str::to_owned).collect();
                 line.more.extend(hint.map(|hint| format!("{}{hint}", rows::HINT)));
+            }
+            if line.tone == Tone::Bad {
+                self.recap.shows(self.shown);
             }
             self.line(&hosts, &line);
         }
@@ -290,6 +298,7 @@ impl Terminal {
             Outcome::Failed(failure) => {
                 self.progress.failed(host);
                 let first = failure.message.lines().next().unwrap_or("").to_owned();
+                self.recap.failed(host, &task.name, &first);
                 ("Failed", Tone::Bad, first, failure_lines(failure))
             }
         };
@@ -314,24 +323,18 @@ impl Terminal {
     fn host_finished(&mut self, host: &str, status: &HostStatus) {
         self.progress.finished(host, status);
         self.again.extend(status.again());
-        let (verb, reason, hint) = match status {
+        match status {
             HostStatus::Ok | HostStatus::Offline(_) => return,
             HostStatus::Failed => {
                 self.failed.insert(host.to_owned());
                 return;
             }
-            HostStatus::NotStarted(reason) => ("Left", reason.clone(), None),
-            HostStatus::Unreachable { reason, hint, .. } => {
-                self.away += 1;
-                ("Unreached", reason.clone(), hint.clone())
-            }
-            HostStatus::Quarantined { reason } => {
-                self.away += 1;
-                ("Quarantine", reason.clone(), None)
-            }
-        };
-        self.reasons.add(host, &reason, hint.as_deref());
-        let task = away::of_all(&reason);
+            HostStatus::NotStarted(_) => {}
+            HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. } => self.away += 1,
+        }
+        self.reasons.add(host, status);
+        let verb = verb(status.word());
+        let task = away::reason(status).map(away::of_all).unwrap_or_default();
         self.add(host, Line::new(verb, Tone::Bad, task));
         self.phases();
     }
@@ -372,6 +375,16 @@ impl Terminal {
         if !self.steps.is_empty() {
             text = format!("{text}; {}", sum_of_tasks(&self.command, stats));
         }
+        // The names of hosts are those of the last run that was recorded: these are not.
+        let recorded = !matches!(self.command.as_str(), "plan" | "facts" | "init");
+        let failures = self.recap.rows(&self.reasons, self.shown);
+        if !failures.is_empty() {
+            self.print("");
+        }
+        for Row { verb, hosts, task, text } in &failures {
+            let line = Line { text: text.clone(), ..Line::new(verb, Tone::Bad, task.clone()) };
+            self.line(hosts, &line);
+        }
         for (reasons, hosts) in std::mem::take(&mut self.reboots) {
             self.phase(
                 "Pending",
@@ -390,8 +403,10 @@ impl Terminal {
         }
         self.phase("Finished", tone, &text, Some(time));
         let again: Vec<_> = RECORDED.iter().filter(|name| self.again.contains(*name)).collect();
-        // The names are those of the last run that was recorded: these are not.
-        let recorded = !matches!(self.command.as_str(), "plan" | "facts" | "init");
+        if recorded && !failures.is_empty() {
+            let text = safe(&format!("provision report show {} --failed", quote(&self.inventory)));
+            self.whole("details: ", &text);
+        }
         if recorded && !again.is_empty() && exit_code != 0 {
             let hosts = again.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(",");
             let hosts = if again.len() > 1 { format!("'{hosts}'") } else { hosts };

@@ -25,7 +25,7 @@ use crate::words::count;
 pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result<u8> {
     match command {
         ReportCommand::List { inventory } => list(settings, &inventory),
-        ReportCommand::Show { inventory, run, host, output, reports } => {
+        ReportCommand::Show { inventory, run, host, failed, output, reports } => {
             let mut record = Record::of(&events(settings, &inventory, run)?);
             if let Some(host) = &host {
                 record.hosts.retain(|name, _| name == host);
@@ -34,6 +34,9 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
                         Exit::new(exit::USAGE, format!("host `{host}` was not part of that run")).into()
                     );
                 }
+            }
+            if failed {
+                show::keep_failed(&mut record);
             }
             show(&record, output, &reports)
         }

@@ -8,9 +8,9 @@ use super::budget::{Budget, LINE, ROWS, shortened};
 use super::tasks::tasks;
 use super::{matrix, pairs};
 use crate::checks::{self, Needs};
-use crate::events::HostStatus;
 use crate::events::Record;
 use crate::exit;
+use crate::report::away::{Away, Group};
 use crate::report::findings::{Finding, findings};
 use crate::report::fold::fold;
 use crate::report::style::{safe, seconds};
@@ -132,23 +132,20 @@ fn grouped<'a>(pairs: impl Iterator<Item = (&'a str, (String, Option<String>))>,
 
 /// Hosts of which nothing is known, and why.
 fn lost(record: &Record) -> Vec<Json> {
-    let here = record.hosts.iter().filter_map(|(name, host)| {
-        let (reason, hint) = match host.status.as_ref()? {
-            HostStatus::Unreachable { reason, hint, .. } => (reason, hint.clone()),
-            HostStatus::Quarantined { reason }
-            | HostStatus::NotStarted(reason)
-            | HostStatus::Offline(reason) => (reason, None),
-            HostStatus::Ok | HostStatus::Failed => return None,
-        };
-        let word = host.status.as_ref().map_or("", HostStatus::word).replace('_', " ");
-        let text = shortened(&format!("{word}: {reason}"), LINE);
-        Some((name.as_str(), (text, hint.map(|hint| shortened(&hint, LINE)))))
-    });
+    let group = |group: Group| {
+        let text = format!("{}: {}", group.word.replace('_', " "), group.reason);
+        json!({
+            "hosts": group.hosts,
+            "count": count(group.count as u64, "host"),
+            "text": shortened(&text, LINE),
+            "hint": group.hint.map(|hint| shortened(&hint, LINE)),
+        })
+    };
     let offline = record
         .offline
         .iter()
         .map(|(name, reason)| (name.as_str(), (safe(&format!("offline: {reason}")), None)));
-    grouped(here.chain(offline), usize::MAX)
+    Away::of(record).groups().into_iter().map(group).chain(grouped(offline, usize::MAX)).collect()
 }
 
 /// Reboots that are pending, and warnings.
