@@ -27,7 +27,7 @@ use provision::transport::ConnectKind;
 const STREAMS: [&str; 7] = ["first", "second", "failure", "pending", "drift", "killed", "attach"];
 
 /// Snapshots of a hundred hosts.
-const HUNDRED: usize = 3;
+const HUNDRED: usize = 4;
 
 /// Streams whose pages and metrics are kept.
 const PAGES: [&str; 3] = ["first", "failure", "drift"];
@@ -146,7 +146,7 @@ fn continuation(command: &str, options: &[&str]) -> String {
         offline: std::collections::BTreeMap::new(),
         playbooks: 1,
         tasks: 1,
-        steps: std::collections::BTreeMap::new(),
+        steps: indexmap::IndexMap::new(),
         stages: 1,
     });
     let tasks = TaskCounts::default();
@@ -347,6 +347,18 @@ fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
     provision::report::show::keep_failed(&mut well);
     let text = plain(&provision::report::show::text(&well, false));
     assert!(text.ends_with("\nno host failed\n"), "{text}");
+}
+
+#[test]
+fn a_plan_is_in_the_order_of_the_playbook_and_ends_with_its_sum() {
+    let record = Record::of(&hundred());
+    let text = plain(&plan::text(&record)) + &plain(&plan::sum(&record));
+    snapshot("plan/hundred.txt", &text);
+    let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}: {text}"));
+    // The first host does not have the first task in its plan.
+    assert!(place("settings of NCCL") < place("the driver of the GPUs"), "{text}");
+    assert!(place("the driver of the GPUs") < place("benchmark"), "{text}");
+    assert!(text.lines().last().unwrap().contains("to change on 95 of 100 hosts"), "{text}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ async fn asking(stopped: impl Future<Output = ()>) {
         offline: std::collections::BTreeMap::new(),
         playbooks: 1,
         tasks: 1,
-        steps: std::collections::BTreeMap::from([("a/b".to_owned(), 1)]),
+        steps: indexmap::IndexMap::from([("a/b".to_owned(), 1)]),
         stages: 1,
     });
     emitter.emit(EventKind::TaskStarted { host: host(), task: task.clone(), changes: Vec::new() });

@@ -139,7 +139,7 @@ fn fleet(number: usize, found: impl Fn(usize) -> Vec<CheckResult>) -> Record {
         offline: BTreeMap::from([("gpu-spare".to_owned(), "RMA 4711".to_owned())]),
         playbooks: 1,
         tasks: 1,
-        steps: BTreeMap::new(),
+        steps: indexmap::IndexMap::new(),
         stages: 1,
     });
     add(EventKind::PairsTested { pairs: pairs(&names) });
@@ -261,7 +261,7 @@ fn applied(number: usize, most: usize) -> Record {
         offline: BTreeMap::new(),
         playbooks: 1,
         tasks: 2,
-        steps: BTreeMap::new(),
+        steps: indexmap::IndexMap::new(),
         stages: 1,
     });
     let mut stats = RunStats { hosts: number as u64, ..RunStats::default() };

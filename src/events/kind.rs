@@ -51,8 +51,8 @@ pub enum EventKind {
         playbooks: u64,
         /// Steps, before loops and hosts.
         tasks: u64,
-        /// For how many hosts each step is, by step id.
-        steps: BTreeMap<String, u64>,
+        /// For how many hosts each step is, by step id, in the order of the playbooks.
+        steps: IndexMap<String, u64>,
         /// Number of stages.
         stages: u64,
     },
@@ -265,6 +265,8 @@ pub struct Record {
     pub pairs: Vec<PairTest>,
     /// Hosts that are offline, with the reason.
     pub offline: BTreeMap<String, String>,
+    /// Ids of the steps in the order of the playbooks; handlers are not among them.
+    pub steps: Vec<String>,
     /// The sums; `None` when the run did not end.
     pub stats: Option<RunStats>,
     /// The exit code.
@@ -287,13 +289,14 @@ impl Record {
     pub fn add(&mut self, event: &Event) {
         self.seconds = event.elapsed;
         match &event.kind {
-            EventKind::RunStarted { command, inventory, cluster, hosts, offline, .. } => {
+            EventKind::RunStarted { command, inventory, cluster, hosts, offline, steps, .. } => {
                 self.run.clone_from(&event.run);
                 self.at = Some(event.at);
                 self.command.clone_from(command);
                 self.inventory.clone_from(inventory);
                 self.cluster.clone_from(cluster);
                 self.offline.clone_from(offline);
+                self.steps = steps.keys().cloned().collect();
                 self.hosts = hosts.iter().map(|host| (host.clone(), HostRecord::default())).collect();
             }
             EventKind::HostPlanned { host, tasks } => self.host(host).plan.extend(tasks.iter().cloned()),

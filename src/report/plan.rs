@@ -1,12 +1,16 @@
 //! A plan on stdout: task by task, hosts with the same changes folded, with diffs.
 
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
-use super::fold::by_value;
-use super::style::{BAD, CHANGE, DIM, paint, safe, safe_line, style_diff};
+use super::away::Away;
+use super::fold::{by_value, fold};
+use super::style::{BAD, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, style_diff};
 use crate::events::{ChangeView, PlannedTask, PlannedVerdict, Record};
+use crate::put;
+use crate::words::count;
 
 /// A task on the hosts that have it in their plan.
 struct Planned<'a> {
@@ -15,8 +19,10 @@ struct Planned<'a> {
     hosts: Vec<(String, &'a PlannedTask)>,
 }
 
-/// The plan of a run as text; empty when nothing would be done.
+/// The plan of a run as text, in the order of the playbooks; empty when nothing would be done.
 pub fn text(record: &Record) -> String {
+    let places: BTreeMap<&str, usize> =
+        record.steps.iter().enumerate().map(|(place, id)| (id.as_str(), place)).collect();
     let mut tasks: IndexMap<(&str, Option<usize>), Planned<'_>> = IndexMap::new();
     for (host, entry) in &record.hosts {
         for planned in &entry.plan {
@@ -32,6 +38,8 @@ pub fn text(record: &Record) -> String {
             entry.hosts.push((host.clone(), planned));
         }
     }
+    // The first host of the plan may lack what the next one has. Handlers come last.
+    tasks.sort_by_key(|(id, item), _| (places.get(id).copied().unwrap_or(usize::MAX), *item));
     let mut text = String::new();
     for task in tasks.values() {
         // Writing to a string cannot fail.
@@ -42,6 +50,49 @@ pub fn text(record: &Record) -> String {
         }
         text.push('\n');
     }
+    text
+}
+
+/// What stands below a plan: how much it is, and which hosts have none or not all of it.
+pub fn sum(record: &Record) -> String {
+    let stats = record.stats.clone().unwrap_or_default();
+    let mut text = String::new();
+    let mut line = |style, verb: &str, hosts: &str, rest: &str| {
+        let verb = paint(style, &format!("{verb:>VERB$}"));
+        let gap = if hosts.is_empty() { "" } else { "  " };
+        put!(text, "{verb}  {hosts}{gap}{}\n", safe_line(rest));
+    };
+    let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
+    let mut changed = 0;
+    for (name, host) in &record.hosts {
+        let mut changes = false;
+        for planned in &host.plan {
+            match &planned.verdict {
+                PlannedVerdict::Failed(failure) => {
+                    let why = failure.message.lines().next().unwrap_or_default();
+                    failed.entry((&planned.task.name, why)).or_default().push(name);
+                }
+                PlannedVerdict::Changes(_) | PlannedVerdict::Runs(_) | PlannedVerdict::KnownAfter(_) => {
+                    changes = true;
+                }
+                PlannedVerdict::Blocked(_) | PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_) => {}
+            }
+        }
+        changed += u64::from(changes);
+    }
+    for group in Away::of(record).groups() {
+        line(BAD, "Unplanned", &group.hosts, &format!("{}: {}", group.word.replace('_', " "), group.reason));
+    }
+    for ((task, why), hosts) in failed {
+        line(BAD, "Failed", &fold(&hosts), &format!("{task}: {why}"));
+    }
+    let hosts = count(record.hosts.len() as u64, "host");
+    let what = format!("{} to change on {changed} of {hosts}", count(stats.pending, "task"));
+    let blocked = match stats.tasks.blocked {
+        0 => String::new(),
+        number => format!(", {number} blocked"),
+    };
+    line(if stats.pending > 0 { CHANGE } else { GOOD }, "Planned", "", &format!("{what}{blocked}"));
     text
 }
 

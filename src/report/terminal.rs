@@ -3,6 +3,8 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Instant;
 
+use indexmap::IndexMap;
+
 use super::away::{self, Away};
 use super::bars::{BESIDE, Bars};
 use super::fold::{Folder, fold};
@@ -67,7 +69,7 @@ pub struct Terminal {
     now: f64,
     out: Out,
     columns: Columns,
-    steps: BTreeMap<String, u64>,
+    steps: IndexMap<String, u64>,
     connected: usize,
     gathered: usize,
     queries: u64,
@@ -107,7 +109,7 @@ impl Terminal {
             now: 0.0,
             out: Out::Stderr,
             columns: Columns::new(settings.width),
-            steps: BTreeMap::new(),
+            steps: IndexMap::new(),
             connected: 0,
             gathered: 0,
             queries: 0,

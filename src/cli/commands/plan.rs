@@ -136,7 +136,8 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         })
         .await?;
     if args.reports.json.as_deref() != Some("-") {
-        output::data(&plan::text(&finished.record)).context("cannot write to stdout")?;
+        let text = plan::text(&finished.record) + &plan::sum(&finished.record);
+        output::data(&text).context("cannot write to stdout")?;
     }
     if let Some(file) = &args.out {
         let text = serde_json::to_string_pretty(&PlanFile::of(&sources, &finished))? + "\n";
