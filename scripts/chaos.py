@@ -646,7 +646,9 @@ class Round:
         began = time.monotonic()
         self.notes.append(f"{began - self.first.began:.1f} s: {fault.name} on {where}")
         self.brought.setdefault(fault.name, True)
-        for name in [host.name] if host else HOSTS:
+        # Another controller works on all hosts, whichever it is named after.
+        everywhere = host is None or fault.name == "second controller"
+        for name in HOSTS if everywhere else [host.name]:
             self.host_faults[name].append(fault)
         # A stopped program does not end by itself.
         while time.monotonic() < began + lasts and (fault.name == "SIGSTOP 20 s" or not self.first.ended()):

@@ -63,7 +63,13 @@ measure() {
     on "$server" timeout 120 ib_write_bw -d rxe0 -F --report_gbits -n 2000 >"$server_log" 2>&1 &
     local process=$!
     listens "$server" 18515
-    on "$client" timeout 120 ib_write_bw -d rxe0 -F --report_gbits -n 2000 "$server" | tee "$result"
+    # A machine answers logins before the network between the two is up.
+    local tries=0
+    until on "$client" timeout 120 ib_write_bw -d rxe0 -F --report_gbits -n 2000 "$server" | tee "$result"; do
+        tries=$((tries + 1))
+        [ $tries -lt 10 ] || die "ib_write_bw does not pass"
+        sleep 1
+    done
     wait "$process" || served=$?
     [ "$served" = 0 ] || { cat "$server_log" >&2; die "the server of ib_write_bw ended with $served"; }
     bandwidth=$(awk '$1 == 65536 && NF >= 5 { print $4 }' "$result")
@@ -73,7 +79,7 @@ measure() {
     on "$server" timeout 60 rping -s -a 0.0.0.0 -C 3 >"$server_log" 2>&1 &
     process=$!
     # rdma_cm has no port that `ss` shows.
-    local tries=0
+    tries=0
     until on "$client" timeout 60 rping -c -a "$server" -v -C 3; do
         tries=$((tries + 1))
         [ $tries -lt 10 ] || die "rping does not pass"
