@@ -87,7 +87,10 @@ pub fn sum(record: &Record) -> String {
         line(BAD, "Failed", &fold(&hosts), &format!("{task}: {why}"));
     }
     let hosts = count(record.hosts.len() as u64, "host");
-    let what = format!("{} to change on {changed} of {hosts}", count(stats.pending, "task"));
+    let what = match stats.pending {
+        0 => "nothing to change".to_owned(),
+        pending => format!("{} to change on {changed} of {hosts}", count(pending, "task")),
+    };
     let blocked = match stats.tasks.blocked {
         0 => String::new(),
         number => format!(", {number} blocked"),
