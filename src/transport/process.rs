@@ -167,7 +167,10 @@ impl Capture {
 
     /// What was written when the stream ended, or after a moment.
     pub(super) async fn last_words(&mut self) -> String {
-        drop(tokio::time::timeout(MOMENT, &mut self.task).await);
+        // A task that has ended cannot be awaited again.
+        if !self.task.is_finished() {
+            drop(tokio::time::timeout(MOMENT, &mut self.task).await);
+        }
         self.text()
     }
 }

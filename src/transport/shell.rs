@@ -42,6 +42,8 @@ enum State {
     Idle,
     /// A frame was sent and its last part was not seen: nobody knows what it does.
     Busy,
+    /// It closed its output: whoever asks again is told so again.
+    Ended,
 }
 
 /// A POSIX shell that reads frames.
@@ -196,12 +198,24 @@ impl HostShell {
 
     /// Runs a frame. If it was sent behind the greeting, only its answer is awaited.
     pub(super) async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), ShellError> {
-        if self.state != State::Idle {
-            return Err(ShellError::protocol("the host shell is still busy with an earlier frame"));
+        match self.state {
+            State::Idle => {}
+            State::Ended => return Err(ShellError::Ended),
+            State::Fresh | State::Busy => {
+                return Err(ShellError::protocol("the host shell is still busy with an earlier frame"));
+            }
         }
         if frame.parts.is_empty() {
             return Ok(());
         }
+        let result = self.send(frame, on_part).await;
+        if matches!(result, Err(ShellError::Ended)) {
+            self.state = State::Ended;
+        }
+        result
+    }
+
+    async fn send(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), ShellError> {
         let ahead = self.ahead.take();
         let text = if ahead.is_some() {
             String::new()
