@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench chaos docs verify-matrix
+.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench chaos dist dist-again dist-try docs site verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -51,6 +51,7 @@ bench: build ## compare with ssh, a script, Ansible and pyinfra; writes docs/ben
 	scripts/bench.sh
 
 chaos: $(if $(PLANT),setup,build) ## break 200 runs on lab hosts; writes docs/chaos.md; ROUNDS=n SEED=n JOBS=n ROUND=seed FAULTS=a,b PLANT=name
+	@scripts/setup.sh --chaos
 	@CARGO='$(CARGO)' scripts/chaos.py --provision $(PROVISION) \
 		$(if $(ROUNDS),--rounds $(ROUNDS)) $(if $(SEED),--seed $(SEED)) $(if $(JOBS),--jobs $(JOBS)) \
 		$(if $(FAULTS),--faults "$(FAULTS)") $(if $(PLANT),--plant $(PLANT)) $(if $(ROUND),--round $(ROUND)) \
@@ -59,3 +60,17 @@ chaos: $(if $(PLANT),setup,build) ## break 200 runs on lab hosts; writes docs/ch
 docs: setup ## docs/reference/ from the code; Rust documentation into target/doc
 	$(CARGO) run --locked --quiet -- generate docs docs/reference
 	RUSTDOCFLAGS='-D warnings' $(CARGO) doc --no-deps --locked
+
+site: setup ## the documentation as pages with a search, in target/site
+	@scripts/setup.sh --site
+	@scripts/site.sh
+
+dist: ## static binaries, .deb, .rpm, checksums and the list of what is inside, in target/packages
+	@scripts/setup.sh --dist
+	@CARGO='$(CARGO)' scripts/dist.sh
+
+dist-again: dist ## make all of it a second time from a copy of the tree elsewhere, and compare the digests
+	@CARGO='$(CARGO)' scripts/dist-again.sh
+
+dist-try: dist ## install each package in a bare root (as root) and use it there
+	@scripts/dist-try.sh

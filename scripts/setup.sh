@@ -3,7 +3,11 @@
 # `make bench` work. As root it installs what is missing and starts the Docker daemon when no
 # container engine answers; otherwise it says exactly what is missing and how to get it.
 # Run again it only looks, which takes a moment.
-#   setup.sh [--vm]      --vm: also what `provision lab up --vm` and `make demo-vm` need
+#   setup.sh [--vm | --chaos | --dist | --site]
+#     --vm     also what `provision lab up --vm` and `make demo-vm` need
+#     --chaos  also what lets the clock jump in `make chaos`
+#     --dist   also what `make dist` and `make dist-try` need
+#     --site   also what `make site` needs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -23,6 +27,8 @@ wanted=(
     busybox:busybox-static
     dash:dash
     fish:fish
+    zsh:zsh
+    groff:groff
     tcsh:tcsh
     jq:jq
     flock:util-linux
@@ -38,6 +44,10 @@ wanted=(
 )
 if [ "${1:-}" = --vm ]; then
     wanted+=(qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils mkfs.ext4:e2fsprogs sfdisk:fdisk)
+fi
+[ "${1:-}" != --chaos ] || wanted+=(faketime:faketime)
+if [ "${1:-}" = --dist ]; then
+    wanted+=(dpkg-deb:dpkg rpm:rpm strip:binutils)
 fi
 have docker || have podman || wanted+=(docker:docker.io)
 
@@ -138,6 +148,31 @@ else
                 problems=1
             fi
         fi
+    done
+fi
+
+# Programs of crates.io, in these versions, below target/tools: nothing of them reaches the machine.
+crates=()
+case "${1:-}" in
+    --dist) crates=(cargo-deb@3.8.0 cargo-generate-rpm@0.21.1 cargo-cyclonedx@0.5.9) ;;
+    --site) crates=(mdbook@0.5.4) ;;
+esac
+for crate in "${crates[@]}"; do
+    if [ ! -e "target/tools/$crate" ] && have cargo; then
+        say "building $crate"
+        CARGO_TARGET_DIR=target/tools/build CARGO_PROFILE_RELEASE_LTO=off CARGO_PROFILE_RELEASE_CODEGEN_UNITS=16 \
+            cargo install --quiet --locked --force --root target/tools "$crate" && touch "target/tools/$crate" || problems=1
+    fi
+done
+
+# The standard library for programs that need nothing of the machine they run on.
+if [ "${1:-}" = --dist ] && have cargo; then
+    for target in x86_64-unknown-linux-musl aarch64-unknown-linux-musl; do
+        [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ] && continue
+        if have rustup && rustup target add "$target"; then continue; fi
+        say "missing: the standard library of Rust for $target (with rustup: rustup target add $target)"
+        # The binary of this machine is the one that has to be.
+        [ "${target%%-*}" != "$(uname -m)" ] || problems=1
     done
 fi
 exit "$problems"

@@ -89,11 +89,27 @@ pub fn private_directory(path: &Utf8Path) -> io::Result<()> {
 
 fn private_directory_of(path: &Utf8Path, user: u32) -> io::Result<()> {
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
-    let found = match path.symlink_metadata() {
-        Ok(found) => found,
-        // Why it could not be made says more than that it is not there.
-        Err(error) => return Err(made.err().unwrap_or(error)),
-    };
+    // Why it could not be made says more than that it is not there.
+    if path.symlink_metadata().is_err() {
+        made?;
+    }
+    let found = own_directory(path, user)?;
+    if found.mode() & 0o077 != 0 {
+        std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
+    }
+    Ok(())
+}
+
+/// Whether a directory that is there would do as a private one; changes nothing.
+///
+/// # Errors
+/// Why not.
+pub fn check_private(path: &Utf8Path) -> io::Result<()> {
+    own_directory(path, user()?).map(drop)
+}
+
+fn own_directory(path: &Utf8Path, user: u32) -> io::Result<Metadata> {
+    let found = path.symlink_metadata()?;
     // A link of our own may lead to another disk.
     let (link, found) = if found.is_symlink() { (Some(found), path.metadata()?) } else { (None, found) };
     if let Some(other) = link.iter().chain([&found]).find(|found| found.uid() != user) {
@@ -105,10 +121,7 @@ fn private_directory_of(path: &Utf8Path, user: u32) -> io::Result<()> {
     if found.mode() & 0o022 != 0 {
         return Err(io::Error::other(format!("others may write in it; `chmod 700 {path}` takes that away")));
     }
-    if found.mode() & 0o077 != 0 {
-        std::fs::set_permissions(path, Permissions::from_mode(0o700))?;
-    }
-    Ok(())
+    Ok(found)
 }
 
 /// How a private file is opened to write: made with mode 0600, and never through a link.

@@ -127,10 +127,14 @@ pub const TABLE: &[Word] = &[
     ),
     word(
         Place::Task,
-        &["block"],
-        "say `when` at each task, or put the tasks into a playbook and `include` it with a `when`",
+        &["rescue"],
+        "`always` of a `block` for what is done in any case, `on_failure: continue` of it to go on behind it; `validate` and `retries` for what may fail",
     ),
-    word(Place::Task, &["rescue", "always"], "`on_failure: continue` goes on with the next task of the host"),
+    word(
+        Place::Task,
+        &["with_nested", "with_cartesian"],
+        "`loop: { product: { user: [a, b], share: [/c, /d] } }`; `{{ item }}` has the elements by these names",
+    ),
     word(Place::Task, &["with_*", "loop_control"], "`loop: [a, b]`, and `{{ item }}` in the task"),
     word(Place::Task, &["ignore_errors", "ignore_unreachable"], "`on_failure: continue`"),
     word(
@@ -193,8 +197,8 @@ pub const TABLE: &[Word] = &[
     ),
     word(
         Place::Module,
-        &["assert", "fail"],
-        "`expect:` of the inventory and `provision verify`; `provision explain checks` lists what is checked",
+        &["fail"],
+        "`assert: { that: [CONDITION], message: TEXT }`, a task that fails where a condition is false",
     ),
     word(
         Place::Module,
@@ -212,9 +216,12 @@ pub const TABLE: &[Word] = &[
     word(Place::Module, &["known_hosts"], "the resource `ssh_mesh`"),
     word(Place::Module, &["cron"], "the resource `file` in /etc/cron.d"),
     word(Place::Module, &["ping", "wait_for_connection"], "hosts are waited for: leave it out"),
-    word(Place::Module, &["fetch", "slurp"], "`provision exec INVENTORY -- cat PATH`"),
+    word(Place::Module, &["slurp"], "`provision exec INVENTORY -- cat PATH`, or the resource `fetch`"),
     word(Place::Module, &["meta"], "handlers run once after all tasks: leave it out"),
-    word(Place::Field, &["dest"], "`path`"),
+    word(Place::Field, &["dest"], "`path`; of a `fetch`, `to`"),
+    word(Place::Field, &["fail_on_missing"], "`required`"),
+    word(Place::Field, &["flat"], "each host has a directory of its own: leave it out"),
+    word(Place::Field, &["fail_msg", "msg"], "`message`"),
     word(
         Place::Field,
         &["update_cache", "cache_valid_time"],
@@ -239,6 +246,7 @@ pub const TABLE: &[Word] = &[
     word(Place::Filter, &["quote"], "`sq`"),
     word(Place::Filter, &["d"], "`default(value=...)`"),
     word(Place::Filter, &["regex_replace"], "`replace(from=\"a\", to=\"b\")`"),
+    word(Place::Filter, &["product"], "`loop: { product: { NAME: LIST, NAME: LIST } }`"),
     word(Place::Filter, &["count"], "`length`"),
 ];
 

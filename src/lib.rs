@@ -38,6 +38,7 @@ pub mod shell;
 pub mod sources;
 pub mod template;
 pub mod transport;
+pub mod watch;
 pub mod words;
 
 /// Appends formatted text to a `String`, which cannot fail.

@@ -4,7 +4,7 @@ use serde_json::{Map, Value as Json, json};
 
 use crate::config::{FromNode as _, Record as _};
 use crate::inventory::file::InventoryFile;
-use crate::playbook::file::{PlaybookRecord, TaskRecord};
+use crate::playbook::file::{LoopRecord, PlaybookRecord, TaskRecord};
 use crate::resources::Kind;
 
 /// Schema of an inventory.
@@ -39,12 +39,16 @@ fn head(title: &str, schema: Json) -> Json {
 /// A task: its own keys and exactly one resource.
 fn task(kinds: &[Kind]) -> Json {
     let mut schema = TaskRecord::schema();
-    let mut choices = vec![json!({ "required": ["include"] })];
+    let mut choices = vec![json!({ "required": ["include"] }), json!({ "required": ["block"] })];
     if let Some(properties) = schema.get_mut("properties").and_then(Json::as_object_mut) {
         properties
             .insert("when".to_owned(), json!({ "type": ["string", "boolean"], "description": doc("when") }));
-        properties
-            .insert("loop".to_owned(), json!({ "type": ["array", "string"], "description": doc("loop") }));
+        properties.insert("loop".to_owned(), loop_schema());
+        for key in ["block", "always"] {
+            let tasks =
+                json!({ "type": "array", "items": { "$ref": "#/$defs/task" }, "description": doc(key) });
+            properties.insert(key.to_owned(), tasks);
+        }
         for kind in kinds {
             let mut fields = Map::new();
             let mut required = Vec::new();
@@ -73,6 +77,16 @@ fn task(kinds: &[Kind]) -> Json {
         map.insert("oneOf".to_owned(), Json::Array(choices));
     }
     schema
+}
+
+/// A list, an expression, or several of them.
+fn loop_schema() -> Json {
+    let list = json!({ "type": ["array", "string"] });
+    let mut product = LoopRecord::record_schema();
+    if let Some(lists) = product.pointer_mut("/properties/product/additionalProperties") {
+        *lists = list.clone();
+    }
+    json!({ "anyOf": [list, product], "description": doc("loop") })
 }
 
 fn doc(name: &str) -> &'static str {

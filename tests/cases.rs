@@ -505,6 +505,8 @@ fn what_a_playbook_lets_a_host_run_is_run_as_the_user_of_the_task() {
             .iter()
             // One name or a list of them is written like a command, and is none.
             .filter(|field| field.schema == condition && field.name != "names")
+            // Nor is a condition of the playbook.
+            .filter(|field| !kind.conditions.contains(&field.name))
             .map(|field| field.name)
             .collect();
         conditions += unseen.len();

@@ -17,6 +17,7 @@ const ORDER: &[&str] = &[
     "reference",
     "schema",
     "lab",
+    "watch",
     "report",
     "engine",
     "journal",

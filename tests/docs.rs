@@ -120,7 +120,7 @@ fn commands_exist() {
             continue;
         }
         for command in commands(&text) {
-            let words = shlex::split(command.split(" #").next().unwrap())
+            let words = shlex::split(command.split(" #").next().unwrap().split(" > ").next().unwrap())
                 .unwrap_or_else(|| panic!("{}: {command}", page.display()));
             // Words in capitals stand for something.
             if words.get(1).is_some_and(|word| word.chars().all(char::is_uppercase)) {
@@ -172,6 +172,47 @@ fn links_resolve() {
                 assert!(found, "{}: {link}: there is no such heading", page.display());
             }
         }
+    }
+}
+
+#[test]
+fn every_page_is_in_the_site_once() {
+    let summary = std::fs::read_to_string(root().join("docs/SUMMARY.md")).unwrap();
+    let mut listed: Vec<String> = summary
+        .split("](")
+        .skip(1)
+        .filter_map(|rest| rest.split(')').next())
+        .map(|link| link.strip_prefix("../").map_or_else(|| format!("docs/{link}"), str::to_owned))
+        .collect();
+    listed.sort();
+    let mut there: Vec<String> = pages().iter().map(|(page, _)| page.display().to_string()).collect();
+    there.retain(|page| page != "docs/SUMMARY.md");
+    there.sort();
+    assert_eq!(listed, there, "docs/SUMMARY.md is the list of pages of the site");
+}
+
+#[test]
+fn the_comparison_has_the_figures_of_the_benchmark() {
+    let read = |page: &str| std::fs::read_to_string(root().join(page)).unwrap();
+    let (benchmark, comparison) = (read("docs/benchmarks.md"), read("docs/comparison.md"));
+    let figures = comparison.split("\n## ").find(|part| part.starts_with("Nothing to do")).unwrap();
+    let rows: Vec<&str> = figures.lines().filter(|line| line.starts_with('|')).collect();
+    assert!(rows.len() > 6, "{rows:?}");
+    for row in rows {
+        assert!(benchmark.contains(row), "docs/benchmarks.md has other figures now: {row}");
+    }
+}
+
+#[test]
+fn messages_that_are_explained_are_said() {
+    let mut source = String::new();
+    texts(&root().join("src"), &mut source);
+    let page = std::fs::read_to_string(root().join("docs/guides/troubleshooting.md")).unwrap();
+    let messages: Vec<&str> =
+        page.lines().filter_map(|line| line.strip_prefix("| `")?.split('`').next()).collect();
+    assert!(messages.len() > 25, "{messages:?}");
+    for message in messages {
+        assert!(source.contains(message), "nothing in src says: {message}");
     }
 }
 

@@ -148,6 +148,32 @@ fn what_cannot_be_is_said_before_anything_starts() {
 }
 
 #[test]
+fn a_restart_is_of_its_host_alone() {
+    let settings = LabSettings { profile: Some("h200-x2".to_owned()), ..LabSettings::default() };
+    let lab = Lab::new(&[("gpu0", settings.clone()), ("gpu1", settings)]);
+    let state = lab.up();
+    let (root, inventory) = (&lab.spec.state_root, &lab.spec.inventory);
+    let faults = [("gpu0", Some("driver-mismatch")), ("gpu1", Some("driver-mismatch"))];
+    lab::break_hosts(root, inventory, &faults).expect("broken");
+    let booted = |host: &str| ssh(&state, host, "cut -d' ' -f22 /proc/1/stat");
+    let before = ["gpu0", "gpu1"].map(booted);
+    ssh(&state, "gpu0", "echo kept | sudo tee /etc/kept >/dev/null; sync");
+    std::thread::sleep(std::time::Duration::from_secs(2));
+    let again = lab::restart(&lab.spec, &["gpu0".to_owned()], &mut |_| {}).expect("restarted");
+    assert_ne!(booted("gpu0"), before[0]);
+    assert_eq!(booted("gpu1"), before[1]);
+    assert_eq!(ssh(&state, "gpu0", "cat /etc/kept"), "kept");
+    for host in ["gpu0", "gpu1"] {
+        let shown = ssh(&state, host, "nvidia-smi; true");
+        assert!(shown.contains("Driver/library version mismatch"), "{host}: {shown}");
+        assert_eq!(again.host(host).expect("a host").fault.as_deref(), Some("driver-mismatch"), "{host}");
+    }
+    assert_eq!(lab.status().expect("up"), again);
+    let error = lab::restart(&lab.spec, &["gpu9".to_owned()], &mut |_| {}).expect_err("no such host");
+    assert!(error.to_string().contains("the lab has no host gpu9"), "{error:#}");
+}
+
+#[test]
 fn hardware_is_played_and_can_be_broken() {
     let settings = LabSettings { profile: Some("h200-x2".to_owned()), ..LabSettings::default() };
     let lab = Lab::new(&[("gpu0", settings)]);

@@ -14,6 +14,8 @@ mod converge;
 mod driver;
 #[path = "lab_runs/examples.rs"]
 mod examples;
+#[path = "support/hook.rs"]
+mod hook;
 #[path = "lab_runs/mesh.rs"]
 mod mesh;
 #[path = "lab_runs/netdev.rs"]
@@ -26,6 +28,8 @@ mod paused;
 mod poison;
 #[path = "lab_runs/resources.rs"]
 mod resources;
+#[path = "lab_runs/rhel.rs"]
+mod rhel;
 #[path = "lab_runs/shared.rs"]
 mod shared;
 #[path = "lab_runs/support.rs"]
@@ -38,5 +42,9 @@ mod unlock;
 mod uploads;
 #[path = "lab_runs/verify.rs"]
 mod verify;
+#[path = "lab_runs/watch.rs"]
+mod watch;
+#[path = "lab_runs/words.rs"]
+mod words;
 #[path = "lab_runs/worlds.rs"]
 mod worlds;

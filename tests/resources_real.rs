@@ -418,6 +418,54 @@ fn lines() {
 }
 
 #[test]
+fn what_a_tool_refuses_is_not_put_in_place() {
+    each(|shell, read, directory| {
+        let tool = directory.join("it's a tool");
+        // It sees the draft with its mode and the end of its name, and says where it is.
+        fs::write(
+            &tool,
+            "#!/bin/sh\n[ \"$1\" = --strict ] || exit 9\nfile=${2#--file=}\ncase $file in /*conf) ;; *) exit 8 ;; esac\n[ \"$(stat -c %a \"$file\")\" = 640 ] || exit 7\ngrep -q good \"$file\" && exit\nseq 9\necho \"$file:1: not good\" >&2\nexit 3\n",
+        )
+        .unwrap();
+        fs::set_permissions(&tool, fs::Permissions::from_mode(0o755)).unwrap();
+        let path = directory.join("a b.conf");
+        let file = |content: &str| {
+            read(&format!(
+                "file: {{ path: \"DIR/a b.conf\", content: \"{content}\\n\", mode: \"0640\", validate: [\"DIR/it's a tool\", --strict, \"--file=%s\"] }}"
+            ))
+        };
+        let left = || fs::read_dir(directory).unwrap().count();
+        let error = converge(shell, &*file("bad")).unwrap_err();
+        assert!(!path.exists(), "{error}");
+        assert_eq!(left(), 1, "no draft is left");
+        converge(shell, &*file("good")).unwrap();
+        assert!(converge(shell, &*file("good")).unwrap().is_empty());
+        let error = converge(shell, &*file("bad")).unwrap_err();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "good\n");
+        let said = format!(
+            "{}:1: not good\n{} refuses what {0} would be (status 3)",
+            path.display(),
+            tool.display()
+        );
+        assert!(error.contains(&said) && error.contains("9\n") && !error.contains("5\n"), "{error}");
+        // A part of a file, and one that is streamed.
+        let line = "line: { path: \"DIR/a b.conf\", match: good, line: LINE, validate: [\"DIR/it's a tool\", --strict, \"--file=%s\"] }";
+        assert!(converge(shell, &*read(&line.replace("LINE", "worse"))).is_err());
+        assert_eq!(fs::read_to_string(&path).unwrap(), "good\n");
+        converge(shell, &*read(&line.replace("LINE", "still good"))).unwrap();
+        assert_eq!(fs::read_to_string(&path).unwrap(), "still good\n");
+        fs::write(directory.join("large"), "x\n".repeat(1 << 20)).unwrap();
+        let large = read("copy: { src: large, path: DIR/copied, validate: [grep, -q, good, \"%s\"] }");
+        assert!(converge(shell, &*large).unwrap_err().contains("grep refuses what"));
+        assert_eq!(left(), 3, "no draft is left");
+        let missing = read("file: { path: DIR/x, content: x, validate: [no-such-tool, \"%s\"] }");
+        let error = converge(shell, &*missing).unwrap_err();
+        assert!(error.contains("no-such-tool is not on the host, and nothing else can check"), "{error}");
+        assert_eq!(left(), 3);
+    });
+}
+
+#[test]
 fn large_files_are_streamed_and_stamped() {
     each(|shell, read, directory| {
         let bytes: Vec<u8> = (0..17_u32 << 20).map(|i| (i % 251) as u8).collect();

@@ -52,7 +52,10 @@ fn composed() -> BTreeSet<Vec<String>> {
             let mut files = vec!["common.sh".to_owned()];
             files.extend(word.captures_iter(&call[1]).map(|file| file[1].to_owned()));
             // It stands before the texts of files, whichever is due.
-            if files.ends_with(&["resources/below.sh".to_owned()]) {
+            if ["resources/below.sh", "resources/validate.sh"]
+                .iter()
+                .any(|prefix| files.ends_with(&[(*prefix).to_owned()]))
+            {
                 let write = ["common.sh", "base64.sh", "resources/reach.sh", "resources/after.sh"];
                 let put = ["resources/put.sh", "resources/write.sh"];
                 files.extend(write.into_iter().chain(put).map(str::to_owned));
@@ -85,7 +88,7 @@ const RUN_BY: &[(&str, &str)] = &[
          resources/build_directory.sh resources/directory.sh resources/directory_remove.sh \
          resources/library_path.sh resources/netdev.sh resources/netdev_write.sh resources/pip.sh \
          resources/pip_list.sh resources/prefix.sh resources/put.sh resources/reach.sh resources/remove.sh \
-         resources/symlink.sh resources/wait.sh resources/wait_for.sh resources/write.sh",
+         resources/symlink.sh resources/validate.sh resources/wait.sh resources/wait_for.sh resources/write.sh",
     ),
     (
         "fetch_real",
@@ -108,14 +111,15 @@ const RUN_BY: &[(&str, &str)] = &[
     (
         "lab_runs",
         "active/as_user.sh active/mesh.sh active/tools.sh end_task.sh facts/account.sh facts/cmdline.sh \
-         facts/driver.sh facts/filesystems.sh facts/module.sh facts/package.sh facts/ssh_user.sh facts/sshd.sh \
+         facts/dnf_providers.sh facts/driver.sh facts/fetch.sh facts/filesystems.sh facts/module.sh facts/package.sh facts/ssh_user.sh facts/sshd.sh \
          facts/unit.sh follow.sh probes/login.sh resources/account.sh resources/apt.sh resources/dnf.sh \
          resources/driver_hold.sh resources/hostname.sh resources/netdev_restore.sh resources/sshd.sh \
          resources/sshd_reload.sh resources/sysctl.sh resources/unit.sh resources/unit_restore.sh spool.sh \
          state.sh state_directory.sh state_functions.sh take_over.sh tidy.sh undo_end.sh undo_keep.sh",
     ),
     ("state_real", "batch.sh batch_next.sh fence.sh lock_owner.sh unlock.sh upload.sh upload_drop.sh"),
-    ("lab_vm", "booted.sh facts/roce.sh resources/cmdline.sh resources/reboot.sh resources/roce.sh"),
+    ("lab_vm", "booted.sh resources/cmdline.sh resources/reboot.sh"),
+    ("roce_real", "facts/roce.sh resources/roce.sh roce_device.sh"),
 ];
 
 /// Texts that no test runs, and why.

@@ -643,28 +643,29 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: "resources/roce.sh",
-            words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "3", "26:3", "-", "-"],
+            files: "roce_device.sh resources/roce.sh",
+            words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "3", "26:3", "-", "-", "48", "6"],
             made_up: "mlnx_qos",
             paths: "/sys",
-            before: "mkdir -p sys/class/net/e0/ecn/roce_np/enable sys/class/net/e0/ecn/roce_rp/enable; echo 0 >sys/class/net/e0/ecn/roce_np/enable/3; echo 0 >sys/class/net/e0/ecn/roce_rp/enable/3",
-            done: "grep -q 'trust dscp' log && grep -q 'pfc 0,0,0,1' log && grep -q 'set,26,3' log && grep -q 1 sys/class/net/e0/ecn/roce_np/enable/3 && grep -q 1 sys/class/net/e0/ecn/roce_rp/enable/3",
+            before: "mkdir -p sys/class/net/e0/ecn/roce_np/enable sys/class/net/e0/ecn/roce_rp/enable; echo 0 >sys/class/net/e0/ecn/roce_np/enable/3; echo 0 >sys/class/net/e0/ecn/roce_rp/enable/3; cd sys/class/net/e0/ecn/roce_np && echo 0 >cnp_dscp && echo 0 >cnp_802p_prio",
+            done: "grep -q 48 sys/class/net/e0/ecn/roce_np/cnp_dscp && grep -q 6 sys/class/net/e0/ecn/roce_np/cnp_802p_prio && grep -q 'trust dscp' log && grep -q 'pfc 0,0,0,1' log && grep -q 'set,26,3' log && grep -q 1 sys/class/net/e0/ecn/roce_np/enable/3 && grep -q 1 sys/class/net/e0/ecn/roce_rp/enable/3",
             ..ROW
         },
         Row {
-            files: "resources/roce.sh",
-            words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "-", "26:3", "-", "-"],
+            files: "roce_device.sh resources/roce.sh",
+            words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "-", "26:3", "-", "-", "-", "-"],
             made_up: "dcb",
             paths: "/sys",
+            before: "mkdir -p sys/class/net/e0",
             done: "grep -q 'pfc set dev e0 prio-pfc all:off 3:on' log && grep -q 'dscp-prio 26:3' log",
             ..ROW
         },
         Row {
-            files: "resources/roce.sh",
-            words: &["e0", "-", "-", "-", "-", "106", "96"],
+            files: "roce_device.sh resources/roce.sh",
+            words: &["e0", "-", "-", "-", "-", "106", "96", "-", "-"],
             made_up: "modprobe",
             paths: "/sys",
-            before: "d=sys/class/infiniband/x0; mkdir -p $d/ports/1/gid_attrs/ndevs $d/tc/1 sys/kernel/config/rdma_cm/x0/ports/1; echo e0 >$d/ports/1/gid_attrs/ndevs/0; >$d/tc/1/traffic_class",
+            before: "d=sys/class/infiniband/x0; mkdir -p sys/class/net/e0 $d/ports/1/gid_attrs/ndevs $d/tc/1 sys/kernel/config/rdma_cm/x0/ports/1; echo e0 >$d/ports/1/gid_attrs/ndevs/0; >$d/tc/1/traffic_class",
             done: "grep -q 106 sys/kernel/config/rdma_cm/x0/ports/1/default_roce_tos && grep -q 96 sys/class/infiniband/x0/tc/1/traffic_class",
             ..ROW
         },

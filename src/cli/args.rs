@@ -3,6 +3,8 @@
 use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
+use crate::config::Period;
+use crate::lab::LabFamily;
 use crate::report::output::Color;
 
 /// Makes N Linux machines with GPUs and RDMA NICs a working training cluster, over SSH, from one
@@ -50,6 +52,9 @@ pub struct Target {
     /// Only tasks with one of these tags
     #[arg(long, value_delimiter = ',', value_name = "TAG")]
     pub tags: Vec<String>,
+    /// No tasks with one of these tags, whatever `--tags` says
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    pub skip_tags: Vec<String>,
     /// Set a variable; wins over everything else
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
@@ -66,8 +71,10 @@ impl Target {
         if self.lab {
             options.push("--lab".to_owned());
         }
-        if !self.tags.is_empty() {
-            options.extend(["--tags".to_owned(), self.tags.join(",")]);
+        for (option, tags) in [("--tags", &self.tags), ("--skip-tags", &self.skip_tags)] {
+            if !tags.is_empty() {
+                options.extend([option.to_owned(), tags.join(",")]);
+            }
         }
         options.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
         options
@@ -149,6 +156,8 @@ pub enum Command {
     Plan(PlanArgs),
     /// Prove that every host matches the inventory; touch nothing
     Verify(VerifyArgs),
+    /// Verify again and again, and tell webhooks what has changed
+    Watch(WatchArgs),
     /// Gather facts and print them
     Facts(FactsArgs),
     /// Run a command on the hosts; identical output is folded
@@ -159,6 +168,8 @@ pub enum Command {
     Logins(LoginsArgs),
     /// Parse, type-check and render everything; connect to nothing
     Validate(ValidateArgs),
+    /// Say whether this machine has what a controller needs; change nothing
+    SelfCheck(JsonReport),
     /// Look at the inventory: resolved hosts and variables; record host keys
     #[command(subcommand)]
     Inventory(InventoryCommand),
@@ -211,6 +222,11 @@ pub struct InitArgs {
     /// Write over an existing inventory
     #[arg(long)]
     pub force: bool,
+}
+
+fn family(word: &str) -> Result<LabFamily, String> {
+    let error = format!("the families are {}", LabFamily::WORDS.join(", "));
+    serde_json::from_value(word.into()).map_err(|_| error)
 }
 
 /// A name that `useradd` and sudo take: sudo reads no file of sudoers.d with a dot in its name.
@@ -286,6 +302,29 @@ pub struct VerifyArgs {
     /// fills the network
     #[arg(long)]
     pub active: bool,
+}
+
+/// `provision watch`.
+#[derive(Debug, Args)]
+pub struct WatchArgs {
+    #[command(flatten)]
+    /// Which hosts and tasks.
+    pub target: Target,
+    /// The most hosts worked on at once
+    #[arg(long, value_name = "N", alias = "forks")]
+    pub parallel: Option<usize>,
+    /// How often: `90s`, `10m`, `2h`; what `watch:` of the inventory says when left out, or 10m
+    #[arg(long, value_name = "TIME")]
+    pub every: Option<Period>,
+    /// Look once, tell and end: for a timer
+    #[arg(long, conflicts_with = "every")]
+    pub once: bool,
+    /// Send one message to each webhook and look at no host
+    #[arg(long, conflicts_with_all = ["once", "every"])]
+    pub test: bool,
+    /// Print a systemd unit for this watch, and do nothing else
+    #[arg(long, conflicts_with_all = ["once", "test"])]
+    pub systemd: bool,
 }
 
 /// `provision facts`.
@@ -475,6 +514,9 @@ pub enum LabCommand {
         /// Hardware to play from recorded output, as `lab profiles` lists it; the same as `profile:`
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
+        /// Distribution that containers pass for, such as `el9`; the same as `family:`
+        #[arg(long, value_name = "FAMILY", value_parser = family)]
+        family: Option<LabFamily>,
         /// Stand-ins for what vendors publish, served in the lab; the same as `mirror: true`
         #[arg(long)]
         mirror: bool,
@@ -574,13 +616,13 @@ mod tests {
 
     #[test]
     fn a_run_on_the_rest_is_called_as_the_first_one_was() {
-        let words = "provision apply i.yaml --lab --tags a,b --set x=1 -K --parallel 4 --allow-unreachable 2";
+        let words = "provision apply i.yaml --lab --tags a,b --skip-tags c --set x=1 -K --parallel 4 --allow-unreachable 2";
         let cli = Cli::try_parse_from(words.split(' ')).unwrap();
         let Command::Apply(args) = cli.command else { panic!() };
         let options = [args.target.lasting(), args.connect.lasting()].concat().join(" ");
         assert_eq!(
             options,
-            "--lab --tags a,b --set x=1 --parallel 4 --ask-become-pass --allow-unreachable 2"
+            "--lab --tags a,b --skip-tags c --set x=1 --parallel 4 --ask-become-pass --allow-unreachable 2"
         );
     }
 }

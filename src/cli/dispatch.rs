@@ -6,8 +6,8 @@ use clap::Parser as _;
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 use super::args::{Cli, Command};
-use super::commands;
 use super::settings::{self, Settings};
+use super::{commands, complete};
 use crate::report::style::{BAD, HINT, paint, safe};
 use crate::report::{log, output};
 use crate::{exit, transport};
@@ -56,6 +56,14 @@ pub fn main_impl() -> ExitCode {
         let asked = transport::ask(&socket, &prompt, &mut std::io::stdout());
         return ExitCode::from(if asked.is_ok() { exit::OK } else { exit::BUG });
     }
+    match complete::answer() {
+        Ok(true) => return ExitCode::from(exit::OK),
+        Ok(false) => {}
+        Err(error) => {
+            output::say(&format!("error: cannot complete: {error}"));
+            return ExitCode::from(exit::USAGE);
+        }
+    }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
         Err(error) => {
@@ -90,11 +98,13 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
         Command::Apply(args) => commands::apply::run(settings, args).await,
         Command::Plan(args) => commands::plan::run(settings, args).await,
         Command::Verify(args) => commands::verify::run(settings, args).await,
+        Command::Watch(args) => commands::watch::run(settings, args).await,
         Command::Facts(args) => commands::facts::run(settings, args).await,
         Command::Exec(args) => commands::exec::run(settings, args).await,
         Command::Unlock(args) => commands::unlock::run(settings, args).await,
         Command::Logins(args) => commands::logins::run(settings, args).await,
         Command::Validate(args) => commands::validate::run(settings, &args),
+        Command::SelfCheck(reports) => commands::self_check::run(settings, &reports),
         Command::Inventory(args) => commands::inventory::run(settings, args).await,
         Command::Playbook(args) => commands::playbook::run(args),
         Command::Report(args) => commands::report::run(settings, args),

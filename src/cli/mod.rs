@@ -2,6 +2,7 @@
 
 mod args;
 mod commands;
+mod complete;
 mod dispatch;
 mod launch;
 mod settings;

@@ -20,6 +20,8 @@ pub(super) struct Settings {
     pub home: Option<Utf8PathBuf>,
     /// Name of the user, for messages; empty where nobody says it.
     pub user: String,
+    /// What says which letters are shown: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
+    pub locale: Option<String>,
     /// `$XDG_RUNTIME_DIR`.
     pub runtime_dir: Option<Utf8PathBuf>,
     /// How much is said.
@@ -57,6 +59,7 @@ impl Settings {
             cache: cache_home(variable("HOME").as_deref(), variable("XDG_CACHE_HOME").as_deref(), user),
             home: variable("HOME").map(Utf8PathBuf::from),
             user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_default(),
+            locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
             runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
             verbosity,
             log_filter: variable("RUST_LOG"),

@@ -1,5 +1,7 @@
 //! Lengths of time as people write them.
 
+use std::fmt::{self, Display, Formatter};
+use std::str::FromStr;
 use std::time::Duration;
 
 use serde_json::{Value as Json, json};
@@ -26,6 +28,27 @@ impl FromNode for Period {
 
     fn schema() -> Json {
         json!({ "type": "string", "pattern": "^([0-9]+[smhd])+$" })
+    }
+}
+
+impl FromStr for Period {
+    type Err = &'static str;
+
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        period(text).map(Self).ok_or("this is not a length of time: write for example `90s`, `10m` or `2h`")
+    }
+}
+
+impl Display for Period {
+    fn fmt(&self, f: &mut Formatter<'_>) -> fmt::Result {
+        let seconds = self.0.as_secs();
+        match [(86400, "d"), (3600, "h"), (60, "m")]
+            .into_iter()
+            .find(|(unit, _)| seconds.is_multiple_of(*unit))
+        {
+            Some((unit, letter)) => write!(f, "{}{letter}", seconds / unit),
+            None => write!(f, "{seconds}s"),
+        }
     }
 }
 
@@ -59,6 +82,8 @@ mod tests {
     fn periods() {
         for (text, seconds) in [("90s", 90), ("10m", 600), ("1h30m", 5400), ("7d", 604_800)] {
             assert_eq!(period(text), Some(Duration::from_secs(seconds)), "{text}");
+            let period: Period = text.parse().unwrap();
+            assert_eq!(period.to_string().parse(), Ok(period), "{text}");
         }
         for text in ["", "10", "m", "8d", "0s", "1x", "99999999999999999999s", "-1s"] {
             assert_eq!(period(text), None, "{text}");

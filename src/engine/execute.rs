@@ -3,6 +3,7 @@
 use super::cancel::Stop;
 use super::connection::Gone;
 use super::guard;
+use super::held::Held;
 use super::session::Session;
 use super::task::Went;
 use super::tasks::Tasks;
@@ -28,11 +29,12 @@ impl Session {
         let mut planner = Planner::asking_again(self.context.project.policy.reboot);
         let mut unchanged = Vec::new();
         let mut changed_anything = false;
-        let mut stopped: Option<String> = None;
+        let mut held = Held::default();
         // What a stop of the run left, if it did.
         let mut left: Option<String> = None;
         for (position, item) in work.iter().enumerate() {
             let after = work.get(position + 1..).unwrap_or_default();
+            let stopped = held.back(&item.step);
             let mut fresh = None;
             let moved = changed_anything || !item.step.registers.is_empty();
             if moved && depends(&item.step) && (stopped.is_none() || self.ahead.is_ahead()) {
@@ -49,7 +51,7 @@ impl Session {
                     Later { instances: item.instances.get(number + 1..).unwrap_or_default(), work: after };
                 // What was sent with an earlier task was made, whatever became of that one.
                 let sent = self.ahead.has(&task_id(&item.step, instance));
-                let reason = if sent { None } else { stopped.clone() }
+                let reason = if sent { None } else { held.back(&item.step) }
                     .or_else(|| self.tasks.led_elsewhere(&item.step, leaders))
                     .or_else(|| {
                         (!sent && self.context.cancel.now() > Stop::No).then(|| {
@@ -73,7 +75,7 @@ impl Session {
                     Went::Failed => {
                         changed_anything = true;
                         if item.step.conduct.on_failure == OnFailure::Stop {
-                            stopped = Some(format!("not reached: `{}` failed", task.name));
+                            held.failed(&item.step, &task.name);
                         }
                     }
                     Went::Left => {}
@@ -83,9 +85,9 @@ impl Session {
         if !unchanged.is_empty() {
             self.emit(EventKind::TasksUnchanged { host: self.host.name.clone(), tasks: unchanged });
         }
-        if stopped.is_none() && self.context.cancel.now() == Stop::No {
+        if !held.all() && self.context.cancel.now() == Stop::No {
             self.run_handlers(&mut planner, Handlers::All).await?;
-        } else if stopped.is_none() && !self.notified.due().is_empty() {
+        } else if !held.all() && !self.notified.due().is_empty() {
             left.get_or_insert_with(|| "its handlers".to_owned());
         }
         if let Some(left) = left.filter(|_| !self.has_failed()) {

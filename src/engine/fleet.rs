@@ -18,7 +18,7 @@ use super::writers::Writers;
 use crate::facts::{self, Answer, BaseQuery, Facts, OfAll, Query};
 use crate::hostlist::fold;
 use crate::journal::FleetRecord;
-use crate::project::{Fleet, Project};
+use crate::project::{Fleet, Project, Step};
 
 /// What is known of all hosts so far, and who writes what they share.
 #[derive(Debug, Default)]
@@ -126,7 +126,7 @@ impl SharedFacts {
     /// What is to be said before a stage: whose facts are those of an earlier run, who was never seen, and
     /// to whom something is owed because it is not part of the run. Once for all stages.
     pub(super) fn absent(&self, project: &Project, range: Range<usize>) -> Vec<String> {
-        let needed = project.steps.get(range).unwrap_or_default().iter().any(|step| step.fleet);
+        let needed = project.steps.get(range).unwrap_or_default().iter().any(writes_of_others);
         if !needed {
             return Vec::new();
         }
@@ -165,6 +165,11 @@ impl SharedFacts {
         messages.retain(|message| shared.warned.insert(message.clone()));
         messages
     }
+}
+
+/// Whether hosts get something that is made of what others answer.
+fn writes_of_others(step: &Step) -> bool {
+    step.fleet && (step.seen_as.is_none() || step.reads_fleet())
 }
 
 /// Hosts that have in common what is one host's own: they were made from one image.

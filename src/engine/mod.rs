@@ -31,6 +31,7 @@
 //!   fleet          what all hosts know of each other
 //!   holders        who gives what from host to host
 //!   writers        who writes what, for one run
+//!   held           which tasks are not started because one failed
 //!   work           the tasks of one step
 //!   state          the state directory of a host: its scripts and their answers
 //!   hints          what is said of a failure
@@ -45,6 +46,7 @@ mod context;
 mod execute;
 mod fleet;
 mod guard;
+mod held;
 mod hints;
 mod holders;
 mod known;

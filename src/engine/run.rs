@@ -41,7 +41,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let central = context.mode != Mode::Gather
         && context.queries.is_empty()
         && !project.steps.is_empty()
-        && project.steps.iter().all(|step| step.seen_as.is_some());
+        && project.steps.iter().all(|step| step.seen_as.is_some() && !step.asks_all());
     for index in &project.selected {
         let Some(host) = project.hosts.get(*index).filter(|_| !central) else { continue };
         match &host.offline {

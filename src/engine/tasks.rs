@@ -129,7 +129,11 @@ impl Tasks {
         for item in work {
             take(&item.instances);
         }
-        let others = project.steps.iter().filter(|step| step.fleet && !step.hosts.contains(&self.host.index));
+        let asks = |step: &&Step| {
+            let own = step.seen_as.is_none() || step.members.contains(&self.host.index);
+            step.fleet && own && !step.hosts.contains(&self.host.index)
+        };
+        let others = project.steps.iter().filter(asks);
         for step in others {
             take(&self.instantiate(facts, step, &registers));
         }

@@ -17,6 +17,7 @@ pub mod cmdline;
 pub mod driver;
 pub mod driver_upkeep;
 pub mod fabric;
+pub mod fetch;
 pub mod file;
 pub mod filesystem;
 pub mod firewall;
@@ -87,6 +88,7 @@ pub const FAMILIES: &[&Family] = &[
     &roce::FAMILY,
     &build::FAMILY,
     &ask::FAMILY,
+    &fetch::FAMILY,
     log::LogQuery::FAMILY,
     rdma::RdmaQuery::FAMILY,
     system::SystemQuery::FAMILY,

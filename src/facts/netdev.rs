@@ -50,6 +50,8 @@ pub struct Netdev {
     pub may_change: bool,
     /// `bond`, `bridge`, `vlan`, or empty.
     pub class: String,
+    /// Its hardware address as it was made: that of a member of a bond differs from the one it uses.
+    pub mac: Option<String>,
     /// Its addresses that others can reach, with the length of their prefix.
     pub addresses: Vec<String>,
     /// Who may configure links here: `netplan`, `networkd`, `networkmanager`, `ifupdown`.
@@ -58,6 +60,10 @@ pub struct Netdev {
     pub network_file: Option<String>,
     /// Whether that file is for this link alone.
     pub network_file_alone: bool,
+    /// Its name in the files of netplan, where that is another.
+    pub netplan_id: Option<String>,
+    /// Whether files of netplan besides ours have a section of that name.
+    pub netplan_others: bool,
     /// What NetworkManager says of it: `connected`, `unmanaged` ...
     pub device_state: String,
     /// Its connection of NetworkManager.
@@ -143,12 +149,17 @@ impl Netdev {
                 let most = word_after(value, "maxmtu").and_then(|most| most.parse().ok());
                 // None is told as zero.
                 self.max_mtu = most.filter(|most| *most > 0);
+                // That of InfiniBand has 20 bytes; nobody matches by those.
+                let mac = word_after(value, "permaddr").or_else(|| word_after(value, "link/ether"));
+                self.mac = mac.map(str::to_owned);
             }
             "address" => {
                 let address = word_after(value, "inet").or_else(|| word_after(value, "inet6"));
                 self.addresses.extend(address.map(str::to_owned));
             }
             "network-file" => self.network_file = Some(value.to_owned()),
+            "netplan-id" => self.netplan_id = Some(value.to_owned()),
+            "netplan-others" => self.netplan_others = true,
             "match" => self.network_file_alone |= alone(value, &self.name),
             "device" => {
                 let (state, uuid) = value.split_once(' ').unwrap_or((value, ""));

@@ -1,8 +1,9 @@
 //! Packages of the distribution: one `dpkg-query` or `rpm -q` for all names of a host, and one
-//! `apt-cache policy` or `dnf check-update` only where something has to be done.
+//! `apt-cache policy` or `dnf check-update` only where something has to be done. What provides a name is
+//! asked where no package of that name is installed.
 //!
 //! Formats: `dpkg-query -f` (deb-substvars; `db:Status-Abbrev` is three letters: wanted, status,
-//! error), `rpm --qf`, apt-cache(8) policy.
+//! error), `rpm --qf`, apt-cache(8) policy and showpkg (Reverse Provides).
 
 use std::collections::BTreeMap;
 
@@ -24,6 +25,18 @@ pub struct Packages {
     pub can_hold: bool,
 }
 
+impl Packages {
+    /// The package that must be installed before versions can be locked: the plugin of dnf-plugins-core, or of
+    /// yum-utils.
+    pub fn lacks_for_holding(&self) -> Option<&'static str> {
+        match self.manager.as_str() {
+            "dnf" if !self.can_hold => Some("python3-dnf-plugin-versionlock"),
+            "yum" if !self.can_hold => Some("yum-plugin-versionlock"),
+            _ => None,
+        }
+    }
+}
+
 /// A package.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 pub struct Package {
@@ -42,6 +55,9 @@ pub struct Package {
     /// What the repositories were asked, when they were.
     #[serde(default)]
     pub repository: Option<Repository>,
+    /// Packages of other names that provide this one, where none of this name is installed.
+    #[serde(default)]
+    pub providers: BTreeMap<String, Package>,
 }
 
 /// What the repositories offer.
@@ -120,7 +136,7 @@ impl Question for PackageQuery {
 }
 
 pub(super) const FAMILY: Family =
-    Family { output: 4 << 10, ..Family::new("package", script, parse, read_label) };
+    Family { output: 32 << 10, ..Family::new("package", script, parse, read_label) };
 
 /// `packages`, `package perftest`, `package perftest 4.5`, `package perftest latest`.
 fn read_label(label: &str) -> Option<Query> {
@@ -135,7 +151,7 @@ fn read_label(label: &str) -> Option<Query> {
 }
 
 fn script(queries: &[Query]) -> Script {
-    Script::new(crate::shell!("facts/package.sh")).args(of_type(queries).flat_map(
+    Script::new(crate::shell!("facts/dnf_providers.sh", "facts/package.sh")).args(of_type(queries).flat_map(
         |PackageQuery { name, version, latest }| {
             [name.as_str(), version.as_deref().unwrap_or(""), if *latest { "latest" } else { "" }]
         },
@@ -153,6 +169,8 @@ struct PackageLines<'a> {
     stale: bool,
     policy: BTreeMap<&'a str, Repository>,
     updates: Option<BTreeMap<&'a str, &'a str>>,
+    /// What provides a name, and for apt in which versions.
+    provides: BTreeMap<&'a str, BTreeMap<&'a str, Vec<&'a str>>>,
 }
 
 fn read(output: &str) -> PackageLines<'_> {
@@ -181,6 +199,12 @@ fn read(output: &str) -> PackageLines<'_> {
                     ("manager", name) => seen.manager = name,
                     ("interrupted", _) => seen.interrupted = true,
                     ("lock", entry) => locks.push(entry),
+                    ("provides", record) => {
+                        let mut words = record.split(' ');
+                        if let (Some(name), Some(by)) = (words.next(), words.next()) {
+                            seen.provides.entry(name).or_default().entry(by).or_default().extend(words);
+                        }
+                    }
                     ("locks", _) => seen.locks = Some(std::mem::take(&mut locks)),
                     ("lists", state) => seen.stale = state != "there",
                     ("policy", _) => {
@@ -287,6 +311,24 @@ impl PackageLines<'_> {
         }
         package
     }
+
+    fn with_providers(&self, name: &str, latest: bool) -> Package {
+        let mut package = self.package(name, latest);
+        if package.installed.is_some() || package.broken {
+            return package;
+        }
+        for (by, versions) in self.provides.get(name).into_iter().flatten() {
+            let provider = self.package(by, latest);
+            // Another version of it may not provide the name.
+            let candidate = provider.repository.as_ref().and_then(|offer| offer.candidate.as_deref());
+            let there = provider.installed.as_deref().or(candidate);
+            if versions.is_empty() || provider.broken || there.is_some_and(|there| versions.contains(&there))
+            {
+                package.providers.insert((*by).to_owned(), provider);
+            }
+        }
+        package
+    }
 }
 
 fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
@@ -306,7 +348,7 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
         }))
     });
     all.extend(answers(queries, |PackageQuery { name, latest, .. }| {
-        Some(managed().map(|_| seen.package(name, *latest)))
+        Some(managed().map(|_| seen.with_providers(name, *latest)))
     }));
     all
 }

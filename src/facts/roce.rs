@@ -1,7 +1,8 @@
 //! Quality of service of a link for RoCE: trust, PFC, ECN, DSCP, ToS and traffic class.
 //!
-//! Formats: `mlnx_qos -i LINK`, dcb-pfc(8) and dcb-app(8) `show`, and small files of sysfs and
-//! configfs, each line behind its source (`src/shell/facts/roce.sh`).
+//! Formats: `mlnx_qos -i LINK`, dcb-pfc(8) and dcb-app(8) `show`, and small files of sysfs,
+//! configfs and debugfs (`cc_params` of `mlx5_ib`, drivers/infiniband/hw/mlx5/cong.c), each line
+//! behind its source (`src/shell/facts/roce.sh`).
 
 use std::collections::BTreeMap;
 
@@ -28,6 +29,10 @@ pub struct Roce {
     pub tos: Option<String>,
     /// Global traffic class; `None` when the kernel has none.
     pub traffic_class: Option<String>,
+    /// DSCP of the congestion notification packets that it sends; `None` when nothing tells.
+    pub cnp_dscp: Option<String>,
+    /// Priority of these packets.
+    pub cnp_priority: Option<String>,
     /// Why something is not told, in a tool's words.
     pub refused: Option<String>,
 }
@@ -56,7 +61,7 @@ pub(super) const FAMILY: Family = Family {
 
 fn script(queries: &[Query]) -> Script {
     let names = of_type(queries).map(|RoceQuery(name)| name.as_str());
-    Script::new(crate::shell!("facts/roce.sh")).args(names)
+    Script::new(crate::shell!("roce_device.sh", "facts/roce.sh")).args(names)
 }
 
 impl Roce {
@@ -123,6 +128,8 @@ impl Roce {
                     *both &= *on == "1";
                 }
             }
+            "cnp-dscp" => self.cnp_dscp = Some(value.to_owned()),
+            "cnp-priority" => self.cnp_priority = Some(value.to_owned()),
             "tos" => self.tos = Some(value.to_owned()),
             "class" => {
                 let class = value.strip_prefix("Global tclass=").unwrap_or(value);

@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::expect::Expectations;
 use super::host::TransportKind;
+use super::watch::WatchFile;
 use crate::config::{Diagnostic, read::wrong_type};
 use crate::config::{Diagnostics, Entries, FromNode, Node, Period, Sp, Span, Yaml, did_you_mean_text};
 use crate::secrets::SecretSource;
@@ -41,6 +42,8 @@ crate::record! {
         opt rollout: RolloutFile,
         /// What `verify` expects of all hosts.
         def expect: Expectations = Expectations::default(),
+        /// How often `provision watch` looks at the hosts, and whom it tells.
+        opt watch: WatchFile,
         /// Makes this the inventory of a lab: its hosts exist only there.
         opt lab: Node,
     }
@@ -295,7 +298,7 @@ crate::record! {
 
 crate::record! {
     /// A reference to a secret.
-    SecretName("`password`") {
+    SecretName("a reference to a secret") {
         /// Its name in `secrets:`.
         req secret: Sp<String>,
     }

@@ -13,6 +13,7 @@ use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, Rollou
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 use super::select::Directory;
+use super::watch::Watch;
 use crate::config::{
     Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, TextError,
     locate, yaml,
@@ -43,6 +44,8 @@ pub struct Inventory {
     pub rollout: Option<RolloutFile>,
     /// `expect:` of the cluster.
     pub expect: Json,
+    /// `watch:`.
+    pub watch: Watch,
     /// `lab:`.
     pub lab: Option<Node>,
     /// Every variable that the inventory sets: all values with their place.
@@ -168,7 +171,6 @@ impl Loader<'_> {
             hosts,
             directory,
             uses: file.playbooks,
-            secrets,
             site_sources: file
                 .sources
                 .map(|sources| sources.resolve(self.bases, self.diagnostics))
@@ -176,6 +178,8 @@ impl Loader<'_> {
             policy: file.policy.unwrap_or_default(),
             rollout: file.rollout,
             expect: Json::Object(object(&file.expect.0)),
+            watch: file.watch.map(|watch| watch.resolve(&secrets, self.diagnostics)).unwrap_or_default(),
+            secrets,
             lab: file.lab,
             set_vars,
         }

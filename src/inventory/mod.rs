@@ -10,6 +10,7 @@ pub mod host;
 pub mod load;
 pub mod promise;
 pub mod select;
+mod watch;
 
 pub use address::{is_address, is_user};
 pub use expect::Expect;
@@ -18,3 +19,4 @@ pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 pub use load::Inventory;
 pub use promise::{Promise, Promises};
 pub use select::{Directory, RECORDED, select};
+pub use watch::{Watch, Webhook, WebhookKind};

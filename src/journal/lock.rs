@@ -113,6 +113,17 @@ impl RunLock {
     }
 }
 
+/// A run of this controller that works on the cluster now. Nothing is locked by looking: the gate keeps runs
+/// that begin away from their own lock, which a look may hold for a moment.
+pub fn running(cluster: &Utf8Path) -> Option<String> {
+    let directory = cluster.join("locks");
+    let gate = File::open(directory.join("gate")).ok()?;
+    gate.lock().ok()?;
+    let entries = directory.read_dir_utf8().ok()?.filter_map(Result::ok);
+    let mut runs = entries.map(|entry| entry.file_name().to_owned()).filter(|name| name != "gate");
+    runs.find(|run| is_alive(cluster, run))
+}
+
 /// Whether a run of this controller is still alive.
 pub fn is_alive(cluster: &Utf8Path, run: &str) -> bool {
     File::open(cluster.join("locks").join(run))
@@ -133,9 +144,11 @@ mod tests {
     fn overlapping_runs_are_kept_apart() {
         let directory = tempfile::tempdir().unwrap();
         let cluster = Utf8Path::from_path(directory.path()).unwrap();
+        assert_eq!(running(cluster), None);
         let hosts = |names: &[&str]| names.iter().map(|n| (*n).to_owned()).collect::<BTreeSet<_>>();
         let first = RunLock::take(cluster, "r1", &hosts(&["gpu0", "gpu1"])).unwrap();
         assert!(is_alive(cluster, "r1"));
+        assert_eq!(running(cluster).as_deref(), Some("r1"));
         assert!(is_alive_anywhere(cluster.parent().unwrap(), "r1"));
         let error = RunLock::take(cluster, "r2", &hosts(&["gpu1", "gpu2"])).unwrap_err();
         assert_eq!(error.to_string(), "run r1 works on gpu1");
@@ -144,5 +157,6 @@ mod tests {
         assert!(!is_alive(cluster, "r1"));
         RunLock::take(cluster, "r4", &hosts(&["gpu0", "gpu1"])).unwrap();
         drop(other);
+        assert_eq!(running(cluster), None);
     }
 }

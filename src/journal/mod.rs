@@ -9,6 +9,6 @@ mod store;
 
 pub use fleet::{Entry, FleetRecord};
 pub use kept::{JournalError, read_state, write_state};
-pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere};
+pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere, running};
 pub use log::RunLog;
-pub use store::{Journal, RunInfo, cache_home, last_run, list, new_run_id, read, state_home};
+pub use store::{Journal, RunInfo, cache_home, last_run, list, new_run_id, read, run_names, state_home};

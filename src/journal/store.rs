@@ -146,7 +146,8 @@ pub fn read(cluster: &Utf8Path, run: &str) -> Result<Vec<Event>, JournalError> {
     Ok(events)
 }
 
-fn run_names(cluster: &Utf8Path) -> Vec<String> {
+/// Names of the recorded runs of a cluster, oldest first.
+pub fn run_names(cluster: &Utf8Path) -> Vec<String> {
     let Ok(entries) = cluster.read_dir_utf8() else { return Vec::new() };
     let mut names: Vec<String> = entries
         .filter_map(Result::ok)

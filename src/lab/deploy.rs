@@ -17,7 +17,7 @@ use super::{files, image, vm};
 use crate::disk;
 
 /// Said when another command holds the lab's lock.
-const WAITING: &str = "another `provision lab` works on this inventory";
+pub(super) const WAITING: &str = "another `provision lab` works on this inventory";
 /// How many containers are started at once.
 const PARALLEL: usize = 16;
 
@@ -41,6 +41,9 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     let offline = spec.settings.offline == Some(true);
     if wanted == LabKind::Vm && (mirror || offline) {
         bail!("`mirror` and `offline` are for labs of containers");
+    }
+    if wanted == LabKind::Vm && spec.has_rhel() {
+        bail!("`family` is for labs of containers: virtual machines are Debian");
     }
     if wanted == LabKind::Vm {
         return vm::up(spec, &folder, progress);
@@ -82,7 +85,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     for (node, Ready { container, keys, address }) in nodes.iter().zip(started) {
         if mirror && node.name == mirror::NAME {
             progress("the mirror makes its stand-ins");
-            serves = Some(mirror::make(&engine, &container, &folder)?);
+            serves = Some(mirror::make(&engine, &container, &folder, spec.has_rhel())?);
             continue;
         }
         let (address, port) = (address.ip().to_string(), address.port());
@@ -106,35 +109,6 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     };
     folder.record(&state, &known_hosts)?;
     Ok(state)
-}
-
-/// Pulls the plug of some hosts of a lab that is up, all when none is named, and starts them
-/// again with the disks they had. What they had not written is lost.
-///
-/// # Errors
-/// When the lab is down or has no such host, and what `up` says.
-pub fn restart(spec: &LabSpec, hosts: &[String], progress: &mut dyn FnMut(&str)) -> Result<LabState> {
-    let folder = Folder::new(&spec.state_root, &spec.inventory)?;
-    let state = folder.load()?.with_context(|| format!("the lab of {} is not up", spec.inventory))?;
-    let known: Vec<&str> = spec.hosts.iter().map(|host| host.name.as_str()).collect();
-    if let Some(unknown) = hosts.iter().find(|host| !known.contains(&host.as_str())) {
-        bail!("the lab has no host {unknown}");
-    }
-    let chosen = |name: &str| hosts.is_empty() || hosts.iter().any(|host| host == name);
-    progress("pulling the plug");
-    if state.engine == vm::ENGINE {
-        vm::cut(&folder, &known, chosen)?;
-        let spec = LabSpec {
-            settings: LabSettings { kind: Some(LabKind::Vm), ..spec.settings.clone() },
-            ..spec.clone()
-        };
-        return up(&spec, progress);
-    }
-    let engine = Engine::find()?;
-    for host in state.hosts.iter().filter(|host| host.running && chosen(&host.name)) {
-        engine.run(["kill", host.container.as_str()])?;
-    }
-    up(spec, progress)
 }
 
 /// Removes a lab's hosts, network and folder. Gives the number of hosts that were there; a lab
@@ -197,7 +171,7 @@ pub fn overlay(state_root: &Utf8Path, inventory: &Utf8Path) -> Result<Option<Lab
     Ok(Some(state))
 }
 
-fn profile_folder(folder: &Folder, host: &str) -> Utf8PathBuf {
+pub(super) fn profile_folder(folder: &Folder, host: &str) -> Utf8PathBuf {
     folder.file(&format!("profile-{host}"))
 }
 
@@ -284,7 +258,7 @@ fn nodes(
         }
         let settings = spec.settings_of(host);
         image::check(&settings)?;
-        let wanted = (settings.image.clone(), settings.packages.clone());
+        let wanted = (settings.image.clone(), settings.packages.clone(), settings.family);
         let image = if let Some(image) = images.get(&wanted) {
             String::clone(image)
         } else {
@@ -313,7 +287,7 @@ fn nodes(
         }
         let settings = LabSettings {
             image: spec.settings.image.clone(),
-            packages: Some(mirror::PACKAGES.map(str::to_owned).to_vec()),
+            packages: Some(mirror::packages(spec.has_rhel())),
             ..LabSettings::default()
         };
         // With a way out the hosts fetch from where this machine does.
@@ -391,7 +365,7 @@ fn ports(hash: &str, nodes: &[Node], there: &BTreeMap<String, Container>) -> BTr
 }
 
 /// Starts all hosts, several at once. Gives them in the order of `nodes`.
-fn start(
+pub(super) fn start(
     engine: &Engine,
     lab: &Lab,
     nodes: &[Node],

@@ -54,9 +54,14 @@ pub(crate) fn password(path: &Utf8Path) -> Result<String> {
     Ok(text)
 }
 
+/// What `known_hosts` calls a host.
+pub(crate) fn place(address: &str, port: u16) -> String {
+    if port == 22 { address.to_owned() } else { format!("[{address}]:{port}") }
+}
+
 /// `known_hosts` lines of one host from the `type key` lines that it told itself.
 pub(crate) fn known_hosts(address: &str, port: u16, keys: &str) -> String {
-    let place = if port == 22 { address.to_owned() } else { format!("[{address}]:{port}") };
+    let place = place(address, port);
     keys.lines().filter(|line| !line.trim().is_empty()).fold(String::new(), |mut text, key| {
         // Infallible for a String.
         let _ = writeln!(text, "{place} {key}");

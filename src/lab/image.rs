@@ -9,13 +9,40 @@ use sha2::{Digest as _, Sha256};
 
 use super::apt::Apt;
 use super::engine::{self, Engine};
-use super::spec::LabSettings;
+use super::spec::{LabFamily, LabSettings};
 use crate::process::heard;
 
 /// Makes a base image from a mirror.
 const BASE: &str = include_str!("base.sh");
 /// Makes a lab host of a base image.
 const CONFIGURE: &str = include_str!("image.sh");
+/// Builds stand-ins as RPM packages.
+pub(super) const RPM: &str = include_str!("rpm.sh");
+/// Makes a host of the RHEL family of a lab host.
+const RHEL: &str = include_str!("el/image.sh");
+/// What the repositories of such a host hold.
+const RHEL_LIST: &str = include_str!("el/packages.txt");
+/// What such a host has of Debian besides: dnf, what makes its repositories, and the programs whose packages are
+/// stand-ins there.
+const RHEL_TOOLS: [&str; 17] = [
+    "curl",
+    "dnf",
+    "rpm",
+    "createrepo-c",
+    "dnf-plugins-core",
+    "pciutils",
+    "g++",
+    "git",
+    "make",
+    "ethtool",
+    "ibverbs-providers",
+    "ibverbs-utils",
+    "infiniband-diags",
+    "numactl",
+    "perftest",
+    "rdma-core",
+    "rdmacm-utils",
+];
 /// What every lab host has, container or virtual machine.
 pub(super) const PACKAGES: [&str; 12] = [
     "systemd-sysv",
@@ -53,10 +80,41 @@ pub(crate) fn ensure(
     fetched: &'static [&'static str],
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
+    if let Some(family) = settings.family.filter(|_| settings.is_rhel()) {
+        let tools = RHEL_TOOLS.map(str::to_owned);
+        let packages = settings.packages.iter().flatten().cloned().chain(tools).collect();
+        let debian = LabSettings { family: None, packages: Some(packages), ..settings.clone() };
+        let debian = ensure(engine, &debian, fetched, progress)?;
+        return of_rhel(engine, &debian, family, progress);
+    }
     let recipe = Recipe::new(engine, settings, fetched);
     let name = format!("provision-lab:{}", recipe.digest());
     if !engine.answers(["image", "inspect", name.as_str()]) {
         build(engine, &recipe, &name, progress)
+            .with_context(|| format!("cannot build the lab image {name}"))?;
+    }
+    Ok(name)
+}
+
+/// The image of a host that passes for one of the RHEL family.
+fn of_rhel(
+    engine: &Engine,
+    debian: &str,
+    family: LabFamily,
+    progress: &mut dyn FnMut(&str),
+) -> Result<String> {
+    let mut hash = Sha256::new();
+    for text in [debian, family.as_str(), RPM, RHEL, RHEL_LIST] {
+        hash.update(text.len().to_le_bytes());
+        hash.update(text);
+    }
+    let name = format!("provision-lab:{}", short_hex(&hash.finalize()));
+    if !engine.answers(["image", "inspect", name.as_str()]) {
+        progress(&format!("making a host of {family} of the lab image (once; cached by its recipe)"));
+        let script = format!(
+            "set -eu\nrhel() {{\n{RPM}\n{RHEL}\n}}\nrhel {family} <<'LAB-FILE-END'\n{RHEL_LIST}LAB-FILE-END\n"
+        );
+        commit(engine, debian, &name, &script)
             .with_context(|| format!("cannot build the lab image {name}"))?;
     }
     Ok(name)
@@ -131,12 +189,17 @@ impl Recipe {
 fn build(engine: &Engine, recipe: &Recipe, name: &str, progress: &mut dyn FnMut(&str)) -> Result<()> {
     let base = base(engine, recipe, progress)?;
     progress("configuring the lab image (once; cached by its recipe)");
+    commit(engine, &base, name, &recipe.script()?)
+}
+
+/// Runs a script in a container of an image, and makes what it leaves another image.
+fn commit(engine: &Engine, from: &str, name: &str, script: &str) -> Result<()> {
     let container = name.replace(':', "-build-");
     // A build that was killed leaves its container behind.
     drop(engine.run(["rm", "-f", container.as_str()]));
     // This machine's own network reaches the mirror for sure; the hosts use theirs.
-    let run = ["run", "-i", "--name", &container, "--network", "host", &base, "sh", "-s"];
-    let built = engine::text(&mut engine.command(run), recipe.script()?.as_bytes(), BUILD).and_then(|_| {
+    let run = ["run", "-i", "--name", &container, "--network", "host", from, "sh", "-s"];
+    let built = engine::text(&mut engine.command(run), script.as_bytes(), BUILD).and_then(|_| {
         let change = r#"CMD ["/usr/local/sbin/lab-init"]"#;
         let commit = ["commit", "-c", change, &container, name];
         engine::text(&mut engine.command(commit), b"", BUILD)

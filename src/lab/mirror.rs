@@ -15,14 +15,16 @@ use sha2::{Digest as _, Sha256};
 
 use super::engine::{self, Engine};
 use super::files;
-use super::image::short_hex;
+use super::image::{RPM, short_hex};
 use super::state::Folder;
 use crate::sources::SiteSources;
 
 /// Its name in the network of the lab.
 pub(crate) const NAME: &str = "lab-mirror";
 /// What its image has besides that of a host.
-pub(crate) const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
+const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
+/// What it has besides for hosts of the RHEL family.
+const RHEL_PACKAGES: [&str; 2] = ["rpm", "createrepo-c"];
 /// The Debian packages that it serves where the lab has no way out, with what they need: those that the
 /// built-in playbooks install.
 pub(crate) const DEBIAN: [&str; 24] = [
@@ -55,6 +57,8 @@ pub(crate) const DEBIAN: [&str; 24] = [
 pub(crate) const SOURCE: &str = "deb [trusted=yes] http://lab-mirror/debian ./";
 
 const LIST: &str = include_str!("mirror/stand-ins.txt");
+/// The same for hosts of the RHEL family.
+const RHEL_LIST: &str = include_str!("mirror/rhel.txt");
 const MAKE: &str = include_str!("mirror/make.sh");
 /// Longest that making the stand-ins may take.
 const LIMIT: Duration = Duration::from_mins(5);
@@ -70,11 +74,18 @@ pub struct MirrorState {
     pub digests: BTreeMap<String, String>,
 }
 
+/// What its image has besides that of a host.
+pub(crate) fn packages(rhel: bool) -> Vec<String> {
+    let more: &[&str] = if rhel { &RHEL_PACKAGES } else { &[] };
+    PACKAGES.iter().chain(more).map(|name| (*name).to_owned()).collect()
+}
+
 /// The kinds of lines that name a place, and how many words stand before it.
 fn places(line: &str) -> impl Iterator<Item = &str> {
     let mut words = line.split_whitespace();
     let (skip, take) = match words.next() {
         Some("repo") => (2, usize::MAX),
+        Some("yum") => (1, usize::MAX),
         Some("git" | "tar" | "build" | "script") => (0, 1),
         _ => (0, 0),
     };
@@ -83,14 +94,20 @@ fn places(line: &str) -> impl Iterator<Item = &str> {
 
 /// The hosts of the world that the mirror stands in for.
 fn hosts() -> BTreeSet<&'static str> {
-    LIST.lines().flat_map(places).filter_map(|place| place.split('/').next()).collect()
+    LIST.lines()
+        .chain(RHEL_LIST.lines())
+        .flat_map(places)
+        .filter_map(|place| place.split('/').next())
+        .collect()
 }
 
-/// Has the mirror's container make and serve everything.
-pub(crate) fn make(engine: &Engine, container: &str, folder: &Folder) -> Result<MirrorState> {
-    let digest = short_hex(&Sha256::digest(format!("{LIST}\n{MAKE}")));
-    let arguments = ["exec", "-i", container, "sh", "-c", MAKE, "make.sh", digest.as_str()];
-    let answer = engine::text(&mut engine.command(arguments), LIST.as_bytes(), LIMIT)
+/// Has the mirror's container make and serve everything; what hosts of the RHEL family fetch, if there are some.
+pub(crate) fn make(engine: &Engine, container: &str, folder: &Folder, rhel: bool) -> Result<MirrorState> {
+    let list = if rhel { format!("{LIST}{RHEL_LIST}") } else { LIST.to_owned() };
+    let script = format!("{RPM}\n{MAKE}");
+    let digest = short_hex(&Sha256::digest(format!("{list}\n{script}")));
+    let arguments = ["exec", "-i", container, "sh", "-c", &script, "make.sh", digest.as_str()];
+    let answer = engine::text(&mut engine.command(arguments), list.as_bytes(), LIMIT)
         .context("the mirror did not become ready")?;
     let Some(start) = answer.find("-----BEGIN PGP") else { bail!("the mirror gave no key") };
     let (sums, key) = answer.split_at(start);
@@ -133,11 +150,14 @@ mod tests {
     #[test]
     fn every_line_of_the_list_is_one_that_the_script_knows() {
         let mut repositories = BTreeSet::new();
-        for line in LIST.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        for line in
+            LIST.lines().chain(RHEL_LIST.lines()).filter(|line| !line.is_empty() && !line.starts_with('#'))
+        {
             let words: Vec<&str> = line.split_whitespace().collect();
             match words.as_slice() {
-                ["repo", name, _, _, ..] => drop(repositories.insert(*name)),
-                ["deb", repository, _, _] | ["deb" | "nvcc", repository, _, _, _] => {
+                ["repo", name, _, _, ..] | ["yum", name, _, ..] => drop(repositories.insert(*name)),
+                ["deb" | "rpm" | "stream", repository, _, _]
+                | ["deb" | "nvcc" | "rpm" | "nvcc-rpm", repository, _, _, _] => {
                     assert!(repositories.contains(repository), "{line}");
                 }
                 ["git" | "tar", _, _, ..] | ["build", _, _, _] | ["script", _] => {}

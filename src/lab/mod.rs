@@ -22,11 +22,22 @@ pub mod matrix;
 mod mirror;
 mod node;
 pub mod profile;
+mod restart;
 mod spec;
 mod state;
 mod vm;
 
-pub use deploy::{break_host, break_hosts, down, overlay, restart, status, up};
+/// The kinds of lab, with what makes each possible on this machine; why it is not.
+pub fn wants() -> [(&'static str, anyhow::Result<String>); 2] {
+    let containers = engine::Engine::find().map(|engine| format!("{} answers", engine.program));
+    [
+        ("containers of a lab", containers),
+        ("machines of a lab", vm::find().map(|()| "qemu is there".to_owned())),
+    ]
+}
+
+pub use deploy::{break_host, break_hosts, down, overlay, status, up};
 pub use mirror::MirrorState;
-pub use spec::{LabHost, LabKind, LabSettings, LabSpec, LabUser, SudoKind};
+pub use restart::restart;
+pub use spec::{LabFamily, LabHost, LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 pub use state::{LabHostState, LabState};

@@ -32,6 +32,22 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// Which distribution the hosts of a lab pass for.
+    LabFamily {
+        /// Debian, which they are.
+        Debian = "debian",
+        /// Rocky Linux 8, with repositories of stand-ins.
+        El8 = "el8",
+        /// Rocky Linux 9, with repositories of stand-ins.
+        El9 = "el9",
+        /// Rocky Linux 10, with repositories of stand-ins.
+        El10 = "el10",
+        /// Alibaba Cloud Linux 3, with repositories of stand-ins.
+        Alinux3 = "alinux3",
+    }
+}
+
 crate::record! {
     /// `lab:` of an inventory: it exists only in the lab, with these defaults for its hosts.
     #[derive(PartialEq, Eq, Default)]
@@ -40,6 +56,8 @@ crate::record! {
         opt kind: LabKind,
         /// Base image of containers, such as `debian:bookworm`. Left out: built from this machine's Debian mirror.
         opt image: String,
+        /// The distribution that containers pass for: `debian` (default), `el8`, `el9`, `el10` or `alinux3`.
+        opt family: LabFamily,
         /// `nopasswd` (default) or `password`.
         opt sudo: SudoKind,
         /// Login name on all hosts: `provision` (default) or `root`.
@@ -63,12 +81,18 @@ crate::record! {
 }
 
 impl LabSettings {
+    /// Whether a host with these settings passes for one of the RHEL family.
+    pub(crate) fn is_rhel(&self) -> bool {
+        self.family.is_some_and(|family| family != LabFamily::Debian)
+    }
+
     /// These settings, and what they leave open from `weaker`.
     #[must_use]
     pub fn or(self, weaker: &Self) -> Self {
         Self {
             kind: self.kind.or(weaker.kind),
             image: self.image.or_else(|| weaker.image.clone()),
+            family: self.family.or(weaker.family),
             sudo: self.sudo.or(weaker.sudo),
             user: self.user.or(weaker.user),
             shell: self.shell.or_else(|| weaker.shell.clone()),
@@ -110,6 +134,11 @@ pub struct LabSpec {
 }
 
 impl LabSpec {
+    /// Whether any host passes for one of the RHEL family.
+    pub(crate) fn has_rhel(&self) -> bool {
+        self.hosts.iter().any(|host| self.settings_of(host).is_rhel())
+    }
+
     /// A host's settings with the defaults filled in.
     pub(crate) fn settings_of(&self, host: &LabHost) -> LabSettings {
         host.settings.clone().or(&self.settings)

@@ -136,6 +136,14 @@ crate::record! {
     }
 }
 
+crate::record! {
+    /// A loop over several lists.
+    LoopRecord("`loop`") {
+        /// Lists by name: the task is done for each combination of their elements, the first list slowest.
+        req product: Sp<Entries<Node>>,
+    }
+}
+
 /// `run_once`.
 #[derive(Debug, Clone)]
 pub enum RunOnceFile {
@@ -182,11 +190,12 @@ crate::record! {
         opt hosts: Words,
         /// Condition: the task is for hosts where it holds.
         opt when: Node,
-        /// A list: the task is done for each element, bound to `item`.
+        /// A list: the task is done for each element, bound to `item`. Or `product` with several lists by
+        /// name: the task is done for each combination, bound to `item.NAME`.
         opt looped("loop"): Node,
         /// Variables of this task.
         def vars: Entries<Node> = Entries::default(),
-        /// Tags, for `--tags`.
+        /// Tags, for `--tags` and `--skip-tags`.
         def tags: Vec<Sp<String>> = Vec::new(),
         /// How long one try may take.
         opt timeout: Period,
@@ -215,6 +224,12 @@ crate::record! {
         opt include: Sp<String>,
         /// Values for the included playbook's parameters.
         opt with: Sp<Entries<Node>>,
+        /// Tasks that are one unit: `hosts`, `when`, `tags` and `vars` are for all of them, and when one
+        /// fails those that are left are not started. With `on_failure: continue` the host then goes on
+        /// behind the block.
+        opt block: Sp<Vec<Node>>,
+        /// Tasks behind those of `block`, which are done also when one of these failed.
+        opt always: Sp<Vec<Node>>,
     }
 }
 
@@ -223,6 +238,8 @@ crate::record! {
 pub enum Action {
     /// The tasks of another playbook.
     Include(Sp<String>),
+    /// Several tasks as one unit.
+    Block(Block),
     /// One resource.
     Resource {
         /// The resource key.
@@ -232,6 +249,17 @@ pub enum Action {
         /// Its fields.
         body: Node,
     },
+}
+
+/// Several tasks as one unit.
+#[derive(Debug, Clone)]
+pub struct Block {
+    /// Where it is written.
+    pub span: Span,
+    /// Its tasks.
+    pub tasks: Vec<Task>,
+    /// What is done in any case.
+    pub always: Vec<Task>,
 }
 
 /// A task.
@@ -251,7 +279,7 @@ impl Task {
         match (&self.record.name, &self.action) {
             (Some(name), _) => &name.value,
             (None, Action::Include(playbook)) => &playbook.value,
-            (None, Action::Resource { .. }) => "",
+            (None, Action::Resource { .. } | Action::Block(_)) => "",
         }
     }
 }
@@ -302,19 +330,31 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
         );
         return None;
     }
-    let action = match (found.pop(), &record.include) {
-        (Some((kind, span, body)), None) => Action::Resource { kind, span, body },
-        (None, Some(playbook)) => Action::Include(playbook.clone()),
-        (Some(_), Some(include)) => {
-            diagnostics.error(include.span, "a task has either a resource or `include`");
-            return None;
+    let action = match (found.pop(), &record.include, &record.block) {
+        (Some((kind, span, body)), None, None) => Action::Resource { kind, span, body },
+        (None, Some(playbook), None) => Action::Include(playbook.clone()),
+        (None, None, Some(tasks)) => {
+            let none = Vec::new();
+            let always = record.always.as_ref().map_or(&none, |always| &always.value);
+            let mut read = |nodes: &[Node]| -> Option<Vec<Task>> {
+                let tasks: Vec<_> =
+                    nodes.iter().map(|node| task(node, kinds, handler, diagnostics)).collect();
+                tasks.into_iter().collect()
+            };
+            let (read_tasks, read_always) = (read(&tasks.value), read(always));
+            Action::Block(Block { span: tasks.span, tasks: read_tasks?, always: read_always? })
         }
-        (None, None) => {
+        (None, None, None) => {
             if !unknown {
                 diagnostics.push(Diagnostic::error(span, "this task has no resource").help(
-                    "say what it does with one resource key, such as `package` or `file`, or with `include`",
+                    "say what it does with one resource key, such as `package` or `file`, or with `include` or `block`",
                 ));
             }
+            return None;
+        }
+        (_, include, block) => {
+            let place = include.as_ref().map(|name| name.span).or(block.as_ref().map(|block| block.span));
+            diagnostics.error(place.unwrap_or(span), "a task has one of a resource, `include` and `block`");
             return None;
         }
     };
@@ -333,22 +373,38 @@ fn misplaced(
     diagnostics: &mut Diagnostics,
 ) -> bool {
     let before = diagnostics.errors();
+    if let Some(always) = record.always.as_ref().filter(|_| record.block.is_none()) {
+        diagnostics.error(always.span, "`always` belongs to `block`");
+    }
     match action {
         Action::Include(include) => {
-            let foreign: [(&str, Option<Span>); 5] = [
-                ("loop", record.looped.as_ref().map(|node| node.span)),
-                ("register", record.register.as_ref().map(|name| name.span)),
-                ("notify", record.notify.as_ref().and_then(|words| words.0.first()).map(|word| word.span)),
-                ("become_user", record.become_user.as_ref().map(|user| user.span)),
-                ("retries", record.retries.as_ref().map(|retries| retries.attempts.span)),
-            ];
-            for (name, place) in foreign {
-                if let Some(place) = place {
-                    diagnostics.error(place, format!("`{name}` has no effect on an include"));
-                }
-            }
+            without_effect(record, "an include", diagnostics);
             if handler {
                 diagnostics.error(include.span, "a handler cannot include a playbook");
+            }
+        }
+        Action::Block(block) => {
+            without_effect(record, "a block", diagnostics);
+            let more: [(&str, Option<Span>); 6] = [
+                ("with", record.with.as_ref().map(|with| with.span)),
+                ("timeout", record.timeout.map(|_| span)),
+                ("on_deadline", record.on_deadline.map(|_| span)),
+                ("run_once", record.run_once.as_ref().map(|_| span)),
+                ("raw", record.raw.then_some(span)),
+                ("detach", record.detach.then_some(span)),
+            ];
+            for (name, place) in more {
+                if let Some(place) = place {
+                    let text = format!("`{name}` has no effect on a block");
+                    diagnostics
+                        .push(Diagnostic::error(place, text).help("say it at the tasks that it is for"));
+                }
+            }
+            if block.tasks.is_empty() {
+                diagnostics.error(block.span, "this block has no tasks");
+            }
+            if handler {
+                diagnostics.error(block.span, "a handler cannot be a block");
             }
         }
         Action::Resource { kind, span: key, body } => {
@@ -396,6 +452,22 @@ fn misplaced(
         }
     }
     diagnostics.errors() == before
+}
+
+/// Reports keys that are about one task only.
+fn without_effect(record: &TaskRecord, what: &str, diagnostics: &mut Diagnostics) {
+    let foreign: [(&str, Option<Span>); 5] = [
+        ("loop", record.looped.as_ref().map(|node| node.span)),
+        ("register", record.register.as_ref().map(|name| name.span)),
+        ("notify", record.notify.as_ref().and_then(|words| words.0.first()).map(|word| word.span)),
+        ("become_user", record.become_user.as_ref().map(|user| user.span)),
+        ("retries", record.retries.as_ref().map(|retries| retries.attempts.span)),
+    ];
+    for (name, place) in foreign {
+        if let Some(place) = place {
+            diagnostics.error(place, format!("`{name}` has no effect on {what}"));
+        }
+    }
 }
 
 /// Where and why a question has no one answer that all later tasks of its host could know.

@@ -153,7 +153,7 @@ fn read(
 }
 
 /// Names that mean something of their own in every task.
-pub const RESERVED: [&str; 7] = ["host", "hosts", "groups", "facts", "item", "secrets", "loop"];
+pub const RESERVED: [&str; 8] = ["host", "hosts", "groups", "cluster", "facts", "item", "secrets", "loop"];
 
 fn check_param(name: &Sp<String>, param: &Param, diagnostics: &mut Diagnostics) {
     let word = name.value.starts_with(|c: char| c.is_ascii_alphabetic())

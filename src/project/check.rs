@@ -17,7 +17,7 @@ pub(super) struct Checker<'a> {
     pub(super) world: &'a World,
     /// All values that the inventory gives a variable.
     pub(super) inventory: &'a BTreeMap<String, Vec<Json>>,
-    /// What every text sees: `host`, `hosts`, `groups`, `facts`, `secrets`.
+    /// What every text sees: `host`, `hosts`, `groups`, `cluster`, `facts`, `secrets`.
     pub(super) common: &'a BTreeMap<String, Shape>,
     /// Answers registered by earlier tasks.
     pub(super) registers: &'a BTreeMap<String, Shape>,
@@ -53,8 +53,8 @@ impl Checker<'_> {
             }
         }
         names.extend(scope.vars.iter().map(|(name, value)| (name.clone(), value_shape(value))));
-        if scope.looped {
-            names.insert("item".to_owned(), Shape::Any);
+        if let Some(item) = &scope.item {
+            names.insert("item".to_owned(), item.clone());
         }
         Names(names)
     }
@@ -212,6 +212,7 @@ pub(super) fn common(
         ("host".to_owned(), Shape::Map(Arc::new(host))),
         ("hosts".to_owned(), Shape::Dict(Arc::new(Shape::Map(Arc::new(other))))),
         ("groups".to_owned(), Shape::Map(Arc::new(groups.map(|name| (name, list())).collect()))),
+        ("cluster".to_owned(), Shape::Map(Arc::new(BTreeMap::from([("name".to_owned(), text())])))),
         ("facts".to_owned(), facts),
         ("secrets".to_owned(), Shape::Map(Arc::new(secrets))),
     ])

@@ -7,9 +7,10 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use super::check::Checker;
-use super::program::{Body, Guard, Items, Program};
+use super::looped::item_shape;
+use super::program::{Body, Guard, Items, Program, apart};
 use super::reads::Reader;
-use super::step::{Conduct, Retries, RunOnce, Step};
+use super::step::{Conduct, Part, Retries, RunOnce, Step, Unit};
 use super::world::{Env, Inputs, Scope, World};
 use super::{Language, reads::Reads};
 use crate::config::{
@@ -17,11 +18,11 @@ use crate::config::{
 };
 use crate::inventory::file::{Use, Words};
 use crate::inventory::{Directory, select};
-use crate::playbook::file::{Action, RunOnceFile, Task};
+use crate::playbook::file::{Action, Block, RunOnceFile, Task};
 use crate::playbook::library::{RESERVED, origin};
 use crate::playbook::{Library, OnFailure, Origin, Playbook, files};
 use crate::resources::Kind;
-use crate::template::paths::{is_template, sole_expression};
+use crate::template::paths::is_template;
 use crate::template::{Condition, Shape};
 
 /// What holds for the tasks of one use of a playbook.
@@ -31,6 +32,7 @@ struct Place {
     hosts: BTreeSet<usize>,
     tags: BTreeSet<String>,
     guards: Vec<Guard>,
+    units: Vec<Unit>,
     /// Playbooks around it, for cycles.
     chain: Vec<(Origin, String)>,
     /// Ids of handlers by name, of this playbook and those around it.
@@ -52,6 +54,8 @@ pub(super) struct Expander<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) handlers: Vec<Step>,
     pub(super) ids: BTreeMap<String, usize>,
+    /// How many blocks there are so far.
+    pub(super) blocks: usize,
     /// Whether every playbook could be read.
     pub(super) complete: bool,
 }
@@ -82,6 +86,7 @@ impl Expander<'_> {
                 hosts,
                 tags: record.tags.iter().map(|tag| tag.value.clone()).collect(),
                 guards: Vec::new(),
+                units: Vec::new(),
                 chain: vec![(origin, record.playbook.value.clone())],
                 handlers: Vec::new(),
             };
@@ -138,7 +143,7 @@ impl Expander<'_> {
             with: Arc::new(values),
             outer: Some(place.scope),
             vars: BTreeMap::new(),
-            looped: false,
+            item: None,
         });
         let names = self.checker().names(&place.scope);
         for (_, param) in playbook.params.values() {
@@ -154,22 +159,81 @@ impl Expander<'_> {
             }
         }
         place.handlers.push(ids);
-        for task in &playbook.tasks {
-            match &task.action {
-                Action::Include(name) => self.include(name, task, playbook, &place, diagnostics),
-                Action::Resource { .. } => {
-                    if let Some(step) = self.step(task, playbook, &place, None, diagnostics) {
-                        self.steps.push(Step { index: self.steps.len(), ..step });
-                    }
-                }
-            }
-        }
+        self.tasks(&playbook.tasks, playbook, &place, diagnostics);
         for handler in &playbook.handlers {
             let id = place.handlers.last().and_then(|ids| ids.get(handler.title())).cloned();
             if let Some(step) = self.step(handler, playbook, &place, id, diagnostics) {
                 self.handlers.push(Step { index: self.handlers.len(), ..step });
             }
         }
+    }
+
+    fn tasks(
+        &mut self,
+        tasks: &[Task],
+        playbook: &Arc<Playbook>,
+        place: &Place,
+        diagnostics: &mut Diagnostics,
+    ) {
+        for task in tasks {
+            match &task.action {
+                Action::Include(name) => self.include(name, task, playbook, place, diagnostics),
+                Action::Block(block) => self.block(block, task, playbook, place, diagnostics),
+                Action::Resource { .. } => {
+                    if let Some(step) = self.step(task, playbook, place, None, diagnostics) {
+                        self.steps.push(Step { index: self.steps.len(), ..step });
+                    }
+                }
+            }
+        }
+    }
+
+    /// The tasks of a block: each has what is said of all of them.
+    fn block(
+        &mut self,
+        block: &Block,
+        task: &Task,
+        playbook: &Arc<Playbook>,
+        place: &Place,
+        diagnostics: &mut Diagnostics,
+    ) {
+        let inner = self.within(task, place, diagnostics);
+        let on_failure = task.record.on_failure.unwrap_or(OnFailure::Stop);
+        let (id, first) = (self.blocks, self.steps.len());
+        self.blocks += 1;
+        for (part, tasks) in [(Part::Tasks, &block.tasks), (Part::Always, &block.always)] {
+            let mut place = inner.clone();
+            place.units.push(Unit { id, part, on_failure });
+            self.tasks(tasks, playbook, &place, diagnostics);
+        }
+        if block.always.is_empty() && on_failure == OnFailure::Stop {
+            return;
+        }
+        // A host that failed takes no part in later stages.
+        for step in self.steps.iter().skip(first).filter(|step| step.fleet || step.conduct.run_once.is_some())
+        {
+            let key = if block.always.is_empty() { "on_failure: continue" } else { "always" };
+            diagnostics.push(
+                Diagnostic::error(step.span, "this task waits for other hosts, or they wait for it")
+                    .related(block.span, format!("a block with `{key}` is about one host"))
+                    .help("take the task out of the block"),
+            );
+        }
+    }
+
+    /// What holds for the tasks that a task stands for: what is said there as well.
+    fn within(&self, task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Place {
+        let scope = Self::scope(task, place, diagnostics);
+        let names = self.checker().names(&scope);
+        for (_, value) in &task.record.vars.0 {
+            self.checker().node(value, &scope, &names, diagnostics);
+        }
+        let mut inner = place.clone();
+        inner.hosts = self.narrow(&place.hosts, task.record.hosts.as_ref(), diagnostics);
+        inner.tags.extend(task.record.tags.iter().map(|tag| tag.value.clone()));
+        inner.guards.extend(self.guard(task, &scope, diagnostics));
+        inner.scope = scope;
+        inner
     }
 
     fn check_with(
@@ -245,13 +309,8 @@ impl Expander<'_> {
             return;
         }
         let Some(included) = self.playbook(name, origin.clone(), diagnostics) else { return };
-        let scope = Self::scope(task, place, diagnostics);
-        let mut inner = place.clone();
-        inner.hosts = self.narrow(&place.hosts, task.record.hosts.as_ref(), diagnostics);
-        inner.tags.extend(task.record.tags.iter().map(|tag| tag.value.clone()));
-        inner.guards.extend(self.guard(task, &scope, diagnostics));
+        let mut inner = self.within(task, place, diagnostics);
         inner.chain.push((origin, name.value.clone()));
-        inner.scope = scope;
         let empty = Entries::default();
         let with = task.record.with.as_ref().map_or(&empty, |with| &with.value);
         self.enter(&included, with, name.span, inner, diagnostics);
@@ -267,9 +326,9 @@ impl Expander<'_> {
 
     /// The scope of a task: that of its playbook, with its own variables.
     fn scope(task: &Task, place: &Place, diagnostics: &mut Diagnostics) -> Arc<Scope> {
-        let looped = task.record.looped.is_some();
+        let item = task.record.looped.as_ref().map(item_shape);
         let vars = &task.record.vars.0;
-        if vars.is_empty() && !looped {
+        if vars.is_empty() && item.is_none() {
             return Arc::clone(&place.scope);
         }
         for (name, _) in vars {
@@ -278,12 +337,14 @@ impl Expander<'_> {
                     .error(name.span, format!("`{}` is a name that every task already has", name.value));
             }
         }
+        let own = vars.iter().map(|(name, value)| (name.value.clone(), value.to_json()));
         Arc::new(Scope {
             playbook: place.scope.playbook.clone(),
             with: Arc::clone(&place.scope.with),
             outer: place.scope.outer.clone(),
-            vars: vars.iter().map(|(name, value)| (name.value.clone(), value.to_json())).collect(),
-            looped,
+            // Those of a block are there already.
+            vars: place.scope.vars.clone().into_iter().chain(own).collect(),
+            item,
         })
     }
 
@@ -299,38 +360,6 @@ impl Expander<'_> {
             }
         };
         Some(Guard { condition: Arc::new(condition), scope: Arc::clone(scope), node: when.clone() })
-    }
-
-    fn items(&self, task: &Task, scope: &Arc<Scope>, diagnostics: &mut Diagnostics) -> Option<Items> {
-        let node = task.record.looped.as_ref()?;
-        let checker = self.checker();
-        // The list itself does not see its items.
-        let outside = Scope {
-            playbook: scope.playbook.clone(),
-            with: Arc::clone(&scope.with),
-            outer: scope.outer.clone(),
-            vars: scope.vars.clone(),
-            looped: false,
-        };
-        let names = checker.names(&outside);
-        match &node.value {
-            Yaml::List(_) => {
-                checker.node(node, &outside, &names, diagnostics);
-                Some(Items::List(node.clone()))
-            }
-            Yaml::Str(text) => {
-                let range = sole_expression(text).unwrap_or(0..text.len());
-                let span = locate(&self.sources, node.span, text, range.start, range.end);
-                let inner = text.get(range).unwrap_or("").to_owned();
-                let inner = Node { value: Yaml::Str(inner), span };
-                let condition = checker.expression(&inner, &outside, &names, false, diagnostics)?;
-                Some(Items::Expression(Arc::new(condition), inner))
-            }
-            Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Map(_) => {
-                crate::config::read::wrong_type(node, "a list", diagnostics);
-                None
-            }
-        }
     }
 
     fn step(
@@ -349,9 +378,14 @@ impl Expander<'_> {
         let mut guards = place.guards.clone();
         guards.extend(self.guard(task, &scope, diagnostics));
         let items = self.items(task, &scope, diagnostics);
+        let checker = self.checker();
+        let names = checker.names(&scope);
+        let (conditions, others) = apart(kind, body);
+        let conditions: Vec<Condition> = conditions
+            .into_iter()
+            .filter_map(|node| checker.expression(node, &scope, &names, true, diagnostics))
+            .collect();
         if !record.raw {
-            let checker = self.checker();
-            let names = checker.names(&scope);
             for (_, value) in &record.vars.0 {
                 checker.node(value, &scope, &names, diagnostics);
             }
@@ -359,11 +393,24 @@ impl Expander<'_> {
                 let node = Node { value: Yaml::Str(name.value.clone()), span: name.span };
                 checker.node(&node, &scope, &names, diagnostics);
             }
-            checker.node(body, &scope, &names, diagnostics);
+            for node in &others {
+                checker.node(node, &scope, &names, diagnostics);
+            }
         }
         let source = self.template_source(task, playbook, &scope, &hosts, diagnostics);
-        let reads = self.reads(task, &scope, &guards, items.as_ref(), source.as_deref());
+        let mut read: Vec<(&Condition, &Scope)> = conditions.iter().map(|own| (own, &*scope)).collect();
+        read.extend(guards.iter().map(|guard| (&*guard.condition, &*guard.scope)));
+        let mut nodes = if record.raw { Vec::new() } else { others };
+        for list in items.iter().flat_map(Items::lists) {
+            match list {
+                Items::List(node) => nodes.push(node),
+                Items::Expression(condition, _) => read.push((condition, &*scope)),
+                Items::Product(_) => {}
+            }
+        }
+        let reads = self.reads(task, &scope, &read, &nodes, source.as_deref());
         let conduct = self.conduct(task, kind, place, diagnostics);
+        let members = Arc::new(hosts.clone());
         let (hosts, seen_as) = if kind.central {
             if let Some(fact) = reads.facts.first() {
                 diagnostics.push(
@@ -373,6 +420,13 @@ impl Expander<'_> {
                     )
                     .help("name the host whose facts are meant: `hosts.NAME.facts`"),
                 );
+            }
+            if kind.fleet
+                && let Some(field) = reads.host.first()
+            {
+                let text = format!("`{}` is for all hosts, and each has its own `host.{field}`", kind.name);
+                diagnostics
+                    .push(Diagnostic::error(task.span, text).help("say what is the same for all of them"));
             }
             let controller = hosts.first().map(|_| self.world.hosts.len());
             (controller.into_iter().collect(), hosts.first().copied())
@@ -397,10 +451,11 @@ impl Expander<'_> {
             title: task.title().to_owned(),
             playbook: playbook.name.clone(),
             kind: kind.name,
-            members: Arc::new(hosts.clone()),
+            members,
             hosts,
             seen_as,
             tags,
+            units: place.units.clone(),
             conduct,
             facts: reads.facts.clone(),
             registers: reads.registers.clone(),
@@ -542,33 +597,24 @@ impl Expander<'_> {
         &self,
         task: &Task,
         scope: &Scope,
-        guards: &[Guard],
-        items: Option<&Items>,
+        conditions: &[(&Condition, &Scope)],
+        nodes: &[&Node],
         source: Option<&str>,
     ) -> Reads {
         let mut reader = Reader::new(&self.world, &self.inventory);
-        for guard in guards {
-            for path in guard.condition.paths() {
-                reader.path(&path, &guard.scope);
+        for (condition, scope) in conditions {
+            for path in condition.paths() {
+                reader.path(&path, scope);
             }
         }
-        match items {
-            Some(Items::List(node)) => reader.node(node, scope),
-            Some(Items::Expression(condition, _)) => {
-                for path in condition.paths() {
-                    reader.path(&path, scope);
-                }
-            }
-            None => {}
+        for node in nodes {
+            reader.node(node, scope);
         }
         if !task.record.raw {
             reader.text(task.title(), scope);
-            if let Action::Resource { body, .. } = &task.action {
-                reader.node(body, scope);
-            }
-            if let Some(text) = source {
-                reader.text(text, scope);
-            }
+        }
+        if let Some(source) = source {
+            reader.text(source, scope);
         }
         reader.reads
     }

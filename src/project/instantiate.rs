@@ -6,7 +6,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8Path;
-use serde_json::Value as Json;
+use serde_json::{Map, Value as Json};
 
 use super::model::Project;
 use super::program::{Body, Items};
@@ -18,7 +18,7 @@ use crate::playbook::Origin;
 use crate::resources::{Context, Local, Roster};
 use crate::sources::SiteSources;
 use crate::template::paths::is_template;
-use crate::template::{Missing, Unresolved};
+use crate::template::{Missing, Refuted, Unresolved, refuted};
 
 /// Whether the conditions of a task hold, as far as is known.
 enum Holds {
@@ -66,40 +66,60 @@ impl Project {
                 Holds::Wrong => return vec![self.failed(step, None, &env, diagnostics)],
             }
         }
-        let list = match items {
-            Items::List(node) => {
-                let list = fill_node(&env, node, None, &self.sources, &mut waiting, &mut diagnostics);
-                list.map(|node| node.to_json())
-            }
-            Items::Expression(condition, node) => match condition.value(&env) {
-                Ok(list) => Some(list.into_owned()),
-                Err(Unresolved::Waiting(names)) => {
-                    waiting.extend(names);
-                    None
-                }
-                Err(Unresolved::Wrong(error)) => {
-                    push_text_error(&self.sources, node, error, &mut diagnostics);
-                    None
-                }
-            },
-        };
+        let list = self.items(items, &env, &mut waiting, &mut diagnostics);
         if diagnostics.has_errors() {
             return vec![self.failed(step, None, &env, diagnostics)];
         }
         match list {
             None => vec![(Self::instance(step, None, &env, InstanceState::Waiting(waiting)), diagnostics)],
-            Some(Json::Array(items)) => items
+            Some(items) => items
                 .iter()
                 .enumerate()
                 .map(|(place, item)| self.one(step, &Env { item: Some(item), ..env }, Some(place)))
                 .collect(),
-            Some(other) => {
-                let span = match items {
-                    Items::List(node) | Items::Expression(_, node) => node.span,
-                };
+        }
+    }
+
+    /// What a loop goes over; `None` when it waits or is wrong.
+    fn items(
+        &self,
+        items: &Items,
+        env: &Env<'_>,
+        waiting: &mut BTreeSet<String>,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Vec<Json>> {
+        let (list, node) = match items {
+            Items::List(node) => {
+                let list = fill_node(env, node, None, &self.sources, waiting, diagnostics);
+                (list?.to_json(), node)
+            }
+            Items::Expression(condition, node) => match condition.value(env) {
+                Ok(list) => (list.into_owned(), node),
+                Err(Unresolved::Waiting(names)) => {
+                    waiting.extend(names);
+                    return None;
+                }
+                Err(Unresolved::Wrong(error)) => {
+                    push_text_error(&self.sources, node, error, diagnostics);
+                    return None;
+                }
+            },
+            Items::Product(lists) => {
+                let mut product = Some(vec![Map::new()]);
+                for (name, list) in lists {
+                    // What all of them wait for is asked at once.
+                    let list = self.items(list, env, waiting, diagnostics);
+                    product = product.zip(list).map(|(product, list)| combined(&product, name, &list));
+                }
+                return Some(product?.into_iter().map(Json::Object).collect());
+            }
+        };
+        match list {
+            Json::Array(items) => Some(items),
+            other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_)) => {
                 let found = crate::template::Shape::of(&other).name();
-                diagnostics.error(span, format!("a loop needs a list, this is {found}"));
-                vec![self.failed(step, None, &env, diagnostics)]
+                diagnostics.error(node.span, format!("a loop needs a list, this is {found}"));
+                None
             }
         }
     }
@@ -165,6 +185,10 @@ impl Project {
         };
         let mut filled = Vec::with_capacity(entries.len());
         for (key, value) in entries {
+            if body.kind.conditions.contains(&key.value.as_str()) {
+                filled.push(Some((key.clone(), value.clone())));
+                continue;
+            }
             let schema = body.fields.get(key.value.as_str());
             let value = fill_node(env, value, schema, &self.sources, waiting, diagnostics);
             filled.push(value.map(|value| (key.clone(), value)));
@@ -221,6 +245,16 @@ impl Project {
             .join("; ");
         (Self::instance(step, item, env, InstanceState::Failed(text)), diagnostics)
     }
+}
+
+/// Each map with each element of a list under a name.
+fn combined(maps: &[Map<String, Json>], name: &str, list: &[Json]) -> Vec<Map<String, Json>> {
+    let with = |map: &Map<String, Json>, element: &Json| {
+        let mut map = map.clone();
+        map.insert(name.to_owned(), element.clone());
+        map
+    };
+    maps.iter().flat_map(|map| list.iter().map(move |element| with(map, element))).collect()
 }
 
 fn env_of<'a>(env: &Env<'a>, scope: &'a super::world::Scope) -> Env<'a> {
@@ -331,6 +365,14 @@ struct TaskContext<'a> {
 impl Context for TaskContext<'_> {
     fn local(&self, src: &str) -> Result<Local, String> {
         self.env.world.files.get(src, self.origin)
+    }
+
+    fn refuted(&self, condition: &str) -> Result<Option<Refuted>, Unresolved> {
+        refuted(condition, self.env)
+    }
+
+    fn wait(&self, names: BTreeSet<String>) {
+        self.waiting.borrow_mut().extend(names);
     }
 
     fn sources(&self) -> &SiteSources {

@@ -48,6 +48,8 @@ pub struct LoadOptions {
     pub hosts: Option<String>,
     /// `--tags`: steps with one of these; empty: all.
     pub tags: Vec<String>,
+    /// `--skip-tags`: steps with none of these.
+    pub skip_tags: Vec<String>,
     /// Home directory of the user, for `~` in paths.
     pub home: Option<Utf8PathBuf>,
     /// Names of the hosts that `@failed` and its like stand for, under `failed` and so on. Missing
@@ -151,12 +153,16 @@ pub fn load_with(
         steps: Vec::new(),
         handlers: Vec::new(),
         ids: BTreeMap::new(),
+        blocks: 0,
         complete: true,
     };
     expander.uses(&inventory.uses, &mut diagnostics);
     check_variables(&expander.checker(), &inventory, &expander.library, expander.complete, &mut diagnostics);
     check_set(&expander.world, &inventory, &expander.library, expander.complete, &mut usage);
-    let tags = tags(&options.tags, &expander.steps, expander.complete, &mut expander.sources, &mut usage);
+    let mut tags = |option, given: &[String]| {
+        tags(option, given, &expander.steps, expander.complete, &mut expander.sources, &mut usage)
+    };
+    let (only, never) = (tags("--tags", &options.tags), tags("--skip-tags", &options.skip_tags));
     let Expander { sources, library, world, steps, handlers, .. } = expander;
     if usage.has_errors() {
         return fail(sources, usage, true);
@@ -171,7 +177,7 @@ pub fn load_with(
         step
     };
     let handlers: Vec<Step> = handlers.into_iter().map(cut).collect();
-    let steps: Vec<Step> = tagged(steps, &handlers, &tags)
+    let steps: Vec<Step> = tagged(steps, &handlers, &only, &never)
         .into_iter()
         .map(cut)
         .filter(|step| !step.hosts.is_empty())
@@ -196,6 +202,7 @@ pub fn load_with(
         rollout: rollout(inventory.rollout.as_ref()),
         expect: inventory.expect,
         secrets: inventory.secrets,
+        watch: inventory.watch,
         lab: inventory.lab,
         playbooks: library.iter().cloned().collect(),
         warnings: Diagnostics::default(),
@@ -302,6 +309,7 @@ fn selection(
 }
 
 fn tags(
+    option: &str,
     tags: &[String],
     steps: &[Step],
     complete: bool,
@@ -311,7 +319,7 @@ fn tags(
     let known: BTreeSet<&str> = steps.iter().flat_map(|step| step.tags.iter().map(String::as_str)).collect();
     for tag in tags {
         if complete && !known.contains(tag.as_str()) {
-            let source = sources.add("--tags", tag.as_str());
+            let source = sources.add(option, tag.as_str());
             let span = Span { source, start: 0, end: u32::try_from(tag.len()).unwrap_or(u32::MAX) };
             usage.push(
                 Diagnostic::error(span, format!("no task has the tag `{tag}`"))
@@ -322,15 +330,18 @@ fn tags(
     tags.iter().cloned().collect()
 }
 
-/// The steps with one of the tags, and the questions whose answers they or handlers read: a handler
+/// The steps with one of the tags `only`, and none of `never`; and the questions whose answers they or handlers read: a handler
 /// may wait since an earlier run, whoever notified it.
-fn tagged(steps: Vec<Step>, handlers: &[Step], tags: &BTreeSet<String>) -> Vec<Step> {
-    if tags.is_empty() {
-        return steps;
-    }
+fn tagged(
+    steps: Vec<Step>,
+    handlers: &[Step],
+    only: &BTreeSet<String>,
+    never: &BTreeSet<String>,
+) -> Vec<Step> {
+    let chosen =
+        |step: &Step| (only.is_empty() || !only.is_disjoint(&step.tags)) && never.is_disjoint(&step.tags);
     let mut read: BTreeSet<String> = handlers.iter().flat_map(|step| step.registers.clone()).collect();
-    let (mut kept, mut left): (Vec<Step>, Vec<Step>) =
-        steps.into_iter().partition(|step| !tags.is_disjoint(&step.tags));
+    let (mut kept, mut left): (Vec<Step>, Vec<Step>) = steps.into_iter().partition(chosen);
     loop {
         read.extend(kept.iter().flat_map(|step| step.registers.iter().cloned()));
         let (asked, others): (Vec<Step>, Vec<Step>) = left

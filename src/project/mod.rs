@@ -10,6 +10,7 @@ mod check;
 mod expand;
 mod instantiate;
 mod load;
+mod looped;
 mod model;
 mod program;
 mod reads;
@@ -23,5 +24,5 @@ mod world;
 
 pub use load::{Language, LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
-pub use step::{Conduct, Instance, InstanceState, Retries, RunOnce, Step};
+pub use step::{Conduct, Instance, InstanceState, Part, Retries, RunOnce, Step, Unit};
 pub use world::{Fleet, Inputs, Registered, Registers};

@@ -11,7 +11,7 @@ use super::step::Step;
 use super::world::{Fleet, Inputs, World};
 use crate::config::{Diagnostics, Node, Sources};
 use crate::facts::Facts;
-use crate::inventory::{Become, Directory, Host, MaxFailed, Policy, Promises};
+use crate::inventory::{Become, Directory, Host, MaxFailed, Policy, Promises, Watch};
 use crate::playbook::Playbook;
 use crate::secrets::SecretSource;
 use crate::sources::SiteSources;
@@ -79,6 +79,8 @@ pub struct Project {
     pub expect: Json,
     /// Where secrets come from, by name.
     pub secrets: BTreeMap<String, SecretSource>,
+    /// `watch:`.
+    pub watch: Watch,
     /// `lab:`, as written.
     pub lab: Option<Node>,
     /// Playbooks in use, includes too.
@@ -128,6 +130,11 @@ impl Project {
     /// The selected hosts that are not offline, in the order of the inventory.
     pub fn online(&self) -> impl Iterator<Item = &Host> {
         self.selected.iter().filter_map(|index| self.hosts.get(*index)).filter(|host| host.offline.is_none())
+    }
+
+    /// Whether a run works on this machine as well.
+    pub fn is_local(&self) -> bool {
+        self.controller.is_some() || self.hosts.iter().any(|host| host.transport.is_this_machine())
     }
 
     /// The host at a place of a step: one of the inventory, or the controller.

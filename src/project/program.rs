@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::reads::Reads;
 use super::world::Scope;
-use crate::config::Node;
+use crate::config::{Node, Yaml};
 use crate::playbook::Origin;
 use crate::resources::Kind;
 use crate::template::Condition;
@@ -28,6 +28,8 @@ pub(crate) enum Items {
     List(Node),
     /// An expression.
     Expression(Arc<Condition>, Node),
+    /// Several lists by name: each combination of their elements.
+    Product(Vec<(String, Items)>),
 }
 
 /// A task with its scope.
@@ -53,4 +55,30 @@ pub(crate) struct Body {
     pub(crate) fields: Arc<BTreeMap<&'static str, Json>>,
     /// What `src` is relative to.
     pub(crate) origin: Origin,
+}
+
+impl Items {
+    /// The lists that it is made of, none of them a product.
+    pub(super) fn lists(&self) -> Vec<&Self> {
+        match self {
+            Self::List(_) | Self::Expression(..) => vec![self],
+            Self::Product(lists) => lists.iter().flat_map(|(_, list)| list.lists()).collect(),
+        }
+    }
+}
+
+/// The fields of a resource that are conditions, and those that may hold templates.
+pub(super) fn apart<'a>(kind: &Kind, body: &'a Node) -> (Vec<&'a Node>, Vec<&'a Node>) {
+    let Yaml::Map(entries) = &body.value else { return (Vec::new(), vec![body]) };
+    let (mut conditions, mut others) = (Vec::new(), Vec::new());
+    for (key, value) in entries {
+        if !kind.conditions.contains(&key.value.as_str()) {
+            others.push(value);
+        } else if let Yaml::List(items) = &value.value {
+            conditions.extend(items);
+        } else {
+            conditions.push(value);
+        }
+    }
+    (conditions, others)
 }

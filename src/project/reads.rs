@@ -69,7 +69,7 @@ impl<'a> Reader<'a> {
                 Some(name) => drop(self.reads.secrets.insert(name)),
                 None => self.reads.secrets.extend(self.world.secrets.iter().cloned()),
             },
-            "groups" | "item" => {}
+            "groups" | "cluster" | "item" => {}
             name => self.variable(name, scope),
         }
     }

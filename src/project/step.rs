@@ -52,6 +52,26 @@ pub struct Conduct {
     pub register: Option<String>,
 }
 
+/// A part of a block.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Part {
+    /// Its tasks.
+    Tasks,
+    /// What is done in any case.
+    Always,
+}
+
+/// A block around a task.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Unit {
+    /// Tells blocks of a run apart.
+    pub id: usize,
+    /// The part that the task is in.
+    pub part: Part,
+    /// What its failure means.
+    pub on_failure: OnFailure,
+}
+
 /// A task or handler at its place in the run, the same for all its hosts: entries of the
 /// inventory and includes are expanded, hosts and tags selected.
 #[derive(Debug, Clone)]
@@ -74,6 +94,8 @@ pub struct Step {
     pub members: Arc<BTreeSet<usize>>,
     /// Its tags and those of the entries and includes around it.
     pub tags: BTreeSet<String>,
+    /// The blocks around it, the outermost first.
+    pub units: Vec<Unit>,
     /// How it is carried out.
     pub conduct: Conduct,
     /// Names of `facts.X` that its condition, loop, name or fields read.
@@ -105,6 +127,11 @@ impl Step {
     /// Whether it reboots its host.
     pub fn reboots(&self) -> bool {
         self.resource().is_some_and(|kind| kind.reboots)
+    }
+
+    /// Whether its resource asks all hosts.
+    pub fn asks_all(&self) -> bool {
+        self.resource().is_some_and(|kind| kind.fleet)
     }
 
     /// Names of `hosts[...].facts.X` that it reads: what must be known of all hosts before it.

@@ -151,6 +151,7 @@ pub(crate) fn language() -> Language {
             kind!("service", service, Service),
             kind!("kernel_module", kernel_module, KernelModule),
             kind!("command", command, Command, runs_anything: true),
+            *crate::resources::kind("assert").unwrap(),
         ],
         checks: vec!["gpu.nvlink", "gpu.ecc_volatile"],
         specimens: vec![("debian", debian), ("rhel", rhel)],

@@ -5,9 +5,10 @@ use serde_json::json;
 
 use super::testing::{Case, language, load, show};
 use super::world::{Env, inventory_scope};
-use super::{Inputs, LoadOptions, Registered};
+use super::{Inputs, LoadOptions, Part, Registered};
 use crate::inventory::{Become, Layer};
 use crate::placeholder;
+use crate::playbook::OnFailure;
 use crate::template::Segment;
 use crate::template::condition::Lookup as _;
 use crate::template::text::Values as _;
@@ -157,6 +158,7 @@ fn selection_by_hosts_and_tags() {
         LoadOptions { hosts: Some("n0 & x".to_owned()), ..LoadOptions::default() },
         LoadOptions { hosts: Some("n9".to_owned()), ..LoadOptions::default() },
         LoadOptions { tags: vec!["on".to_owned()], ..LoadOptions::default() },
+        LoadOptions { skip_tags: vec!["on".to_owned()], ..LoadOptions::default() },
         LoadOptions { set: vec!["mtuu=1".to_owned()], ..LoadOptions::default() },
         LoadOptions { set: vec!["mtu=big".to_owned()], ..LoadOptions::default() },
         LoadOptions { set: vec!["mtu".to_owned()], ..LoadOptions::default() },
@@ -196,6 +198,179 @@ fn questions_that_are_read_are_asked_whatever_the_tags() {
         assert_eq!(titles, ["first", "second", "use"], "{playbook}");
         assert!(!project.validate().has_errors(), "{}", project.validate().render(&project.sources, false));
     }
+}
+
+#[test]
+fn skipped_tags_win_over_chosen_ones() {
+    let playbook = "tasks:
+- name: ask
+  tags: [slow]
+  command: { run: [id], changes: false }
+  register: x1
+- name: a
+  tags: [one]
+  file: { path: /a }
+- name: b
+  tags: [one, slow]
+  file: { path: /b }
+- name: c
+  file: { path: /c, content: \"{{ x1 }}\" }
+";
+    let case = Case::new(&small(playbook));
+    let titles = |only: &[&str], never: &[&str]| {
+        let words = |words: &[&str]| words.iter().map(|&word| word.to_owned()).collect();
+        let options = LoadOptions { tags: words(only), skip_tags: words(never), ..LoadOptions::default() };
+        let project = case.load(&options).unwrap();
+        let titles: Vec<String> = project.steps.iter().map(|step| step.title.clone()).collect();
+        titles.join(" ")
+    };
+    assert_eq!(titles(&[], &[]), "ask a b c");
+    assert_eq!(titles(&["one"], &["slow"]), "a");
+    assert_eq!(titles(&[], &["one"]), "ask c");
+    // An answer that a chosen task reads is asked for all the same.
+    assert_eq!(titles(&[], &["slow"]), "ask a c");
+    let options = LoadOptions { skip_tags: vec!["slwo".to_owned()], ..LoadOptions::default() };
+    let error = case.load(&options).unwrap_err().to_string();
+    assert!(
+        error.contains("no task has the tag `slwo`") && error.contains("did you mean `slow`?"),
+        "{error}"
+    );
+    assert!(error.contains("--skip-tags"), "{error}");
+}
+
+#[test]
+fn an_assertion_is_known_when_what_it_reads_is() {
+    let project = load(&small(
+        "tasks:
+- name: ask
+  command: { run: [id], changes: false, parse: lines }
+  register: answer
+- name: check {{ host.name }}
+  loop: [9000, 1500]
+  assert: { that: [facts.os.family == \"debian\", \"'x' in answer\", mtu == item], message: \"{{ greeting }}\" }
+",
+    ))
+    .unwrap();
+    assert_eq!(project.steps[1].facts.iter().collect::<Vec<_>>(), ["os"]);
+    assert_eq!(project.steps[1].registers.iter().collect::<Vec<_>>(), ["answer"]);
+    // One that is false decides before the others are known.
+    let none = show(&project, 1, "x", &Inputs::none());
+    let (first, second) = none.split_once('\n').unwrap();
+    assert_eq!(first, "check x: Waiting({\"os\", \"register answer\"})");
+    assert!(second.contains("hi x (`mtu == item` is false: `mtu` is 9000, `item` is 1500)"), "{second}");
+    let facts = json!({ "os": { "family": "rhel" } });
+    let answers = BTreeMap::from([("answer".to_owned(), Registered::Known(json!(["x"])))]);
+    let known = Inputs { facts: Some(&facts), registers: Some(&answers), fleet: None };
+    let shown = show(&project, 1, "x", &known);
+    assert!(shown.contains("is false: `facts.os.family` is \\\"rhel\\\")"), "{shown}");
+    let facts = json!({ "os": { "family": "debian" } });
+    let shown = show(&project, 1, "x", &Inputs { facts: Some(&facts), ..known });
+    assert!(shown.starts_with("check x: Ready { resource: Assert { failure: None }"), "{shown}");
+}
+
+#[test]
+fn the_name_of_the_cluster_is_known() {
+    let project = load(&small(
+        "tasks:
+- name: on {{ cluster.name }}
+  when: cluster.name == \"c\"
+  file: { path: \"/{{ cluster.name }}\", content: \"{{ cluster.name | upper }}\" }
+",
+    ))
+    .unwrap();
+    let shown = show(&project, 0, "x", &Inputs::none());
+    assert!(shown.starts_with("on c: Ready") && shown.contains("\"/c\"") && shown.contains('C'), "{shown}");
+    let wrong = |task: &str| load(&small(&format!("tasks:\n- name: a\n  {task}\n"))).unwrap_err();
+    let error = wrong("file: { path: \"/{{ cluster.nam }}\" }");
+    assert!(error.contains("did you mean `name`?"), "{error}");
+    let error = wrong("vars: { cluster: x }\n  file: { path: /a }");
+    assert!(error.contains("`cluster` is a name that every task already has"), "{error}");
+}
+
+#[test]
+fn a_loop_over_several_lists_has_each_combination() {
+    let task = |product: &str, path: &str| {
+        small(&format!(
+            "tasks:
+- name: ask
+  command: {{ run: [id], changes: false, parse: lines }}
+  register: answer
+- name: \"{{{{ item.a }}}}{{{{ item.b }}}}\"
+  loop: {{ product: {product} }}
+  when: item.b != 2
+  file: {{ path: \"/{{{{ {path} }}}}\" }}
+"
+        ))
+    };
+    let project = load(&task("{ a: names, b: [1, \"{{ mtu }}\", 2] }", "item.a")).unwrap();
+    let shown = show(&project, 1, "x", &Inputs::none());
+    let lines: Vec<&str> = shown.lines().map(|line| line.split(' ').next().unwrap()).collect();
+    assert_eq!(lines, ["a1:", "a9000:", "a2:", "b1:", "b9000:", "b2:"], "{shown}");
+    assert!(shown.lines().nth(2).unwrap().contains("Skipped"), "{shown}");
+    assert!(project.steps[1].program.reads.vars.contains("mtu"));
+    let project = load(&task("{ a: answer, b: \"{{ facts.net }}\" }", "item.a")).unwrap();
+    let waits = show(&project, 1, "x", &Inputs::none());
+    assert!(waits.contains("Waiting({\"net\", \"register answer\"})"), "{waits}");
+    let project = load(&task("{ a: names, b: [] }", "item.a")).unwrap();
+    assert_eq!(show(&project, 1, "x", &Inputs::none()), "");
+    for (product, path, wanted) in [
+        ("{ a: names, b: names }", "item.c", "`item.c` is not defined"),
+        ("{ a: mtu }", "item.a", "a loop needs a list, this is a number"),
+        ("{ a: { b: c } }", "item.a", "expected a list, found a map"),
+        ("{}", "item.a", "a product needs lists"),
+        ("[[a], [b]]", "item.a", "expected a map"),
+    ] {
+        let error = load(&task(product, path)).unwrap_err();
+        assert!(error.contains(wanted), "{product}: {error}");
+    }
+    let error = load(&task("{ a: names }", "item.a").replace("product", "prodct")).unwrap_err();
+    assert!(error.contains("did you mean `product`?"), "{error}");
+}
+
+#[test]
+fn what_is_said_of_a_block_is_said_of_its_tasks() {
+    let project = load(&small(
+        "tasks:
+- name: unit
+  when: host.name != \"n1\"
+  hosts: g
+  tags: [one]
+  vars: { place: \"/srv/{{ mtu }}\" }
+  block:
+  - name: a
+    tags: [two]
+    file: { path: \"{{ place }}/a\" }
+  - block:
+    - name: b
+      vars: { own: b }
+      when: mtu != 1500
+      file: { path: \"{{ place }}/{{ own }}\" }
+    on_failure: continue
+  always:
+  - name: c
+    file: { path: \"{{ place }}/c\" }
+- name: d
+  file: { path: /d }
+",
+    ))
+    .unwrap();
+    let titles: Vec<&str> = project.steps.iter().map(|step| step.title.as_str()).collect();
+    assert_eq!(titles, ["a", "b", "c", "d"]);
+    let tags: Vec<&String> = project.steps[0].tags.iter().collect();
+    assert_eq!(tags, ["one", "two"]);
+    assert_eq!(project.steps.iter().map(|step| step.hosts.len()).collect::<Vec<_>>(), [3, 3, 3, 4]);
+    let shown = |step: usize, host: &str| show(&project, step, host, &Inputs::none());
+    assert!(shown(0, "n0").contains("/srv/1500/a"), "{}", shown(0, "n0"));
+    assert!(shown(0, "n1").contains("Skipped"), "{}", shown(0, "n1"));
+    assert!(shown(1, "n0").contains("Skipped"), "{}", shown(1, "n0"));
+    assert!(shown(1, "n2").contains("/srv/4200/b"), "{}", shown(1, "n2"));
+    let units = |step: usize| -> Vec<(usize, Part, OnFailure)> {
+        project.steps[step].units.iter().map(|unit| (unit.id, unit.part, unit.on_failure)).collect()
+    };
+    assert_eq!(units(0), [(0, Part::Tasks, OnFailure::Stop)]);
+    assert_eq!(units(1), [(0, Part::Tasks, OnFailure::Stop), (1, Part::Tasks, OnFailure::Continue)]);
+    assert_eq!(units(2), [(0, Part::Always, OnFailure::Stop)]);
+    assert_eq!(units(3), []);
 }
 
 #[test]

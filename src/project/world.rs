@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use indexmap::IndexMap;
-use serde_json::{Map, Value as Json};
+use serde_json::{Map, Value as Json, json};
 
 use crate::config::TextError;
 use crate::inventory::Host;
@@ -19,7 +19,7 @@ use crate::template::condition::{Lookup, Missing, descend};
 use crate::template::paths::is_template;
 use crate::template::shape::{PathError, path_text};
 use crate::template::text::Values;
-use crate::template::{PathUse, Segment, Text, Unresolved};
+use crate::template::{PathUse, Segment, Shape, Text, Unresolved};
 
 /// How deep variables may refer to each other.
 const MAX_DEPTH: u32 = 16;
@@ -146,8 +146,8 @@ pub(super) struct Scope {
     pub(super) outer: Option<Arc<Scope>>,
     /// `vars` of the task.
     pub(super) vars: BTreeMap<String, Json>,
-    /// Whether this is a task's scope in a loop.
-    pub(super) looped: bool,
+    /// What `item` is, where this is a task's scope in a loop.
+    pub(super) item: Option<Shape>,
 }
 
 impl Scope {
@@ -231,7 +231,7 @@ impl<'a> Env<'a> {
         let param = self.scope.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
         match param {
             Some((_, param)) if !self.scope.vars.contains_key(name) && !param.kind.takes(&value) => {
-                let found = crate::template::Shape::of(&value).name();
+                let found = Shape::of(&value).name();
                 Err(Missing::Failed(format!(
                     "`{name}` must be {}, but its value is {found}",
                     param.kind.article()
@@ -410,6 +410,7 @@ impl Lookup for Env<'_> {
             "facts" => self.fact(path),
             "hosts" => self.other_host(path),
             "groups" => descend("groups", self.groups(), path),
+            "cluster" => below("cluster", json!({ "name": self.world.cluster }), path),
             "item" => match self.item {
                 Some(item) => descend("item", item, path),
                 None => Err(undefined(root, path)),

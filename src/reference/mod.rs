@@ -1,8 +1,10 @@
-//! Reference pages from the tables in the code: for `explain` and `docs/reference/`.
+//! Reference pages from the tables in the code: for `explain`, `man` and `docs/reference/`.
 
+mod man;
 mod pages;
 mod topics;
 
+pub use man::man_pages;
 pub use pages::{
     check, check_index, exit_code, exit_codes, fact, fact_index, pages, resource, resource_index,
 };

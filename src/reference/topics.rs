@@ -5,7 +5,7 @@ use serde_json::Value as Json;
 use super::pages;
 use crate::foreign::{self, Place};
 use crate::report::rows::wrap;
-use crate::template::{expression, filters, text};
+use crate::template::{expression, filters, package_names, text};
 use crate::{put, schema};
 
 /// How wide the columns of an index are.
@@ -55,8 +55,10 @@ pub fn conditions() -> String {
     let operators: Vec<String> = expression::Op::ALL.iter().map(|op| format!("`{}`", op.as_str())).collect();
     format!(
         "# Conditions\n\n\
-         `when: CONDITION` makes a task one for hosts where it holds; `loop: LIST` may be an expression as well. \
-         They are no templates: write names without braces.\n\n\
+         `when: CONDITION` makes a task one for hosts where it holds; `loop: LIST` may be an expression as well, and \
+         so may each list of `loop: {{ product: {{ NAME: LIST, NAME: LIST }} }}`. \
+         They and those of `assert` are no templates: \
+         write names without braces.\n\n\
          - paths: `facts.os.family`, `host.labels[\"rack\"]`, `groups[\"gpu\"]`, a parameter, `item` in a loop\n\
          - literals: `\"text\"`, `8`, `2.5`, `true`, `false`, `none`, `[1, 2]`\n\
          - comparisons: {}, `x in y`, `x not in y`; texts that are ordered are versions\n\
@@ -83,6 +85,7 @@ pub fn templates() -> String {
          - `facts`: those of this host (`provision explain facts`)\n\
          - `hosts[\"gpu0\"]`: another host, with its `facts`\n\
          - `groups[\"gpu\"]`: the names of its hosts\n\
+         - `cluster.name`: the cluster, as `cluster:` of the inventory says\n\
          - `secrets.NAME`: alone between braces\n\n\
          Filters stand behind `|`, as in `{{ path | basename }}`:\n\n",
     );
@@ -92,6 +95,15 @@ pub fn templates() -> String {
     let others: Vec<String> = text::TERA_FILTERS.iter().map(|name| format!("`{name}`")).collect();
     put!(page, "- those of Tera: {}\n", others.join(", "));
     page.push_str("\nArguments have names: `default(value=\"x\")`, `join(sep=\",\")`, `replace(from=\"a\", to=\"b\")`.\n");
+    page.push_str(
+        "\n## Names of packages\n\n\
+         `{{ packages | package_names(os=facts.os) }}` turns a list of Debian's names into those of the host's \
+         distribution. A name that is not in the table stays as it is.\n\n\
+         | Debian, Ubuntu | RHEL, Rocky, Alma 8 to 10, Alibaba Cloud Linux 3 |\n|---|---|\n",
+    );
+    for (debian, rhel) in package_names::TABLE {
+        put!(page, "| {debian} | {} |\n", rhel.join(", "));
+    }
     page
 }
 

@@ -104,10 +104,15 @@ pub enum Unplannable {
 }
 
 impl Unplannable {
-    /// The same for a resource that plans these changes besides.
+    /// The same for a resource that plans these changes first.
     #[must_use]
     pub fn beside(self, changes: &[Change]) -> Self {
-        if let Self::Blocked(reason) = self { Self::Partly(changes.to_vec(), reason) } else { self }
+        let (more, reason) = match self {
+            Self::Blocked(reason) => (Vec::new(), reason),
+            Self::Partly(more, reason) => (more, reason),
+            other @ (Self::Unknown(..) | Self::Missing(..) | Self::Failed(_)) => return other,
+        };
+        Self::Partly([changes, &more].concat(), reason)
     }
 }
 

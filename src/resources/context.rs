@@ -1,11 +1,15 @@
 //! What a resource may ask while it is read from a task.
 
+use std::borrow::Cow;
+use std::collections::BTreeSet;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use serde_json::Value as Json;
 
 use super::shared::roster::Roster;
 use crate::sources::SiteSources;
+use crate::template::{Lookup, Missing, Refuted, Segment, Unresolved, refuted};
 
 /// A file of this machine (or compiled in) that a task names as `src`.
 #[derive(Debug, Clone)]
@@ -40,6 +44,19 @@ pub trait Context {
     /// The template engine's text.
     fn render(&self, name: &str, text: &str) -> Result<String, String>;
 
+    /// Why a condition does not hold with everything the task sees; `None` when it holds.
+    ///
+    /// # Errors
+    /// When it is wrong or waits for answers.
+    fn refuted(&self, condition: &str) -> Result<Option<Refuted>, Unresolved> {
+        refuted(condition, &Nothing)
+    }
+
+    /// Notes that the resource cannot be read before these answers are there.
+    fn wait(&self, names: BTreeSet<String>) {
+        drop(names);
+    }
+
     /// Proxy and mirrors of the site: a URL is fetched from its
     /// [`rewrite`](SiteSources::rewrite) and nowhere else.
     fn sources(&self) -> &SiteSources {
@@ -53,8 +70,8 @@ pub trait Context {
     }
 
     /// `nics:` of the host as the inventory has it; null when it has none.
-    fn nics(&self) -> &serde_json::Value {
-        &serde_json::Value::Null
+    fn nics(&self) -> &Json {
+        &Json::Null
     }
 
     /// The user of the host that the task is for, where it is not the login's: `become_user`. What the
@@ -71,5 +88,14 @@ pub trait Context {
     /// All hosts of the inventory.
     fn roster(&self) -> Roster {
         Roster::default()
+    }
+}
+
+/// No names at all.
+struct Nothing;
+
+impl Lookup for Nothing {
+    fn resolve(&self, root: &str, _: &[Segment]) -> Result<Cow<'_, Json>, Missing> {
+        Err(Missing::Failed(format!("`{root}` is not defined")))
     }
 }

@@ -45,6 +45,8 @@ pub struct Kind {
     /// Whether it runs what the playbook says: then its answer can be registered, and its page does not
     /// explain why it failed.
     pub runs_anything: bool,
+    /// Its fields that are conditions, and no templates.
+    pub conditions: &'static [&'static str],
     /// Keys of `expect:` that its tasks may fill in: `network.mtu`.
     pub promises: &'static [&'static str],
 }
@@ -72,6 +74,7 @@ impl Kind {
             reboots: false,
             retries: false,
             runs_anything: false,
+            conditions: &[],
             promises: &[],
         }
     }

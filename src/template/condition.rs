@@ -50,7 +50,7 @@ type Value<'a> = Result<Cow<'a, Json>, Unresolved>;
 /// A parsed expression.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Condition {
-    expr: Expr,
+    pub(super) expr: Expr,
 }
 
 impl Condition {
@@ -371,7 +371,7 @@ fn junction(items: &[Expr], decisive: bool, lookup: &dyn Lookup) -> Result<bool,
     if waiting.is_empty() { Ok(!decisive) } else { Err(Unresolved::Waiting(waiting)) }
 }
 
-fn value<'a>(expr: &'a Expr, lookup: &'a dyn Lookup) -> Value<'a> {
+pub(super) fn value<'a>(expr: &'a Expr, lookup: &'a dyn Lookup) -> Value<'a> {
     let known = |value: Json| Ok(Cow::Owned(value));
     match &expr.kind {
         ExprKind::Literal(value) => Ok(Cow::Borrowed(value)),

@@ -5,6 +5,7 @@ use std::sync::LazyLock;
 use serde_json::Value as Json;
 use tera::{Error, Kwargs, State, Tera, TeraResult, Value};
 
+use super::package_names::translate;
 use crate::hostlist;
 
 /// Names and meanings of our filters, for the reference.
@@ -15,6 +16,10 @@ pub const FILTERS: &[(&str, &str)] = &[
     ("expand", "a folded host list as a list of names"),
     ("basename", "the last part of a path"),
     ("dirname", "a path without its last part"),
+    (
+        "package_names",
+        "a list of Debian's package names as the distribution has them: `package_names(os=facts.os)`",
+    ),
 ];
 
 /// An engine with all filters and no template.
@@ -28,6 +33,7 @@ pub(super) fn engine() -> Tera {
         tera.register_filter("expand", expand);
         tera.register_filter("basename", basename);
         tera.register_filter("dirname", dirname);
+        tera.register_filter("package_names", package_names);
         tera
     });
     ENGINE.clone()
@@ -73,4 +79,10 @@ fn dirname(path: &str, _: Kwargs, _: &State<'_>) -> String {
         Some((parent, _)) => parent.to_owned(),
         None => ".".to_owned(),
     }
+}
+
+#[expect(clippy::needless_pass_by_value, reason = "the signature of a filter")]
+fn package_names(names: Vec<String>, arguments: Kwargs, _: &State<'_>) -> TeraResult<Vec<String>> {
+    let os = to_json(&arguments.must_get::<Value>("os")?)?;
+    Ok(translate(names, &os))
 }

@@ -8,11 +8,14 @@
 pub mod condition;
 pub mod expression;
 pub mod filters;
+pub mod package_names;
 pub mod paths;
 pub mod shape;
 pub mod text;
+pub mod why;
 
 pub use condition::{Condition, Lookup, Missing, Unresolved};
 pub use paths::PathUse;
 pub use shape::{Names, Segment, Shape};
 pub use text::Text;
+pub use why::{Refuted, refuted};

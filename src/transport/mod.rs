@@ -42,6 +42,7 @@ pub use by_host::ByHost;
 pub use local::Local;
 pub(crate) use process::recorded_keys;
 pub(crate) use quote::quote;
+pub use run_dir::bases as socket_directories;
 pub use script::{Arg, Script};
 pub use scripted::{Reply, Scripted, Sent};
 pub use ssh::{Ssh, SshSettings};

@@ -91,7 +91,10 @@ impl Drop for RunDir {
 }
 
 /// Where sockets may be: below `$XDG_RUNTIME_DIR`, else below /tmp.
-pub(super) fn bases(runtime_dir: Option<&Utf8Path>) -> io::Result<Vec<Utf8PathBuf>> {
+///
+/// # Errors
+/// When nothing says which user this is.
+pub fn bases(runtime_dir: Option<&Utf8Path>) -> io::Result<Vec<Utf8PathBuf>> {
     let given = runtime_dir.filter(|dir| dir.is_dir()).map(|dir| dir.join("provision"));
     let usual = Utf8PathBuf::from(format!("/tmp/provision-{}", disk::user()?));
     Ok(given.into_iter().chain([usual]).collect())

@@ -64,6 +64,34 @@ async fn a_failure_comes_with_what_it_usually_means() {
     }
 }
 
+/// What is done in any case is done, what is left of the block is not, and behind it the host goes on or does not.
+#[tokio::test(start_paused = true)]
+async fn a_block_is_given_up_as_a_whole() {
+    let playbook = "name: b
+tasks:
+  - block:
+      - { name: one, command: { run: [tool-alpha] } }
+      - { name: two, command: { run: [tool-beta] } }
+    always:
+      - { name: clean, command: { run: [tool-gamma] } }
+  - { name: behind, command: { run: [tool-delta] } }
+";
+    for (playbook, behind) in [
+        (playbook.to_owned(), false),
+        (playbook.replace("    always", "    on_failure: continue\n    always"), true),
+    ] {
+        let transport = healthy();
+        transport.first(Reply::part("task").with("tool-alpha").output("ended 1\nno\n"));
+        let ran = apply(&world("{}", &playbook), &transport).await;
+        assert_eq!(ran.report.stats.failed, 4);
+        assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Failed(_)));
+        let Outcome::Skipped(reason) = ran.outcome("gpu0", "two") else { panic!("{:?}", ran.record) };
+        assert_eq!(reason, "not reached: `one` failed");
+        assert!(matches!(ran.outcome("gpu0", "clean"), Outcome::Ran { .. }));
+        assert_eq!(matches!(ran.outcome("gpu0", "behind"), Outcome::Ran { .. }), behind, "{:?}", ran.record);
+    }
+}
+
 #[test]
 fn sums_and_exit_codes() {
     use provision::events::RunStats;

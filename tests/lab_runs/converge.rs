@@ -20,10 +20,10 @@ const RELEASE: &str = "
     file: { path: /etc/cluster-release, content: \"7\\n\" }
   - name: which release
     command: { script: 'echo \"{\\\"release\\\": $(cat /etc/cluster-release)}\"', changes: false, parse: json }
-    register: cluster
+    register: current
   - name: place
-    when: cluster.release == 7
-    directory: { path: \"/opt/release-{{ cluster.release }}\" }
+    when: current.release == 7
+    directory: { path: \"/opt/release-{{ current.release }}\" }
 ";
 
 #[test]

@@ -125,6 +125,35 @@ tasks:
     assert_eq!(outcome(&json, "n0", "driver")["outcome"], "blocked", "{json:#}");
 }
 
+/// Names that Debian's packages provide: one that one provides, one of several, one that is there already.
+#[test]
+fn names_that_other_packages_provide() {
+    let Some(lab) = Lab::up(&["n0"], "{}") else { return };
+    let node = lab.node("n0");
+    let site = lab.site(
+        "provided",
+        "
+name: provided
+tasks:
+  - name: packages
+    package: { names: [libz-dev, awk], hold: true }
+",
+    );
+    site.run("plan", &[]).shows("(provides libz-dev)");
+    converges(&site, &["packages"]);
+    assert_eq!(node.sh("apt-mark showhold"), "mawk\nzlib1g-dev");
+    site.playbook(
+        "
+name: provided
+tasks:
+  - name: packages
+    package: { names: [mail-transport-agent] }
+",
+    );
+    let said = site.run("apply", &[]).expect(5);
+    said.says("no package is called mail-transport-agent, and several provide it").says("postfix");
+}
+
 /// A host of dnf: Debian's dnf and rpm, with dpkg out of sight, and a signed repository made on the spot.
 #[test]
 fn dnf_packages_and_repositories() {
@@ -145,6 +174,10 @@ fn dnf_packages_and_repositories() {
         done
         printf 'Name: other\nVersion: 1\nRelease: 1\nSummary: another\nLicense: MIT\nBuildArch: noarch\n%%description\nAnother.\n%%files\n' >other.spec
         rpmbuild -bb --define '_topdir /root/build' other.spec >/dev/null 2>&1
+        for pair in new-name:old-name first:choice second:choice; do
+            printf 'Name: %s\nVersion: 1\nRelease: 1\nSummary: a provider\nLicense: MIT\nBuildArch: noarch\nProvides: %s\n%%description\nA provider.\n%%files\n' "${pair%:*}" "${pair#*:}" >provider.spec
+            rpmbuild -bb --define '_topdir /root/build' provider.spec >/dev/null 2>&1
+        done
         cp /root/build/RPMS/noarch/*.rpm /srv/repo
         rpmsign --define '_gpg_name Packages of the lab' --define '__gpg /usr/bin/gpg' --addsign /srv/repo/*.rpm >/dev/null
         createrepo_c -q /srv/repo
@@ -187,6 +220,20 @@ tasks:
     assert_eq!(node.sh("cat /opt/tool"), "1.0");
     site.playbook(&play(&fingerprint, "state: absent"));
     converges(&site, &["tool"]);
+
+    // A name that another package provides stands for that package, and several are a question.
+    let asks = |name: &str| play(&fingerprint, "").replace("names: [tool]", &format!("names: [{name}]"));
+    site.playbook(&asks("old-name"));
+    site.run("plan", &[]).shows("+ new-name (provides old-name)");
+    converges(&site, &["tool"]);
+    node.sh("rpm -q new-name");
+    site.playbook(&asks("choice"));
+    site.run("apply", &[]).expect(5).says("put one of these into `names` instead: first, second");
+    // With no metadata at hand nothing is known before dnf asks the repositories.
+    node.sh("dnf -q clean all");
+    site.run("apply", &[]).expect(5).says("several provide it");
+    node.sh("! rpm -q first && ! rpm -q second && dnf -q -y install second >/dev/null");
+    assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
 
     // What is excluded is not there, and what nobody signed is not installed.
     site.playbook(&play(&fingerprint, "").replace("names: [tool]", "names: [other]"));

@@ -24,7 +24,7 @@ use serde_json::Value as Json;
 /// Longest that one run of the program may take before the test gives it up.
 const LIMIT: Duration = Duration::from_mins(15);
 /// Containers at once: tests run in parallel, machines are small.
-const CONTAINERS: usize = 4;
+pub(crate) const CONTAINERS: usize = 4;
 
 static FREE: (Mutex<usize>, Condvar) = (Mutex::new(CONTAINERS), Condvar::new());
 
@@ -205,6 +205,11 @@ impl Running {
         }
     }
 
+    /// Standard error so far.
+    pub(crate) fn said(&self) -> String {
+        self.err.text()
+    }
+
     /// Waits until standard error has this text.
     #[track_caller]
     pub(crate) fn until(&mut self, text: &str) {
@@ -342,13 +347,18 @@ impl Lab {
         Some(Self::with(Permit::take(hosts.len()), &inventory, &[nothing], &[]))
     }
 
-    /// Brings up the hosts of an inventory, with files beside it and options of `lab up`.
-    pub(crate) fn of(inventory: &str, files: &[(String, String)], options: &[String]) -> Option<Self> {
+    /// Brings up the hosts of an inventory, with files beside it and options of `lab up`: so many containers, at
+    /// most `CONTAINERS`.
+    pub(crate) fn of(
+        containers: usize,
+        inventory: &str,
+        files: &[(String, String)],
+        options: &[String],
+    ) -> Option<Self> {
         if !engine_answers() && std::env::var_os("PROVISION_NO_LAB").is_some() {
             return None;
         }
-        // Nobody counted its hosts, so no other lab is brought up beside it.
-        Some(Self::with(Permit::take(CONTAINERS), inventory, files, options))
+        Some(Self::with(Permit::take(containers), inventory, files, options))
     }
 
     fn with(permit: Permit, inventory: &str, files: &[(String, String)], options: &[String]) -> Self {

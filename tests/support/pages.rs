@@ -20,8 +20,9 @@ pub fn pages() -> Vec<(PathBuf, String)> {
             }
         }
     }
-    let mut paths =
-        vec![root().join("README.md"), root().join("SECURITY.md"), root().join("playbooks/README.md")];
+    let mut paths = ["README.md", "SECURITY.md", "CHANGELOG.md", "CONTRIBUTING.md", "playbooks/README.md"]
+        .map(|page| root().join(page))
+        .to_vec();
     collect(&root().join("docs"), &mut paths);
     paths.sort();
     paths

@@ -5,6 +5,7 @@ use camino::Utf8Path;
 use clap::CommandFactory as _;
 
 use crate::cli::args::{Cli, GenerateCommand};
+use crate::cli::complete;
 use crate::exit;
 use crate::reference;
 use crate::report::output;
@@ -22,23 +23,21 @@ pub(crate) fn run(command: GenerateCommand) -> anyhow::Result<u8> {
                 .context("cannot write to stdout")?;
         }
         GenerateCommand::Completions { shell } => {
-            let mut text = Vec::new();
-            clap_complete::generate(shell, &mut Cli::command(), "provision", &mut text);
-            output::data(&String::from_utf8_lossy(&text)).context("cannot write to stdout")?;
+            let text = complete::registration(shell)?;
+            output::data(&text).context("cannot write to stdout")?;
         }
-        GenerateCommand::Man { directory } => {
-            std::fs::create_dir_all(&directory).with_context(|| format!("cannot create {directory}"))?;
-            clap_mangen::generate_to(Cli::command(), &directory)
-                .with_context(|| format!("cannot write into {directory}"))?;
-        }
-        GenerateCommand::Docs { directory } => docs(&directory)?,
+        GenerateCommand::Man { directory } => write(&directory, reference::man_pages(Cli::command())?)?,
+        GenerateCommand::Docs { directory } => write(&directory, reference::pages(Cli::command())?)?,
     }
     Ok(exit::OK)
 }
 
-fn docs(directory: &Utf8Path) -> anyhow::Result<()> {
+fn write(
+    directory: &Utf8Path,
+    pages: impl IntoIterator<Item = (impl AsRef<Utf8Path>, impl AsRef<[u8]>)>,
+) -> anyhow::Result<()> {
     std::fs::create_dir_all(directory).with_context(|| format!("cannot create {directory}"))?;
-    for (name, text) in reference::pages(Cli::command())? {
+    for (name, text) in pages {
         let path = directory.join(name);
         std::fs::write(&path, text).with_context(|| format!("cannot write {path}"))?;
     }

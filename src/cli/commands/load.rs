@@ -28,6 +28,7 @@ pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Proje
         set: target.set.clone(),
         hosts: target.hosts.clone(),
         tags: target.tags.clone(),
+        skip_tags: target.skip_tags.clone(),
         home: settings.home.clone(),
         recorded: recorded(settings, target),
     };
@@ -167,6 +168,7 @@ pub(crate) fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Res
         inventory: inventory.to_owned(),
         hosts: None,
         tags: Vec::new(),
+        skip_tags: Vec::new(),
         set: Vec::new(),
         lab: false,
     };

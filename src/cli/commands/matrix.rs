@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::load::lab_spec;
-use super::verify::{self, Active};
+use super::verify::{self, Active, Kept};
 use crate::cli::args::{Connect, MatrixArgs, Reports, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
@@ -199,12 +199,14 @@ impl<'a> Trial<'a> {
             inventory: self.inventory.clone(),
             hosts: None,
             tags: Vec::new(),
+            skip_tags: Vec::new(),
             set: Vec::new(),
             lab: false,
         };
         let connect = Connect { parallel: None, ask_become_pass: false, allow_unreachable: 0 };
         let (finished, _) =
-            verify::once(&self.settings, &target, &connect, &Reports::default(), Active::No).await?;
+            verify::once(&self.settings, &target, &connect, &Reports::default(), Active::No, Kept::Recorded)
+                .await?;
         Ok(finished.record)
     }
 }

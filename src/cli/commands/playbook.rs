@@ -79,6 +79,8 @@ fn show(playbook: &Playbook) -> String {
 
 fn task_line(task: &Task) -> String {
     let kind = match &task.action {
+        // It is those of its tasks.
+        Action::Block(block) => return block.tasks.iter().chain(&block.always).map(task_line).collect(),
         Action::Include(playbook) => format!("include {}", playbook.value),
         Action::Resource { kind, .. } => kind.name.to_owned(),
     };

@@ -32,7 +32,8 @@ use crate::secrets::Secrets;
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result<u8> {
     let active = if args.active { Active::Yes } else { Active::No };
-    let (finished, code) = once(settings, &args.target, &args.connect, &args.reports, active).await?;
+    let (finished, code) =
+        once(settings, &args.target, &args.connect, &args.reports, active, Kept::Recorded).await?;
     if args.reports.json.as_deref() != Some("-") {
         let text = plan::text(&finished.record)
             + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
@@ -48,6 +49,16 @@ pub(super) enum Active {
     Yes,
     /// They are only looked at.
     No,
+}
+
+/// What a verify leaves behind.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Kept {
+    /// A recorded run, and the counters for the next one.
+    Recorded,
+    /// Counters of its own. Every few minutes a record would push out those of people, and what counters have
+    /// grown since the last verify is theirs to see.
+    Watched,
 }
 
 /// The keys of `expect:` that tests between hosts read.
@@ -93,6 +104,7 @@ pub(super) async fn once(
     connect: &Connect,
     reports: &Reports,
     active: Active,
+    kept: Kept,
 ) -> anyhow::Result<(Finished, u8)> {
     let mut project = load_to_run(settings, target)?;
     if active == Active::Yes {
@@ -114,13 +126,17 @@ pub(super) async fn once(
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();
     let launch = Launch {
         queries: checks::queries(),
-        recorded: true,
+        recorded: kept == Kept::Recorded,
         secrets: Some(secrets),
         ..Launch::new("verify", Mode::Plan)
     };
     let mut broken = None;
     let now = crate::events::now().to_string();
-    let counters = launch::cluster_dir(settings, &project.cluster).join("counters.json");
+    let file = match kept {
+        Kept::Recorded => "counters.json",
+        Kept::Watched => "watch-counters.json",
+    };
+    let counters = launch::cluster_dir(settings, &project.cluster).join(file);
     let (finished, code) = launch::run(settings, project, connect, reports, launch, |report, emitter| {
         let mut codes = Vec::new();
         if report.sessions.iter().any(Session::has_drift) {

@@ -6,7 +6,7 @@ use super::{BaseFact, field};
 
 pub(super) const FACT: BaseFact = BaseFact {
     name: "os",
-    doc: "distribution, version, family and package manager",
+    doc: "distribution, version, family, release of RHEL that it is or is compatible with (`el`), package manager",
     script: crate::shell!("facts/os.sh"),
     parse,
     touched_by: |touches| touches.paths(&["/etc/os-release", "/usr/lib/os-release"]),
@@ -41,7 +41,8 @@ pub(super) const FACT: BaseFact = BaseFact {
                 "apt",
             ],
         };
-        json!({ "id": id, "name": name, "version": version, "version_id": version_id, "codename": codename, "family": family, "package_manager": manager })
+        let el = el(id, family, version_id);
+        json!({ "id": id, "name": name, "version": version, "version_id": version_id, "codename": codename, "family": family, "el": el, "package_manager": manager })
     },
 };
 
@@ -78,6 +79,18 @@ fn family<'a>(id: &'a str, like: &'a str) -> &'a str {
     "other"
 }
 
+/// The release of RHEL whose packages fit, as its number; empty for what is none or goes its own way.
+fn el<'a>(id: &str, family: &str, version_id: &'a str) -> &'a str {
+    let major = version_id.split('.').next().unwrap_or_default();
+    match (id, major) {
+        // Alibaba Cloud Linux 3 and Tencent OS 3 say in their documentation that they are compatible with RHEL 8.
+        ("alinux" | "tencentos", "3") => "8",
+        ("alinux" | "tencentos" | "fedora" | "amzn" | "openEuler", _) => "",
+        _ if family == "rhel" => major,
+        _ => "",
+    }
+}
+
 fn parse(output: &str) -> Result<Json, String> {
     let value = |key: &str| field(output, key).map(unquote).unwrap_or_default();
     let id = value("ID");
@@ -89,13 +102,16 @@ fn parse(output: &str) -> Result<Json, String> {
         Some(tool) => tool,
         None => "",
     };
+    let (version_id, like) = (value("VERSION_ID"), value("ID_LIKE"));
+    let family = family(&id, &like);
     Ok(json!({
         "id": id,
         "name": value("PRETTY_NAME"),
         "version": value("VERSION"),
-        "version_id": value("VERSION_ID"),
+        "version_id": version_id,
         "codename": value("VERSION_CODENAME"),
-        "family": family(&id, &value("ID_LIKE")),
+        "family": family,
+        "el": el(&id, family, &version_id),
         "package_manager": manager,
     }))
 }

@@ -10,11 +10,13 @@ work=/srv/work
 export GNUPGHOME=/srv/key LC_ALL=C
 cat >/srv/list.new 2>/dev/null || { mkdir -p /srv && cat >/srv/list.new; }
 if [ "$(cat /srv/made 2>/dev/null)" != "$digest" ]; then
+    # The server stands in the directory that goes.
+    systemctl -q stop lab-mirror.service 2>/dev/null || :
     rm -rf "$root" "$work" /srv/made
     mkdir -p "$root" "$work"
     if [ ! -d "$GNUPGHOME" ]; then
         mkdir -m 700 "$GNUPGHOME"
-        gpg -q --batch --passphrase '' --quick-generate-key 'mirror of a provision lab' ed25519 sign never
+        gpg -q --batch --passphrase '' --quick-generate-key 'mirror of a provision lab' rsa3072 sign never
     fi
     gpg -q --batch --armor --export >/srv/key.asc
     : >/srv/sums
@@ -68,23 +70,39 @@ if [ "$(cat /srv/made 2>/dev/null)" != "$digest" ]; then
             printf 'install: all\n\tfor file in $(FILES); do install -D $$file $(PREFIX)/$$file || exit 1; done\n'
         } >"$into/Makefile"
     }
+    # nvcc DIRECTORY VERSION RELEASE: the compiler of a CUDA toolkit, below the directory.
+    nvcc() {
+        bin=$1/usr/local/cuda-$3/bin
+        mkdir -p "$bin"
+        ln -s "cuda-$3" "$1/usr/local/cuda"
+        cat >"$bin/nvcc" <<END
+#!/bin/sh
+# $said
+case \$* in
+--version | -V) echo 'nvcc: a stand-in. Cuda compilation tools, release $3, V${2%-*}' ;;
+*) echo 'nvcc: a stand-in, it compiles nothing' >&2 && exit 1 ;;
+esac
+END
+        chmod 755 "$bin/nvcc"
+    }
     while read -r kind first second third fourth; do
         case $kind in
         deb) deb "$first" "$second" "$third" "$fourth" ;;
         nvcc)
-            bin=$work/$second/usr/local/cuda-$fourth/bin
-            mkdir -p "$bin"
-            ln -s "cuda-$fourth" "$work/$second/usr/local/cuda"
-            cat >"$bin/nvcc" <<END
-#!/bin/sh
-# $said
-case \$* in
---version | -V) echo 'nvcc: a stand-in. Cuda compilation tools, release $fourth, V${third%-*}' ;;
-*) echo 'nvcc: a stand-in, it compiles nothing' >&2 && exit 1 ;;
-esac
-END
-            chmod 755 "$bin/nvcc"
+            nvcc "$work/$second" "$third" "$fourth"
             deb "$first" "$second" "$third" ''
+            ;;
+        rpm | nvcc-rpm)
+            mkdir -p "$work/rpm-$first"
+            if [ "$kind" = nvcc-rpm ]; then
+                nvcc "$work/rpm-$first/files/$second" "$third" "$fourth"
+                fourth=''
+            fi
+            printf '%s %s %s\n' "$second" "$third" "$fourth" >>"$work/rpm-$first/list"
+            ;;
+        stream)
+            # A stream of a module, with all versions of its packages that the repository has: modulemd 2.
+            printf '%s %s\n' "$second" "$third" >>"$work/rpm-$first/streams"
             ;;
         git)
             bare=$(place "$first")
@@ -146,6 +164,29 @@ END
         for one in $places; do
             mkdir -p "$root/$one"
             cp -l "$work/repo-$name"/* "$root/$one/"
+        done
+    done </srv/list.new
+    while read -r kind name places; do
+        [ "$kind" = yum ] || continue
+        rpms "$work/rpm-$name" <"$work/rpm-$name/list"
+        made=$work/rpm-$name/RPMS/noarch
+        rpmsign --define '_gpg_name mirror of a provision lab' --define '__gpg /usr/bin/gpg' --addsign "$made"/*.rpm >/dev/null
+        createrepo_c -q "$made"
+        if [ -f "$work/rpm-$name/streams" ]; then
+            while read -r stream packages; do
+                printf -- '---\ndocument: modulemd\nversion: 2\ndata:\n  name: %s\n  stream: "%s"\n  version: 1\n' "${stream%%:*}" "${stream#*:}"
+                printf '  context: %s\n  arch: noarch\n  summary: stand-in\n  description: stand-in\n' lab
+                printf '  license: { module: [none] }\n  artifacts:\n    rpms:\n'
+                printf '%s' "$packages" | tr , '\n' | while IFS=/ read -r package version || [ -n "$package" ]; do
+                    rpm -qp --qf '    - %{NAME}-%|EPOCH?{%{EPOCH}}:{0}|:%{VERSION}-%{RELEASE}.%{ARCH}\n' "$made/$package-$version"-*.rpm
+                done
+                printf '...\n'
+            done <"$work/rpm-$name/streams" >"$work/modules.yaml"
+            modifyrepo_c --mdtype=modules "$work/modules.yaml" "$made/repodata" >/dev/null
+        fi
+        for one in $places; do
+            mkdir -p "$root/$one"
+            cp -al "$made/." "$root/$one/"
         done
     done </srv/list.new
     # Debian's own packages, where the image was given some.

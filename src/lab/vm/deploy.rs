@@ -61,12 +61,8 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
     files::private_folder(&place)?;
     files::write(&recipe_file, &recipe, 0o600)?;
 
-    // A plug that was pulled from the hub does not find back: its machines start again.
-    let hub = Process::new(&place, "net");
+    let hub = Process::new(&place, qemu::NET);
     if !hub.runs() {
-        for machine in &machines {
-            machine.process.stop()?;
-        }
         qemu::hub(&hub, names.len())?;
     }
     let mut hosts = Vec::new();
@@ -158,7 +154,7 @@ fn check(spec: &LabSpec) -> Result<()> {
         if !names.insert(host.name.as_str()) {
             bail!("{} is named twice", host.name);
         }
-        if host.name == "net" || host.name == "recipe" {
+        if host.name == qemu::NET || host.name == "recipe" {
             bail!("a machine of the lab cannot be named `{}`", host.name);
         }
     }

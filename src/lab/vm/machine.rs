@@ -5,7 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use super::qemu::{Accel, Process};
+use super::qemu::{self, Accel, Process};
 use crate::lab::engine;
 use crate::lab::files;
 use crate::lab::spec::SudoKind;
@@ -167,7 +167,8 @@ impl Machine {
             format!("user,id=management,dhcpstart=10.0.2.{address},hostfwd=tcp:127.0.0.1:{port}-:22"),
         );
         add("-device", format!("virtio-net-pci,netdev=management,addr=3,mac={}", self.mac(0)));
-        add("-netdev", format!("stream,id=lan,server=off,addr.type=unix,addr.path=net/{index}"));
+        let [theirs, ours] = qemu::plug(*index);
+        add("-netdev", qemu::socket("lan", &ours, &theirs));
         add("-device", format!("virtio-net-pci,netdev=lan,addr=4,mac={}", self.mac(1)));
         add("-device", "virtio-rng-pci,addr=5".to_owned());
         let keys =

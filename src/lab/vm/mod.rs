@@ -17,3 +17,4 @@ mod machine;
 mod qemu;
 
 pub(crate) use deploy::{ENGINE, cut, down, is, look, up};
+pub(crate) use qemu::find;

@@ -15,6 +15,8 @@ pub(super) const PROGRAM: &str = "qemu-system-x86_64";
 /// Longest that a machine under KVM may take to its first process. Emulated it is about ten
 /// seconds; under a KVM that works less than two.
 const PROBE: Duration = Duration::from_secs(10);
+/// The folder of the hub and its sockets.
+pub(super) const NET: &str = "net";
 /// What the kernel says just before its first process.
 const ALIVE: &str = "Run /init as init process";
 
@@ -71,7 +73,7 @@ pub(super) fn refuse(missing: &[(&'static str, &'static str)]) -> Result<()> {
 }
 
 /// Whether this machine can run virtual machines at all.
-pub(super) fn find() -> Result<()> {
+pub(crate) fn find() -> Result<()> {
     if std::env::consts::ARCH != "x86_64" {
         bail!("the lab's virtual machines are x86_64, this machine is {}", std::env::consts::ARCH);
     }
@@ -199,20 +201,30 @@ impl Process {
     }
 }
 
+/// One end of the network between the machines: datagrams, so that either side may start again, and
+/// one that does not read costs a frame. With the `stream` sockets of qemu 7.2 the network stood
+/// still for good after some ten thousand frames.
+pub(super) fn socket(id: &str, local: &str, remote: &str) -> String {
+    format!("dgram,id={id},local.type=unix,local.path={local},remote.type=unix,remote.path={remote}")
+}
+
 /// Starts the network between the machines: a qemu without a machine whose hub joins `ports`
 /// sockets. A frame goes to every other port.
 pub(super) fn hub(process: &Process, ports: usize) -> Result<()> {
-    files::private_folder(&process.folder())?;
     let mut arguments = vec!["-machine".to_owned(), "none".to_owned()];
     for port in 0..ports {
+        let [ours, theirs] = plug(port);
         arguments.extend([
             "-netdev".to_owned(),
-            format!("stream,id=socket{port},server=on,addr.type=unix,addr.path={}/{port}", process.name),
+            socket(&format!("socket{port}"), &ours, &theirs),
             "-netdev".to_owned(),
             format!("hubport,id=port{port},hubid=0,netdev=socket{port}"),
         ]);
-        // A hub that died leaves its sockets behind.
-        drop(std::fs::remove_file(process.folder().join(port.to_string())));
     }
     process.start(&arguments).context("cannot start the network of the lab (qemu 7.2 or newer is needed)")
+}
+
+/// The two sockets between a machine and the hub: the hub's and the machine's.
+pub(super) fn plug(port: usize) -> [String; 2] {
+    [format!("{NET}/hub{port}"), format!("{NET}/{port}")]
 }

@@ -65,6 +65,7 @@ pub(in crate::resources) fn read(
                 mode: fields.mode,
                 owner: fields.owner,
                 group: fields.group,
+                check: None,
             };
             return Some(Arc::new(Distribute { file, digest, user: fields.user.0 }));
         }

@@ -78,6 +78,7 @@ pub(in crate::resources) fn read(
         mode: Some(FileMode(0o644)),
         owner: None,
         group: None,
+        check: None,
     })))
 }
 

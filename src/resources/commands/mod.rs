@@ -1,4 +1,5 @@
-//! Commands of a playbook and waiting.
+//! Commands of a playbook, assertions and waiting.
 
+pub mod assert;
 pub mod command;
 pub mod wait_for;

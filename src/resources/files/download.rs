@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
+use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want};
 use crate::resources::shared::value::{Digest, FileMode, HostPath, Principal};
 use crate::resources::{Context, Resource};
@@ -28,6 +29,10 @@ crate::record! {
         opt owner: Principal,
         /// Group by name or number. Left out: unchanged.
         opt group: Principal,
+        /// A program of the host with its arguments that looks at the new file before it is put in place;
+        /// `"%s"` stands for the path of the draft. When it ends with a status other than 0, or is not there, the
+        /// task fails and the old file stays.
+        opt validate: Check,
     }
 }
 
@@ -57,5 +62,5 @@ pub(in crate::resources) fn read(
     let (url, sha256) = fetched(&fields.url, &fields.sha256, context, diagnostics)?;
     let want = Want::Remote { url, sha256 };
     let (path, mode, owner, group) = (fields.path, fields.mode, fields.owner, fields.group);
-    Some(Arc::new(RegularFile { path, want, mode, owner, group }))
+    Some(Arc::new(RegularFile { path, want, mode, owner, group, check: fields.validate }))
 }

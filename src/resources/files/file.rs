@@ -5,6 +5,7 @@ use std::sync::Arc;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::file::{FileKind, PathQuery};
 use crate::facts::{Facts, Object, Query, Touches};
+use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want, local_want, removal};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal};
@@ -15,7 +16,8 @@ crate::record! {
     ///
     /// It is written in one step, with its mode; a half-written file is never visible. Without
     /// `content` and `src` only mode and owner are set. If a symbolic link or a directory has its path,
-    /// the task fails.
+    /// the task fails. What is written to `/etc/sudoers` and into `/etc/sudoers.d`, by any task, is looked at by
+    /// `visudo` first where the host has it.
     FileFields("a file") {
         /// Its path on the host.
         req path: HostPath,
@@ -30,6 +32,10 @@ crate::record! {
         opt owner: Principal,
         /// Group by name or number. Left out: unchanged.
         opt group: Principal,
+        /// A program of the host with its arguments that looks at the new file before it is put in place;
+        /// `"%s"` stands for the path of the draft. When it ends with a status other than 0, or is not there, the
+        /// task fails and the old file stays.
+        opt validate: Check,
         /// Whether it must exist (`present`) or must not (`absent`).
         def state: Presence = Presence::Present,
     }
@@ -66,8 +72,21 @@ pub(in crate::resources) fn read(
         (None, Some(src)) => local_want(&src, context, diagnostics)?,
         (None, None) => Want::Anything,
     };
-    let file =
-        RegularFile { path: fields.path, want, mode: fields.mode, owner: fields.owner, group: fields.group };
+    if let Some(Want::Anything) = fields.validate.as_ref().map(|_| &want) {
+        diagnostics.push(
+            Diagnostic::error(node.span, "`validate` has nothing to look at")
+                .help("give `content` or `src`, or leave `validate` out"),
+        );
+        return None;
+    }
+    let file = RegularFile {
+        path: fields.path,
+        want,
+        mode: fields.mode,
+        owner: fields.owner,
+        group: fields.group,
+        check: fields.validate,
+    };
     Some(Arc::new(File { file, state: fields.state }))
 }
 

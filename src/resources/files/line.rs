@@ -9,6 +9,7 @@ use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp};
 use crate::facts::file::PathQuery;
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::placeholder;
+use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{edit, text_query};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{HostPath, Presence};
@@ -51,6 +52,10 @@ crate::record! {
         req line: Sp<String>,
         /// A regular expression that finds the lines to replace or remove.
         opt matches("match"): Pattern,
+        /// A program of the host with its arguments that looks at the new file before it is put in place;
+        /// `"%s"` stands for the path of the draft. When it ends with a status other than 0, or is not there, the
+        /// task fails and the old file stays.
+        opt validate: Check,
         /// Whether the line must exist (`present`) or must not (`absent`).
         def state: Presence = Presence::Present,
     }
@@ -64,6 +69,7 @@ struct Line {
     text: String,
     pattern: Option<Regex>,
     state: Presence,
+    check: Option<Check>,
 }
 
 pub(in crate::resources) fn read(
@@ -89,6 +95,7 @@ pub(in crate::resources) fn read(
         text: line,
         pattern: fields.matches.map(|pattern| pattern.0),
         state: fields.state,
+        check: fields.validate,
     }))
 }
 
@@ -132,7 +139,7 @@ impl Resource for Line {
         if self.state == Presence::Absent && known::path(facts, self.path.as_str())?.is_none() {
             return Ok(Vec::new());
         }
-        edit(&self.path, facts, |text| self.edit(text))
+        edit(&self.path, facts, self.check.as_ref(), |text| self.edit(text))
     }
 
     fn touches(&self) -> Touches {

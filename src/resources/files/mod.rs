@@ -4,6 +4,7 @@ pub mod archive;
 pub mod copy;
 pub mod directory;
 pub mod download;
+pub mod fetch;
 pub mod file;
 pub mod line;
 pub mod mount;

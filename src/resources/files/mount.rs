@@ -231,7 +231,7 @@ impl Resource for Mount {
         } else if known::path(facts, FSTAB)?.is_none() {
             Vec::new()
         } else {
-            edit(&fstab, facts, |text| self.table(text))?
+            edit(&fstab, facts, None, |text| self.table(text))?
         };
         if due.is_none() {
             return Ok(changes);

@@ -6,9 +6,10 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::file::PathQuery;
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::files::template;
+use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want};
 use crate::resources::shared::value::{FileMode, HostPath, Presence};
-use crate::resources::{Context, Planned, Resource};
+use crate::resources::{Change, Context, Planned, Resource};
 use crate::transport::Script;
 
 crate::record! {
@@ -28,6 +29,10 @@ crate::record! {
         /// Permission bits as a string. Left out: an existing file keeps its bits, a new one gets
         /// "0644", or "0600" if it holds a secret.
         opt mode: FileMode,
+        /// A program of the host with its arguments that looks at the new file before it is put in place;
+        /// `"%s"` stands for the path of the draft. When it ends with a status other than 0, or is not there, the
+        /// task fails and the old file stays.
+        opt validate: Check,
         /// Whether it must exist (`present`) or must not (`absent`).
         def state: Presence = Presence::Present,
     }
@@ -43,34 +48,47 @@ struct Render {
     state: Presence,
 }
 
+/// A path below the directory of the inventory's file, as a task writes it.
+pub(super) fn beside(
+    path: &Sp<String>,
+    what: &str,
+    context: &dyn Context,
+    diagnostics: &mut Diagnostics,
+) -> Option<HostPath> {
+    if path.starts_with('/') {
+        diagnostics.push(
+            Diagnostic::error(path.span, format!("`{}` is not below the inventory's directory", **path))
+                .help("write a relative path: `jobs/nccl.sbatch`"),
+        );
+        return None;
+    }
+    match HostPath::new(context.base().join(&**path).as_str()) {
+        Ok(path) if path.as_str() != context.base().as_str() => Some(path),
+        Ok(_) => {
+            let text = format!("this is the inventory's directory itself: name a {what} in it");
+            diagnostics.error(path.span, text);
+            None
+        }
+        Err(message) => {
+            diagnostics.error(path.span, message);
+            None
+        }
+    }
+}
+
+/// The same change, which follows no link below the inventory's directory.
+pub(super) fn below(base: &str, change: Change) -> Change {
+    let script = Script::new(crate::shell!("resources/below.sh")).named("base", base).then(change.script);
+    Change { script, ..change }
+}
+
 pub(in crate::resources) fn read(
     node: &Node,
     context: &dyn Context,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = RenderFields::from_node(node, diagnostics)?;
-    if fields.path.starts_with('/') {
-        diagnostics.push(
-            Diagnostic::error(
-                fields.path.span,
-                format!("`{}` is not below the inventory's directory", *fields.path),
-            )
-            .help("write a relative path: `jobs/nccl.sbatch`"),
-        );
-        return None;
-    }
-    let path = match HostPath::new(context.base().join(&*fields.path).as_str()) {
-        Ok(path) if path.as_str() != context.base().as_str() => path,
-        Ok(_) => {
-            diagnostics
-                .error(fields.path.span, "this is the inventory's directory itself: name a file in it");
-            return None;
-        }
-        Err(message) => {
-            diagnostics.error(fields.path.span, message);
-            return None;
-        }
-    };
+    let path = beside(&fields.path, "file", context, diagnostics)?;
     let text = match (fields.content, fields.src, fields.state) {
         (Some(content), None, Presence::Present) => content,
         (None, Some(src), Presence::Present) => template::rendered(&src, context, diagnostics)?,
@@ -84,7 +102,14 @@ pub(in crate::resources) fn read(
             return None;
         }
     };
-    let file = RegularFile { path, want: Want::Text(text), mode: fields.mode, owner: None, group: None };
+    let file = RegularFile {
+        path,
+        want: Want::Text(text),
+        mode: fields.mode,
+        owner: None,
+        group: None,
+        check: fields.validate,
+    };
     let base = context.base().as_str().trim_end_matches('/').to_owned();
     Some(Arc::new(Render { base, file, state: fields.state }))
 }
@@ -98,14 +123,8 @@ impl Resource for Render {
     }
 
     fn plan(&self, facts: &Facts) -> Planned {
-        let mut changes = self.file.plan_state(self.state, facts)?;
-        for change in &mut changes {
-            let script = change.script.clone();
-            change.script = Script::new(crate::shell!("resources/below.sh"))
-                .named("base", self.base.as_str())
-                .then(script);
-        }
-        Ok(changes)
+        let changes = self.file.plan_state(self.state, facts)?;
+        Ok(changes.into_iter().map(|change| below(&self.base, change)).collect())
     }
 
     fn touches(&self) -> Touches {

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want};
 use crate::resources::shared::value::{FileMode, HostPath, Principal};
 use crate::resources::{Context, Local, Resource};
@@ -21,6 +22,10 @@ crate::record! {
         opt owner: Principal,
         /// Group by name or number. Left out: unchanged.
         opt group: Principal,
+        /// A program of the host with its arguments that looks at the new file before it is put in place;
+        /// `"%s"` stands for the path of the draft. When it ends with a status other than 0, or is not there, the
+        /// task fails and the old file stays.
+        opt validate: Check,
     }
 }
 
@@ -39,6 +44,7 @@ pub(in crate::resources) fn read(
         mode: fields.mode,
         owner: fields.owner,
         group: fields.group,
+        check: fields.validate,
     }))
 }
 

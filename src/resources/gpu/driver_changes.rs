@@ -58,7 +58,7 @@ impl NvidiaDriver {
     pub(in crate::resources) fn package_script(&self, host: &Host<'_>, action: &'static str) -> Script {
         if host.manager.manager != "apt" {
             let tool = host.manager.manager.as_str();
-            return Script::new(crate::shell!("resources/dnf.sh"))
+            return Script::new(crate::shell!("facts/dnf_providers.sh", "resources/dnf.sh"))
                 .named("tool", tool)
                 .named("action", action)
                 .named("excluded", "");
@@ -163,19 +163,20 @@ impl NvidiaDriver {
             format!("~ NVIDIA driver {} -> {told} ({})", before.join(" and "), all.join(", "))
         };
         let detail = Detail::Attributes(all.iter().map(attribute).collect());
-        let exact = self.version.as_ref().filter(|_| host.manager.manager != "apt");
+        // Where nothing else decides it, dnf is told the version with the name.
+        let by_name = host.manager.manager != "apt"
+            && (self.version.is_some() || naming.stream(host.version_id).is_none());
+        // A stream decides alone which version its packages have, an older one too.
+        let action = if host.manager.manager == "apt" || by_name { "pin" } else { "sync" };
+        let version = self.wanted();
         let words: Vec<String> = all
             .iter()
-            .map(|name| {
-                exact
-                    .filter(|_| !is_tool(name))
-                    .map_or_else(|| name.clone(), |version| format!("{name}-{version}"))
-            })
+            .map(|name| if by_name && !is_tool(name) { format!("{name}-{version}") } else { name.clone() })
             .collect();
         changes.push(change(
             summary,
             detail,
-            self.package_script(host, "pin").list("word", words),
+            self.package_script(host, action).list("word", words),
             disruption,
         ));
         changes
@@ -260,9 +261,9 @@ impl NvidiaDriver {
         host: &Host<'_>,
         parts: &[&DriverPackage],
         due: bool,
-    ) -> Option<Change> {
+    ) -> Vec<Change> {
         if !self.hold || self.source == DriverSource::Runfile {
-            return None;
+            return Vec::new();
         }
         let apt = host.manager.manager == "apt";
         let late = if apt {
@@ -270,18 +271,28 @@ impl NvidiaDriver {
         } else {
             // An enabled stream holds the branch by itself.
             let streams = self.version.is_none() && self.naming(host).stream(host.version_id).is_some();
-            !streams && !host.driver.locked
+            !streams && (due || !host.driver.locked)
         };
-        late.then(|| {
+        if !late {
+            return Vec::new();
+        }
+        let plugin = host.manager.lacks_for_holding().map(|plugin| {
             change(
-                "~ packages of the NVIDIA driver (held)".to_owned(),
-                Detail::Attributes(vec![Attribute::new("hold", Some("not held"), Some("held"))]),
-                Script::new(crate::shell!("resources/driver_hold.sh"))
-                    .named("tool", host.manager.manager.as_str())
-                    .named("version", self.pattern().trim_end_matches(['*', '-'])),
+                format!("+ {plugin}"),
+                Detail::Attributes(vec![Attribute::new(plugin, None, Some("installed"))]),
+                self.package_script(host, "install").named("word", plugin),
                 Disruption::None,
             )
-        })
+        });
+        let hold = change(
+            "~ packages of the NVIDIA driver (held)".to_owned(),
+            Detail::Attributes(vec![Attribute::new("hold", Some("not held"), Some("held"))]),
+            Script::new(crate::shell!("resources/driver_hold.sh"))
+                .named("tool", host.manager.manager.as_str())
+                .named("version", self.pattern().trim_end_matches(['*', '-'])),
+            Disruption::None,
+        );
+        plugin.into_iter().chain([hold]).collect()
     }
 }
 

@@ -181,6 +181,14 @@ impl Naming<'_> {
             // Debian has older branches under names of their own.
             return true;
         }
+        if !self.apt && self.modules == Modules::Dkms {
+            // Each flavour has a metapackage, which the stream of the other one does not.
+            match name {
+                "nvidia-open" => return !self.open,
+                "cuda-drivers" => return self.open,
+                _ => {}
+            }
+        }
         self.modules == Modules::Dkms && self.is_kernel_part(&words) && words.contains(&"open") != self.open
     }
 
@@ -285,6 +293,7 @@ mod tests {
         }
         let rhel = naming("rhel", DriverSource::Repository, true, Modules::Dkms);
         assert!(rhel.is_foreign("kmod-nvidia-latest-dkms") && !rhel.is_foreign("kmod-nvidia-open-dkms"));
+        assert!(rhel.is_foreign("cuda-drivers") && !rhel.is_foreign("nvidia-open"));
         assert_eq!(rhel.stream("9.4").as_deref(), Some("nvidia-driver:535-open"));
         assert_eq!(rhel.stream("10.0"), None);
     }

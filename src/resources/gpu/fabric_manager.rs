@@ -165,7 +165,7 @@ impl FabricManager {
         if manager == "apt" {
             Script::new(crate::shell!("resources/apt.sh")).named("action", action).named("preferences", "")
         } else {
-            Script::new(crate::shell!("resources/dnf.sh"))
+            Script::new(crate::shell!("facts/dnf_providers.sh", "resources/dnf.sh"))
                 .named("tool", manager)
                 .named("action", action)
                 .named("excluded", "")

@@ -117,6 +117,7 @@ fn program() -> RegularFile {
         mode: Some(FileMode(0o755)),
         owner: None,
         group: None,
+        check: None,
     }
 }
 

@@ -1,5 +1,7 @@
 //! Who configures a link at boot, and the file or setting of that.
 
+use std::fmt::Write as _;
+
 use crate::facts::Object;
 use crate::facts::netdev::Netdev;
 use crate::resources::network::netdev::NetworkManager as Manager;
@@ -138,6 +140,8 @@ pub(in crate::resources) fn managed(
     Ok(Managed { manager, file: Some((path, text, before)), source, settings: Vec::new() })
 }
 
+/// Adds to the section that others wrote, whatever its name is. A section of ours means the card, not
+/// its name, and holds up no boot: see `match` and `optional` in netplan-yaml(5).
 fn netplan(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> String {
     let section = match link.class.as_str() {
         "bond" => "bonds",
@@ -145,25 +149,40 @@ fn netplan(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> String {
         "vlan" => "vlans",
         _ => "ethernets",
     };
-    let mtu = mtu.map(|mtu| format!("      mtu: {mtu}\n")).unwrap_or_default();
-    let list =
-        addresses.iter().map(|address| format!("        - \"{address}\"\n")).collect::<Vec<_>>().concat();
-    let list = if list.is_empty() { list } else { format!("      addresses:\n{list}") };
-    format!("{OURS}network:\n  version: 2\n  {section}:\n    \"{}\":\n{mtu}{list}", link.name)
+    let id = link.netplan_id.as_ref().unwrap_or(&link.name);
+    let mut text = format!("{OURS}network:\n  version: 2\n  {section}:\n    \"{id}\":\n");
+    if !link.netplan_others {
+        if let Some(mac) = link.mac.as_ref().filter(|_| section == "ethernets") {
+            let _ = writeln!(text, "      match: {{ macaddress: \"{mac}\" }}");
+        }
+        text += "      optional: true\n";
+    }
+    if let Some(mtu) = mtu {
+        let _ = writeln!(text, "      mtu: {mtu}");
+    }
+    if !addresses.is_empty() {
+        text += "      addresses:\n";
+    }
+    for address in addresses {
+        let _ = writeln!(text, "        - \"{address}\"");
+    }
+    text
 }
 
 fn networkd(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> (String, String) {
     let name = &link.name;
     let own = format!("/etc/systemd/network/50-provision-{name}.network");
-    let mtu = mtu.map(|mtu| format!("[Link]\nMTUBytes={mtu}\n")).unwrap_or_default();
+    let mtu = mtu.map(|mtu| format!("MTUBytes={mtu}\n")).unwrap_or_default();
     let list = addresses.iter().map(|address| format!("Address={address}\n")).collect::<Vec<_>>().concat();
     let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
     match link.network_file.as_deref().filter(|file| *file != own) {
         Some(file) => {
             let base = file.rsplit('/').next().unwrap_or(file);
+            let mtu = if mtu.is_empty() { mtu } else { format!("[Link]\n{mtu}") };
             (format!("/etc/systemd/network/{base}.d/90-provision-{name}.conf"), format!("{OURS}{mtu}{list}"))
         }
-        None => (own, format!("{OURS}[Match]\nName={name}\n{mtu}{list}")),
+        // A link that is unplugged holds up no boot.
+        None => (own, format!("{OURS}[Match]\nName={name}\n[Link]\nRequiredForOnline=no\n{mtu}{list}")),
     }
 }
 

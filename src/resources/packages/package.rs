@@ -32,6 +32,10 @@ crate::record! {
     ///
     /// Recommended packages are not installed: name those that you want. The lists of apt are updated
     /// if they are missing or old and something must be installed.
+    ///
+    /// A name that is not a package's own stands for the package that provides it: on Ubuntu 24.04
+    /// `librdmacm1` is provided by `librdmacm1t64`. Where several packages provide it and none of them is
+    /// installed, the task fails and names them. `absent` is about packages that are called so.
     PackageFields("a package") {
         /// Names, as the package manager writes them.
         req names: Words,
@@ -184,14 +188,22 @@ pub(in crate::resources) fn preferences(pins: &[Pin<'_>]) -> String {
 }
 
 /// A package with what is to be done about it.
+#[derive(Clone, Copy)]
 struct Due<'a> {
     name: &'a str,
     package: &'a Package,
+    /// What it provides, where the task names that.
+    provides: Option<&'a str>,
 }
 
 impl Due<'_> {
     /// `+ perftest 4.5`, `~ perftest 4.4 -> 4.5`.
     fn line(&self, after: Option<&str>) -> String {
+        let line = self.change(after);
+        self.provides.map_or(line.clone(), |provides| format!("{line} (provides {provides})"))
+    }
+
+    fn change(&self, after: Option<&str>) -> String {
         let name = self.name;
         match (self.package.installed.as_deref(), after) {
             (None, None) => format!("+ {name}"),
@@ -211,10 +223,32 @@ impl Task {
         }
     }
 
-    fn package<'a>(&self, facts: &'a Facts, name: &str) -> Result<&'a Package, Unplannable> {
+    /// The package that a name stands for: the one that is called so, else the one that provides it.
+    fn find<'a>(&self, facts: &'a Facts, name: &'a str) -> Result<Due<'a>, Unplannable> {
         let object = Object::Package(name.to_owned());
         let package = known::answer(facts, &self.query(name), &object)?;
-        Ok(package)
+        let own = Due { name, package, provides: None };
+        let offered = package.repository.as_ref().is_some_and(|offer| offer.candidate.is_some());
+        if self.state == PackageState::Absent || package.installed.is_some() || package.broken || offered {
+            return Ok(own);
+        }
+        let mut providers =
+            package.providers.iter().map(|(by, package)| Due { name: by, package, provides: Some(name) });
+        let there = |due: &Due<'_>| due.package.installed.is_some() || due.package.broken;
+        if let Some(installed) = providers.clone().find(there) {
+            return Ok(installed);
+        }
+        match (providers.next(), providers.next()) {
+            (None, _) => Ok(own),
+            (Some(provider), None) => Ok(provider),
+            (Some(_), Some(_)) => {
+                let names: Vec<&str> = package.providers.keys().map(String::as_str).collect();
+                Err(Unplannable::Failed(format!(
+                    "no package is called {name}, and several provide it: put one of these into `names` instead: {}",
+                    names.join(", ")
+                )))
+            }
+        }
     }
 
     fn is_due(&self, package: &Package) -> bool {
@@ -261,7 +295,7 @@ impl Task {
                 .named("preferences", preferences(&pins))
         } else {
             let exclude = self.exclude.join(" ");
-            Script::new(crate::shell!("resources/dnf.sh"))
+            Script::new(crate::shell!("facts/dnf_providers.sh", "resources/dnf.sh"))
                 .named("tool", manager.manager.as_str())
                 .named("action", action)
                 .named("excluded", exclude)
@@ -335,25 +369,44 @@ impl Task {
         Ok(())
     }
 
-    fn holding(&self, manager: &Packages, all: &[Due<'_>]) -> Result<Option<Change>, Unplannable> {
-        let Some(hold) = self.hold else { return Ok(None) };
-        let names: Vec<String> =
-            all.iter().filter(|due| due.package.held != hold).map(|due| due.name.to_owned()).collect();
-        let Some(first) = names.first() else { return Ok(None) };
-        if !manager.can_hold {
-            return Err(Unplannable::Missing(
-                Object::Package("python3-dnf-plugin-versionlock".to_owned()),
-                format!("{first} cannot be held: install the versionlock plugin of {}", manager.manager),
+    fn holding(&self, manager: &Packages, all: &[Due<'_>]) -> Result<Vec<Change>, Unplannable> {
+        // dnf locks a version, so the lock of one that changes is made anew.
+        let again = |due: &Due<'_>| {
+            manager.manager != "apt"
+                && due.package.held
+                && self.hold != Some(false)
+                && self.is_due(due.package)
+        };
+        let hold = self.hold.unwrap_or(true);
+        let names: Vec<String> = all
+            .iter()
+            .filter(|due| self.hold.is_some_and(|hold| due.package.held != hold) || again(due))
+            .map(|due| due.name.to_owned())
+            .collect();
+        let Some(first) = names.first() else { return Ok(Vec::new()) };
+        let plugin = manager.lacks_for_holding();
+        if !manager.can_hold && plugin.is_none() {
+            return Err(Unplannable::Unknown(
+                Object::Package(first.clone()),
+                format!(
+                    "it cannot be held: {} locks no versions, and neither dnf nor yum is installed",
+                    manager.manager
+                ),
             ));
         }
+        let plugin = plugin.map(|plugin| Change {
+            object: Object::Package(plugin.to_owned()),
+            ..self.install(manager, &[Due { name: plugin, package: &Package::default(), provides: None }])
+        });
         let word = |held: bool| if held { "held" } else { "not held" };
         let attributes =
             names.iter().map(|name| Attribute::new(name, Some(word(!hold)), Some(word(hold)))).collect();
-        Ok(Some(Change {
+        let hold = Change {
             summary: format!("~ {} ({})", names.join(", "), word(hold)),
             detail: Detail::Attributes(attributes),
             ..self.change(manager, if hold { "hold" } else { "unhold" }, &names)
-        }))
+        };
+        Ok(plugin.into_iter().chain([hold]).collect())
     }
 }
 
@@ -367,17 +420,20 @@ impl Resource for Task {
     fn plan(&self, facts: &Facts) -> Planned {
         let object = Object::Package(self.names.first().cloned().unwrap_or_default());
         let manager = known::answer(facts, &PackagesQuery, &object)?;
-        let all = self
-            .names
-            .iter()
-            .map(|name| Ok(Due { name, package: self.package(facts, name)? }))
-            .collect::<Result<Vec<_>, Unplannable>>()?;
+        let mut all: Vec<Due<'_>> = Vec::new();
+        for name in &self.names {
+            let found = self.find(facts, name)?;
+            // Two names may stand for one package.
+            if !all.iter().any(|due| due.name == found.name) {
+                all.push(found);
+            }
+        }
         self.refuse_excluded(facts)?;
         let absent = self.state == PackageState::Absent;
         let due: Vec<Due<'_>> = all
             .iter()
             .filter(|due| if absent { due.package.installed.is_some() } else { self.is_due(due.package) })
-            .map(|due| Due { name: due.name, package: due.package })
+            .copied()
             .collect();
         let mut changes = Vec::new();
         if !due.is_empty() && manager.manager == "rpm" {

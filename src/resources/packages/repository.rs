@@ -96,7 +96,14 @@ struct RemoteKey {
 }
 
 fn file(path: String, want: Want) -> RegularFile {
-    RegularFile { path: HostPath(path), want, mode: Some(FileMode(0o644)), owner: None, group: None }
+    RegularFile {
+        path: HostPath(path),
+        want,
+        mode: Some(FileMode(0o644)),
+        owner: None,
+        group: None,
+        check: None,
+    }
 }
 
 /// Names that apt and dnf take for a file and a section.

@@ -81,13 +81,13 @@ pub(in crate::resources) fn read(
         "try=0; while read -r state </sys/class/net/{netdev}/operstate && [ $state = down ] && [ $try -lt 30 ]; do sleep 1; try=$((try + 1)); done"
     );
     let command = format!(
-        "[ -d /sys/class/infiniband/{name} ] || {{ {wait}; modprobe {} && exec rdma link add {name} type {kind} netdev {netdev}; }}",
+        "[ -d /sys/class/infiniband/{name} ] || [ ! -d /sys/class/net/{netdev} ] || {{ {wait}; modprobe {} && exec rdma link add {name} type {kind} netdev {netdev}; }}",
         module(kind)
     );
     let unit = BootUnit::new(
         format!("provision-rdma-link-{name}.service"),
         &format!("RDMA device {name} ({kind}) over {netdev}"),
-        &[&netdev],
+        &netdev,
         &command,
     );
     Some(Arc::new(Link { name, netdev, kind, boot: fields.boot, state: fields.state, unit }))

@@ -40,9 +40,10 @@ crate::record! {
     /// Quality of service of a link for RoCE: trust, lossless priorities (PFC), ECN, priorities of
     /// DSCPs, ToS and traffic class. The values depend on the site: its switches must have the same.
     ///
-    /// The task sets them with `mlnx_qos` if it is installed, else with `dcb`, sysfs and configfs. A
-    /// boot resets them, so a systemd unit (`provision-roce-LINK.service`) sets them again with the
-    /// same script. NCCL does not use `rdma_cm` and therefore ignores `tos`: set `NCCL_IB_TC` to the
+    /// The task sets them with `mlnx_qos` if it is installed, else with `dcb`, sysfs, configfs and, for
+    /// the notification packets of mlx5, debugfs. A boot and a reload of the driver reset them, so a
+    /// systemd unit (`provision-roce-LINK.service`) sets them again with the same script each time
+    /// that the link comes. What this host cannot set blocks the task, the rest is set all the same. NCCL does not use `rdma_cm` and therefore ignores `tos`: set `NCCL_IB_TC` to the
     /// same value, or use `traffic_class`, which kernels with `MLNX_OFED` or `DOCA-OFED` support.
     RoceFields("quality of service for RoCE") {
         /// Name of the link.
@@ -59,7 +60,11 @@ crate::record! {
         opt tos: u32,
         /// Traffic class of all connections.
         opt traffic_class: u32,
-        /// What happens to settings that the link does not support.
+        /// DSCP of the congestion notification packets (CNP) that the card sends (mlx5).
+        opt cnp_dscp: u32,
+        /// Priority of these packets (mlx5).
+        opt cnp_priority: u32,
+        /// What happens to settings that the link does not support. The others are set either way.
         def unsupported: Unsupported = Unsupported::Block,
         /// `absent`: the settings are no longer made at boot; the current ones stay until then.
         def state: Presence = Presence::Present,
@@ -70,6 +75,11 @@ kind! { "roce", RoceFields, promises: &["network.trust", "network.pfc", "network
 
 /// Where the script is on hosts.
 const PROGRAM: &str = "/usr/local/lib/provision/roce";
+const TEXT: &str = concat!(
+    "#!/bin/sh\n# Written by provision.\n",
+    include_str!("../../shell/roce_device.sh"),
+    include_str!("../../shell/resources/roce.sh")
+);
 
 #[derive(Debug)]
 struct Qos {
@@ -80,6 +90,8 @@ struct Qos {
     dscp: BTreeMap<u8, u8>,
     tos: Option<u32>,
     traffic_class: Option<u32>,
+    cnp_dscp: Option<u8>,
+    cnp_priority: Option<u8>,
     unsupported: Unsupported,
     state: Presence,
     program: RegularFile,
@@ -123,13 +135,24 @@ pub(in crate::resources) fn read(
             "use 0 to 255; DSCP 26 with ECN is 106",
         );
     }
+    let cnp_dscp = fields.cnp_dscp.map(|code| u8::try_from(code).ok().filter(|code| *code < 64));
+    let cnp_priority = fields.cnp_priority.map(priority);
+    if cnp_dscp == Some(None) || cnp_priority == Some(None) {
+        return wrong(
+            "`cnp_dscp` or `cnp_priority` is out of range".to_owned(),
+            "DSCPs go from 0 to 63, priorities from 0 to 7",
+        );
+    }
+    let (cnp_dscp, cnp_priority) = (cnp_dscp.flatten(), cnp_priority.flatten());
     let pfc = fields.pfc.map(|_| (0..8).map(|one| u8::from(lossless.contains(&one))).collect::<Vec<u8>>());
     let nothing = fields.trust.is_none()
         && pfc.is_none()
         && ecn.is_empty()
         && dscp.is_empty()
         && fields.tos.is_none()
-        && fields.traffic_class.is_none();
+        && fields.traffic_class.is_none()
+        && cnp_dscp.is_none()
+        && cnp_priority.is_none();
     if nothing != (fields.state == Presence::Absent) {
         return wrong(
             if nothing { "this task sets nothing" } else { "`state: absent` cannot have settings" }
@@ -145,19 +168,21 @@ pub(in crate::resources) fn read(
         Some(join(dscp.iter().map(|(dscp, priority)| format!("{dscp}:{priority}")))),
         fields.tos.map(|tos| tos.to_string()),
         fields.traffic_class.map(|class| class.to_string()),
+        cnp_dscp.map(|code| code.to_string()),
+        cnp_priority.map(|priority| priority.to_string()),
     ];
-    let words =
-        words.into_iter().map(|word| word.filter(|word| !word.is_empty()).unwrap_or_else(|| "-".to_owned()));
-    let skip = (fields.unsupported == Unsupported::Skip).then(|| "skip".to_owned());
-    let words: Vec<String> = words.chain(skip).collect();
+    let words: Vec<String> = words
+        .into_iter()
+        .map(|word| word.filter(|word| !word.is_empty()).unwrap_or_else(|| "-".to_owned()))
+        .collect();
     let unit = BootUnit::new(
         format!("provision-roce-{netdev}.service"),
         &format!("quality of service for RoCE on {netdev}"),
-        &[&netdev],
-        &format!("exec {PROGRAM} {netdev} {}", words.join(" ")),
+        &netdev,
+        // What nothing here can set is for plan and verify to say.
+        &format!("{PROGRAM} {netdev} {} || [ $? = 3 ]", words.join(" ")),
     );
-    let mut program =
-        RegularFile::drop_in(PROGRAM.to_owned(), include_str!("../../shell/resources/roce.sh").to_owned());
+    let mut program = RegularFile::drop_in(PROGRAM.to_owned(), TEXT.to_owned());
     program.mode = Some(FileMode(0o755));
     Some(Arc::new(Qos {
         netdev,
@@ -167,6 +192,8 @@ pub(in crate::resources) fn read(
         dscp,
         tos: fields.tos,
         traffic_class: fields.traffic_class,
+        cnp_dscp,
+        cnp_priority,
         unsupported: fields.unsupported,
         state: fields.state,
         program,
@@ -233,6 +260,12 @@ impl Qos {
         if let Some(class) = self.traffic_class {
             compared.setting("traffic_class", now.traffic_class.clone(), &class.to_string());
         }
+        if let Some(code) = self.cnp_dscp {
+            compared.setting("cnp_dscp", now.cnp_dscp.clone(), &code.to_string());
+        }
+        if let Some(priority) = self.cnp_priority {
+            compared.setting("cnp_priority", now.cnp_priority.clone(), &priority.to_string());
+        }
         compared
     }
 
@@ -244,14 +277,21 @@ impl Qos {
             return Err(Unplannable::Missing(Object::Path(format!("/sys/class/net/{}", self.netdev)), text));
         };
         let Compared { drift, lacks } = self.compare(now);
-        if !lacks.is_empty() && self.unsupported == Unsupported::Block {
-            let reason = now.refused.as_ref().map(|said| format!(" ({said})")).unwrap_or_default();
-            return Err(Unplannable::Blocked(format!(
-                "no tool on this host reads and sets {} of {}{reason}: set `unsupported: skip` to leave it out",
-                lacks.join(", "),
-                self.netdev
-            )));
+        let change = self.change(drift, facts)?;
+        if lacks.is_empty() || self.unsupported == Unsupported::Skip {
+            return Ok(change);
         }
+        let reason = now.refused.as_ref().map(|said| format!(" ({said})")).unwrap_or_default();
+        let reason = format!(
+            "no tool on this host reads and sets {} of {}{reason}: set `unsupported: skip` to leave it out",
+            lacks.join(", "),
+            self.netdev
+        );
+        Err(Unplannable::Partly(Vec::from_iter(change), reason))
+    }
+
+    /// Sets what differs.
+    fn change(&self, drift: Vec<Attribute>, facts: &Facts) -> Result<Option<Change>, Unplannable> {
         if drift.is_empty() {
             return Ok(None);
         }
@@ -310,6 +350,8 @@ impl Resource for Qos {
             ("pfc", self.pfc.as_deref().map(lossless)),
             ("tos", self.tos.map(|tos| tos.to_string())),
             ("traffic class", self.traffic_class.map(|class| class.to_string())),
+            ("CNP DSCP", self.cnp_dscp.map(|code| code.to_string())),
+            ("CNP priority", self.cnp_priority.map(|priority| priority.to_string())),
         ];
         let link = claims(Object::Path, &name, self.state.to_string(), settings);
         self.unit.manages(self.state).into_iter().chain(link).collect()

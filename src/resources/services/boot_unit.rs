@@ -18,21 +18,15 @@ pub(in crate::resources) struct BootUnit {
 }
 
 impl BootUnit {
-    /// One that runs a command once the links `netdevs` are there. `command` is one line for `sh`
-    /// without single quotes; it is made of checked names only.
-    pub(in crate::resources) fn new(name: String, what: &str, netdevs: &[&str], command: &str) -> Self {
-        let devices: String = netdevs
-            .iter()
-            .map(|netdev| {
-                let device = format!("sys-subsystem-net-devices-{}.device", escape(netdev));
-                format!("Wants={device}\nAfter={device}\n")
-            })
-            .collect::<Vec<_>>()
-            .concat();
+    /// One that runs a command at boot, and again each time that the link comes, as it does when its
+    /// driver is reloaded. A link that is not there holds up no boot: the command must bear that.
+    /// `command` is one line for `sh` without single quotes; it is made of checked names only.
+    pub(in crate::resources) fn new(name: String, what: &str, netdev: &str, command: &str) -> Self {
+        let device = format!("sys-subsystem-net-devices-{}.device", escape(netdev));
         // In a unit's command `%` and `$` have meanings of their own.
         let command = command.replace('%', "%%").replace('$', "$$");
         let text = format!(
-            "# Written by provision.\n[Unit]\nDescription={what}\n{devices}After=systemd-modules-load.service network-pre.target\n\n[Service]\nType=oneshot\nRemainAfterExit=yes\nExecStart=/bin/sh -c '{command}'\n\n[Install]\nWantedBy=multi-user.target\n"
+            "# Written by provision.\n[Unit]\nDescription={what}\nAfter={device} systemd-modules-load.service network-pre.target\n\n[Service]\nType=oneshot\nExecStart=/bin/sh -c '{command}'\n\n[Install]\nWantedBy=multi-user.target {device}\n"
         );
         let file = RegularFile::drop_in(format!("/etc/systemd/system/{name}"), text);
         Self { name, file }

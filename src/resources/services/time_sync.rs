@@ -168,7 +168,7 @@ impl TimeSync {
         }
         let [debian, other] = CHRONY_FILES;
         let path = if known::path(facts, debian)?.is_some() { debian } else { other };
-        edit(&HostPath(path.to_owned()), facts, |text| chrony_text(text, &self.servers))
+        edit(&HostPath(path.to_owned()), facts, None, |text| chrony_text(text, &self.servers))
     }
 }
 

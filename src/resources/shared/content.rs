@@ -8,6 +8,7 @@ use crate::facts::file::{Attributes, Content, ContentQuery, FileKind, PathQuery,
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::placeholder;
 use crate::resources::files::directory::Directory;
+use crate::resources::shared::check::Check;
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal, claims, ownership, sha256};
 use crate::resources::{
@@ -42,6 +43,8 @@ pub(in crate::resources) struct RegularFile {
     pub(in crate::resources) mode: Option<FileMode>,
     pub(in crate::resources) owner: Option<Principal>,
     pub(in crate::resources) group: Option<Principal>,
+    /// What looks at it before it is put in place.
+    pub(in crate::resources) check: Option<Check>,
 }
 
 impl Want {
@@ -160,6 +163,7 @@ impl RegularFile {
             mode: Some(FileMode(0o644)),
             owner: None,
             group: None,
+            check: None,
         }
     }
 
@@ -318,6 +322,9 @@ impl RegularFile {
                 script = script.named("digest", sha256.as_str()).named("url", url.as_str());
             }
         }
+        if let Some(check) = self.check.clone().or_else(|| Check::of(self.path.as_str())) {
+            script = check.before(script);
+        }
         Change {
             object: self.object(),
             summary: format!("+ {}", self.path.0),
@@ -439,6 +446,7 @@ pub(in crate::resources) fn text_query(path: &HostPath) -> ContentQuery {
 pub(in crate::resources) fn edit(
     path: &HostPath,
     facts: &Facts,
+    check: Option<&Check>,
     edited: impl FnOnce(&str) -> String,
 ) -> Planned {
     if known::path(facts, path.as_str())?.is_none() {
@@ -458,8 +466,14 @@ pub(in crate::resources) fn edit(
             )));
         }
     };
-    let file =
-        RegularFile { path: path.clone(), want: Want::Text(after), mode: None, owner: None, group: None };
+    let file = RegularFile {
+        path: path.clone(),
+        want: Want::Text(after),
+        mode: None,
+        owner: None,
+        group: None,
+        check: check.cloned(),
+    };
     file.plan(&fetched(&file, facts, content.as_ref()))
 }
 
@@ -477,6 +491,15 @@ pub(in crate::resources) fn computed_queries(path: &HostPath) -> Vec<Query> {
 pub(in crate::resources) fn plan_computed(file: &RegularFile, facts: &Facts) -> Planned {
     let content = known::content(facts, &text_query(&file.path))?;
     file.plan_with_directory(&fetched(file, facts, content))
+}
+
+/// Plans a file of which what is there was fetched already.
+pub(in crate::resources) fn plan_found(
+    file: &RegularFile,
+    facts: &Facts,
+    content: Option<&Content>,
+) -> Planned {
+    file.plan(&fetched(file, facts, content))
 }
 
 /// Facts in which what was fetched of a file answers what the file asks.

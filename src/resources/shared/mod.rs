@@ -1,5 +1,6 @@
 //! What several resources are made of.
 
+pub mod check;
 pub(in crate::resources) mod content;
 pub(in crate::resources) mod known;
 pub mod login;

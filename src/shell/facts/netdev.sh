@@ -75,6 +75,26 @@ tell() {
             ;;
         esac
     fi
+    if [ -n "$netplan" ]; then
+        # netplan names what it makes after its own section: 10-netplan-ID.network.
+        id=$link
+        case $file in
+        */10-netplan-"$link".network) ;;
+        */10-netplan-*.network)
+            id=${file##*/10-netplan-}
+            id=${id%.network}
+            printf 'netplan-id %s\n' "$id"
+            ;;
+        esac
+        for file in /etc/netplan/*.yaml /run/netplan/*.yaml /usr/lib/netplan/*.yaml; do
+            case $file in */90-provision-*) continue ;; esac
+            [ -f "$file" ] || continue
+            if sed 's/["'\'']//g' "$file" | grep -qE "^[[:space:]]+$id:([[:space:]]|\$)"; then
+                printf 'netplan-others\n'
+                break
+            fi
+        done
+    fi
     printf '%s\n' "$devices" | while IFS=: read -r device state uuid; do
         [ "$device" = "$link" ] || continue
         printf 'device %s %s\n' "$state" "$uuid"

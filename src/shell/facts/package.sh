@@ -1,5 +1,6 @@
 # Asks about packages: one query of the package database for all names; the repositories only for
-# those that are missing, have another version, or shall be the latest.
+# those that are missing, have another version, or shall be the latest. What provides a missing one is
+# told as `provides NAME PROVIDER`, with the version of the provider where apt says it.
 # Parameters: triples of name, wanted version (or empty), and `latest` or empty.
 newline='
 '
@@ -66,6 +67,28 @@ from_status() {
     done
     installed=${installed%"$newline"}
 }
+# Sets `providers` to the packages that provide one of `names`, and tells of them. It has only dpkg's own
+# state and the lists on disk to read.
+from_showpkg() {
+    providers='' name=''
+    IFS=$newline
+    # shellcheck disable=SC2086 # names hold no white space
+    for line in $(apt-cache showpkg $names 2>/dev/null |
+        sed -n -e '/^Package: /p' -e '/^Reverse Provides:/,/^Package: /{/ (/p;}'); do
+        by=${line%% *} rest=${line#* }
+        case $by in
+        Package:) name=$rest ;;
+        *:*) ;; # of another architecture
+        *)
+            printf 'provides %s %s %s\n' "$name" "$by" "${rest%% *}"
+            case $newline$providers in
+            *"$newline$by$newline"*) ;;
+            *) providers="$providers$by$newline" ;;
+            esac
+            ;;
+        esac
+    done
+}
 if command -v dpkg-query >/dev/null 2>&1; then
     printf 'manager apt\n'
     for file in /var/lib/dpkg/updates/[0-9]*; do
@@ -84,13 +107,24 @@ if command -v dpkg-query >/dev/null 2>&1; then
         printf '%s\n' "$installed"
         wanted "$@"
         if [ -n "$names" ]; then
+            set -f
+            from_showpkg
+            if [ -n "$providers" ]; then
+                set --
+                for name in $providers; do
+                    set -- "$@" "$name" '' ''
+                done
+                installed=''
+                from_status "$@" || installed=$(from_query "$@") || [ $? = 1 ] || exit 1
+                printf '%s\n' "$installed"
+            fi
             if [ "$lists" = there ] && [ -z "$(find /var/lib/apt/lists -maxdepth 0 -mmin -1440 2>/dev/null)" ] &&
                 [ -z "$(find /var/lib/apt/periodic/update-success-stamp -mmin -1440 2>/dev/null)" ]; then
                 lists=old
             fi
             printf 'lists %s\npolicy\n' "$lists"
             # shellcheck disable=SC2086 # names hold no white space
-            apt-cache policy -- $names 2>/dev/null || exit 1
+            apt-cache policy -- $names $providers 2>/dev/null || exit 1
         fi
     fi
 elif command -v rpm >/dev/null 2>&1; then
@@ -126,11 +160,25 @@ elif command -v rpm >/dev/null 2>&1; then
         *) exit 1 ;;
         esac
         printf '%s\n' "$installed"
-        latest=''
+        latest='' unknown=''
         while [ $# -gt 0 ]; do
             [ -z "$3" ] || latest="$latest $1"
+            case $installed in
+            *" ii  $1 "*) ;;
+            *)
+                # A name holds nothing that a format would take for something else.
+                if providers=$(rpm -q --whatprovides --qf "provides $1 %{NAME}\\n ii  %{NAME} %{EVR} %{ARCH}\\n" "$1" 2>/dev/null); then
+                    printf '%s\n' "$providers"
+                else
+                    unknown="$unknown $1"
+                fi
+                ;;
+            esac
             shift 3
         done
+        # What is known without going out: a plan does not wait for metadata of repositories.
+        # shellcheck disable=SC2086 # names hold no white space
+        [ -z "$unknown" ] || [ "$manager" = rpm ] || dnf_providers "$manager -C" $unknown
         if [ -n "$latest" ] && [ "$manager" != rpm ]; then
             printf 'updates\n'
             # shellcheck disable=SC2086 # names hold no white space

@@ -2,20 +2,16 @@
 # its name.
 PATH=$PATH:/opt/mellanox/ethtool/sbin
 configfs=/sys/kernel/config/rdma_cm
+# Prints a file of one line behind a word, when it can be read.
+tell() {
+    value=''
+    { read -r value <"$2"; } 2>/dev/null && printf '%s %s\n' "$1" "$value"
+}
 for link; do
     printf 'link %s\n' "$link"
     [ -d "/sys/class/net/$link" ] || continue
     printf 'there\n'
-    device=''
-    for file in /sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0; do
-        name=''
-        { read -r name <"$file"; } 2>/dev/null
-        if [ "$name" = "$link" ]; then
-            device=${file#/sys/class/infiniband/}
-            device=${device%%/*}
-            break
-        fi
-    done
+    device=$(rdma_of "$link") || exit 1
     [ -z "$device" ] || printf 'device %s\n' "$device"
     if command -v mlnx_qos >/dev/null 2>&1; then
         printf 'tool mlnx_qos\n'
@@ -25,8 +21,7 @@ for link; do
         dcb pfc show dev "$link" 2>&1 | sed 's/^/pfc /' || exit 1
         dcb -N app show dev "$link" dscp-prio 2>&1 | sed 's/^/app /' || exit 1
     fi
-    trust=''
-    { read -r trust <"/sys/class/net/$link/qos/trust"; } 2>/dev/null && printf 'trust %s\n' "$trust"
+    tell trust "/sys/class/net/$link/qos/trust"
     for side in np rp; do
         for file in "/sys/class/net/$link/ecn/roce_$side/enable"/*; do
             value=''
@@ -34,18 +29,19 @@ for link; do
             printf 'ecn %s %s %s\n' "$side" "${file##*/}" "$value"
         done
     done
+    # OFED's place, and the kernel's own for mlx5.
+    ecn=/sys/class/net/$link/ecn/roce_np cc=$(cc_params "$link")
+    tell cnp-dscp "$ecn/cnp_dscp" || tell cnp-dscp "$cc/np_cnp_dscp"
+    tell cnp-priority "$ecn/cnp_802p_prio" || tell cnp-priority "$cc/np_cnp_prio"
     [ -n "$device" ] || continue
     if [ -d "$configfs/$device" ]; then
-        tos=''
-        { read -r tos <"$configfs/$device/ports/1/default_roce_tos"; } 2>/dev/null && printf 'tos %s\n' "$tos"
+        tell tos "$configfs/$device/ports/1/default_roce_tos"
     else
         # The directory is made when the value is set.
         printf 'tos none\n'
     fi
     if [ -e "/sys/class/infiniband/$device/tc/1/traffic_class" ]; then
-        class=''
-        { read -r class <"/sys/class/infiniband/$device/tc/1/traffic_class"; } 2>/dev/null
-        printf 'class %s\n' "$class"
+        tell class "/sys/class/infiniband/$device/tc/1/traffic_class" || printf 'class \n'
     fi
 done
 printf 'end\n'

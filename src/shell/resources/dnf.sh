@@ -13,21 +13,38 @@ manage() {
     # shellcheck disable=SC2086 # options without white space
     "$tool" -y -q $excluded "$@"
 }
+# Whoever asks for another version of what is locked gets it; the lock is made anew after that.
+unlocked=''
+[ ! -e /etc/dnf/plugins/versionlock.list ] || unlocked=--disableplugin=versionlock
+move() {
+    # shellcheck disable=SC2086 # one option or none
+    manage $unlocked --setopt=install_weak_deps=False "$@"
+}
 case $action in
-install) manage --setopt=install_weak_deps=False install "$@" ;;
-latest)
-    manage --setopt=install_weak_deps=False install "$@" &&
-        manage --setopt=install_weak_deps=False upgrade "$@"
+install)
+    # Of several that provide a name dnf would take any.
+    told=$(dnf_providers "$tool" "$@")
+    if [ -n "$(printf '%s\n' "$told" | cut -d ' ' -f 2 | uniq -d)" ]; then
+        printf 'no package has that name, and several provide it: name one of them\n%s\n' "$told" >&2
+        exit 1
+    fi
+    manage --setopt=install_weak_deps=False install "$@"
     ;;
+latest) move install "$@" && move upgrade "$@" ;;
 pin)
-    manage --setopt=install_weak_deps=False install "$@" || exit 1
+    move install "$@" || exit 1
     # `install` leaves a newer one alone.
     for package; do
-        rpm -q "$package" >/dev/null 2>&1 || manage downgrade "$package" || exit 1
+        [ -n "$(rpm -qa "$package" 2>/dev/null)" ] || move downgrade "$package" || exit 1
     done
     ;;
+sync) move install "$@" && move distro-sync "$@" ;;
 remove) manage remove "$@" ;;
-hold) manage versionlock add "$@" ;;
+hold)
+    # A lock of an older version would stay beside the new one.
+    manage versionlock delete "$@" >/dev/null 2>&1
+    manage versionlock add "$@"
+    ;;
 unhold) manage versionlock delete "$@" ;;
 *) exit 2 ;;
 esac

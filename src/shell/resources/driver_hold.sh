@@ -22,9 +22,7 @@ apt)
     apt-mark hold -- "$@"
     ;;
 *)
-    "$1" -y -q versionlock add 'nvidia-*' 'kmod-nvidia*' 'cuda-drivers*' || {
-        printf 'versions cannot be locked: install python3-dnf-plugin-versionlock, or give hold: false\n' >&2
-        exit 1
-    }
+    "$1" -y -q versionlock delete 'nvidia-*' 'kmod-nvidia*' 'cuda-drivers*' >/dev/null 2>&1
+    "$1" -y -q versionlock add 'nvidia-*' 'kmod-nvidia*' 'cuda-drivers*'
     ;;
 esac

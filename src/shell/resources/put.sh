@@ -10,14 +10,21 @@ put() {
     if [ -n "$beside" ] && [ "$beside" = "$spot_way/.provision.upload.${5##*/}" ]; then
         # It was sent to where it belongs, and nobody else can change what is here.
         beside=./${beside##*/}
-        put_proven "$4" "$5" <"$beside" && { [ -z "$3" ] || chown "$3" "$beside"; } && chmod "$2" "$beside" && spot_rename "$beside" "$1" && put_forget "$5"
-        return
+        put_proven "$4" "$5" <"$beside" && { [ -z "$3" ] || chown "$3" "$beside"; } && chmod "$2" "$beside" || return
+        if [ -z "${put_words-}" ] || put_passes "$beside" "$1"; then
+            spot_rename "$beside" "$1" && put_forget "$5"
+            return
+        fi
+        put_forget "$5"
+        return 1
     fi
     # What a fetch has just brought is such a file as well.
     case $5 in ./.provision.*) ;; *) spot_sweep ;; esac
     temporary=
     { read -r temporary </proc/sys/kernel/random/uuid; } 2>/dev/null
     temporary=./.provision.${temporary:-$$}
+    # A tool may go by how a name ends.
+    [ -z "${put_words-}" ] || temporary=$temporary.${1#./}
     set -C
     exec 3>"$temporary" || return
     set +C
@@ -25,7 +32,7 @@ put() {
     open=/proc/self/fd/3
     # Only a chroot that nobody else is in has no /proc.
     [ -e "$open" ] || open=$temporary
-    if put_content "$4" "$5" && { [ -z "$3" ] || chown "$3" "$open"; } && chmod "$2" "$open" && exec 3>&- && spot_rename "$temporary" "$1"; then
+    if put_content "$4" "$5" && { [ -z "$3" ] || chown "$3" "$open"; } && chmod "$2" "$open" && exec 3>&- && { [ -z "${put_words-}" ] || put_passes "$temporary" "$1"; } && spot_rename "$temporary" "$1"; then
         trap - HUP INT TERM
         return 0
     fi

@@ -168,7 +168,7 @@ spot_enter() {
 # Refuses where others may rename what is here (`sticky`) or also where they may make something
 # (`closed`): for programs that go by names.
 spot_alone() {
-    case $spot_me:$spot_held in [!0]* | 0:closed | 0:"${1:?}") return ;; esac
+    case $spot_me:$spot_held in [!0]* | 0:closed | 0:"${1:?}") return 0 ;; esac
     printf 'others than root may change what is in %s (%s): take that right from them (chmod go-w), or take another place\n' \
         "$spot_open" "$(stat -c '%A, %U:%G' "$spot_open")" >&2
     return 1

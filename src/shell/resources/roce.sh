@@ -1,22 +1,33 @@
-#!/bin/sh
-# Written by provision. Quality of service of a link for RoCE, at each boot: the kernel forgets it.
+# Quality of service of a link for RoCE, each time that the link comes: the kernel forgets it. Ends with 3 when all
+# is set but what nothing here can set.
 # Parameters, `-` for what is left alone: link, trust, lossless priorities as eight digits with commas,
-# priorities with ECN (3,4), priorities of DSCPs (26:3,48:6), ToS of rdma_cm, global traffic class; then `skip`
-# where what cannot be set is left out.
+# priorities with ECN (3,4), priorities of DSCPs (26:3,48:6), ToS of rdma_cm, global traffic class, DSCP and
+# priority of CNPs.
 LC_ALL=C
 PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/mellanox/ethtool/sbin
 export LC_ALL PATH
-link=$1 trust=$2 pfc=$3 ecn=$4 dscp=$5 tos=$6 class=$7 unsupported=${8-}
-failed=0
+link=$1 trust=$2 pfc=$3 ecn=$4 dscp=$5 tos=$6 class=$7 cnp_dscp=$8 cnp_priority=$9
+failed=0 lacking=0
 say() { printf '%s\n' "$*" >&2; }
 run() {
     say "+ $*"
     "$@" || failed=1
 }
-# Says what cannot be set here.
 lacks() {
     say "$link: $*"
-    [ "$unsupported" = skip ] || failed=1
+    lacking=3
+}
+# Writes $2 to the first of the files behind it that is there; $1 names the setting.
+put() {
+    name=$1 value=$2
+    shift 2
+    for file; do
+        [ -e "$file" ] || continue
+        say "+ $value to $file"
+        printf '%s\n' "$value" >"$file" || failed=1
+        return
+    done
+    lacks "no $name: there is no $*"
 }
 list() {
     old=$IFS
@@ -25,6 +36,10 @@ list() {
     printf '%s\n' $1
     IFS=$old
 }
+if [ ! -d "/sys/class/net/$link" ]; then
+    say "there is no link $link now: this starts again when it comes"
+    exit 0
+fi
 tool=''
 if command -v mlnx_qos >/dev/null 2>&1; then
     tool=mlnx_qos
@@ -68,29 +83,24 @@ fi
 if [ "$ecn" != - ]; then
     for priority in $(list "$ecn"); do
         for side in np rp; do
-            file=/sys/class/net/$link/ecn/roce_$side/enable/$priority
-            if [ -e "$file" ]; then
-                printf '1\n' >"$file" || failed=1
-            else
-                lacks "no $file"
-            fi
+            put "ECN of priority $priority" 1 "/sys/class/net/$link/ecn/roce_$side/enable/$priority"
         done
     done
 fi
+if [ "$cnp_dscp$cnp_priority" != -- ]; then
+    ecn=/sys/class/net/$link/ecn/roce_np cc=$(cc_params "$link")
+    [ "$cnp_dscp" = - ] || put "DSCP of CNPs" "$cnp_dscp" "$ecn/cnp_dscp" "$cc/np_cnp_dscp"
+    [ "$cnp_priority" = - ] || put "priority of CNPs" "$cnp_priority" "$ecn/cnp_802p_prio" "$cc/np_cnp_prio"
+fi
 if [ "$tos$class" != -- ]; then
-    # At boot the RDMA device comes a moment after its link.
+    # The RDMA device comes a moment after its link.
     device='' tries=0
     while [ $tries -lt 30 ]; do
-        for file in /sys/class/infiniband/*/ports/1/gid_attrs/ndevs/0; do
-            name=''
-            { read -r name <"$file"; } 2>/dev/null
-            [ "$name" != "$link" ] || device=${file#/sys/class/infiniband/}
-        done
+        device=$(rdma_of "$link")
         [ -z "$device" ] || break
         sleep 1
         tries=$((tries + 1))
     done
-    device=${device%%/*}
     if [ -z "$device" ]; then
         say "$link has no RDMA device"
         exit 1
@@ -101,12 +111,9 @@ if [ "$tos$class" != -- ]; then
         mkdir -p "$directory" && printf '%s\n' "$tos" >"$directory/ports/1/default_roce_tos" || failed=1
     fi
     if [ "$class" != - ]; then
-        file=/sys/class/infiniband/$device/tc/1/traffic_class
-        if [ -e "$file" ]; then
-            printf '%s\n' "$class" >"$file" || failed=1
-        else
-            lacks "no $file: only kernels with MLNX_OFED or DOCA-OFED have it"
-        fi
+        # Only kernels with MLNX_OFED or DOCA-OFED have it.
+        put "traffic class" "$class" "/sys/class/infiniband/$device/tc/1/traffic_class"
     fi
 fi
-exit "$failed"
+[ "$failed" = 0 ] || exit 1
+exit "$lacking"

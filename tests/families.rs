@@ -1,0 +1,168 @@
+//! Every built-in playbook on every family of distributions: no name of a package, no file of another one.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, clippy::panic, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests read files")]
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::Path;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use provision::facts::{Facts, Object, base, batch, specimens};
+use provision::project::{self, Inputs, InstanceState, LoadOptions};
+use provision::template::package_names::TABLE;
+use provision::transport::PartEnd;
+use serde_json::Value as Json;
+
+/// What a parameter gets that has no default, or an empty one.
+const VALUES: &[(&str, &str)] = &[
+    ("branch", "\"535\""),
+    ("doca", "\"3.2.1\""),
+    ("key_fingerprint", "\"ABABABABABABABABABABABABABABABABABABABAB\""),
+    ("key_url", "\"https://example.com/key.pub\""),
+    ("nccl_sha256", "\"0000000000000000000000000000000000000000000000000000000000000000\""),
+    ("netdev", "eth1"),
+    ("nic", "none"),
+    ("openmpi_sha256", "\"0000000000000000000000000000000000000000000000000000000000000000\""),
+    ("sha256", "\"0000000000000000000000000000000000000000000000000000000000000000\""),
+    ("version", "\"12.4\""),
+];
+/// What is tried besides the defaults.
+const MORE: &[(&str, &str)] = &[
+    (
+        "roce-v2",
+        "stack: doca, doca: \"3.2.1\", driver_source: repository, key_url: \"https://example.com/key\", \
+         key_fingerprint: ABABABABABABABABABABABABABABABABABABABAB, \
+         doca_key_fingerprint: ABABABABABABABABABABABABABABABABABABABAB",
+    ),
+    ("chrony", "serve: true"),
+    ("e810-roce", "tests: true"),
+];
+/// Packages that are called the same everywhere, or that a playbook names behind a `when`.
+const OWN: &[&str] = &[
+    "cuda-toolkit-12-4",
+    "dnf-plugins-core",
+    "doca-ofed",
+    "kernel-devel",
+    "linux-headers-5.15.0-113-generic",
+    "linux-headers-6.1.0-37-amd64",
+];
+
+fn root(path: &str) -> std::path::PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join(path)
+}
+
+/// The facts of a host of each os-release that was recorded, by the case's name.
+fn hosts() -> Vec<(String, Json)> {
+    let mut hosts = Vec::new();
+    for entry in fs::read_dir(root("tests/cases/facts/base.os")).unwrap() {
+        let case = entry.unwrap().path();
+        let query = base("os").unwrap();
+        let part = batch(&BTreeSet::from([query]), Duration::from_secs(1)).remove(0);
+        let mut facts = Facts::default();
+        let output = fs::read(case.join("output")).unwrap();
+        facts.absorb(&part, &PartEnd { index: 0, status: 0, output, dropped: 0 });
+        let Some(os) = facts.base("os") else { continue };
+        let like = if os["id"] == "alinux" { "alinux" } else { os["family"].as_str().unwrap() };
+        let Some((_, mut host)) = specimens().into_iter().find(|(name, _)| *name == like) else { continue };
+        // So that headers are wanted.
+        host["kernel"]["headers"] = false.into();
+        host["os"] = os.clone();
+        hosts.push((case.file_name().unwrap().to_str().unwrap().to_owned(), host));
+    }
+    hosts
+}
+
+/// The entry of an inventory that uses a playbook with all that it needs.
+fn uses(name: &str, text: &str) -> Vec<String> {
+    let needed = text.lines().filter_map(|line| {
+        let (parameter, rest) = line.strip_prefix("  ")?.split_once(": { type: ")?;
+        let value = VALUES.iter().find(|(known, _)| *known == parameter).map(|(_, value)| value);
+        if parameter.starts_with([' ', '-']) {
+            None
+        } else if rest.contains("default: \"\"") && parameter != "version" {
+            Some(format!("{parameter}: {}", value?))
+        } else if rest.contains("default: ") {
+            None
+        } else {
+            Some(format!(
+                "{parameter}: {}",
+                value.unwrap_or_else(|| panic!("{name}: what is `{parameter}`?"))
+            ))
+        }
+    });
+    let needed: Vec<String> = needed.collect();
+    let more = MORE.iter().filter(|(known, _)| *known == name).map(|(_, with)| (*with).to_owned());
+    [needed.join(", ")].into_iter().chain(more).collect()
+}
+
+#[test]
+fn no_playbook_plans_what_another_family_has() {
+    let hosts = hosts();
+    let releases: BTreeSet<&str> = hosts.iter().filter_map(|(_, facts)| facts["os"]["el"].as_str()).collect();
+    assert_eq!(releases, BTreeSet::from(["", "10", "8", "9"]), "recorded releases");
+    let directory = tempfile::tempdir().unwrap();
+    let path = Utf8PathBuf::from_path_buf(directory.path().join("inventory.yaml")).unwrap();
+    let mut seen = 0;
+    for entry in fs::read_dir(root("playbooks")).unwrap() {
+        let file = entry.unwrap().path();
+        if file.extension().is_none_or(|end| end != "yaml") {
+            continue;
+        }
+        let name = file.file_stem().unwrap().to_str().unwrap();
+        for with in uses(name, &fs::read_to_string(&file).unwrap()) {
+            let text = format!(
+                "cluster: c\nplaybooks: [{{ use: {name}, with: {{ {with} }} }}]\nhosts: {{ a: {{ address: 10.0.0.1 }} }}\n"
+            );
+            fs::write(&path, text).unwrap();
+            let project = project::load(&path, &LoadOptions::default())
+                .unwrap_or_else(|error| panic!("{name}: {error}"));
+            for (host, facts) in &hosts {
+                let rhel = facts["os"]["family"] == "rhel";
+                for step in project.steps.iter().chain(&project.handlers) {
+                    let inputs = Inputs { facts: Some(facts), ..Inputs::none() };
+                    for instance in project.instantiate(step, &project.hosts[0], &inputs) {
+                        let place = format!("{name} on {host}: {}", instance.name);
+                        let resource = match instance.state {
+                            InstanceState::Ready { resource, condition: Some(true) } => resource,
+                            InstanceState::Failed(why) => panic!("{place}: {why}"),
+                            InstanceState::Ready { .. }
+                            | InstanceState::Skipped(_)
+                            | InstanceState::Waiting(_) => continue,
+                        };
+                        for (object, _) in resource.manages() {
+                            seen += 1;
+                            match object {
+                                Object::Package(claim) if step.kind == "package" => {
+                                    // `NAME` or `NAME (version)`.
+                                    let package = claim.split(' ').next().unwrap();
+                                    let known = TABLE.iter().any(|(debian, names)| {
+                                        if rhel { names.contains(&package) } else { *debian == package }
+                                    });
+                                    assert!(
+                                        known || OWN.contains(&package),
+                                        "{place}: {package} has no row in src/template/package_names.rs"
+                                    );
+                                }
+                                Object::Path(path) => {
+                                    let other = if rhel { "/etc/apt/" } else { "/etc/yum.repos.d/" };
+                                    assert!(!path.starts_with(other), "{place}: {path}");
+                                }
+                                Object::Unit(unit) => assert!(
+                                    !rhel || !["ssh.service", "chrony.service"].contains(&unit.as_str()),
+                                    "{place}: {unit}"
+                                ),
+                                Object::Package(_)
+                                | Object::Module(_)
+                                | Object::User(_)
+                                | Object::Group(_)
+                                | Object::Host => {}
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 500, "{seen}");
+}

@@ -1,0 +1,225 @@
+//! Sites of the inventories on hosts that pass for the RHEL family, with repositories of stand-ins.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "these are tests, though not in functions that are marked so"
+)]
+
+use super::support::{Lab, outcome};
+
+/// What a container cannot do is blocked with its reason; then `apply` says so with this code.
+const BLOCKED: i32 = 7;
+
+/// One host of a site's inventory in a lab of this family.
+struct Site {
+    lab: Lab,
+    host: &'static str,
+    sets: Vec<String>,
+}
+
+impl Site {
+    fn up(
+        inventory: &str,
+        hosts: (&str, &'static str),
+        gone: &[&str],
+        options: &str,
+        sets: &[&str],
+    ) -> Option<Self> {
+        let text =
+            std::fs::read_to_string(format!("{}/inventories/{inventory}.yaml", env!("CARGO_MANIFEST_DIR")));
+        let lines = text.unwrap().replace(hosts.0, hosts.1);
+        let kept = lines.lines().filter(|line| !gone.iter().any(|gone| line.contains(gone)));
+        let text = kept.collect::<Vec<_>>().join("\n");
+        let options: Vec<String> = options.split_whitespace().map(str::to_owned).collect();
+        let lab = Lab::of(2, &text, &[], &options)?;
+        let sets = sets.iter().flat_map(|set| ["--set".to_owned(), (*set).to_owned()]).collect();
+        Some(Self { lab, host: hosts.1, sets })
+    }
+
+    fn apply(&self) -> serde_json::Value {
+        let inventory = self.lab.text("lab.yaml");
+        let mut arguments = vec!["apply", &inventory, "--lab", "--yes", "--json", "-"];
+        arguments.extend(self.sets.iter().map(String::as_str));
+        self.lab.run(&arguments).expect(BLOCKED).json()
+    }
+
+    /// Nothing has drifted, and only these checks fail, besides that of a limit which not every machine lets a
+    /// container raise.
+    #[track_caller]
+    fn verify(&self, failing: &[&str]) {
+        let inventory = self.lab.text("lab.yaml");
+        let mut arguments = vec!["verify", &inventory, "--lab", "--json", "-"];
+        arguments.extend(self.sets.iter().map(String::as_str));
+        let json = self.lab.run(&arguments).json();
+        assert_eq!(json["summary"]["tasks"]["changed"], 0, "{json:#}");
+        let checks = json["hosts"][self.host]["checks"].as_array().unwrap();
+        let failed = checks.iter().filter(|check| check["status"] == "fail");
+        let names: Vec<&str> = failed.map(|check| check["check"].as_str().unwrap()).collect();
+        let names: Vec<&str> = names.into_iter().filter(|name| *name != "system.memlock").collect();
+        assert_eq!(names, failing, "{json:#}");
+        assert!(checks.iter().filter(|check| check["status"] == "pass").count() > 30, "{json:#}");
+    }
+
+    /// Applies twice: only these tasks are blocked, none fails, and the second time nothing changes.
+    #[track_caller]
+    fn converges(&self, blocked: &[&str]) -> serde_json::Value {
+        let first = self.apply();
+        let tasks = first["hosts"][self.host]["tasks"].as_array().unwrap();
+        let of = |outcome: &str| -> Vec<&str> {
+            let those = tasks.iter().filter(|task| task["outcome"] == outcome);
+            let mut names: Vec<&str> = those.map(|task| task["name"].as_str().unwrap()).collect();
+            names.sort_unstable();
+            names.dedup();
+            names
+        };
+        assert_eq!(of("blocked"), blocked, "{first:#}");
+        assert_eq!(of("failed"), [""; 0], "{first:#}");
+        let again = self.apply();
+        assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
+        first
+    }
+}
+
+const KEYS: [&str; 3] = [
+    "key_url=https://developer.download.nvidia.com/compute/cuda/repos/rhel9/x86_64/D42D0685.pub",
+    "key_fingerprint=0000000000000000000000000000000000000000",
+    "driver_source=repository",
+];
+
+#[test]
+fn infiniband_on_release_9() {
+    let Some(site) =
+        Site::up("infiniband", ("gpu[0-1]", "gpu0"), &["gpu1:"], "--family el9 --profile h100-x8-ib", &[])
+    else {
+        return;
+    };
+    site.converges(&["ib_umad, which ibstat needs"]);
+    site.verify(&[]);
+    let node = site.lab.node("gpu0");
+    let installed = node.sh("rpm -qa --qf '%{NAME}\\n' | grep -e ibv -e infiniband -e rdma -e perf | sort");
+    assert_eq!(installed, "infiniband-diags\nlibibverbs\nlibibverbs-utils\nlibrdmacm\nperftest\nrdma-core");
+}
+
+#[test]
+fn roce_on_release_9() {
+    let Some(site) = Site::up(
+        "roce-v2",
+        ("gpu[0-1]", "gpu0"),
+        &["gpu1:"],
+        "--family el9 --profile a100-x8-cx6 --mirror",
+        &KEYS,
+    ) else {
+        return;
+    };
+    let first = site.converges(&["NVIDIA driver", "quality of service"]);
+    site.verify(&[]);
+    for id in ["epel/CRB is on~2", "epel/EPEL~2", "cuda-repository/NVIDIA's repository for dnf"] {
+        let tasks = first["hosts"]["gpu0"]["tasks"].as_array().unwrap();
+        let done = tasks.iter().any(|task| task["id"] == id && task["outcome"] == "changed");
+        assert!(done, "{id} in {first:#}");
+    }
+    let enabled = site.lab.node("gpu0").sh("dnf -q repolist --enabled | cut -d ' ' -f 1 | sort");
+    assert_eq!(enabled, "appstream\nbaseos\ncrb\ncuda\nprovision-epel\nrepo");
+}
+
+/// The driver goes between streams in both directions, and to a version that is locked; DOCA's packages replace the
+/// distribution's; a version of dnf's may be a pattern, and stand beside another one.
+#[test]
+fn streams_locks_and_repositories() {
+    let inventory =
+        "cluster: el\nlab: { family: el9, mirror: true }\nplaybooks: [play.yaml]\nhosts: { n0: {} }\n";
+    let nothing = ("play.yaml".to_owned(), "name: nothing\ntasks: []\n".to_owned());
+    let Some(lab) = Lab::of(2, inventory, &[nothing], &[]) else { return };
+    let node = lab.node("n0");
+    let inventory = lab.text("lab.yaml");
+    let twice = |playbook: &str, tasks: &[&str]| {
+        std::fs::write(lab.path("play.yaml"), playbook).unwrap();
+        let apply = || lab.run(&["apply", &inventory, "--yes", "--json", "-"]).expect(0).json();
+        let json = apply();
+        for task in tasks {
+            assert_eq!(outcome(&json, "n0", task)["outcome"], "changed", "{json:#}");
+        }
+        let again = apply();
+        assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
+    };
+    let driver = |wanted: &str| {
+        let playbook = format!(
+            "
+name: driver
+tasks:
+  - include: cuda-repository
+    with: {{ key_url: \"https://developer.download.nvidia.com/KEY\", key_fingerprint: \"{zeros}\" }}
+  - include: epel
+  - name: driver
+    nvidia_driver: {{ {wanted}, source: repository, load: false }}
+",
+            zeros = "0".repeat(40)
+        );
+        twice(&playbook, &["driver"]);
+        node.sh("rpm -qa --qf '%{NAME} %{VERSION}\\n' | grep -e nvidia -e cuda | grep -v persistenced | sort | tr '\\n' ' '")
+    };
+    let open = |version: &str| {
+        format!("kmod-nvidia-open-dkms {version} nvidia-driver-cuda {version} nvidia-open {version}")
+    };
+    assert_eq!(driver("branch: \"590\""), open("590.44.01"));
+    assert_eq!(driver("branch: \"580\""), open("580.105.08"));
+    assert_eq!(
+        driver("branch: \"535\""),
+        "cuda-drivers 535.129.03 kmod-nvidia-latest-dkms 535.129.03 nvidia-driver-cuda 535.129.03"
+    );
+    assert_eq!(driver("version: \"580.105.08\""), open("580.105.08"));
+    assert_eq!(driver("version: \"590.44.01\""), open("590.44.01"));
+    let locks = node.sh("dnf -q versionlock list");
+    assert!(locks.contains("nvidia-open-3:590.44.01") && !locks.contains("nvidia-open-3:580"), "{locks}");
+
+    let playbook = format!(
+        "
+name: rdma
+tasks:
+  - name: inbox
+    package: {{ names: \"{{{{ ['ibverbs-utils', 'rdma-core', 'rdmacm-utils'] | package_names(os=facts.os) }}}}\" }}
+  - include: doca-ofed
+    with: {{ version: \"3.2.1\", key_fingerprint: \"{zeros}\" }}
+  - name: headers
+    package: {{ names: [kernel-devel], version: \"5.14.0-427.13.1.el9\" }}
+  - name: pattern
+    package: {{ names: [numactl], version: \"2.*\", hold: true }}
+",
+        zeros = "0".repeat(40)
+    );
+    twice(&playbook, &["inbox", "DOCA-OFED", "headers", "pattern"]);
+    let rdma = node.sh("rpm -q --qf '%{VERSION} ' libibverbs librdmacm rdma-core");
+    assert_eq!(rdma, "2510.0.8 2510.0.8 2510.0.8");
+    // DKMS came with the newest.
+    assert_eq!(node.sh("rpm -q kernel-devel | wc -l"), "2");
+    let locks = node.sh("dnf -q versionlock list");
+    assert!(locks.contains("doca-ofed-0:3.2.1") && locks.contains("numactl-0:2.0.16"), "{locks}");
+    lab.assert_nothing_left();
+}
+
+#[test]
+fn erdma_on_alibaba_cloud_linux() {
+    let mut sets = KEYS.to_vec();
+    sets.push("torch=false");
+    let Some(site) = Site::up(
+        "ehpc-erdma",
+        ("compute[000-001]", "compute000"),
+        &["compute001:", "manager0", "login0"],
+        "--family alinux3 --profile erdma-x8 --mirror",
+        &sets,
+    ) else {
+        return;
+    };
+    // What the mirror has of NCCL and Open MPI is built, and is no library.
+    site.converges(&[
+        "NVIDIA driver",
+        "every program finds NCCL 2.26.2-1",
+        "every program finds Open MPI 4.1.3",
+        "modules at boot",
+    ]);
+    site.verify(&["software.nccl"]);
+    let node = site.lab.node("compute000");
+    node.sh("rpm -q cuda-toolkit-12-4 gcc-c++ libibverbs-utils >/dev/null && ! rpm -q ibverbs-utils");
+    node.sh("grep -q /repos/rhel8/ /etc/yum.repos.d/cuda.repo");
+}
