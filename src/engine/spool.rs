@@ -22,6 +22,11 @@ pub(super) const OUTPUT_LIMIT: usize = 640 << 10;
 /// How long work of an earlier run is followed before the host is given up.
 const FOLLOW: Duration = Duration::from_hours(2);
 
+/// How often, and how long each time, the lock is waited for before the spool is tidied: the last processes of an
+/// earlier run's task may hold it for a moment after its end was seen.
+const TIDY_WAITS: u32 = 10;
+const TIDY_WAIT: Duration = Duration::from_millis(300);
+
 /// The spool of one host.
 #[derive(Debug, Default)]
 pub(super) struct Spool {
@@ -134,13 +139,18 @@ impl Spool {
             return Ok(());
         }
         let seen = std::mem::take(&mut self.seen);
-        let part = connection.short("tidy", state::tidy(notifications, &seen));
-        let (result, ends) = connection.run_frame(&lock::frame(connection, part, &[])).await;
-        result.map_err(|error| error.to_string())?;
-        let said = ends.first().map(|end| SpoolReport::parse(&end.output));
-        match said {
-            Some(SpoolReport::Refused(state)) => Err(lock::text(&state)),
-            _ => Ok(()),
+        let mut waits = TIDY_WAITS;
+        loop {
+            let part = connection.short("tidy", state::tidy(notifications, &seen));
+            let (result, ends) = connection.run_frame(&lock::frame(connection, part, &[])).await;
+            result.map_err(|error| error.to_string())?;
+            let said = ends.first().map(|end| SpoolReport::parse(&end.output));
+            let Some(SpoolReport::Refused(state)) = said else { return Ok(()) };
+            if waits == 0 || !state.starts_with("busy") {
+                return Err(lock::text(&state));
+            }
+            waits -= 1;
+            tokio::time::sleep(TIDY_WAIT).await;
         }
     }
 }

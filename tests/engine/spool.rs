@@ -134,6 +134,16 @@ async fn what_an_earlier_run_ended_counts_for_its_task_and_for_no_handler() {
     );
     assert_eq!(names(&transport, "gpu0"), ["follow", "tidy"]);
     assert!(tidied(&transport, "gpu0")[0].ends_with("\n--\nabc"));
+    // What it left holds the lock a moment longer: the entry is not kept, or it would count again.
+    let transport = inherits("spool\tabc\tended\t0\trun0\t./site.yaml/mode", says("ended 0\nby then\n"));
+    transport.first(Reply { part: Some("file".to_owned()), ..stat("81a4", 0) });
+    transport.first(Reply {
+        times: Some(2),
+        ..Reply::part("tidy").on("gpu0").output("refused busy run0 me 7 1 0 0\n")
+    });
+    apply(&world("{}", MODE), &transport).await;
+    assert_eq!(names(&transport, "gpu0"), ["follow", "tidy", "tidy", "tidy"]);
+    assert!(tidied(&transport, "gpu0")[2].ends_with("\n--\nabc"));
     // It ended well and does not show any more: done again, and nothing is said of a failure.
     let transport = inherits("spool\tabc\tended\t0\trun0\t./site.yaml/mode", says("ended 0\nby then\n"));
     transport.first(Reply { part: Some("file".to_owned()), ..stat("81a4", 0) });
