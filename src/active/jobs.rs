@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use super::gate::{Network, gate};
 use super::judge::PairEnded;
-use super::member::{Participant, said, skipped, untold};
+use super::member::{LIMIT, Participant, said, skipped, untold};
 use super::nccl;
 use crate::checks;
 use crate::checks::active::{ALL_REDUCE, MPIRUN};
@@ -111,7 +111,7 @@ pub(super) async fn mesh(members: &[Participant], secrets: &Secrets, say: Say<'_
         let words = ["sh", "-c", include_str!("../shell/active/mesh.sh"), "sh"].map(str::to_owned);
         let words = words.into_iter().chain(others.iter().map(|other| name(*other).to_owned()));
         let (script, deadline) = as_user(MESH_SECONDS, user, words);
-        let text = said(member, script, deadline, secrets).await;
+        let text = said(member, script, deadline, LIMIT, secrets).await;
         let ended = |other: usize| match &text {
             Ok(text) => login(text, name(other)),
             Err(reason) => Err(reason.clone()),
@@ -271,7 +271,7 @@ pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<
     let mut words = mpirun_words(program, first.expect.mpi_network.as_deref(), &names, 1);
     words.push("hostname".to_owned());
     let (script, deadline) = as_user(START_SECONDS, user, words);
-    let text = said(first, script, deadline, secrets).await.unwrap_or_else(|error| error);
+    let text = said(first, script, deadline, LIMIT, secrets).await.unwrap_or_else(|error| error);
     let mut printed: BTreeMap<&str, usize> = BTreeMap::new();
     for line in text.lines() {
         *printed.entry(line.trim()).or_default() += 1;
@@ -410,7 +410,7 @@ pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: 
     let network = if roce { Network::Roce } else { Network::InfiniBand };
     let (declared, gdr) = (first.thresholds.all_reduce, first.gdr.unwrap_or(false));
     let gate = gate(gpu, gpus.len(), ready.len(), network, declared, gdr);
-    let result = match said(first, script, deadline, secrets).await {
+    let result = match said(first, script, deadline, LIMIT * ready.len(), secrets).await {
         Err(reason) => named(CheckStatus::Fail, ALL_REDUCE, reason.clone(), evidence(&from, &reason)),
         Ok(text) => reduced(&text, &gate, &from, nccl_of(first, program)),
     };

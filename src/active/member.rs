@@ -18,8 +18,9 @@ use crate::secrets::Secrets;
 use crate::shell;
 use crate::transport::{CONNECT, Frame, Part, Remote, Script, Transport, TransportError};
 
-/// Bytes of output that are kept.
-const LIMIT: usize = 256 << 10;
+/// Bytes of output that are kept, for each host that has a part in it: NCCL's log grows with the ranks, and its table
+/// comes last.
+pub(super) const LIMIT: usize = 256 << 10;
 
 /// The end of a rail on a host.
 #[derive(Debug, Clone, PartialEq)]
@@ -199,9 +200,10 @@ pub(super) async fn said(
     member: &Participant,
     script: Script,
     deadline: Duration,
+    limit: usize,
     secrets: &Secrets,
 ) -> Result<String, String> {
-    let part = Part { name: "active".to_owned(), script, deadline, limit: LIMIT };
+    let part = Part { name: "active".to_owned(), script, deadline, limit };
     let frame = Frame { parts: vec![part], secrets: secrets.clone(), ..Frame::default() };
     let mut remote = member.remote.lock().await;
     let mut text = String::new();

@@ -6,7 +6,7 @@ use std::time::Duration;
 use futures::StreamExt as _;
 
 use super::judge::{PairEnded, PairTrial, RailTests, results};
-use super::member::{Participant, RailEnd, open, said, skipped, untold};
+use super::member::{LIMIT, Participant, RailEnd, open, said, skipped, untold};
 use super::pairs::{Round, neighbours};
 use super::{jobs, perftest, rping};
 use crate::checks;
@@ -221,8 +221,10 @@ async fn pair_of(
             (script(here), script(there).arg(here.address.clone()))
         }
     };
-    let (served, sent) =
-        futures::join!(said(server, serve, DEADLINE, secrets), said(client, send, DEADLINE, secrets));
+    let (served, sent) = futures::join!(
+        said(server, serve, DEADLINE, LIMIT, secrets),
+        said(client, send, DEADLINE, LIMIT, secrets)
+    );
     let text = sent?;
     // Where the client says nothing of use, the server may.
     let or_server = |error: String| match &served {

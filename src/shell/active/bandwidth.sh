@@ -3,9 +3,16 @@
 set -- "$1" "$2" "$3" "$4" "${5-}"
 gid=''
 [ -z "$4" ] || gid="-x $4"
+# The cores beside the device: from those of another socket a fast link is not filled.
+near=''
+{ read -r cores <"/sys/class/infiniband/$2/device/local_cpulist"; } 2>/dev/null
+if [ -n "${cores-}" ] && taskset -c "$cores" true 2>/dev/null; then
+    near="taskset -c $cores"
+fi
+# One queue pair alone does not fill a link of 400 Gb/s.
 run() {
-    # shellcheck disable=SC2086 # $gid is an option and a number, or nothing
-    timeout -k 2 $(($1 + 45)) ib_write_bw -d "$2" -i "$3" $gid -F --report_gbits -D "$1" $5 2>&1
+    # shellcheck disable=SC2086 # options, or nothing
+    timeout -k 2 $(($1 + 45)) $near ib_write_bw -d "$2" -i "$3" $gid -q 4 -F --report_gbits -D "$1" $5 2>&1
 }
 if [ -z "$5" ]; then
     run "$@"
