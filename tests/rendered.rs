@@ -138,8 +138,10 @@ fn job_scripts_of_slurm() {
     for name in ["nccl-multi", "deepnccl"] {
         let run = words(&site.run(&format!("jobs/{name}.sbatch"), &job));
         assert!(run.contains("-np 16 --hostfile hostfile.7 --map-by ppr:8:node"), "{run}");
-        assert!(run.contains(" -x NCCL_MIN_CTAS ") && run.contains(" -g 1 "), "{run}");
+        assert!(run.contains(" -x NCCL_P2P_LEVEL ") && run.contains(" -g 1 "), "{run}");
         assert!(run.contains("\nNCCL_NET_GDR_LEVEL=SYS\n") && !run.contains("GID_INDEX"), "{run}");
+        // The choice of algorithm is NCCL's, in every job that nobody chose it for.
+        assert!(!run.contains("NCCL_ALGO"), "{run}");
         assert!(run.ends_with("gpu0 slots=8\ngpu1 slots=8\n"), "{run}");
         assert!(!site.path("hostfile.7").exists());
     }

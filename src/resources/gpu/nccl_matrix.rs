@@ -58,7 +58,6 @@ pub(in crate::resources) fn matrix(nic: NicType) -> &'static [(&'static str, Cel
             ("NCCL_NET_GDR_LEVEL", Text("SYS")),
             ("NCCL_IB_QPS_PER_CONNECTION", Text("4")),
             ("NCCL_MIN_CTAS", Channels("16")),
-            ("NCCL_ALGO", Text("Ring")),
             ("NCCL_P2P_LEVEL", Text("SYS")),
             INFO,
         ],
