@@ -110,7 +110,7 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
         "the host cannot resolve names: check /etc/resolv.conf"
     } else if has("Could not connect to") || has("Connection timed out") {
         "the host does not reach its package mirror: a proxy or a local mirror may be needed"
-    } else if has("No space left on device") {
+    } else if has("No space left on device") || has("no space left on /") {
         "a file system of the host is full: see `df -h` there"
     } else if has("Read-only file system") {
         "a file system of the host is mounted read-only: see `dmesg` there for the reason"
