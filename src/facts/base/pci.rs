@@ -82,7 +82,7 @@ pub(super) const FACT: BaseFact = BaseFact {
     },
 };
 
-/// Device ids of vendor 10de that training clusters have.
+/// Device ids of vendor 10de that training clusters have: the table in the README of NVIDIA's open kernel modules.
 const NVIDIA: &[(&str, &str)] = &[
     ("1db1", "Tesla V100-SXM2-16GB"),
     ("1db5", "Tesla V100-SXM2-32GB"),
@@ -92,16 +92,28 @@ const NVIDIA: &[(&str, &str)] = &[
     ("20b5", "A100 80GB PCIe"),
     ("20f3", "A800-SXM4-80GB"),
     ("2236", "A10"),
+    ("2237", "A10G"),
     ("2321", "H100 NVL"),
     ("2324", "H800"),
     ("2329", "H20"),
+    ("232c", "H20-3e"),
     ("2330", "H100 80GB HBM3"),
     ("2331", "H100 PCIe"),
     ("2335", "H200"),
+    ("2339", "H100"),
+    ("2342", "GH200"),
     ("26b9", "L40S"),
+    ("27b8", "L4"),
     ("2901", "B200"),
+    ("2909", "B200"),
     ("2941", "GB200"),
+    ("2bb1", "RTX PRO 6000 Blackwell Workstation Edition"),
+    ("2bb3", "RTX PRO 5000 Blackwell"),
+    ("2bb4", "RTX PRO 6000 Blackwell Max-Q Workstation Edition"),
+    ("2bb5", "RTX PRO 6000 Blackwell Server Edition"),
     ("3182", "B300"),
+    ("31c2", "GB300"),
+    ("31c3", "GB300"),
 ];
 
 #[derive(Default)]

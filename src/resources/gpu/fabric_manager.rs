@@ -13,6 +13,7 @@ use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectDriver;
 use crate::resources::gpu::driver_packages::{DriverSource, core};
+use crate::resources::kernel::kernel_module::KernelModule;
 use crate::resources::services::service::{Service, ServiceState};
 use crate::resources::shared::known;
 use crate::resources::shared::value::claims;
@@ -35,7 +36,8 @@ crate::record! {
     /// NVIDIA's fabric manager: the package in exactly the version of the driver, with its service
     /// enabled and running. Without it CUDA returns error 802 on machines with `NVSwitches`.
     ///
-    /// A host without `NVSwitches` is left alone. The version is that of the driver's packages. The
+    /// A host without `NVSwitches` is left alone. Where they are those of `NVLink` 5 (B200, B300), NVIDIA's subnet
+    /// manager for them comes along, with the module `ib_umad` that it needs. The version is that of the driver's packages. The
     /// service is started only if that driver is loaded, since it refuses any other.
     FabricManagerFields("a fabric manager") {
         /// Which hosts get it.
@@ -172,6 +174,12 @@ impl FabricManager {
         }
     }
 
+    /// Through it `nvlsm` reaches the switches of `NVLink` 5 (Fabric Manager User Guide, "Installing on NVIDIA HGX
+    /// B200").
+    fn ib_umad() -> KernelModule {
+        KernelModule::always("ib_umad")
+    }
+
     fn service(started: bool) -> Service {
         let state = started.then_some(ServiceState::Started);
         Service { unit: UNIT.to_owned(), enabled: Some(true), state, masked: None }
@@ -248,6 +256,7 @@ impl Resource for FabricManager {
         [DriverQuery { whole: true }.into(), PackagesQuery.into(), UnitQuery(UNIT.to_owned()).into()]
             .into_iter()
             .chain(facts)
+            .chain(Self::ib_umad().queries())
             .collect()
     }
 
@@ -296,7 +305,9 @@ impl Resource for FabricManager {
             Ok(more) => changes.extend(more),
             Err(error) => return Err(error),
         }
-        Ok(changes)
+        let mut all = if fifth { Self::ib_umad().plan(facts)? } else { Vec::new() };
+        all.append(&mut changes);
+        Ok(all)
     }
 
     fn touches(&self) -> Touches {

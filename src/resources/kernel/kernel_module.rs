@@ -65,7 +65,7 @@ pub(in crate::resources) fn is_module_name(name: &str) -> bool {
 }
 
 #[derive(Debug)]
-struct KernelModule {
+pub(in crate::resources) struct KernelModule {
     /// As written: the files are named and filled with it.
     name: String,
     state: ModuleState,
@@ -109,6 +109,11 @@ pub(in crate::resources) fn read(
 }
 
 impl KernelModule {
+    /// One that is loaded, now and at each boot.
+    pub(in crate::resources) fn always(name: &str) -> Self {
+        Self { name: name.to_owned(), state: ModuleState::Loaded, persist: Some(true), options: None }
+    }
+
     fn module(&self) -> String {
         canonical(&self.name)
     }
