@@ -77,7 +77,7 @@ fn composed() -> BTreeSet<Vec<String>> {
 const RUN_BY: &[(&str, &str)] = &[
     (
         "facts_real",
-        "common.sh facts/installed.sh facts/next_kernel.sh facts/nvidia_module.sh facts/setting.sh probes/ask.sh \
+        "common.sh facts/installed.sh facts/next_kernel.sh facts/nvidia_module.sh facts/secure_boot.sh facts/setting.sh probes/ask.sh \
          probes/driver_upkeep.sh probes/fabric.sh probes/log.sh probes/next_boot.sh probes/nvidia.sh probes/rdma.sh \
          probes/software.sh probes/system.sh",
     ),
@@ -112,7 +112,7 @@ const RUN_BY: &[(&str, &str)] = &[
         "lab_runs",
         "active/as_user.sh active/mesh.sh active/tools.sh end_task.sh facts/account.sh facts/cmdline.sh \
          facts/dnf_providers.sh facts/driver.sh facts/fetch.sh facts/filesystems.sh facts/module.sh facts/package.sh facts/ssh_user.sh facts/sshd.sh \
-         facts/unit.sh follow.sh probes/login.sh resources/account.sh resources/apt.sh resources/dnf.sh \
+         facts/unit.sh follow.sh probes/login.sh resources/account.sh resources/apt.sh resources/dnf.sh resources/driver_lock.sh resources/driver_stream.sh \
          resources/driver_hold.sh resources/hostname.sh resources/netdev_restore.sh resources/sshd.sh \
          resources/sshd_reload.sh resources/sysctl.sh resources/unit.sh resources/unit_restore.sh spool.sh \
          state.sh state_directory.sh state_functions.sh take_over.sh tidy.sh undo_end.sh undo_keep.sh",
@@ -142,7 +142,6 @@ const NOT_RUN: &[(&str, &str)] = &[
         "DKMS builds for ten minutes: lab_runs nvidia_module_is_built does, when asked",
     ),
     ("resources/driver_runfile.sh", "an installer of NVIDIA of 400 MB that wants a GPU"),
-    ("resources/driver_stream.sh", "module streams of dnf are in repositories of NVIDIA for RHEL alone"),
     ("resources/driver_uninstall.sh", "nvidia-uninstall is brought by that installer"),
     ("resources/driver_units.sh", "stops what uses a GPU around the changes above"),
 ];

@@ -161,9 +161,14 @@ pub(super) const FAMILY: Family = Family {
 
 fn script(queries: &[Query]) -> Script {
     let asks = |whole: bool| of_type(queries).any(|query: &DriverQuery| query.whole == whole);
-    Script::new(crate::shell!("probes/ask.sh", "facts/nvidia_module.sh", "facts/driver.sh"))
-        .arg(if asks(true) { "whole" } else { "" })
-        .arg(if asks(false) { "files" } else { "" })
+    Script::new(crate::shell!(
+        "probes/ask.sh",
+        "facts/nvidia_module.sh",
+        "facts/secure_boot.sh",
+        "facts/driver.sh"
+    ))
+    .arg(if asks(true) { "whole" } else { "" })
+    .arg(if asks(false) { "files" } else { "" })
 }
 
 /// `status name version` of dpkg (three letters: wanted, status, error) or of rpm (`ii `).

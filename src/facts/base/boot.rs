@@ -10,7 +10,12 @@ use super::{BaseFact, field, need};
 pub(super) const FACT: BaseFact = BaseFact {
     name: "boot",
     doc: "this boot and the next: kernels, reasons for a reboot, problems that the next boot would have",
-    script: crate::shell!("facts/nvidia_module.sh", "facts/next_kernel.sh", "facts/boot.sh"),
+    script: crate::shell!(
+        "facts/nvidia_module.sh",
+        "facts/next_kernel.sh",
+        "facts/secure_boot.sh",
+        "facts/boot.sh"
+    ),
     parse,
     touched_by: |_| true,
     specimen: |os| {
@@ -22,7 +27,9 @@ pub(super) const FACT: BaseFact = BaseFact {
             "reasons": ["the system asks for a reboot because of linux-image"],
             "problems": [format!("kernel {kernel} has no initramfs: build it")],
             "stale_modules": ["ib_core"],
-            "stale_initramfs": ""
+            "stale_initramfs": "",
+            "secure_boot": false,
+            "dkms_key_enrolled": false
         })
     },
 };
@@ -44,6 +51,8 @@ fn parse(output: &str) -> Result<Json, String> {
         "problems": if own { problems(output, kernel) } else { Vec::new() },
         "stale_modules": stale_modules(output),
         "stale_initramfs": field(output, "stale").unwrap_or("").to_owned(),
+        "secure_boot": field(output, "secure_boot") == Some("true"),
+        "dkms_key_enrolled": field(output, "enrolled").is_some(),
     }))
 }
 

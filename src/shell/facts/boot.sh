@@ -27,6 +27,7 @@ if loaded=$(nvidia_loaded); then
         [ "$key" != version: ] || printf 'nvidia_disk=%s\n' "$value"
     done
 fi
+tell_secure_boot
 # RDMA modules that are loaded though others are installed: DOCA-OFED replaces those of the kernel. Some
 # distributions build without srcversion; then what DOCA's modules stand on tells them apart.
 for module in ib_core mlx5_core; do
