@@ -123,29 +123,12 @@ fn roce_on_release_9() {
     assert_eq!(enabled, "appstream\nbaseos\ncrb\ncuda\nprovision-epel\nrepo");
 }
 
-/// The driver goes between streams in both directions, and to a version that is locked; DOCA's packages replace the
-/// distribution's; a version of dnf's may be a pattern, and stand beside another one.
-#[test]
-fn streams_locks_and_repositories() {
-    let inventory =
-        "cluster: el\nlab: { family: el9, mirror: true }\nplaybooks: [play.yaml]\nhosts: { n0: {} }\n";
-    let nothing = ("play.yaml".to_owned(), "name: nothing\ntasks: []\n".to_owned());
-    let Some(lab) = Lab::of(2, inventory, &[nothing], &[]) else { return };
-    let node = lab.node("n0");
-    let inventory = lab.text("lab.yaml");
-    let twice = |playbook: &str, tasks: &[&str]| {
-        std::fs::write(lab.path("play.yaml"), playbook).unwrap();
-        let apply = || lab.run(&["apply", &inventory, "--yes", "--json", "-"]).expect(0).json();
-        let json = apply();
-        for task in tasks {
-            assert_eq!(outcome(&json, "n0", task)["outcome"], "changed", "{json:#}");
-        }
-        let again = apply();
-        assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
-    };
-    let driver = |wanted: &str| {
-        let playbook = format!(
-            "
+/// Packages of the driver by dnf.
+const INSTALLED: &str = "rpm -qa --qf '%{NAME} %{VERSION}\\n' | grep -e nvidia -e cuda | grep -v persistenced | sort | tr '\\n' ' '";
+
+fn driver_playbook(wanted: &str) -> String {
+    format!(
+        "
 name: driver
 tasks:
   - include: cuda-repository
@@ -154,10 +137,89 @@ tasks:
   - name: driver
     nvidia_driver: {{ {wanted}, source: repository, load: false }}
 ",
-            zeros = "0".repeat(40)
-        );
-        twice(&playbook, &["driver"]);
-        node.sh("rpm -qa --qf '%{NAME} %{VERSION}\\n' | grep -e nvidia -e cuda | grep -v persistenced | sort | tr '\\n' ' '")
+        zeros = "0".repeat(40)
+    )
+}
+
+/// A lab of one host whose playbook changes.
+fn changing(options: &str) -> Option<Lab> {
+    let inventory = format!(
+        "cluster: el\nlab: {{ {options}, mirror: true }}\nplaybooks: [play.yaml]\nhosts: {{ n0: {{}} }}\n"
+    );
+    let nothing = ("play.yaml".to_owned(), "name: nothing\ntasks: []\n".to_owned());
+    Lab::of(2, &inventory, &[nothing], &[])
+}
+
+/// Applies twice: these tasks change something, and the second time none does.
+#[track_caller]
+fn twice(lab: &Lab, playbook: &str, tasks: &[&str]) {
+    let inventory = lab.text("lab.yaml");
+    std::fs::write(lab.path("play.yaml"), playbook).unwrap();
+    let apply = || lab.run(&["apply", &inventory, "--yes", "--json", "-"]).expect(0).json();
+    let json = apply();
+    for task in tasks {
+        assert_eq!(outcome(&json, "n0", task)["outcome"], "changed", "{json:#}");
+    }
+    let again = apply();
+    assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
+}
+
+/// Release 10 has no streams, and its packages do not insist on their own version: locks hold the branch.
+#[test]
+fn branches_on_release_10() {
+    let Some(lab) = changing("family: el10") else { return };
+    let node = lab.node("n0");
+    let driver = |wanted: &str| {
+        twice(&lab, &driver_playbook(wanted), &["driver"]);
+        node.sh(INSTALLED)
+    };
+    let all = |version: &str| {
+        format!("kmod-nvidia-open-dkms {version} nvidia-driver-cuda {version} nvidia-open {version}")
+    };
+    assert_eq!(driver("branch: \"590\""), all("590.44.01"));
+    // An upgrade stays in the branch, though a newer one is there.
+    assert_eq!(node.sh(&format!("dnf -q -y upgrade >/dev/null 2>&1; {INSTALLED}")), all("590.44.01"));
+    assert_eq!(driver("branch: \"580\""), all("580.105.08"));
+    assert_eq!(driver("version: \"595.71.05\""), all("595.71.05"));
+    lab.assert_nothing_left();
+}
+
+/// From 590 on the names for apt hold no branch: a pin does.
+#[test]
+fn branches_without_names_for_apt() {
+    let Some(lab) = changing("shell: /bin/bash") else { return };
+    let node = lab.node("n0");
+    let driver = |wanted: &str| {
+        twice(&lab, &driver_playbook(wanted), &["driver"]);
+        node.sh("dpkg-query -W -f '${Package} ${Version}\\n' '*nvidia*' | grep -v ' $' | tr '\\n' ' '")
+    };
+    let all = |version: &str| {
+        format!(
+            "libnvidia-compute {version}-1 nvidia-dkms-open {version}-1 nvidia-open {version}-1 nvidia-utils {version}-1"
+        )
+    };
+    assert_eq!(driver("branch: \"590\""), all("590.44.01"));
+    let candidate = "apt-cache policy nvidia-utils | sed -n 's/ *Candidate: //p'";
+    assert_eq!(node.sh(candidate), "590.44.01-1");
+    assert_eq!(driver("branch: \"595\""), all("595.71.05"));
+    assert_eq!(driver("version: \"590.44.01\""), all("590.44.01"));
+    // What Ubuntu built for its kernel has the kernel's version, and is no reason to have no candidate.
+    let signed = "linux-modules-nvidia-590-open-6.8.0-31-generic";
+    driver(&format!("branch: \"590\", packages: [nvidia-utils, {signed}]"));
+    assert_eq!(node.sh(&format!("dpkg-query -W -f '${{Version}}' {signed}")), "6.8.0-31.31+1");
+    lab.assert_nothing_left();
+}
+
+/// The driver goes between streams in both directions, and to a version that is locked; DOCA's packages replace the
+/// distribution's; a version of dnf's may be a pattern, and stand beside another one.
+#[test]
+fn streams_locks_and_repositories() {
+    let Some(lab) = changing("family: el9") else { return };
+    let node = lab.node("n0");
+    let twice = |playbook: &str, tasks: &[&str]| twice(&lab, playbook, tasks);
+    let driver = |wanted: &str| {
+        twice(&driver_playbook(wanted), &["driver"]);
+        node.sh(INSTALLED)
     };
     let open = |version: &str| {
         format!("kmod-nvidia-open-dkms {version} nvidia-driver-cuda {version} nvidia-open {version}")

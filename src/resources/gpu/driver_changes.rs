@@ -1,14 +1,23 @@
 //! The changes of `nvidia_driver`: what is taken away, installed, built and held.
 
+use crate::facts::Facts;
 use crate::facts::driver::DriverPackage;
 use crate::resources::gpu::driver_packages::{DriverSource, Modules, is_tool};
 use crate::resources::gpu::nvidia_driver::{Host, NvidiaDriver, OPEN_SINCE, change};
 use crate::resources::packages::package::{Pin, preferences};
-use crate::resources::{Attribute, Change, Detail, Disruption, Unplannable};
+use crate::resources::shared::content::RegularFile;
+use crate::resources::shared::value::Presence;
+use crate::resources::{Attribute, Change, Detail, Disruption, Planned, Unplannable};
 use crate::transport::Script;
 
 /// Debian's libraries of the driver that have no `nvidia` in their name.
 const PINNED: &str = "*nvidia* libcuda1 libcudadebugger1 libnvcuvid1 libnvoptix1 cuda-drivers*";
+
+/// Whether the version of a package is that of the driver it is named for. Modules that Ubuntu built have that of
+/// their kernel, and depend on the driver's.
+fn follows_driver(name: &str) -> bool {
+    !is_tool(name) && !name.starts_with("linux-modules-nvidia-")
+}
 
 impl NvidiaDriver {
     /// What takes away what must not stay beside the wanted driver.
@@ -39,7 +48,7 @@ impl NvidiaDriver {
         }
         let naming = self.naming(host);
         let foreign: Vec<&&DriverPackage> =
-            parts.iter().filter(|part| self.packages.is_empty() && naming.is_foreign(&part.name)).collect();
+            parts.iter().filter(|part| self.packages.is_empty() && naming.is_foreign(part)).collect();
         if !foreign.is_empty() {
             let names = foreign.iter().map(|part| part.name.as_str());
             let attributes =
@@ -66,9 +75,9 @@ impl NvidiaDriver {
         let mut pins = Vec::new();
         let own = self.names(host).unwrap_or_default();
         // Those with versions of their own follow what they depend on.
-        let never = own.iter().filter(|name| !is_tool(name)).cloned().collect::<Vec<_>>().join(" ");
+        let never = own.iter().filter(|name| follows_driver(name)).cloned().collect::<Vec<_>>().join(" ");
         if action == "pin" {
-            pins.push(Pin { names: PINNED, to: format!("version {}", self.pattern()), priority: 1001 });
+            pins.push(self.pin());
             if !never.is_empty() {
                 pins.push(Pin::never(&never));
             }
@@ -76,6 +85,27 @@ impl NvidiaDriver {
         Script::new(crate::shell!("resources/apt.sh"))
             .named("action", action)
             .named("preferences", preferences(&pins))
+    }
+
+    /// What makes apt take the wanted version.
+    fn pin(&self) -> Pin<'static> {
+        Pin { names: PINNED, to: format!("version {}", self.pattern()), priority: 1001 }
+    }
+
+    /// The file that keeps apt in the branch where the names of the packages do not. Of several pins for a
+    /// package the first counts, so it comes before NVIDIA's `nvidia-driver-pinning-*`.
+    pub(in crate::resources) fn pin_file(&self) -> RegularFile {
+        let path = "/etc/apt/preferences.d/00-provision-nvidia-driver".to_owned();
+        RegularFile::drop_in(path, preferences(&[self.pin()]))
+    }
+
+    /// That file, there or not.
+    pub(in crate::resources) fn pinning(&self, host: &Host<'_>, facts: &Facts) -> Planned {
+        if host.manager.manager != "apt" || self.source != DriverSource::Repository {
+            return Ok(Vec::new());
+        }
+        let state = if self.naming(host).needs_pin() { Presence::Present } else { Presence::Absent };
+        self.pin_file().plan_state(state, facts)
     }
 
     /// The wanted version as apt compares it.
@@ -114,8 +144,8 @@ impl NvidiaDriver {
     ) -> Vec<Change> {
         let mut changes = Vec::new();
         let naming = self.naming(host);
-        let gone = |name: &str| self.packages.is_empty() && naming.is_foreign(name);
-        let here: Vec<&&DriverPackage> = parts.iter().filter(|part| !gone(&part.name)).collect();
+        let gone = |part: &DriverPackage| self.packages.is_empty() && naming.is_foreign(part);
+        let here: Vec<&&DriverPackage> = parts.iter().filter(|part| !gone(part)).collect();
         // All parts that are here come along, or they would stay in their old version.
         let mut all: Vec<String> = names.to_vec();
         all.extend(here.iter().map(|part| part.name.clone()).filter(|name| !names.contains(name)));
@@ -163,11 +193,19 @@ impl NvidiaDriver {
             format!("~ NVIDIA driver {} -> {told} ({})", before.join(" and "), all.join(", "))
         };
         let detail = Detail::Attributes(all.iter().map(attribute).collect());
-        // Where nothing else decides it, dnf is told the version with the name.
-        let by_name = host.manager.manager != "apt"
-            && (self.version.is_some() || naming.stream(host.version_id).is_none());
-        // A stream decides alone which version its packages have, an older one too.
-        let action = if host.manager.manager == "apt" || by_name { "pin" } else { "sync" };
+        let locks = naming.needs_lock(host.version_id);
+        if locks {
+            changes.extend(self.locking(host));
+        }
+        // In a stream dnf is told a whole version with the name.
+        let by_name = host.manager.manager != "apt" && self.version.is_some() && !locks;
+        // A stream or the locks decide alone which version the packages have, an older one too.
+        let action = match host.manager.manager.as_str() {
+            "apt" => "pin",
+            _ if by_name => "pin",
+            _ if locks => "locked",
+            _ => "sync",
+        };
         let version = self.wanted();
         let words: Vec<String> = all
             .iter()
@@ -262,7 +300,14 @@ impl NvidiaDriver {
         parts: &[&DriverPackage],
         due: bool,
     ) -> Vec<Change> {
-        if !self.hold || self.source == DriverSource::Runfile {
+        if self.source == DriverSource::Runfile {
+            return Vec::new();
+        }
+        if self.naming(host).needs_lock(host.version_id) {
+            // Locked before they were installed.
+            return if due || host.driver.locked { Vec::new() } else { self.locking(host) };
+        }
+        if !self.hold {
             return Vec::new();
         }
         let apt = host.manager.manager == "apt";
@@ -276,14 +321,6 @@ impl NvidiaDriver {
         if !late {
             return Vec::new();
         }
-        let plugin = host.manager.lacks_for_holding().map(|plugin| {
-            change(
-                format!("+ {plugin}"),
-                Detail::Attributes(vec![Attribute::new(plugin, None, Some("installed"))]),
-                self.package_script(host, "install").named("word", plugin),
-                Disruption::None,
-            )
-        });
         let hold = change(
             "~ packages of the NVIDIA driver (held)".to_owned(),
             Detail::Attributes(vec![Attribute::new("hold", Some("not held"), Some("held"))]),
@@ -292,7 +329,31 @@ impl NvidiaDriver {
                 .named("version", self.pattern().trim_end_matches(['*', '-'])),
             Disruption::None,
         );
-        plugin.into_iter().chain([hold]).collect()
+        self.lock_plugin(host).into_iter().chain([hold]).collect()
+    }
+
+    fn lock_plugin(&self, host: &Host<'_>) -> Option<Change> {
+        let plugin = host.manager.lacks_for_holding()?;
+        Some(change(
+            format!("+ {plugin}"),
+            Detail::Attributes(vec![Attribute::new(plugin, None, Some("installed"))]),
+            self.package_script(host, "install").named("word", plugin),
+            Disruption::None,
+        ))
+    }
+
+    /// Lets dnf see only the wanted versions.
+    fn locking(&self, host: &Host<'_>) -> Vec<Change> {
+        let wanted = self.wanted();
+        let lock = change(
+            format!("~ versions of the NVIDIA driver (locked to {wanted})"),
+            Detail::Command(format!("dnf versionlock add '*nvidia*-{wanted}'")),
+            Script::new(crate::shell!("resources/driver_lock.sh"))
+                .named("tool", host.manager.manager.as_str())
+                .named("version", wanted),
+            Disruption::None,
+        );
+        self.lock_plugin(host).into_iter().chain([lock]).collect()
     }
 }
 

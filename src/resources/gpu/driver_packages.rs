@@ -1,5 +1,9 @@
 //! How the packages of the NVIDIA driver are called, by distribution, source, flavour and branch.
 //! Names are those of NVIDIA's and the distributions' repositories; `packages` of the task replaces them.
+//!
+//! NVIDIA's repositories have three generations (Driver Installation Guide, "Recent Updates" and "Version
+//! Locking"). For apt the names hold the branch until 580 and none from 590 on, where a pin chooses it. For dnf
+//! a module stream holds it on EL 8 and 9; EL 10 has no streams, so the versions are locked.
 
 use crate::facts::driver::{Driver, DriverPackage};
 
@@ -53,6 +57,13 @@ pub(in crate::resources) struct Naming<'a> {
     pub(in crate::resources) kernels: &'a [&'a str],
 }
 
+/// From this branch on the packages of NVIDIA's repositories for apt have no branch in their names.
+const UNBRANCHED_SINCE: u32 = 590;
+
+fn branch_of(version: &str) -> u32 {
+    version.split('.').next().and_then(|branch| branch.parse().ok()).unwrap_or(0)
+}
+
 /// Packages whose version only looks like the driver's, or is the business of another resource.
 const OTHERS: &[&str] = &[
     "nvidia-settings",
@@ -98,10 +109,26 @@ impl Naming<'_> {
         self.id == "ubuntu"
     }
 
+    fn unbranched(&self) -> bool {
+        self.source == DriverSource::Repository && branch_of(self.branch) >= UNBRANCHED_SINCE
+    }
+
+    /// Whether the names leave open which branch apt installs and upgrades to. For Debian those of the parts
+    /// always did, and `cuda-drivers-580` takes any newer ones.
+    pub(in crate::resources) fn needs_pin(&self) -> bool {
+        self.apt && self.source == DriverSource::Repository && (!self.ubuntu() || self.unbranched())
+    }
+
+    /// Whether only locked versions keep dnf in the branch.
+    pub(in crate::resources) fn needs_lock(&self, version_id: &str) -> bool {
+        !self.apt && self.source == DriverSource::Repository && self.stream(version_id).is_none()
+    }
+
     /// Names to install; a text for the user where there are none.
     pub(in crate::resources) fn wanted(&self) -> Result<Vec<String>, String> {
         let branch = self.branch;
         let open = if self.open { "-open" } else { "" };
+        let of_branch = if self.unbranched() { String::new() } else { format!("-{branch}") };
         if self.modules == Modules::Signed && !(self.ubuntu() && self.source == DriverSource::Archive) {
             return Err(
                 "`modules: signed` needs `source: archive` on Ubuntu: only Ubuntu signs modules".to_owned()
@@ -125,10 +152,10 @@ impl Naming<'_> {
                 ));
             }
             (true, DriverSource::Repository) if self.modules == Modules::None => {
-                vec![format!("libnvidia-compute-{branch}"), format!("nvidia-utils-{branch}")]
+                vec![format!("libnvidia-compute{of_branch}"), format!("nvidia-utils{of_branch}")]
             }
-            (true, DriverSource::Repository) if self.open => vec![format!("nvidia-open-{branch}")],
-            (true, DriverSource::Repository) => vec![format!("cuda-drivers-{branch}")],
+            (true, DriverSource::Repository) if self.open => vec![format!("nvidia-open{of_branch}")],
+            (true, DriverSource::Repository) => vec![format!("cuda-drivers{of_branch}")],
             (false, DriverSource::Repository) if self.modules == Modules::None => {
                 return Err(
                     "the names of the user-space packages are not known for dnf: list them in `packages`"
@@ -165,14 +192,18 @@ impl Naming<'_> {
 
     /// Whether an installed package of the driver belongs to another branch, family or flavour and has to
     /// go before this one comes: never two on one host.
-    pub(in crate::resources) fn is_foreign(&self, name: &str) -> bool {
+    pub(in crate::resources) fn is_foreign(&self, package: &DriverPackage) -> bool {
+        let name = package.name.as_str();
         let words: Vec<&str> = name.split('-').collect();
         let number = words.iter().find(|word| word.len() == 3 && word.bytes().all(|b| b.is_ascii_digit()));
         if self.apt && self.ubuntu() {
             let server = words.contains(&"server");
-            if number.is_some_and(|number| {
-                *number != self.branch || server != (self.source == DriverSource::Archive)
-            }) {
+            let other = match number {
+                Some(number) => *number != self.branch || server != (self.source == DriverSource::Archive),
+                // Those without a branch and those with one hold the same files.
+                None => !self.unbranched() && branch_of(package.upstream()) >= UNBRANCHED_SINCE,
+            };
+            if other {
                 return true;
             }
         } else if self.apt
@@ -231,6 +262,29 @@ mod tests {
         Naming { id, apt, source, branch: "535", open, modules, kernels: &["5.15.0-91-generic"] }
     }
 
+    fn package(name: &str, version: &str) -> DriverPackage {
+        DriverPackage { name: name.to_owned(), version: version.to_owned(), ..DriverPackage::default() }
+    }
+
+    #[test]
+    fn from_branch_590_on_names_hold_no_branch() {
+        let new = Naming { branch: "590", ..naming("ubuntu", DriverSource::Repository, true, Modules::Dkms) };
+        assert_eq!(new.wanted().unwrap(), ["nvidia-open"]);
+        assert!(new.needs_pin());
+        let old = Naming { branch: "580", ..new };
+        assert_eq!(old.wanted().unwrap(), ["nvidia-open-580"]);
+        assert!(!old.needs_pin());
+        assert!(naming("debian", DriverSource::Repository, true, Modules::Dkms).needs_pin());
+        // Each takes the other's place.
+        assert!(new.is_foreign(&package("nvidia-dkms-580-open", "580.105.08-1")));
+        assert!(!new.is_foreign(&package("nvidia-dkms-open", "595.10-1")));
+        assert!(old.is_foreign(&package("nvidia-dkms-open", "590.44.01-1")));
+        assert!(!old.is_foreign(&package("nvidia-open", "580.105.08-1")));
+        // Ubuntu's own packages keep theirs.
+        let archive = Naming { source: DriverSource::Archive, ..new };
+        assert_eq!(archive.wanted().unwrap()[0], "nvidia-headless-590-server-open");
+    }
+
     #[test]
     fn names_by_distribution() {
         use DriverSource::{Archive, Repository};
@@ -279,7 +333,7 @@ mod tests {
             ("nvidia-dkms-535-server", false),
             ("nvidia-dkms-535-server-open", true),
         ] {
-            assert_eq!(ubuntu.is_foreign(name), foreign, "{name}");
+            assert_eq!(ubuntu.is_foreign(&package(name, "535.183.01")), foreign, "{name}");
         }
         let debian = naming("debian", DriverSource::Archive, true, Modules::Dkms);
         for (name, foreign) in [
@@ -289,13 +343,20 @@ mod tests {
             ("nvidia-tesla-470-smi", true),
             ("libcuda1", false),
         ] {
-            assert_eq!(debian.is_foreign(name), foreign, "{name}");
+            assert_eq!(debian.is_foreign(&package(name, "535.183.01")), foreign, "{name}");
         }
         let rhel = naming("rhel", DriverSource::Repository, true, Modules::Dkms);
-        assert!(rhel.is_foreign("kmod-nvidia-latest-dkms") && !rhel.is_foreign("kmod-nvidia-open-dkms"));
-        assert!(rhel.is_foreign("cuda-drivers") && !rhel.is_foreign("nvidia-open"));
+        for (name, foreign) in [
+            ("kmod-nvidia-latest-dkms", true),
+            ("kmod-nvidia-open-dkms", false),
+            ("cuda-drivers", true),
+            ("nvidia-open", false),
+        ] {
+            assert_eq!(rhel.is_foreign(&package(name, "535.183.01")), foreign, "{name}");
+        }
         assert_eq!(rhel.stream("9.4").as_deref(), Some("nvidia-driver:535-open"));
         assert_eq!(rhel.stream("10.0"), None);
+        assert!(rhel.needs_lock("10.0") && !rhel.needs_lock("9.4"));
     }
 
     #[test]

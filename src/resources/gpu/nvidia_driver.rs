@@ -81,11 +81,24 @@ pub(in crate::resources) struct NvidiaDriver {
     pub(in crate::resources) reload: bool,
 }
 
-/// The oldest branch that drives a GPU, by the start of the model's name.
-const LEAST_BRANCH: &[(&str, u32)] =
-    &[("A100", 450), ("H100 PCIe", 515), ("H100 80GB", 525), ("H20", 535), ("B200", 570)];
-/// GPUs that only the open modules drive.
-const OPEN_ONLY: &[&str] = &["B200", "GB200", "B300"];
+/// The oldest branch that drives a GPU, by the start of the model's name. 570 is the first for Blackwell; some of its
+/// GPUs may need a newer one.
+const LEAST_BRANCH: &[(&str, u32)] = &[
+    ("A100", 450),
+    ("H100 PCIe", 515),
+    ("H100 80GB", 525),
+    ("H20", 535),
+    ("GH200", 535),
+    ("B200", 570),
+    ("GB200", 570),
+    ("B300", 570),
+    ("GB300", 570),
+    ("RTX PRO 6000 Blackwell", 570),
+    ("RTX PRO 5000 Blackwell", 570),
+];
+/// GPUs that only the open modules drive: Grace Hopper and Blackwell.
+const OPEN_ONLY: &[&str] =
+    &["GH200", "B200", "GB200", "B300", "GB300", "RTX PRO 6000 Blackwell", "RTX PRO 5000 Blackwell"];
 /// GPUs that the open modules do not drive.
 const PROPRIETARY_ONLY: &[&str] = &["Tesla V100"];
 /// From this branch on the open modules are NVIDIA's default.
@@ -406,6 +419,9 @@ impl Resource for NvidiaDriver {
         let mut queries = vec![DriverQuery { whole: true }.into(), PackagesQuery.into()];
         queries.extend(facts);
         queries.extend(nouveau_file().queries());
+        if self.source == DriverSource::Repository {
+            queries.extend(self.pin_file().queries());
+        }
         queries
     }
 
@@ -418,6 +434,10 @@ impl Resource for NvidiaDriver {
         let clearing = self.clearing(&host, &parts)?;
         if self.source == DriverSource::Runfile {
             let due = !self.unbuilt(&host, None).is_empty() || host.driver.runfile.is_none();
+            if due && host.driver.nouveau && host.container.is_none() {
+                let reason = "nouveau is loaded and uses the GPUs, so NVIDIA's installer would stop: it is blocked from the next boot on; reboot the host, then apply again";
+                return Err(Unplannable::Partly(changes, reason.to_owned()));
+            }
             if due {
                 self.refuse_unsigned(&host)?;
                 changes.extend(self.headers(&host));
@@ -438,6 +458,7 @@ impl Resource for NvidiaDriver {
             if build {
                 self.refuse_unsigned(&host)?;
             }
+            changes.extend(self.pinning(&host, facts)?);
             changes.extend(clearing);
             let lists = changes.len();
             changes.extend(self.headers(&host));

@@ -39,6 +39,8 @@ pin)
     done
     ;;
 sync) move install "$@" && move distro-sync "$@" ;;
+# Versions that are not locked are out of sight.
+locked) manage --setopt=install_weak_deps=False install "$@" && manage --setopt=install_weak_deps=False distro-sync "$@" ;;
 remove) manage remove "$@" ;;
 hold)
     # A lock of an older version would stay beside the new one.

@@ -11,5 +11,6 @@ status=$?
 if [ "$status" -ne 0 ] && command -v dmesg >/dev/null 2>&1; then
     dmesg 2>/dev/null | tail -n 10 >&2
 fi
+[ "$status" -ne 0 ] || load_again
 start_units && exit "$status"
 exit 1

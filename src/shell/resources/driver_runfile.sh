@@ -11,5 +11,6 @@ fi
 sh "$fetched" --silent "$@"
 status=$?
 [ "$status" -eq 0 ] || tail -n 20 /var/log/nvidia-installer.log >&2
+[ "$status" -ne 0 ] || load_again
 start_units && exit "$status"
 exit 1
