@@ -27,7 +27,7 @@ const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
 const RHEL_PACKAGES: [&str; 2] = ["rpm", "createrepo-c"];
 /// The Debian packages that it serves where the lab has no way out, with what they need: those that the
 /// built-in playbooks install.
-pub(crate) const DEBIAN: [&str; 24] = [
+pub(crate) const DEBIAN: [&str; 25] = [
     "chrony",
     "ethtool",
     "g++",
@@ -49,6 +49,7 @@ pub(crate) const DEBIAN: [&str; 24] = [
     "pciutils",
     "perftest",
     "perl",
+    "prometheus-node-exporter",
     "python3-venv",
     "rdma-core",
     "rdmacm-utils",

@@ -47,6 +47,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("pciutils", &["pciutils"]),
     ("perftest", &["perftest"]),
     ("perl", &["perl"]),
+    ("prometheus-node-exporter", &["golang-github-prometheus-node-exporter"]),
     // The module `venv` is a part of Python there.
     ("python3-venv", &["python3"]),
     ("rdma-core", &["rdma-core"]),
