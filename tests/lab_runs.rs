@@ -18,6 +18,8 @@ mod examples;
 mod hook;
 #[path = "lab_runs/mesh.rs"]
 mod mesh;
+#[path = "lab_runs/monitoring.rs"]
+mod monitoring;
 #[path = "lab_runs/netdev.rs"]
 mod netdev;
 #[path = "lab_runs/offline.rs"]
