@@ -37,6 +37,11 @@ const MORE: &[(&str, &str)] = &[
          doca_key_fingerprint: ABABABABABABABABABABABABABABABABABABABAB",
     ),
     ("chrony", "serve: true"),
+    (
+        "erdma",
+        "installer: \"https://example.com/erdma_installer.tar.gz\", \
+         installer_sha256: \"0000000000000000000000000000000000000000000000000000000000000000\"",
+    ),
     ("e810-roce", "tests: true"),
 ];
 /// Packages that are called the same everywhere, or that a playbook names behind a `when`.

@@ -15,6 +15,7 @@ use serde_json::Value as Json;
 pub const TABLE: &[(&str, &[&str])] = &[
     ("build-essential", &["gcc", "gcc-c++", "make"]),
     ("chrony", &["chrony"]),
+    ("cmake", &["cmake"]),
     ("dkms", &["dkms"]),
     ("ethtool", &["ethtool"]),
     ("g++", &["gcc-c++"]),

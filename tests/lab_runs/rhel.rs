@@ -264,6 +264,8 @@ tasks:
 fn erdma_on_alibaba_cloud_linux() {
     let mut sets = KEYS.to_vec();
     sets.push("torch=false");
+    sets.push("erdma_installer=https://mirrors.cloud.aliyuncs.com/erdma/erdma_installer-1.5.4.tar.gz");
+    sets.push("erdma_installer_sha256=0000000000000000000000000000000000000000000000000000000000000000");
     let Some(site) = Site::up(
         "ehpc-erdma",
         ("compute[000-001]", "compute000"),
@@ -274,7 +276,7 @@ fn erdma_on_alibaba_cloud_linux() {
         return;
     };
     // What the mirror has of NCCL and Open MPI is built, and is no library.
-    site.converges(&[
+    let first = site.converges(&[
         "NVIDIA driver",
         "every program finds NCCL 2.26.2-1",
         "every program finds Open MPI 4.1.3",
@@ -284,4 +286,6 @@ fn erdma_on_alibaba_cloud_linux() {
     let node = site.lab.node("compute000");
     node.sh("rpm -q cuda-toolkit-12-4 gcc-c++ libibverbs-utils >/dev/null && ! rpm -q ibverbs-utils");
     node.sh("grep -q /repos/rhel8/ /etc/yum.repos.d/cuda.repo");
+    node.sh("test -x /usr/local/src/erdma_installer/install.sh");
+    assert_eq!(outcome(&first, node.name.as_str(), "eRDMA driver")["outcome"], "changed");
 }

@@ -124,6 +124,13 @@ END
             source_of "$work/$second" $third $fourth
             pack "$first" "$second"
             ;;
+        installer)
+            mkdir -p "$work/$second"
+            # shellcheck disable=SC2016 # the script fills them in
+            printf '#!/bin/sh\n# %s\necho "$0 $*"\n' "$said" >"$work/$second/install.sh"
+            chmod 755 "$work/$second/install.sh"
+            pack "$first" "$second"
+            ;;
         build)
             mkdir -p "$work/$second"
             cat >"$work/$second/configure" <<'END'
