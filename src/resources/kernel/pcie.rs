@@ -6,7 +6,7 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::file::PathQuery;
 use crate::facts::pcie::{Nic, Pcie, PcieQuery};
 use crate::facts::unit::UnitQuery;
-use crate::facts::{Facts, Object, Query, Touches, base};
+use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectRdma;
 use crate::resources::services::service::Service;
@@ -182,6 +182,13 @@ impl PcieSettings {
         acs.chain(sizes).collect()
     }
 
+    /// The mode of `kernel_lockdown(7)`, if one is in force.
+    fn lockdown(facts: &Facts) -> Result<Option<&str>, Unplannable> {
+        let object = Object::Unit(UNIT.to_owned());
+        let mode = known::answer(facts, &BaseQuery("kernel"), &object)?.get("lockdown");
+        Ok(mode.and_then(serde_json::Value::as_str).filter(|mode| *mode != "none"))
+    }
+
     fn enabling(facts: &Facts, written: bool) -> Planned {
         let service = Service { unit: UNIT.to_owned(), enabled: Some(true), state: None, masked: None };
         match service.plan(facts) {
@@ -199,7 +206,7 @@ impl PcieSettings {
 impl Resource for PcieSettings {
     fn queries(&self) -> Vec<Query> {
         let mut queries = vec![PcieQuery.into(), UnitQuery(UNIT.to_owned()).into()];
-        queries.extend(base("virtualization"));
+        queries.extend(["virtualization", "kernel"].into_iter().filter_map(base));
         queries.extend(program().queries());
         // What it holds depends on the NICs, so the text is asked for whatever it is.
         queries.push(PathQuery(UNIT_PATH.to_owned()).into());
@@ -234,6 +241,11 @@ impl Resource for PcieSettings {
         if let (Some(kind), false) = (known::container(facts), drifted.is_empty()) {
             return Err(Unplannable::Blocked(format!(
                 "PCIe settings cannot be changed in a container ({kind}): change them on the machine that runs it"
+            )));
+        }
+        if let (Some(mode), false) = (Self::lockdown(facts)?, drifted.is_empty()) {
+            return Err(Unplannable::Blocked(format!(
+                "the kernel is locked down ({mode}, as Secure Boot makes it) and refuses every write to PCI settings: switch ACS off in the firmware or with the kernel's argument `pci=disable_acs_redir=`, or switch Secure Boot off"
             )));
         }
         let mut changes = program().plan_with_directory(facts)?;
