@@ -227,7 +227,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             files: with("resources/driver_hold.sh"),
-            words: &["apt", "550"],
+            words: &["550"],
             made_up: "apt-mark dpkg-query",
             before: "printf 'nvidia-driver 550.1' >says.dpkg-query",
             done: "grep -q 'hold.*nvidia-driver' log",

@@ -39,8 +39,26 @@ pub struct Driver {
     pub packages_gap: Option<Gap>,
     /// Whether dnf can lock versions.
     pub versionlock: bool,
-    /// Whether versions of NVIDIA's packages are locked by dnf.
-    pub locked: bool,
+    /// Versions of NVIDIA's packages that dnf is locked to.
+    pub locks: Vec<Lock>,
+}
+
+/// A version that dnf is locked to: a line of `versionlock.list`, such as `nvidia-open-3:580.105.08-1.el10.*`.
+#[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
+pub struct Lock {
+    /// Name of the package.
+    pub name: String,
+    /// Its version without epoch and release.
+    pub version: String,
+}
+
+impl Lock {
+    fn parse(line: &str) -> Option<Self> {
+        let (left, right) = line.split_once(':')?;
+        let (name, _epoch) = left.rsplit_once('-')?;
+        let (version, _release) = right.split_once('-')?;
+        Some(Self { name: name.to_owned(), version: version.to_owned() })
+    }
 }
 
 /// A kernel on disk.
@@ -285,7 +303,7 @@ fn read_files(text: &str) -> Driver {
             "enrolled" => driver.enrolled = true,
             "runfile" => driver.runfile = text(),
             "versionlock" => driver.versionlock = true,
-            "locked" => driver.locked = true,
+            "lock" => driver.locks.extend(Lock::parse(value)),
             _ => {}
         }
     }

@@ -161,7 +161,7 @@ mod tests {
                 | ["deb" | "nvcc" | "rpm" | "nvcc-rpm", repository, _, _, _] => {
                     assert!(repositories.contains(repository), "{line}");
                 }
-                ["git" | "tar", _, _, ..] | ["build", _, _, _] | ["script", _] => {}
+                ["git" | "tar", _, _, ..] | ["build", _, _, _] | ["installer", _, _] | ["script", _] => {}
                 _ => panic!("{line}"),
             }
         }

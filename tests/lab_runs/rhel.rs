@@ -179,8 +179,21 @@ fn branches_on_release_10() {
     assert_eq!(driver("branch: \"590\""), all("590.44.01"));
     // An upgrade stays in the branch, though a newer one is there.
     assert_eq!(node.sh(&format!("dnf -q -y upgrade >/dev/null 2>&1; {INSTALLED}")), all("590.44.01"));
-    assert_eq!(driver("branch: \"580\""), all("580.105.08"));
-    assert_eq!(driver("version: \"595.71.05\""), all("595.71.05"));
+    // Nobody else's lock goes with those of the driver.
+    node.sh("dnf -q -y install nvidia-container-toolkit >/dev/null && dnf -q versionlock add nvidia-container-toolkit");
+    let installed = |version: &str| {
+        all(version).replace(" nvidia-driver", " nvidia-container-toolkit 1.17.4 nvidia-driver")
+    };
+    assert_eq!(driver("branch: \"580\""), installed("580.105.08"));
+    // A part that is there in the branch is no reason to take the others from another one.
+    node.sh("rpm -e --nodeps nvidia-open kmod-nvidia-open-dkms");
+    assert_eq!(driver("branch: \"580\""), installed("580.105.08"));
+    std::fs::write(lab.path("play.yaml"), driver_playbook("branch: \"570\"")).unwrap();
+    let refused = lab.run(&["apply", &lab.text("lab.yaml"), "--yes"]).expect(5);
+    refused.says("the repositories have no NVIDIA driver in version 570.*");
+    assert_eq!(node.sh(INSTALLED), installed("580.105.08"));
+    assert_eq!(driver("version: \"595.71.05\""), installed("595.71.05"));
+    node.sh("dnf -q versionlock list | grep -q nvidia-container-toolkit");
     lab.assert_nothing_left();
 }
 
@@ -264,6 +277,8 @@ tasks:
 fn erdma_on_alibaba_cloud_linux() {
     let mut sets = KEYS.to_vec();
     sets.push("torch=false");
+    // The builds are of stand-ins, and the disk is that of the machine that runs the tests.
+    sets.push("space=1");
     sets.push("erdma_installer=https://mirrors.cloud.aliyuncs.com/erdma/erdma_installer-1.5.4.tar.gz");
     sets.push("erdma_installer_sha256=0000000000000000000000000000000000000000000000000000000000000000");
     let Some(site) = Site::up(

@@ -1,5 +1,7 @@
 //! The changes of `nvidia_driver`: what is taken away, installed, built and held.
 
+use std::collections::BTreeSet;
+
 use crate::facts::Facts;
 use crate::facts::driver::DriverPackage;
 use crate::resources::gpu::driver_packages::{DriverSource, Modules, is_tool};
@@ -101,7 +103,7 @@ impl NvidiaDriver {
 
     /// That file, there or not.
     pub(in crate::resources) fn pinning(&self, host: &Host<'_>, facts: &Facts) -> Planned {
-        if host.manager.manager != "apt" || self.source != DriverSource::Repository {
+        if host.manager.manager != "apt" {
             return Ok(Vec::new());
         }
         let state = if self.naming(host).needs_pin() { Presence::Present } else { Presence::Absent };
@@ -195,7 +197,7 @@ impl NvidiaDriver {
         let detail = Detail::Attributes(all.iter().map(attribute).collect());
         let locks = naming.needs_lock(host.version_id);
         if locks {
-            changes.extend(self.locking(host));
+            changes.extend(self.locking(host, parts));
         }
         // In a stream dnf is told a whole version with the name.
         let by_name = host.manager.manager != "apt" && self.version.is_some() && !locks;
@@ -303,33 +305,52 @@ impl NvidiaDriver {
         if self.source == DriverSource::Runfile {
             return Vec::new();
         }
-        if self.naming(host).needs_lock(host.version_id) {
+        if host.manager.manager == "apt" {
+            let late = self.hold && (due || parts.iter().any(|part| !part.held));
+            return late.then(|| self.hold_packages()).into_iter().collect();
+        }
+        let naming = self.naming(host);
+        if naming.needs_lock(host.version_id) {
             // Locked before they were installed.
-            return if due || host.driver.locked { Vec::new() } else { self.locking(host) };
+            return if due || self.is_locked(host, parts) { Vec::new() } else { self.locking(host, parts) };
         }
-        if !self.hold {
-            return Vec::new();
+        if self.version.is_none() && naming.stream(host.version_id).is_some() {
+            // An enabled stream holds the branch by itself, and locks to one version would keep updates of it out.
+            let names = self.names_and_parts(host, parts);
+            let stale = host.driver.locks.iter().any(|lock| names.contains(&lock.name));
+            return stale.then(|| Self::unlocking(host, &names)).into_iter().collect();
         }
-        let apt = host.manager.manager == "apt";
-        let late = if apt {
-            due || parts.iter().any(|part| !part.held)
-        } else {
-            // An enabled stream holds the branch by itself.
-            let streams = self.version.is_none() && self.naming(host).stream(host.version_id).is_some();
-            !streams && (due || !host.driver.locked)
-        };
-        if !late {
-            return Vec::new();
+        if self.hold && (due || !self.is_locked(host, parts)) {
+            return self.locking(host, parts);
         }
-        let hold = change(
+        Vec::new()
+    }
+
+    fn hold_packages(&self) -> Change {
+        change(
             "~ packages of the NVIDIA driver (held)".to_owned(),
             Detail::Attributes(vec![Attribute::new("hold", Some("not held"), Some("held"))]),
             Script::new(crate::shell!("resources/driver_hold.sh"))
-                .named("tool", host.manager.manager.as_str())
                 .named("version", self.pattern().trim_end_matches(['*', '-'])),
             Disruption::None,
-        );
-        self.lock_plugin(host).into_iter().chain([hold]).collect()
+        )
+    }
+
+    /// What is wanted and what is here of the driver.
+    fn names_and_parts(&self, host: &Host<'_>, parts: &[&DriverPackage]) -> BTreeSet<String> {
+        let naming = self.naming(host);
+        let here = parts.iter().filter(|part| !naming.is_foreign(part)).map(|part| part.name.clone());
+        here.chain(self.names(host).unwrap_or_default()).filter(|name| !is_tool(name)).collect()
+    }
+
+    /// Whether dnf sees only the wanted versions.
+    fn is_locked(&self, host: &Host<'_>, parts: &[&DriverPackage]) -> bool {
+        let names = self.names_and_parts(host, parts);
+        let exact = |name: &String| {
+            let mut of_it = host.driver.locks.iter().filter(|lock| lock.name == *name).peekable();
+            of_it.peek().is_some() && of_it.all(|lock| self.is_wanted(&lock.version))
+        };
+        !names.is_empty() && names.iter().all(exact)
     }
 
     fn lock_plugin(&self, host: &Host<'_>) -> Option<Change> {
@@ -343,17 +364,32 @@ impl NvidiaDriver {
     }
 
     /// Lets dnf see only the wanted versions.
-    fn locking(&self, host: &Host<'_>) -> Vec<Change> {
+    fn locking(&self, host: &Host<'_>, parts: &[&DriverPackage]) -> Vec<Change> {
         let wanted = self.wanted();
         let lock = change(
             format!("~ versions of the NVIDIA driver (locked to {wanted})"),
-            Detail::Command(format!("dnf versionlock add '*nvidia*-{wanted}'")),
-            Script::new(crate::shell!("resources/driver_lock.sh"))
-                .named("tool", host.manager.manager.as_str())
-                .named("version", wanted),
+            Detail::Command(format!("dnf versionlock add, of all packages `*nvidia*-{wanted}`")),
+            Self::lock_script(host, &wanted, &self.names_and_parts(host, parts)),
             Disruption::None,
         );
         self.lock_plugin(host).into_iter().chain([lock]).collect()
+    }
+
+    /// Takes locks of single versions away.
+    fn unlocking(host: &Host<'_>, names: &BTreeSet<String>) -> Change {
+        change(
+            "~ versions of the NVIDIA driver (no longer locked: the stream holds the branch)".to_owned(),
+            Detail::Attributes(vec![Attribute::new("lock", Some("locked"), Some("not locked"))]),
+            Self::lock_script(host, "", names),
+            Disruption::None,
+        )
+    }
+
+    fn lock_script(host: &Host<'_>, wanted: &str, names: &BTreeSet<String>) -> Script {
+        Script::new(crate::shell!("resources/driver_lock.sh"))
+            .named("tool", host.manager.manager.as_str())
+            .named("version", wanted)
+            .list("name", names.iter().map(String::as_str))
     }
 }
 

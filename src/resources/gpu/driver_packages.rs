@@ -199,7 +199,12 @@ impl Naming<'_> {
         if self.apt && self.ubuntu() {
             let server = words.contains(&"server");
             let other = match number {
-                Some(number) => *number != self.branch || server != (self.source == DriverSource::Archive),
+                // From 590 on none of NVIDIA's has one, so it is Ubuntu's.
+                Some(number) => {
+                    self.unbranched()
+                        || *number != self.branch
+                        || server != (self.source == DriverSource::Archive)
+                }
                 // Those without a branch and those with one hold the same files.
                 None => !self.unbranched() && branch_of(package.upstream()) >= UNBRANCHED_SINCE,
             };
@@ -210,6 +215,11 @@ impl Naming<'_> {
             && (words.contains(&"tesla") || words.contains(&"legacy") && name.ends_with("dkms"))
         {
             // Debian has older branches under names of their own.
+            return true;
+        } else if self.apt
+            && self.source == DriverSource::Repository
+            && number.is_some_and(|number| self.unbranched() || *number != self.branch)
+        {
             return true;
         }
         if !self.apt && self.modules == Modules::Dkms {
@@ -280,6 +290,16 @@ mod tests {
         assert!(!new.is_foreign(&package("nvidia-dkms-open", "595.10-1")));
         assert!(old.is_foreign(&package("nvidia-dkms-open", "590.44.01-1")));
         assert!(!old.is_foreign(&package("nvidia-open", "580.105.08-1")));
+        let debian = naming("debian", DriverSource::Repository, true, Modules::Dkms);
+        for (branch, name, foreign) in [
+            ("580", "nvidia-open-570", true),
+            ("580", "nvidia-open-580", false),
+            ("590", "nvidia-open-580", true),
+            ("590", "nvidia-kernel-open-dkms", false),
+        ] {
+            let debian = Naming { branch, ..debian };
+            assert_eq!(debian.is_foreign(&package(name, "570.86.15-1")), foreign, "{branch} {name}");
+        }
         // Ubuntu's own packages keep theirs.
         let archive = Naming { source: DriverSource::Archive, ..new };
         assert_eq!(archive.wanted().unwrap()[0], "nvidia-headless-590-server-open");

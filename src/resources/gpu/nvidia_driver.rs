@@ -419,7 +419,7 @@ impl Resource for NvidiaDriver {
         let mut queries = vec![DriverQuery { whole: true }.into(), PackagesQuery.into()];
         queries.extend(facts);
         queries.extend(nouveau_file().queries());
-        if self.source == DriverSource::Repository {
+        if self.source != DriverSource::Runfile {
             queries.extend(self.pin_file().queries());
         }
         queries
@@ -435,6 +435,10 @@ impl Resource for NvidiaDriver {
         if self.source == DriverSource::Runfile {
             let due = !self.unbuilt(&host, None).is_empty() || host.driver.runfile.is_none();
             if due && host.driver.nouveau && host.container.is_none() {
+                // What keeps nouveau out of the next boot is written first.
+                if !changes.is_empty() {
+                    return Ok(changes);
+                }
                 let reason = "nouveau is loaded and uses the GPUs, so NVIDIA's installer would stop: it is blocked from the next boot on; reboot the host, then apply again";
                 return Err(Unplannable::Partly(changes, reason.to_owned()));
             }

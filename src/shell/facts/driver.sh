@@ -45,7 +45,7 @@ if [ -n "$whole" ]; then
         [ -r "$file" ] || continue
         printf 'versionlock=true\n'
         while IFS= read -r line; do
-            case $line in '#'* | '!'*) ;; *nvidia*) printf 'locked=true\n' ;; esac
+            case $line in '#'* | '!'*) ;; *nvidia* | cuda-drivers*) printf 'lock=%s\n' "$line" ;; esac
         done <"$file"
         break
     done

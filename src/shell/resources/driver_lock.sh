@@ -1,7 +1,32 @@
 # Locks the packages of the NVIDIA driver to the versions that match a pattern, such as `580.*`, so that dnf and yum
-# see no others: "Version Locking" of NVIDIA's Driver Installation Guide.
-# Parameters: tool version
-"$1" -y -q versionlock delete '*nvidia*' 'cuda-drivers*' >/dev/null 2>&1
-"$1" -y -q versionlock add "*nvidia*-$2" || exit
-# The proprietary modules alone have it.
-"$1" -y -q versionlock add "cuda-drivers-$2" >/dev/null 2>&1 || :
+# see no others: "Version Locking" of NVIDIA's Driver Installation Guide. Without a pattern the locks go.
+# Parameters: tool version name...
+tool=$1 wanted=$2
+shift 2
+set -f
+old=''
+for name; do
+    old="$old $name-[0-9]*:*"
+done
+new=''
+if [ -n "$wanted" ]; then
+    # A pattern of versionlock's own counts only what is installed, where something is.
+    available=$("$tool" -q --disableplugin=versionlock repoquery --available \
+        --qf '%{name} %{epoch}:%{version}-%{release}\n' "*nvidia*-$wanted" "cuda-drivers-$wanted") || exit
+    while read -r name version; do
+        # They have their versions from tasks of their own.
+        case $name in '' | nvidia-imex* | *fabric*manager*) continue ;; esac
+        new="$new $name-$version"
+        old="$old $name-[0-9]*:*"
+    done <<END
+$available
+END
+    if [ -z "$new" ]; then
+        printf 'the repositories have no NVIDIA driver in version %s\n' "$wanted" >&2
+        exit 1
+    fi
+fi
+# shellcheck disable=SC2086 # names without white space
+"$tool" -y -q versionlock delete $old >/dev/null 2>&1
+# shellcheck disable=SC2086
+[ -z "$new" ] || "$tool" -y -q versionlock add $new

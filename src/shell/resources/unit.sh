@@ -13,7 +13,7 @@ status=$?
 if [ "$status" -ne 0 ]; then
     systemctl status --no-pager --lines=20 -- "$2" >&2 || :
     # Then systemd cannot note what it starts, and says nothing of it.
-    df -Pk /run /var 2>/dev/null | while read -r _ _ _ free _ place; do
+    df -Pk /run 2>/dev/null | while read -r _ _ _ free _ place; do
         [ "$free" != 0 ] || printf 'no space left on %s\n' "$place" >&2
     done
 fi
