@@ -11,8 +11,8 @@ use serde_json::Value as Json;
 use super::hook::{Got, Hook};
 use super::support::{Lab, Running, Site, eventually};
 
-/// `lab fault` lays the hardware anew, and a round may fall into that: what two rounds see is a fault.
-const MORE: &str = "expect: { gpu: { count: 8, model: NVIDIA A100-SXM4-80GB }, rdma: { count: 8, rate_gbps: 200 }, network: { mtu: 9000 } }\n\
+/// The disk is that of the machine that runs the tests. `lab fault` lays the hardware anew, and a round may fall into that: what two rounds see is a fault.
+const MORE: &str = "expect: { gpu: { count: 8, model: NVIDIA A100-SXM4-80GB }, rdma: { count: 8, rate_gbps: 200 }, network: { mtu: 9000 }, system: { disk_free_gib: 0 } }\n\
     secrets: { hook: { file: ./hook } }\n\
     watch: { every: 2s, gap: 1s, confirm: 2, webhooks: { ops: { kind: json, url: { secret: hook } } } }\n";
 
