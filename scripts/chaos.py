@@ -154,8 +154,9 @@ class Host:
             try:
                 return run(command, text, limit)
             except RuntimeError as error:
-                # The engine cannot start a program in a container that is just being restarted.
-                if ": status 126:" not in str(error) or time.monotonic() > until:
+                # The engine cannot start a program in a container that is just being restarted, or that is paused.
+                waits = ": status 126:" in str(error) or "is paused" in str(error)
+                if not waits or time.monotonic() > until:
                     raise
             time.sleep(0.5)
 
