@@ -4,7 +4,7 @@ use std::collections::BTreeSet;
 
 use crate::facts::Facts;
 use crate::facts::driver::DriverPackage;
-use crate::resources::gpu::driver_packages::{DriverSource, Modules, is_tool};
+use crate::resources::gpu::driver_packages::{DriverSource, Modules, Naming, is_tool};
 use crate::resources::gpu::nvidia_driver::{Host, NvidiaDriver, OPEN_SINCE, change};
 use crate::resources::packages::package::{Pin, preferences};
 use crate::resources::shared::content::RegularFile;
@@ -49,8 +49,7 @@ impl NvidiaDriver {
             ));
         }
         let naming = self.naming(host);
-        let foreign: Vec<&&DriverPackage> =
-            parts.iter().filter(|part| self.packages.is_empty() && naming.is_foreign(part)).collect();
+        let foreign: Vec<&&DriverPackage> = parts.iter().filter(|part| self.goes(&naming, part)).collect();
         if !foreign.is_empty() {
             let names = foreign.iter().map(|part| part.name.as_str());
             let attributes =
@@ -63,6 +62,11 @@ impl NvidiaDriver {
             ));
         }
         Ok(changes)
+    }
+
+    /// Whether a part that is here makes way. Where the task names its packages, nothing does.
+    fn goes(&self, naming: &Naming<'_>, part: &DriverPackage) -> bool {
+        self.packages.is_empty() && naming.is_foreign(part)
     }
 
     /// The script of the package manager, whose versions are the wanted ones in this transaction.
@@ -146,8 +150,7 @@ impl NvidiaDriver {
     ) -> Vec<Change> {
         let mut changes = Vec::new();
         let naming = self.naming(host);
-        let gone = |part: &DriverPackage| self.packages.is_empty() && naming.is_foreign(part);
-        let here: Vec<&&DriverPackage> = parts.iter().filter(|part| !gone(part)).collect();
+        let here: Vec<&&DriverPackage> = parts.iter().filter(|part| !self.goes(&naming, part)).collect();
         // All parts that are here come along, or they would stay in their old version.
         let mut all: Vec<String> = names.to_vec();
         all.extend(here.iter().map(|part| part.name.clone()).filter(|name| !names.contains(name)));
@@ -202,11 +205,10 @@ impl NvidiaDriver {
         // In a stream dnf is told a whole version with the name.
         let by_name = host.manager.manager != "apt" && self.version.is_some() && !locks;
         // A stream or the locks decide alone which version the packages have, an older one too.
-        let action = match host.manager.manager.as_str() {
-            "apt" => "pin",
-            _ if by_name => "pin",
-            _ if locks => "locked",
-            _ => "sync",
+        let action = match (host.manager.manager == "apt" || by_name, locks) {
+            (true, _) => "pin",
+            (false, true) => "locked",
+            (false, false) => "sync",
         };
         let version = self.wanted();
         let words: Vec<String> = all
@@ -339,7 +341,7 @@ impl NvidiaDriver {
     /// What is wanted and what is here of the driver.
     fn names_and_parts(&self, host: &Host<'_>, parts: &[&DriverPackage]) -> BTreeSet<String> {
         let naming = self.naming(host);
-        let here = parts.iter().filter(|part| !naming.is_foreign(part)).map(|part| part.name.clone());
+        let here = parts.iter().filter(|part| !self.goes(&naming, part)).map(|part| part.name.clone());
         here.chain(self.names(host).unwrap_or_default()).filter(|name| !is_tool(name)).collect()
     }
 

@@ -440,7 +440,7 @@ impl Resource for NvidiaDriver {
                     return Ok(changes);
                 }
                 let reason = "nouveau is loaded and uses the GPUs, so NVIDIA's installer would stop: it is blocked from the next boot on; reboot the host, then apply again";
-                return Err(Unplannable::Partly(changes, reason.to_owned()));
+                return Err(Unplannable::Partly(Vec::new(), reason.to_owned()));
             }
             if due {
                 self.refuse_unsigned(&host)?;
