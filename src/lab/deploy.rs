@@ -9,7 +9,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use super::engine::Engine;
 use super::fault;
 use super::mirror;
-use super::node::{self, Container, Lab, Node, Ready};
+use super::node::{self, Container, FreePorts, Lab, Node, Ready};
 use super::profile::Profile;
 use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
@@ -76,8 +76,11 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     network(&engine, &lab, spec)?;
 
     let mut there = keep(&engine, &nodes, offline, Container::list(&engine, &lab.hash)?, progress)?;
-    let ports = ports(&lab.hash, &nodes, &there);
-    let started = start(&engine, &lab, &nodes, &ports, &mut there, progress)?;
+    // A record that cannot be read is written anew below.
+    let before = folder.load().ok().flatten().map(|state| state.hosts).unwrap_or_default();
+    let published = before.into_iter().filter(|host| host.address == "127.0.0.1");
+    let ports = published.map(|host| (host.name, host.port)).collect();
+    let started = start(&engine, &lab, &nodes, &mut there, &ports, progress)?;
 
     let mut known_hosts = String::new();
     let mut hosts = Vec::new();
@@ -351,43 +354,40 @@ fn keep(
     Ok(kept)
 }
 
-/// The port of each host: the one it has, else a free one.
-fn ports(hash: &str, nodes: &[Node], there: &BTreeMap<String, Container>) -> BTreeMap<String, u16> {
-    let taken: BTreeSet<u16> = there.values().map(|container| container.port).collect();
-    let mut free = node::ports(hash).filter(|port| !taken.contains(port));
-    nodes
-        .iter()
-        .filter_map(|node| {
-            let port = there.get(&node.name).map(|container| container.port).or_else(|| free.next())?;
-            Some((node.name.clone(), port))
-        })
-        .collect()
-}
-
-/// Starts all hosts, several at once. Gives them in the order of `nodes`.
+/// Starts all hosts, several at once. Gives them in the order of `nodes`. `ports` are those that hosts
+/// had when the lab was last up.
 pub(super) fn start(
     engine: &Engine,
     lab: &Lab,
     nodes: &[Node],
-    ports: &BTreeMap<String, u16>,
     there: &mut BTreeMap<String, Container>,
+    ports: &BTreeMap<String, u16>,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Ready>> {
-    let todo = Mutex::new(nodes.iter().enumerate());
+    let has: BTreeSet<u16> = there.values().map(|container| container.port).collect();
+    let had: BTreeMap<&String, u16> =
+        ports.iter().filter(|(_, port)| !has.contains(port)).map(|(name, port)| (name, *port)).collect();
+    let free = FreePorts::new(&lab.hash, has.iter().chain(had.values()).copied().collect());
+    // A host keeps the port it has, and one that is made anew the port it had, whatever seems to listen
+    // there still; new ones get theirs in the order of the inventory.
+    let todo = Mutex::new(nodes.iter().enumerate().map(|(index, node)| {
+        let there = there.get(&node.name);
+        let port = there.map(|container| container.port).or_else(|| had.get(&node.name).copied());
+        (index, node, there, port.or_else(|| free.next()))
+    }));
     let (sender, answers) = mpsc::channel();
     let mut started: Vec<Option<Ready>> = vec![None; nodes.len()];
     let mut errors = Vec::new();
     std::thread::scope(|scope| {
         for _ in 0..PARALLEL.min(nodes.len()) {
-            let (sender, todo, there) = (sender.clone(), &todo, &*there);
+            let (sender, todo, free) = (sender.clone(), &todo, &free);
             scope.spawn(move || {
                 loop {
                     let next = todo.lock().ok().and_then(|mut nodes| nodes.next());
-                    let Some((index, node)) = next else { return };
-                    let answer = ports
-                        .get(&node.name)
-                        .ok_or_else(|| anyhow!("no free port for {}", node.name))
-                        .and_then(|port| node.ensure(engine, lab, *port, there.get(&node.name)));
+                    let Some((index, node, there, port)) = next else { return };
+                    let answer = port
+                        .with_context(|| format!("no free port for {}", node.name))
+                        .and_then(|port| node.ensure(engine, lab, port, free, there));
                     if sender.send((index, answer)).is_err() {
                         return;
                     }

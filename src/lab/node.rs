@@ -1,7 +1,9 @@
 //! One host of a lab: its container.
 
+use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::net::{IpAddr, Ipv4Addr, SocketAddr, TcpListener, TcpStream};
+use std::sync::Mutex;
 use std::time::{Duration, Instant};
 
 use anyhow::{Context as _, Result, anyhow, bail};
@@ -122,18 +124,19 @@ impl Node {
         engine: &Engine,
         lab: &Lab,
         port: u16,
+        free: &FreePorts,
         there: Option<&Container>,
     ) -> Result<Ready> {
-        let id = match there {
+        let (id, port) = match there {
             Some(container) => {
                 match container.status.as_str() {
                     "running" => {}
                     "paused" => drop(engine.run(["unpause", container.id.as_str()])?),
                     _ => drop(engine.run(["start", container.id.as_str()])?),
                 }
-                container.id.clone()
+                (container.id.clone(), port)
             }
-            None => self.start(engine, lab, port)?,
+            None => self.start_new(engine, lab, port, free)?,
         };
         let reached = self.ready(engine, lab, &id).and_then(|keys| {
             let address = if lab.offline { own_address(engine, &id)? } else { published(port) };
@@ -147,12 +150,41 @@ impl Node {
         }
     }
 
+    /// Starts a new container; its id and its port, which is another one when somebody, another lab
+    /// for one, took the first since it was found free.
+    fn start_new(
+        &self,
+        engine: &Engine,
+        lab: &Lab,
+        mut port: u16,
+        free: &FreePorts,
+    ) -> Result<(String, u16)> {
+        loop {
+            let error = match self.start(engine, lab, port) {
+                Ok(id) => return Ok((id, port)),
+                Err(error) => error,
+            };
+            let said = error.to_string();
+            let taken = PORT_IS_TAKEN.iter().any(|words| said.contains(words));
+            port = match free.next() {
+                Some(next) if taken => next,
+                _ => return Err(error),
+            };
+            // What could not start was made all the same.
+            engine.run(["rm", "-f", "-v", &self.container(lab)])?;
+        }
+    }
+
+    fn container(&self, lab: &Lab) -> String {
+        format!("provision-{}-{}", lab.hash, self.name)
+    }
+
     fn start(&self, engine: &Engine, lab: &Lab, port: u16) -> Result<String> {
         let recipe = self.recipe(engine, lab.offline);
         let mut arguments = vec![
             "run".to_owned(),
             "-d".to_owned(),
-            format!("--name=provision-{}-{}", lab.hash, self.name),
+            format!("--name={}", self.container(lab)),
             format!("--label=provision.lab={}", lab.hash),
             format!("--label=provision.host={}", self.name),
             format!("--label=provision.groups={}", self.groups.join(",")),
@@ -337,6 +369,23 @@ pub(crate) fn listens(port: u16) -> bool {
             .is_ok()
 }
 
+/// What Docker (20.10, 28) and Podman say when a port is not free.
+const PORT_IS_TAKEN: [&str; 2] = ["port is already allocated", "ddress already in use"];
+
+/// Free ports, each given once.
+pub(crate) struct FreePorts(Mutex<Box<dyn Iterator<Item = u16> + Send>>);
+
+impl FreePorts {
+    /// Those of a lab, without the ones that its hosts have.
+    pub(crate) fn new(hash: &str, taken: BTreeSet<u16>) -> Self {
+        Self(Mutex::new(Box::new(ports(hash).filter(move |port| !taken.contains(port)))))
+    }
+
+    pub(crate) fn next(&self) -> Option<u16> {
+        self.0.lock().ok()?.next()
+    }
+}
+
 /// Free ports for a lab, starting at a place that depends on its hash.
 pub(crate) fn ports(hash: &str) -> impl Iterator<Item = u16> + use<> {
     let seed = u64::from_str_radix(hash.get(..8).unwrap_or("0"), 16).unwrap_or(0);
@@ -377,12 +426,10 @@ mod tests {
         assert!(!rootless.iter().any(|word| word.contains("apparmor")));
     }
 
-    /// An engine that knows one container, which ended.
-    fn engine_with_ended(folder: &std::path::Path, state: &str, said: &str) -> Engine {
+    /// An engine that is a script, with these cases of its first argument.
+    fn engine(folder: &std::path::Path, cases: &str) -> Engine {
         let program = folder.join("engine");
-        let text = format!(
-            "#!/bin/sh\ncase $1 in\nexec) exit 137 ;;\ninspect) echo '{state}' ;;\nlogs) cat <<'END'\n{said}\nEND\nesac\n"
-        );
+        let text = format!("#!/bin/sh\ncase $1 in\n{cases}\nesac\n");
         // Written by another process: a file that this one has open for writing cannot be started.
         let write = ["-c", "cat >\"$0\" && chmod 755 \"$0\"", program.to_str().expect("UTF-8")];
         engine::text(crate::process::heard("sh").args(write), text.as_bytes(), engine::USUAL)
@@ -391,9 +438,8 @@ mod tests {
         Engine { program, cgroup2: false, rootless: false, may_raise_limits: false }
     }
 
-    #[test]
-    fn a_host_that_ends_says_why() {
-        let lab = Lab {
+    fn lab() -> Lab {
+        Lab {
             user: "provision",
             hash: "0".into(),
             network: "net".into(),
@@ -401,12 +447,49 @@ mod tests {
             mirror: false,
             public_key: "key".into(),
             password: String::new(),
-        };
+        }
+    }
+
+    #[test]
+    fn a_port_that_is_taken_meanwhile_is_not_insisted_on() {
+        let folder = tempfile::tempdir().expect("folder");
+        // Recorded: Docker 28, and Docker 20.10 where a program that is no container listens.
+        let said = [
+            "docker: Error response from daemon: driver failed programming external connectivity on endpoint \
+             n0 (e7da83): Bind for 127.0.0.1:20001 failed: port is already allocated",
+            "docker: Error response from daemon: driver failed programming external connectivity on endpoint \
+             n0 (e7da83): Error starting userland proxy: listen tcp4 127.0.0.1:20001: bind: address already in use.",
+        ];
+        let free = FreePorts::new("0", BTreeSet::new());
+        for said in said {
+            let made = folder.path().join("made");
+            let made = made.to_str().expect("UTF-8");
+            let cases = format!(
+                "run) test ! -e {made} || {{ echo 'the name is in use' >&2; exit 125; }}\n: >{made}\n\
+                 case $* in *127.0.0.1:20001:22*) echo '{said}' >&2; exit 125 ;; esac; rm {made}; echo abc ;;\n\
+                 rm) test \"$*\" = 'rm -f -v provision-0-gpu0' && rm {made} ;;"
+            );
+            let engine = engine(folder.path(), &cases);
+            let (id, port) = node().start_new(&engine, &lab(), 20_001, &free).expect("started");
+            assert_eq!((id.as_str(), PORTS.contains(&port), port == 20_001), ("abc", true, false));
+        }
+        let engine = engine(folder.path(), "run) echo 'no space left on device' >&2; exit 125 ;;");
+        let error = node().start_new(&engine, &lab(), 20_001, &free).expect_err("another reason");
+        assert!(error.to_string().contains("no space left on device"), "{error:#}");
+    }
+
+    #[test]
+    fn a_host_that_ends_says_why() {
         let container = Container::parse("abc|gpu0|r1|20001|running").expect("container");
         let folder = tempfile::tempdir().expect("folder");
         let answer = |state: &str, said: &str| {
-            let engine = engine_with_ended(folder.path(), state, said);
-            let error = node().ensure(&engine, &lab, 20_001, Some(&container)).expect_err("it ended");
+            let engine = engine(
+                folder.path(),
+                &format!("exec) exit 137 ;;\ninspect) echo '{state}' ;;\nlogs) cat <<'END'\n{said}\nEND"),
+            );
+            let free = FreePorts::new("0", BTreeSet::new());
+            let error =
+                node().ensure(&engine, &lab(), 20_001, &free, Some(&container)).expect_err("it ended");
             format!("{error:#}")
         };
         // Recorded: systemd 252 where all instances were taken.

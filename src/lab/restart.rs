@@ -55,9 +55,8 @@ pub fn restart(spec: &LabSpec, hosts: &[String], progress: &mut dyn FnMut(&str))
         there.insert(host.name.clone(), container.clone());
         nodes.push(node(spec, &folder, host));
     }
-    let ports = there.iter().map(|(name, container)| (name.clone(), container.port)).collect();
     let lab = lab(&folder, &state)?;
-    let started = start(&engine, &lab, &nodes, &ports, &mut there, progress)?;
+    let started = start(&engine, &lab, &nodes, &mut there, &BTreeMap::new(), progress)?;
     record(&folder, &mut state, &nodes, &started)?;
     for host in &mut state.hosts {
         let runs = |container: &Container| container.id == host.container && container.running();

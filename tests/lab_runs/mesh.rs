@@ -102,14 +102,14 @@ fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
     let before = entries(&lab);
 
     // One is away and only one other is part of the run: nobody loses anything.
-    lab.node("n2").engine("pause");
+    lab.node("n2").pause();
     site.run("apply", &["--hosts", "n1"]).expect(0).says("n[0,2]: not part of this run");
     site.run("apply", &["--hosts", "n[1-2]"]).expect(4).says("facts of n[0,2] are those of an earlier run");
     lab.node("n2").engine("unpause");
     assert_eq!(entries(&lab), before);
 
     // What was seen of it is not lost with the record of this machine either.
-    lab.node("n2").engine("pause");
+    lab.node("n2").pause();
     std::fs::remove_file(site.state().join("fleet.json")).unwrap();
     site.run("apply", &["--hosts", "n[0-1]"])
         .expect(0)
@@ -122,6 +122,9 @@ fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
     node.engine("kill");
     node.engine("rm");
     lab.run(&["lab", "up", &lab.text("lab.yaml")]).expect(0);
+    let again = lab.run(&["lab", "status", &lab.text("lab.yaml"), "--json", "-"]).expect(0).json();
+    let again = again["hosts"].as_array().unwrap().iter().find(|host| host["name"] == "n1").unwrap();
+    assert_eq!(again["port"], node.port, "a host that is made anew has the port it had");
     let json = site.apply(0);
     assert_eq!(outcome(&json, "n0", "mesh of root")["outcome"], "changed", "{json:#}");
     for user in ["root", "mpi"] {

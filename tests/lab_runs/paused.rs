@@ -8,7 +8,7 @@ fn a_host_that_is_paused_before_the_run_does_not_keep_the_others() {
     let Some(lab) = Lab::up(&["n0", "n1"], "{}") else { return };
     let site = lab
         .site("paused", "name: p\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"x\\n\" }\n");
-    lab.node("n1").engine("pause");
+    lab.node("n1").pause();
     let ran =
         site.run("apply", &["--json", "-"]).expect(4).says("no login within 15s").says("1 ok, 1 unreachable");
     let json = ran.json();
@@ -45,7 +45,7 @@ tasks:
         wait_for_task(node, "slow");
     }
     for node in &lab.nodes {
-        node.engine("pause");
+        node.pause();
     }
     run.until("Lost");
     // One comes back, the other does not.

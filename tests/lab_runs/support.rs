@@ -23,26 +23,39 @@ use serde_json::Value as Json;
 
 /// Longest that one run of the program may take before the test gives it up.
 const LIMIT: Duration = Duration::from_mins(15);
-/// Containers at once: tests run in parallel, machines are small.
-pub(crate) const CONTAINERS: usize = 4;
+/// Containers at once: tests run in parallel, and a container needs little until something is installed in it.
+pub(crate) const CONTAINERS: usize = 10;
 
-static FREE: (Mutex<usize>, Condvar) = (Mutex::new(CONTAINERS), Condvar::new());
+/// Containers that may be started, and who is next: whoever needs many would wait for ever otherwise.
+struct Free {
+    containers: usize,
+    next: u64,
+    last: u64,
+}
+
+static FREE: (Mutex<Free>, Condvar) =
+    (Mutex::new(Free { containers: CONTAINERS, next: 0, last: 0 }), Condvar::new());
 
 /// The right to run some containers.
 struct Permit(usize);
 
 impl Permit {
     fn take(number: usize) -> Self {
-        let free = FREE.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut free = FREE.1.wait_while(free, |free| *free < number).unwrap_or_else(PoisonError::into_inner);
-        *free -= number;
+        let mut free = FREE.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mine = free.last;
+        free.last += 1;
+        let waits = |free: &mut Free| free.next != mine || free.containers < number;
+        let mut free = FREE.1.wait_while(free, waits).unwrap_or_else(PoisonError::into_inner);
+        free.containers -= number;
+        free.next += 1;
+        FREE.1.notify_all();
         Self(number)
     }
 }
 
 impl Drop for Permit {
     fn drop(&mut self) {
-        *FREE.0.lock().unwrap_or_else(PoisonError::into_inner) += self.0;
+        FREE.0.lock().unwrap_or_else(PoisonError::into_inner).containers += self.0;
         FREE.1.notify_all();
     }
 }
@@ -289,9 +302,15 @@ impl Node {
         self.sh("flock -n /run/provision/lock echo free || echo locked; ls /run/provision/spool; ! test -e /var/lib/provision || ls -R /var/lib/provision")
     }
 
-    /// A command of the engine for this host: `pause`, `unpause`.
+    /// A command of the engine for this host: `unpause`, `kill`.
     pub(crate) fn engine(&self, verb: &str) {
         run(&self.engine, &[verb, &self.container]).unwrap();
+    }
+
+    /// Makes all of its processes stand still, until `unpause`.
+    pub(crate) fn pause(&self) {
+        // `unable to freeze`: the engine gives up on a container that starts processes all the while.
+        eventually("the host is paused", || run(&self.engine, &["pause", &self.container]).is_ok());
     }
 
     /// Cuts the host off its network.
