@@ -34,8 +34,13 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 	@# src/shell is checked by tests/shell_texts.rs, as it is sent
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/shell' | xargs -0 shellcheck
 
+OTHER_TESTS := $(patsubst tests/%.rs,--test %,$(filter-out tests/lab_runs.rs,$(wildcard tests/*.rs)))
+
 test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
-	$(CARGO) test --locked
+	$(CARGO) test --locked --lib --bins $(OTHER_TESTS)
+	$(CARGO) test --locked --doc
+	@# These wait for hosts, so more of them run at once than there are processors
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --test lab_runs
 
 deny: ## licences, sources and versions of dependencies by cargo-deny, and known advisories where the network lets it
 	cargo deny --locked check bans licenses sources

@@ -13,34 +13,13 @@ use std::io::BufRead as _;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 
-use provision::config::{Diagnostics, Sources, yaml};
 use provision::facts::rdma_link::RdmaLinkQuery;
-use provision::resources::{Context, Local, LoginEffect, Resource, kinds};
+use provision::resources::{LoginEffect, Resource};
 use provision::transport::{Arg, Script};
-use support::{SHELLS, converge, gather, run};
-
-struct Nothing;
-
-impl Context for Nothing {
-    fn local(&self, src: &str) -> Result<Local, String> {
-        Err(format!("there is no {src}"))
-    }
-
-    fn render(&self, _: &str, text: &str) -> Result<String, String> {
-        Ok(text.to_owned())
-    }
-}
+use support::{Nothing, SHELLS, converge, gather, run};
 
 fn read(text: &str) -> Arc<dyn Resource> {
-    let mut sources = Sources::default();
-    let id = sources.add("task.yaml", text);
-    let node = yaml::parse(&sources, id).unwrap();
-    let yaml::Yaml::Map(entries) = &node.value else { panic!("{text}") };
-    let (key, value) = &entries[0];
-    let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
-    let mut diagnostics = Diagnostics::default();
-    (kind.read)(value, &Nothing, &mut diagnostics)
-        .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
+    support::read(&Nothing, text)
 }
 
 /// What stands before the real programs in every namespace: no firewall of this machine answers, and

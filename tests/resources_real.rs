@@ -11,9 +11,8 @@ use std::path::Path;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
-use provision::config::{Diagnostics, Sources, yaml};
-use provision::resources::{Context, Local, Resource, kinds};
-use support::{SHELLS, converge, gather, with_placeholders};
+use provision::resources::{Context, Local, Resource};
+use support::{SHELLS, converge, gather, read, with_placeholders};
 
 /// `src` names files below a directory; a template knows one variable.
 struct Here(Utf8PathBuf);
@@ -61,18 +60,6 @@ impl Context for Here {
     fn base(&self) -> &camino::Utf8Path {
         &self.0
     }
-}
-
-fn read(context: &dyn Context, text: &str) -> Arc<dyn Resource> {
-    let mut sources = Sources::default();
-    let id = sources.add("task.yaml", text);
-    let node = yaml::parse(&sources, id).unwrap();
-    let yaml::Yaml::Map(entries) = &node.value else { panic!("{text}") };
-    let (key, value) = &entries[0];
-    let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
-    let mut diagnostics = Diagnostics::default();
-    (kind.read)(value, context, &mut diagnostics)
-        .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
 }
 
 fn each(test: impl Fn(&[&str], &dyn Fn(&str) -> Arc<dyn Resource>, &Path)) {

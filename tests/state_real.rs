@@ -11,6 +11,7 @@ use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 
 use provision::engine::state::{self, HostState, SpoolReport, SpoolRequest, SpoolState};
+use provision::resources::Undo;
 use provision::transport::Script;
 use sha2::Digest as _;
 use support::{SHELLS, render};
@@ -342,13 +343,13 @@ fn a_change_that_runs_already_is_followed() {
         );
         let report = std::thread::scope(|scope| {
             let first = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
-            while !made.exists() {
-                std::thread::sleep(std::time::Duration::from_millis(20));
-            }
+            wait(|| made.exists());
             assert_eq!(look(words, home).spool[0].state, SpoolState::Running, "{words:?}");
-            // The same run comes with a second connection.
+            // The same run comes with a second connection, whose shell has the lock open, too.
+            let before = holding(home, "").len();
             let second = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
-            std::thread::sleep(std::time::Duration::from_millis(300));
+            wait(|| holding(home, "").len() > before);
+            std::thread::sleep(std::time::Duration::from_millis(500));
             fs::write(&go, "").unwrap();
             [first.join().unwrap(), second.join().unwrap()]
         });
@@ -388,6 +389,37 @@ fn holding(directory: &Path, but: &str) -> Vec<String> {
     found
 }
 
+/// A change is confirmed within the second in which its timer sleeps, and the next of that name is armed.
+#[test]
+fn a_timer_that_wakes_late_leaves_the_next_change_alone() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let undo = Undo { paths: vec![home.join("file").display().to_string()], ..Undo::new("network") };
+        let keep = state::undo_keep(&undo, Some(std::time::Duration::from_mins(1)));
+        for _ in 0..4 {
+            assert_eq!(frame(words, home, Some("run1"), &keep), "armed\n", "{words:?}");
+            let said = frame(words, home, Some("run1"), &state::undo_end("confirm", "network"));
+            assert_eq!(said, "confirmed\n", "{words:?}");
+        }
+        assert_eq!(frame(words, home, Some("run1"), &keep), "armed\n", "{words:?}");
+        let timer = home.join("provision/undo/network/timer").display().to_string();
+        let timers = || running(&timer);
+        wait(|| timers().len() <= 1);
+        assert_eq!(timers().len(), 1, "{words:?}: those of earlier changes are gone: {:#?}", timers());
+        let said = frame(words, home, Some("run1"), &state::undo_end("confirm", "network"));
+        assert_eq!(said, "confirmed\n", "{words:?}");
+    }
+}
+
+/// Waits for what takes a moment, at most twenty seconds; what follows says whether it came.
+fn wait(mut is_so: impl FnMut() -> bool) {
+    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    while !is_so() && std::time::Instant::now() < until {
+        std::thread::sleep(std::time::Duration::from_millis(20));
+    }
+}
+
 /// What `seq 1 LAST` prints.
 fn numbers(last: u32) -> String {
     (1..=last).map(|number| number.to_string() + "\n").collect()
@@ -424,7 +456,10 @@ fn what_a_command_wrote_is_kept_whatever_it_leaves_behind() {
             assert_eq!(status, if text.ends_with("exit 3") { 3 } else { 0 }, "{words:?} {text}");
             let output = output.replace("\n[... output left out ...]\n", "");
             assert!(output == expected, "{words:?} {text}: {} bytes", output.len());
-            assert_eq!(running(seconds).len(), text.matches("sleep").count(), "{words:?}");
+            // A shell that was forked has not become it at once.
+            let expected = text.matches("sleep").count();
+            wait(|| running(seconds).len() == expected);
+            assert_eq!(running(seconds).len(), expected, "{words:?}");
             assert_eq!(holding(home.path(), seconds), Vec::<String>::new(), "{words:?} {text}");
             drop(Ended(seconds));
         }
@@ -485,8 +520,9 @@ fn everything_that_a_task_started_is_ended() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let up = home.join("up");
-        let seconds: &'static str = Box::leak(format!("704{number}").into_boxed_str());
-        let _ended = Ended(seconds);
+        // No other process has it, whatever an earlier run of this test has left.
+        let seconds = 7_000_000 + u64::from(std::process::id()) * 10 + number as u64;
+        let seconds: &'static str = Box::leak(seconds.to_string().into_boxed_str());
         // A session of its own, a parent that is gone, a process that ignores the polite signal.
         let text: &'static str = Box::leak(
             format!(
@@ -498,11 +534,16 @@ fn everything_that_a_task_started_is_ended() {
             .into_boxed_str(),
         );
         std::thread::scope(|scope| {
+            // Ended before the scope waits for what it started, should something be wrong.
+            let _ended = Ended(seconds);
             let ran = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
-            while !up.exists() {
-                std::thread::sleep(std::time::Duration::from_millis(20));
-            }
-            assert_eq!(running(seconds).len(), 4, "{words:?}");
+            // The shell that starts one of them in the background has the word, too, for a moment.
+            let mut started = Vec::new();
+            wait(|| {
+                started = running(seconds);
+                up.exists() && started.len() == 4
+            });
+            assert_eq!(started.len(), 4, "{words:?} {started:#?}");
             let said = frame(words, home, None, &state::end_task(KEY));
             assert_eq!(running(seconds), Vec::<String>::new(), "{words:?} {said}");
             assert_eq!(said, "unit no\n", "{words:?}");
@@ -636,13 +677,10 @@ fn changes_that_are_sent_together_outlive_their_connection() {
             SpoolReport::parse(said.as_bytes())
         };
         let mut said = SpoolReport::Unstarted;
-        for _ in 0..100 {
+        wait(|| {
             said = follow(KEYS[1]);
-            if said != SpoolReport::Unstarted {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
+            said != SpoolReport::Unstarted
+        });
         assert_eq!(said, SpoolReport::Ended(0, String::new()), "{words:?}");
         assert_eq!(follow(KEYS[0]), SpoolReport::Ended(0, "lots\n".to_owned()), "{words:?}");
         assert_eq!(fs::read_to_string(&made).unwrap(), "one\ntwo\n", "{words:?}");
@@ -657,12 +695,7 @@ fn changes_that_are_sent_together_end_together() {
         let made = home.join("made");
         let second = leak(format!("echo two >>{}", made.display()));
         together(words, home, &[(KEYS[0], "sleep 600"), (KEYS[1], second)], &[]);
-        for _ in 0..100 {
-            if look(words, home).spool.iter().all(|entry| entry.state == SpoolState::Running) {
-                break;
-            }
-            std::thread::sleep(std::time::Duration::from_millis(100));
-        }
+        wait(|| look(words, home).spool.iter().all(|entry| entry.state == SpoolState::Running));
         frame(words, home, Some("run1"), &state::end_task(KEYS[1]));
         let lost = frame(words, home, Some("run1"), &state::batch_next(KEYS[1]));
         assert_eq!(SpoolReport::parse(lost.as_bytes()), SpoolReport::Unstarted, "{words:?}");
@@ -1182,9 +1215,7 @@ fn a_task_outlives_the_lock_that_is_taken() {
         );
         std::thread::scope(|scope| {
             let cut = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
-            while !made.exists() {
-                std::thread::sleep(std::time::Duration::from_millis(20));
-            }
+            wait(|| made.exists());
             let held = || state::HeldLock::parse(&frame(words, home, None, &state::lock_owner()));
             let lock = held().unwrap();
             assert_eq!(lock.tasks, ["base/edit"], "{words:?}");

@@ -13,6 +13,7 @@ use std::io::Write as _;
 use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
 
 use provision::engine::state;
@@ -885,12 +886,16 @@ fn well(row: &Row, output: &Output) -> bool {
 fn no_script_ends_well_with_its_work_not_done() {
     let mut wrong = Vec::new();
     let mut tried = 0;
+    let next = &AtomicUsize::new(0);
     std::thread::scope(|scope| {
         let rows = rows();
         let rows: &'static [Row] = Box::leak(rows.into_boxed_slice());
-        let tries: Vec<_> = rows
-            .chunks(rows.len().div_ceil(8))
-            .map(|rows| scope.spawn(move || rows.iter().map(try_without_tools).collect::<Vec<_>>()))
+        // Most of them wait for something that does not come.
+        let tries: Vec<_> = (0..16)
+            .map(|_| {
+                let next = || rows.get(next.fetch_add(1, Ordering::Relaxed));
+                scope.spawn(move || std::iter::from_fn(next).map(try_without_tools).collect::<Vec<_>>())
+            })
             .collect();
         for found in tries.into_iter().flat_map(|tries| tries.join().unwrap()) {
             tried += found.0;

@@ -1,8 +1,15 @@
 //! Every example of README and of the guides, as a reader would try it: in a lab, applied twice.
 
-use std::collections::BTreeMap;
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "these are tests, though not in functions that are marked so"
+)]
 
-use super::support::{CONTAINERS, Lab};
+use std::collections::BTreeMap;
+use std::sync::Mutex;
+
+use super::support::Lab;
 
 #[path = "../support/pages.rs"]
 mod pages;
@@ -43,23 +50,47 @@ fn examples() -> BTreeMap<String, Example> {
 
 #[test]
 fn every_example_is_applied_twice() {
-    let mut tried = 0;
-    for (place, (inventory, files, options)) in examples() {
-        // Nobody counted its hosts, so no other lab is brought up beside it.
-        let Some(lab) = Lab::of(CONTAINERS, &inventory, &files, &options) else { return };
-        let apply = || lab.run(&["apply", &lab.text("lab.yaml"), "--lab", "--yes", "--json", "-"]);
-        let (first, second) = (apply(), apply());
-        let json = second.json();
-        assert!(
-            [0, BLOCKED].contains(&first.code) && first.code == second.code,
-            "{place}: {} and {}\n{}{}",
-            first.code,
-            second.code,
-            first.err,
-            second.err
-        );
-        assert_eq!(json["summary"]["tasks"]["changed"], 0, "{place}: {}", second.err);
-        tried += 1;
+    let examples = examples();
+    assert!(examples.len() >= 12, "{}", examples.len());
+    let left = Mutex::new(examples.into_iter());
+    std::thread::scope(|scope| {
+        for _ in 0..2 {
+            scope.spawn(|| {
+                loop {
+                    let next = left.lock().unwrap().next();
+                    let Some((place, example)) = next else { break };
+                    is_applied_twice(&place, &example);
+                }
+            });
+        }
+    });
+}
+
+/// Hosts of an example.
+fn hosts(inventory: &str, files: &[(String, String)]) -> usize {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, text) in
+        files.iter().map(|(name, text)| (name.as_str(), text.as_str())).chain([("lab.yaml", inventory)])
+    {
+        std::fs::write(folder.path().join(name), text).unwrap();
     }
-    assert!(tried >= 12, "{tried}");
+    let path = camino::Utf8PathBuf::from_path_buf(folder.path().join("lab.yaml")).unwrap();
+    let options = provision::project::LoadOptions::default();
+    provision::project::load(&path, &options).unwrap().hosts.len()
+}
+
+fn is_applied_twice(place: &str, (inventory, files, options): &Example) {
+    let Some(lab) = Lab::of(hosts(inventory, files), inventory, files, options) else { return };
+    let apply = || lab.run(&["apply", &lab.text("lab.yaml"), "--lab", "--yes", "--json", "-"]);
+    let (first, second) = (apply(), apply());
+    let json = second.json();
+    assert!(
+        [0, BLOCKED].contains(&first.code) && first.code == second.code,
+        "{place}: {} and {}\n{}{}",
+        first.code,
+        second.code,
+        first.err,
+        second.err
+    );
+    assert_eq!(json["summary"]["tasks"]["changed"], 0, "{place}: {}", second.err);
 }

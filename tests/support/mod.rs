@@ -7,11 +7,13 @@ pub mod runs;
 
 use std::io::Write as _;
 use std::process::{Command, Stdio};
+use std::sync::Arc;
 use std::time::Duration;
 
+use provision::config::{Diagnostics, Sources, yaml};
 use provision::facts::{Facts, Query, batch};
 use provision::placeholder;
-use provision::resources::Resource;
+use provision::resources::{Context, Local, Resource, kinds};
 use provision::secrets::Secrets;
 use provision::transport::{PartEnd, Script};
 
@@ -22,6 +24,32 @@ pub const SHELLS: &[&[&str]] = &[&["sh"], &["dash"], &["bash", "--posix"], &["ba
 pub fn with_placeholders(text: &str) -> String {
     let spelled = regex::Regex::new(r"\{\{provision-secret:(\w+)\}\}").unwrap();
     spelled.replace_all(text, |found: &regex::Captures<'_>| placeholder::of(&found[1])).into_owned()
+}
+
+/// Neither files nor templates.
+pub struct Nothing;
+
+impl Context for Nothing {
+    fn local(&self, src: &str) -> Result<Local, String> {
+        Err(format!("there is no {src}"))
+    }
+
+    fn render(&self, _: &str, text: &str) -> Result<String, String> {
+        Ok(text.to_owned())
+    }
+}
+
+/// The resource of a task: `KIND: { ... }`.
+pub fn read(context: &dyn Context, text: &str) -> Arc<dyn Resource> {
+    let mut sources = Sources::default();
+    let id = sources.add("task.yaml", text);
+    let node = yaml::parse(&sources, id).unwrap();
+    let yaml::Yaml::Map(entries) = &node.value else { panic!("{text}") };
+    let (key, value) = &entries[0];
+    let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
+    let mut diagnostics = Diagnostics::default();
+    (kind.read)(value, context, &mut diagnostics)
+        .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
 }
 
 /// The shell text of a script, as the transport writes it.
