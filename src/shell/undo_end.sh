@@ -5,7 +5,9 @@ u=$d/undo/$2
 case $1 in
 confirm)
 	if mv "$u/armed" "$u/confirmed" 2>/dev/null; then
-		rm -rf "$u"
+		# Where a timer holds files of it (NFS), the directory would stay and be that of the next change.
+		mv "$u" "$u.gone.$$" 2>/dev/null
+		rm -rf "$u" "$u.gone.$$"
 		printf 'confirmed\n'
 		exit 0
 	fi

@@ -59,23 +59,24 @@ must provision_write "$u/deadline" "$((${up%%.*} + seconds))"
 	exit 0
 }
 # Constant text; $1 is the directory, with $2 it does not wait. Taking `armed` away decides: only one
-# of confirming and undoing can do it.
+# of confirming and undoing can do it. It stands in the directory and names nothing by its whole path: the next change
+# of the same name has a directory of its own there, which a timer that comes late must not take for this one.
 # shellcheck disable=SC2016 # expands in the timer
 timer='
-u=$1
-[ -n "${2-}" ] || : >"$u/started"
-while [ -z "${2-}" ] && [ -d "$u/armed" ]; do
+cd "$1" || exit 0
+[ -n "${2-}" ] || : >started
+while [ -z "${2-}" ] && [ -d armed ]; do
 	read -r up _ </proc/uptime
-	read -r end <"$u/deadline"
+	read -r end <deadline
 	[ "${up%%.*}" -lt "$end" ] || break
 	sleep 1
 done
-mv "$u/armed" "$u/undone" 2>/dev/null || exit 0
+mv armed undone 2>/dev/null || exit 0
 PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL=C PATH
-exec >>"$u/log" 2>&1
+exec >>log 2>&1
 bad=0
-for p in "$u"/kept/*.path; do
+for p in kept/*.path; do
 	[ -e "$p" ] || continue
 	read -r path <"$p"
 	old=${p%.path}.old
@@ -89,11 +90,11 @@ for p in "$u"/kept/*.path; do
 	fi
 	! command -v restorecon >/dev/null || restorecon -R "$path"
 done
-cd "$u/kept" || exit
-for r in "$u"/restore/*; do
+cd ./kept || exit
+for r in ../restore/*; do
 	[ ! -e "$r" ] || sh "$r" || bad=1
 done
-echo $bad >"$u/ended" && mv "$u/ended" "$u/done"
+echo $bad >../ended && mv ../ended ../done
 '
 must provision_write "$u/timer" "$timer"
 # By what the timer needs, too.
