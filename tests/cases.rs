@@ -25,7 +25,7 @@ use provision::facts::next_boot::NextBootQuery;
 use provision::facts::{Answer, CommandQuery, Facts, Query, base, batch, query};
 use provision::placeholder;
 use provision::resources::{
-    Context, Local, LoginEffect, Member, Planned, Resource, Roster, Unplannable, kinds,
+    Change, Context, Local, LoginEffect, Member, Planned, Resource, Roster, Unplannable, kinds,
 };
 use provision::secrets::Secrets;
 use provision::transport::{Arg, PartEnd, Script};
@@ -281,15 +281,24 @@ fn try_facts_for(resource: &dyn Resource, given: &BTreeMap<String, Json>) -> Opt
     Some(facts)
 }
 
-fn told(planned: Planned) -> Result<Vec<String>, String> {
-    planned.map(|changes| changes.into_iter().map(|change| change.summary).collect()).map_err(|error| {
-        match error {
-            Unplannable::Unknown(object, reason) => format!("unknown: {object}: {reason}"),
-            Unplannable::Missing(object, reason) => format!("missing: {object}: {reason}"),
-            Unplannable::Blocked(reason) | Unplannable::Partly(_, reason) => format!("blocked: {reason}"),
-            Unplannable::Failed(reason) => format!("failed: {reason}"),
+/// The changes of a plan, and why there are none or not all.
+fn told(planned: Planned) -> (Option<Vec<Change>>, Option<String>) {
+    match planned {
+        Ok(changes) => (Some(changes), None),
+        Err(Unplannable::Unknown(object, reason)) => (None, Some(format!("unknown: {object}: {reason}"))),
+        Err(Unplannable::Missing(object, reason)) => (None, Some(format!("missing: {object}: {reason}"))),
+        Err(Unplannable::Partly(changes, reason)) if !changes.is_empty() => {
+            (Some(changes), Some(format!("blocked: {reason}")))
         }
-    })
+        Err(Unplannable::Blocked(reason) | Unplannable::Partly(_, reason)) => {
+            (None, Some(format!("blocked: {reason}")))
+        }
+        Err(Unplannable::Failed(reason)) => (None, Some(format!("failed: {reason}"))),
+    }
+}
+
+fn summaries(changes: &[Change]) -> Vec<String> {
+    changes.iter().map(|change| change.summary.clone()).collect()
 }
 
 /// What a resource promises, a line for each key.
@@ -324,32 +333,36 @@ fn resources() {
             let mut reboot = None;
             let mut texts = Vec::new();
             let mut does = Json::Object(Map::new());
-            let result = read(&text).and_then(|resource| {
-                let facts = facts_for(&*resource, &given);
-                reboot = resource.reboot(&facts);
-                let planned = resource.plan(&facts);
-                for change in planned.iter().flatten() {
-                    if let provision::resources::Detail::Text { after: Some(after), .. } = &change.detail {
-                        texts.push(after.clone());
+            let result = match read(&text) {
+                Err(error) => (None, Some(error)),
+                Ok(resource) => {
+                    let facts = facts_for(&*resource, &given);
+                    reboot = resource.reboot(&facts);
+                    let (changes, error) = told(resource.plan(&facts));
+                    for change in changes.iter().flatten() {
+                        if let provision::resources::Detail::Text { after: Some(after), .. } = &change.detail
+                        {
+                            texts.push(after.clone());
+                        }
                     }
+                    if let Some(changes) = &changes {
+                        does = done(&*resource, &facts, changes);
+                        let promises = promises_of(&*resource, &facts, &mut |key| {
+                            assert!(kind.promises.contains(&key), "{}: {key}", case.display());
+                            promised.insert(format!("{} {key}", kind.name));
+                        });
+                        if !promises.is_empty() {
+                            does["promises"] = promises.into();
+                        }
+                        files_in(changes.iter().map(|change| &change.script), &mut run);
+                        if let LoginEffect::Guarded(undo) = resource.login(&facts) {
+                            files_in(undo.save.iter().chain(&undo.restore), &mut run);
+                        }
+                        files_in(resource.spread(&facts).iter().map(|spread| &spread.pull), &mut run);
+                    }
+                    (changes.as_deref().map(summaries), error)
                 }
-                if let Ok(changes) = &planned {
-                    does = done(&*resource, &facts, changes);
-                    let promises = promises_of(&*resource, &facts, &mut |key| {
-                        assert!(kind.promises.contains(&key), "{}: {key}", case.display());
-                        promised.insert(format!("{} {key}", kind.name));
-                    });
-                    if !promises.is_empty() {
-                        does["promises"] = promises.into();
-                    }
-                    files_in(changes.iter().map(|change| &change.script), &mut run);
-                    if let LoginEffect::Guarded(undo) = resource.login(&facts) {
-                        files_in(undo.save.iter().chain(&undo.restore), &mut run);
-                    }
-                    files_in(resource.spread(&facts).iter().map(|spread| &spread.pull), &mut run);
-                }
-                told(planned)
-            });
+            };
             if std::env::var_os("UPDATE_CASES").is_some() {
                 let updated = with_done(&text, &does);
                 if updated != text {
@@ -364,8 +377,11 @@ fn resources() {
                 assert_eq!(serde_json::json!(texts), *wanted, "{}", case.display());
             }
             let good = match (&result, data.get("changes"), data.get("error").and_then(Json::as_str)) {
-                (Ok(changes), Some(wanted), None) => serde_json::json!(changes) == *wanted,
-                (Err(error), None, Some(wanted)) => error.contains(wanted),
+                ((Some(changes), None), Some(wanted), None) => serde_json::json!(changes) == *wanted,
+                ((None, Some(error)), None, Some(wanted)) => !wanted.is_empty() && error.contains(wanted),
+                ((Some(changes), Some(error)), Some(made), Some(wanted)) => {
+                    serde_json::json!(changes) == *made && !wanted.is_empty() && error.contains(wanted)
+                }
                 _ => false,
             };
             if !good {
@@ -558,10 +574,10 @@ fn a_user_who_is_not_there_is_missing() {
         facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output: output.to_vec(), dropped: 0 });
         told(resource.plan(&facts))
     };
-    assert_eq!(answered(b"\nasked\n"), Ok(Vec::new()));
-    let error = answered(b"no user\n").unwrap_err();
+    assert_eq!(answered(b"\nasked\n"), (Some(Vec::new()), None));
+    let error = answered(b"no user\n").1.unwrap();
     assert!(error.starts_with("missing: ") && error.contains("there is no such user on the host"), "{error}");
-    let error = answered(b"su: Authentication failure\n").unwrap_err();
+    let error = answered(b"su: Authentication failure\n").1.unwrap();
     assert!(error.starts_with("unknown: ") && error.contains("su: Authentication failure"), "{error}");
 }
 
@@ -725,7 +741,7 @@ fn plan_and_verify_name_the_same_values() {
     let verified = provision::checks::evaluate(&mut subject).remove(0);
     let told_by =
         |id: &str| verified.results.iter().find(|result| result.check == id).unwrap().message.clone();
-    let planned = |at: usize| told(tasks[at].plan(&facts)).unwrap().join("; ");
+    let planned = |at: usize| summaries(&told(tasks[at].plan(&facts)).0.unwrap()).join("; ");
 
     let reboot = tasks[0].reboot(&facts).unwrap();
     assert_eq!(reboot, "the loaded NVIDIA module is 535.161.08, but 535.183.01 is installed");

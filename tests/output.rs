@@ -260,6 +260,7 @@ fn hundred() -> Vec<Event> {
             let planned = mine.iter().map(|task| PlannedTask {
                 task: task.clone(),
                 verdict: PlannedVerdict::Changes(vec![change(task)]),
+                blocked: None,
                 pending_since: None,
                 notified_by: Vec::new(),
             });
@@ -283,7 +284,9 @@ fn hundred() -> Vec<Event> {
                 let failed = failure.is_some();
                 let outcome = match failure {
                     Some(failure) => Outcome::Failed(failure),
-                    None => Outcome::Changed { changes: vec![change(task)], output: String::new() },
+                    None => {
+                        Outcome::Changed { changes: vec![change(task)], output: String::new(), blocked: None }
+                    }
                 };
                 stats.tasks.count(&outcome);
                 let (host, task) = (host.clone(), task.clone());

@@ -114,6 +114,7 @@ fn drift(host: usize) -> PlannedTask {
             resource: "file".to_owned(),
         },
         verdict: PlannedVerdict::Changes(vec![change]),
+        blocked: None,
         pending_since: None,
         notified_by: Vec::new(),
     }
@@ -291,7 +292,7 @@ fn applied(number: usize, most: usize) -> Record {
                     hint: None,
                 }),
                 (22, "driver") => Outcome::Blocked("the host is in use: python3".to_owned()),
-                _ => Outcome::Changed { changes: vec![change], output: String::new() },
+                _ => Outcome::Changed { changes: vec![change], output: String::new(), blocked: None },
             };
             let task = TaskRef {
                 id: format!("base/{task}"),

@@ -77,6 +77,7 @@ fn line(record: &mut Record, line: &str) {
                     diff: String::new(),
                     disruption: String::new(),
                 }]),
+                blocked: None,
                 pending_since: None,
                 notified_by: Vec::new(),
             }),

@@ -6,6 +6,7 @@ use std::time::Duration;
 use super::connection::{Connection, Gone, Ran};
 use super::hints::human;
 use super::state;
+use crate::facts::base::BaseQuery;
 use crate::facts::filesystem::FilesystemsQuery;
 use crate::facts::reboot::RebootQuery;
 use crate::facts::software::in_jobs_of;
@@ -117,7 +118,10 @@ impl Known {
             Err(_) => return Err(self.not_gathered(budget)),
         }
         self.gathered = true;
-        Ok(())
+        // What every host can say at once was late because the host is loaded, not because it hangs.
+        let mut late = wanted.clone();
+        late.retain(|query| query.is::<BaseQuery>() && !self.facts.knows(query));
+        self.ask(connection, &late).await
     }
 
     /// Asks queries in one exec; a hung kind costs a second one, and its answers are unknown.

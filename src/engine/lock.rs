@@ -8,7 +8,7 @@ use super::known::Known;
 use super::state::{self, LockOwner};
 use crate::facts::{self, BatchPart, Query};
 use crate::project::{Instance, InstanceState};
-use crate::resources::Change;
+use crate::resources::{Change, Unplannable};
 use crate::transport::{Frame, Part, PartEnd, TransportError};
 
 /// The lock, as this session holds it.
@@ -113,9 +113,14 @@ impl Lock {
                 }
             }
             connection.has_lock();
-            if let InstanceState::Ready { resource, .. } = &instance.state
-                && resource.plan(known.facts()).is_ok_and(|now| now != planned)
-            {
+            let changed = match &instance.state {
+                InstanceState::Ready { resource, .. } => match resource.plan(known.facts()) {
+                    Ok(now) | Err(Unplannable::Partly(now, _)) => now != planned,
+                    Err(_) => false,
+                },
+                InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => false,
+            };
+            if changed {
                 return Ok(Err(
                     "the host changed between plan and apply: something else is changing it; run apply again"
                         .to_owned(),

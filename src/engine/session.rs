@@ -40,12 +40,25 @@ pub struct Session {
     pub(super) lock: Lock,
     pub(super) boot: Boot,
     pub(super) standing: Standing,
+    pub(super) containers: Containers,
     /// What a plan of earlier stages will touch; only a plan has it, an apply has done it.
     pub(super) planner: Option<Planner>,
     /// What its tasks promise; only a plan asks.
     pub(super) promises: Promises,
     /// The first step that was not asked what it promises.
     pub(super) unpromised: usize,
+}
+
+/// What becomes of the containers of a host when systemd reads its units again.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Containers {
+    /// It was not asked.
+    #[default]
+    Unasked,
+    /// None of them loses a GPU that it uses.
+    Safe,
+    /// These do.
+    LoseGpus(String),
 }
 
 impl std::fmt::Debug for Session {
@@ -71,6 +84,7 @@ impl Session {
             lock: Lock::default(),
             boot: Boot::default(),
             standing: Standing::new(),
+            containers: Containers::default(),
             planner: None,
             promises: Promises::default(),
             unpromised: 0,

@@ -120,7 +120,7 @@ impl Session {
             let item = fresh.as_ref().unwrap_or(item);
             for instance in &item.instances {
                 let plan = if let Some(reason) = self.tasks.led_elsewhere(&item.step, leaders) {
-                    TaskPlan { verdict: TaskVerdict::Skipped(reason), touches: None }
+                    TaskVerdict::Skipped(reason).into()
                 } else {
                     let plan = self.plan_one(&mut planner, item, instance, &to_notify);
                     // What is due before it may change the answer.
@@ -166,10 +166,11 @@ impl Session {
                     | TaskVerdict::Blocked(_)
                     | TaskVerdict::Failed(_) => {}
                 }
-                self.take_promises(&item.step, instance, &plan.verdict);
+                self.take_promises(&item.step, instance, &plan);
                 shown.push(PlannedTask {
                     task: task_ref(&item.step, instance),
                     verdict: plan.view(),
+                    blocked: plan.blocked.clone(),
                     pending_since: None,
                     notified_by: Vec::new(),
                 });
@@ -199,6 +200,7 @@ impl Session {
                 shown.push(PlannedTask {
                     task: task_ref(&item.step, instance),
                     verdict: plan.view(),
+                    blocked: plan.blocked.clone(),
                     pending_since,
                     notified_by: notifiers.get(&item.step.id).cloned().unwrap_or_default(),
                 });
@@ -235,8 +237,9 @@ impl Session {
     }
 
     /// Notes what a task promises. What cannot be done on this host promises nothing.
-    fn take_promises(&mut self, step: &Step, instance: &Instance, verdict: &TaskVerdict) {
-        let holds = !matches!(verdict, TaskVerdict::Skipped(_) | TaskVerdict::Blocked(_));
+    fn take_promises(&mut self, step: &Step, instance: &Instance, plan: &TaskPlan) {
+        let left = matches!(plan.verdict, TaskVerdict::Skipped(_) | TaskVerdict::Blocked(_));
+        let holds = !left && plan.blocked.is_none();
         if holds && self.context.mode == Mode::Plan {
             step.add_promises(instance, self.known.facts(), &mut self.promises);
         }
@@ -252,13 +255,16 @@ impl Session {
         for item in self.tasks.work(self.known.facts(), rest) {
             for instance in &item.instances {
                 let plan = planner.plan(instance, &item.step, self.known.facts());
-                self.take_promises(&item.step, instance, &plan.verdict);
+                self.take_promises(&item.step, instance, &plan);
             }
         }
     }
 
     /// In a plan, what cannot be planned is a failure and everything else is left as it is.
     fn count_planned(&mut self, planned: &PlannedTask) {
+        if let Some(reason) = &planned.blocked {
+            self.standing.count(&Outcome::Blocked(reason.clone()));
+        }
         match &planned.verdict {
             PlannedVerdict::Unchanged => self.standing.count(&Outcome::Unchanged),
             PlannedVerdict::Skipped(reason) => self.standing.count(&Outcome::Skipped(reason.clone())),

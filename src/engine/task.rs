@@ -22,7 +22,7 @@ use super::connection::Gone;
 use super::guard::{Done, Guard};
 use super::hints::{self, failure, human, unplannable};
 use super::lock;
-use super::session::Session;
+use super::session::{Containers, Session};
 use super::spool::Spooled;
 use super::state::{self, SpoolReport, SpoolRequest};
 use super::turn::{Turn, turn};
@@ -30,7 +30,7 @@ use super::upload::Limit;
 use super::work::{Later, Work, queries, task_id, task_ref};
 use crate::backoff::Backoff;
 use crate::events::{ChangeView, EventKind, Outcome, TaskRef};
-use crate::facts::base::busy::told;
+use crate::facts::base::busy::{endangered, told};
 use crate::facts::reboot::RebootQuery;
 use crate::facts::{self, Query, Touches};
 use crate::inventory::Busy;
@@ -140,17 +140,28 @@ impl Session {
                 }
                 return Ok(match (self.spool.take_inherited(&id), begun) {
                     (Some(SpoolReport::Ended(0, output)), _) => {
-                        Ended::attached(Outcome::Changed { changes: Vec::new(), output })
+                        Ended::attached(Outcome::Changed { changes: Vec::new(), output, blocked: None })
                     }
                     // Nobody saw it end, but it did what it should.
                     (_, Some(changes)) => {
-                        Ended::attached(Outcome::Changed { changes, output: String::new() })
+                        Ended::attached(Outcome::Changed { changes, output: String::new(), blocked: None })
                     }
                     _ => Outcome::Unchanged.into(),
                 });
             }
             TaskVerdict::Skipped(reason) => return Ok(Outcome::Skipped(reason).into()),
-            TaskVerdict::Blocked(reason) => return Ok(Outcome::Blocked(reason).into()),
+            TaskVerdict::Blocked(reason) => {
+                let blocked = Some(reason.clone());
+                return Ok(match (self.spool.take_inherited(&id), begun) {
+                    (Some(SpoolReport::Ended(0, output)), _) => {
+                        Ended::attached(Outcome::Changed { changes: Vec::new(), output, blocked })
+                    }
+                    (_, Some(changes)) => {
+                        Ended::attached(Outcome::Changed { changes, output: String::new(), blocked })
+                    }
+                    _ => Outcome::Blocked(reason).into(),
+                });
+            }
             TaskVerdict::Failed(message) => return Ok(failure(&item.step, message, None, "").into()),
             TaskVerdict::KnownAfter(name) => {
                 let message = format!("what it needs is still missing after `{name}`");
@@ -167,6 +178,10 @@ impl Session {
                 Turn::Written => {
                     planner.done(&instance.name);
                     return Ok(Outcome::Unchanged.into());
+                }
+                Turn::Blocked(reason) => {
+                    planner.done(&instance.name);
+                    return Ok(Outcome::Blocked(reason).into());
                 }
                 Turn::Refused(reason) => return Ok(failure(&item.step, reason, None, "").into()),
             }
@@ -196,6 +211,15 @@ impl Session {
         if worst >= Disruption::Gpu
             && let Some(reason) = self.refusal(&task.name, worst).await?
         {
+            return Ok(Outcome::Blocked(reason).into());
+        }
+        if changes.iter().any(|change| change.disruption == Disruption::Reload)
+            && let Containers::LoseGpus(containers) = self.containers().await?
+        {
+            let reason = format!(
+                "systemd reads its units again with this change, and running containers lose their GPUs by that: \
+                 {containers}; end them first, or start them so that systemd knows of their GPUs (CDI)"
+            );
             return Ok(Outcome::Blocked(reason).into());
         }
         let mut refused = None;
@@ -240,7 +264,7 @@ impl Session {
         let own = queries(std::slice::from_ref(&instance));
         let outcome = match done(report) {
             Ok(output) => match self.prove(&instance, &own).await? {
-                Ok(()) => Outcome::Changed { changes: views, output },
+                Ok(blocked) => Outcome::Changed { changes: views, output, blocked },
                 Err(rest) => failure(&item.step, rest, command(&changes), &output),
             },
             Err((message, output)) => failure(&item.step, message, command(&changes), &output),
@@ -347,6 +371,23 @@ impl Session {
         Ok(Some(format!("it interrupts: {worst}; agree with --yes")))
     }
 
+    /// Whether containers lose their GPUs when systemd reads its units again. Asked once: who starts one while its host
+    /// is being changed is not seen.
+    async fn containers(&mut self) -> Result<Containers, Gone> {
+        if self.containers != Containers::Unasked {
+            return Ok(self.containers.clone());
+        }
+        self.ask(&facts::base("busy").into_iter().collect()).await?;
+        let busy = self.facts().base("busy");
+        if busy.is_none() {
+            self.warn(
+                "it is unknown whether containers use the GPUs; systemd reads its units again all the same",
+            );
+        }
+        self.containers = busy.and_then(endangered).map_or(Containers::Safe, Containers::LoseGpus);
+        Ok(self.containers.clone())
+    }
+
     /// Changes and proves, as often as the task may be tried.
     async fn attempts(
         &mut self,
@@ -364,7 +405,7 @@ impl Session {
             let outcome = match self.change(item, instance, &changes, &changes, touches, later).await? {
                 Ok(output) if !provable => Outcome::Ran { changes: views.clone(), output },
                 Ok(output) => match self.prove(instance, &own).await? {
-                    Ok(()) => Outcome::Changed { changes: views.clone(), output },
+                    Ok(blocked) => Outcome::Changed { changes: views.clone(), output, blocked },
                     Err(rest) => failure(&item.step, rest, command(&changes), &output),
                 },
                 Err((message, output)) => failure(&item.step, message, command(&changes), &output),
@@ -387,9 +428,13 @@ impl Session {
             if let InstanceState::Ready { resource, .. } = &instance.state {
                 match resource.plan(self.facts()) {
                     Ok(rest) if rest.is_empty() && provable => {
-                        return Ok(Outcome::Changed { changes: views, output: String::new() });
+                        return Ok(Outcome::Changed { changes: views, output: String::new(), blocked: None });
                     }
-                    Ok(rest) if !rest.is_empty() => changes = rest,
+                    Err(Unplannable::Partly(rest, reason)) if rest.is_empty() && provable => {
+                        let blocked = Some(reason);
+                        return Ok(Outcome::Changed { changes: views, output: String::new(), blocked });
+                    }
+                    Ok(rest) | Err(Unplannable::Partly(rest, _)) if !rest.is_empty() => changes = rest,
                     Ok(_) | Err(_) => {}
                 }
             }
@@ -492,23 +537,21 @@ impl Session {
         Ok(state::one_script(scripts, self.context.project.site_sources().environment()))
     }
 
-    /// Plans again: an empty plan proves the change. What takes time to show is asked again.
+    /// Plans again: an empty plan proves the change, and may say why the rest cannot be done now. What takes time
+    /// to show is asked again.
     async fn prove(
         &mut self,
         instance: &Instance,
         own: &BTreeSet<Query>,
-    ) -> Result<Result<(), String>, Gone> {
-        let InstanceState::Ready { resource, .. } = &instance.state else { return Ok(Ok(())) };
+    ) -> Result<Result<Option<String>, String>, Gone> {
+        let InstanceState::Ready { resource, .. } = &instance.state else { return Ok(Ok(None)) };
         let began = Instant::now();
         let mut backoff =
             Backoff::new(std::time::Duration::from_millis(200), std::time::Duration::from_secs(2));
         loop {
             let rest = match resource.plan(self.facts()) {
-                Ok(rest) if rest.is_empty() => return Ok(Ok(())),
-                Err(Unplannable::Partly(rest, reason)) if rest.is_empty() => {
-                    self.warn(format!("`{}` is not complete: {reason}", instance.name));
-                    return Ok(Ok(()));
-                }
+                Ok(rest) if rest.is_empty() => return Ok(Ok(None)),
+                Err(Unplannable::Partly(rest, reason)) if rest.is_empty() => return Ok(Ok(Some(reason))),
                 Ok(rest) | Err(Unplannable::Partly(rest, _)) => hints::not_converged(&rest),
                 Err(Unplannable::Blocked(reason)) => format!("cannot be proven: {reason}"),
                 Err(error) => {
@@ -658,7 +701,7 @@ impl Session {
                 if let Some(view) = views.last_mut() {
                     view.diff = format!("{}  boot id: {old} -> {new}\n", view.diff);
                 }
-                Outcome::Changed { changes: views, output }
+                Outcome::Changed { changes: views, output, blocked: None }
             }
             Ok(rest) => {
                 let rest: Vec<_> = rest.into_iter().map(|change| change.summary).collect();

@@ -11,7 +11,7 @@ use std::collections::BTreeSet;
 use super::batch::{self, Sent, Short};
 use super::connection::Gone;
 use super::hints::failure;
-use super::session::Session;
+use super::session::{Containers, Session};
 use super::state::{self, SpoolReport};
 use super::turn::places;
 use super::work::{Later, Work, depends, queries, task_id, task_ref};
@@ -203,8 +203,13 @@ impl Session {
             && resource.spread(self.known.facts()).is_none()
             && resource.login(self.known.facts()) == LoginEffect::Same
             && !changes.is_empty()
-            && changes.iter().all(|it| it.upload.is_none() && it.disruption == Disruption::None)
+            && changes.iter().all(|it| it.upload.is_none() && self.interrupts_nothing(it))
             && !self.spool.has_inherited(&task_id(&item.step, instance))
+    }
+
+    fn interrupts_nothing(&self, change: &Change) -> bool {
+        let safe = self.containers == Containers::Safe;
+        change.disruption == Disruption::None || (safe && change.disruption == Disruption::Reload)
     }
 
     /// A task and those after it that are sent with it.

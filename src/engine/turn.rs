@@ -13,7 +13,7 @@ use super::writers::{Claim, Duty};
 use crate::backoff::Backoff;
 use crate::facts::{Facts, Object, Touches};
 use crate::project::{Instance, InstanceState};
-use crate::resources::Change;
+use crate::resources::{Change, Unplannable};
 
 /// How long it may take until a host sees what another one wrote: NFS trusts its cache of
 /// attributes for up to a minute.
@@ -25,6 +25,8 @@ pub(super) enum Turn {
     Write(Vec<Change>, Option<Duty>),
     /// Another host made them.
     Written,
+    /// Another host made those that can be made now; why the rest cannot.
+    Blocked(String),
     /// It cannot be so here, and why.
     Refused(String),
 }
@@ -76,7 +78,8 @@ pub(super) async fn turn(
         known.ask(connection, &again).await?;
         match resource.plan(known.facts()) {
             Ok(rest) if rest.is_empty() => return Ok(Turn::Written),
-            Ok(rest) => changes = rest,
+            Err(Unplannable::Partly(rest, reason)) if rest.is_empty() => return Ok(Turn::Blocked(reason)),
+            Ok(rest) | Err(Unplannable::Partly(rest, _)) => changes = rest,
             Err(error) => return Ok(Turn::Refused(unplannable(error))),
         }
         if since.elapsed() > VISIBLE {

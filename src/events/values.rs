@@ -56,6 +56,9 @@ pub enum Outcome {
         changes: Vec<ChangeView>,
         /// What the commands printed, bounded.
         output: String,
+        /// Why the rest of it cannot be done now.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        blocked: Option<String>,
     },
     /// A command ran that cannot be proven.
     Ran {
@@ -73,6 +76,15 @@ pub enum Outcome {
 }
 
 impl Outcome {
+    /// Why the task, or the rest of it, could not be done now.
+    pub fn blocked(&self) -> Option<&str> {
+        match self {
+            Self::Blocked(reason) => Some(reason),
+            Self::Changed { blocked, .. } => blocked.as_deref(),
+            Self::Unchanged | Self::Ran { .. } | Self::Skipped(_) | Self::Failed(_) => None,
+        }
+    }
+
     /// The word used in `--json`.
     pub fn word(&self) -> &'static str {
         match self {
@@ -166,11 +178,23 @@ pub struct PlannedTask {
     pub task: TaskRef,
     /// What the plan says.
     pub verdict: PlannedVerdict,
+    /// Beside changes: why the rest of the task cannot be done now.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub blocked: Option<String>,
     /// Why it is planned though nothing is to be changed: a notification that an earlier run left.
     pub pending_since: Option<String>,
     /// For a handler: names of the tasks in this plan that notify it.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub notified_by: Vec<String>,
+}
+
+impl PlannedTask {
+    /// Its changes in a line, and why there are no more of them.
+    pub fn drift(&self, changes: &[ChangeView]) -> String {
+        let summaries: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
+        let rest = self.blocked.as_ref().map(|reason| format!("; the rest is blocked: {reason}"));
+        summaries.join(", ") + &rest.unwrap_or_default()
+    }
 }
 
 /// Tasks by outcome, summed over hosts and loop items, handlers included.
@@ -191,11 +215,14 @@ pub struct TaskCounts {
 }
 
 impl TaskCounts {
-    /// Counts one outcome.
+    /// Counts one outcome. A task that was changed as far as it can be counts as blocked, too.
     pub fn count(&mut self, outcome: &Outcome) {
         match outcome {
             Outcome::Unchanged => self.unchanged += 1,
-            Outcome::Changed { .. } => self.changed += 1,
+            Outcome::Changed { blocked, .. } => {
+                self.changed += 1;
+                self.blocked += u64::from(blocked.is_some());
+            }
             Outcome::Ran { .. } => self.ran += 1,
             Outcome::Skipped(_) => self.skipped += 1,
             Outcome::Blocked(_) => self.blocked += 1,

@@ -33,8 +33,17 @@ pub enum TaskVerdict {
 pub struct TaskPlan {
     /// What is to be done.
     pub verdict: TaskVerdict,
+    /// Beside changes: why the rest cannot be done now.
+    pub blocked: Option<String>,
     /// What that may touch.
     pub touches: Option<Touches>,
+}
+
+/// The plan of a task that touches nothing, or of which nobody knows yet what it touches.
+impl From<TaskVerdict> for TaskPlan {
+    fn from(verdict: TaskVerdict) -> Self {
+        Self { verdict, blocked: None, touches: None }
+    }
 }
 
 /// Plans the tasks of one host in order; remembers what earlier ones will touch.
@@ -72,16 +81,13 @@ impl Planner {
     pub fn plan(&mut self, instance: &Instance, step: &Step, facts: &Facts) -> TaskPlan {
         let resource = match &instance.state {
             InstanceState::Ready { condition: Some(false), .. } => {
-                return TaskPlan {
-                    verdict: TaskVerdict::Skipped("its condition is false".to_owned()),
-                    touches: None,
-                };
+                return TaskVerdict::Skipped("its condition is false".to_owned()).into();
             }
             InstanceState::Skipped(reason) => {
-                return TaskPlan { verdict: TaskVerdict::Skipped(reason.clone()), touches: None };
+                return TaskVerdict::Skipped(reason.clone()).into();
             }
             InstanceState::Failed(message) => {
-                return TaskPlan { verdict: TaskVerdict::Failed(message.clone()), touches: None };
+                return TaskVerdict::Failed(message.clone()).into();
             }
             InstanceState::Waiting(names) => {
                 let names: Vec<_> = names.iter().map(String::as_str).collect();
@@ -89,7 +95,7 @@ impl Planner {
                 let unreached = fold(unreached);
                 if !unreached.is_empty() {
                     let reason = format!("waits for the facts of {unreached}: not reached yet");
-                    return TaskPlan { verdict: TaskVerdict::Blocked(reason), touches: None };
+                    return TaskVerdict::Blocked(reason).into();
                 }
                 let names = names.iter().map(|name| name.strip_prefix("register ").unwrap_or(name));
                 let text = format!("no answer for {}", names.collect::<Vec<_>>().join(", "));
@@ -102,6 +108,7 @@ impl Planner {
             InstanceState::Ready { resource, condition: Some(true) } => resource,
         };
         let touches = resource.touches();
+        let mut blocked = None;
         let verdict = match resource.plan(facts) {
             Ok(changes) if changes.is_empty() => TaskVerdict::Unchanged,
             Ok(changes) if self.reboot == Reboot::Never && reboots(&changes) => {
@@ -117,6 +124,10 @@ impl Planner {
                 Some(name) => TaskVerdict::KnownAfter(name),
                 None => TaskVerdict::Failed(text),
             },
+            Err(Unplannable::Partly(changes, reason)) if !changes.is_empty() => {
+                blocked = Some(reason);
+                TaskVerdict::Changes(changes)
+            }
             Err(Unplannable::Blocked(reason) | Unplannable::Partly(_, reason)) => {
                 TaskVerdict::Blocked(reason)
             }
@@ -131,10 +142,15 @@ impl Planner {
                     self.perhaps.remove(&instance.name);
                 }
             }
-            TaskVerdict::Blocked(_) => self.blocked.push((touches.clone(), instance.name.clone())),
-            TaskVerdict::Unchanged | TaskVerdict::Skipped(_) | TaskVerdict::Failed(_) => {}
+            TaskVerdict::Blocked(_)
+            | TaskVerdict::Unchanged
+            | TaskVerdict::Skipped(_)
+            | TaskVerdict::Failed(_) => {}
         }
-        TaskPlan { verdict, touches: Some(touches) }
+        if blocked.is_some() || matches!(verdict, TaskVerdict::Blocked(_)) {
+            self.blocked.push((touches.clone(), instance.name.clone()));
+        }
+        TaskPlan { verdict, blocked, touches: Some(touches) }
     }
 
     /// Notes that a planned task was carried out: it is no longer pending.
@@ -200,10 +216,10 @@ impl Planner {
         let answer = step.registers.iter().find_map(|name| self.answers.get(name)).cloned();
         let fact = || self.unsure(step).find_map(|fact| self.last(|touches| fact.waits_for(touches)));
         let Some(name) = answer.or_else(fact).or_else(|| self.last(|_| true)) else {
-            return TaskPlan { verdict: TaskVerdict::Failed(text), touches: None };
+            return TaskVerdict::Failed(text).into();
         };
         self.pending.push((touches, instance.name.clone()));
-        TaskPlan { verdict: TaskVerdict::KnownAfter(name), touches: None }
+        TaskVerdict::KnownAfter(name).into()
     }
 
     /// The name of the last pending task whose changes touch this.

@@ -79,6 +79,10 @@ pub fn digest(plans: &[(String, TaskPlan)], known_after: BTreeSet<String>) -> St
             TaskVerdict::KnownAfter(name) => hash.update(name.as_bytes()),
             TaskVerdict::Failed(message) => hash.update(message.as_bytes()),
         }
+        if let Some(reason) = &plan.blocked {
+            hash.update([0]);
+            hash.update(reason.as_bytes());
+        }
         hash.update([1]);
     }
     StageDigest { digest: hex(&hash.finalize()), known_after }

@@ -83,13 +83,17 @@ fn host_object(host: &HostRecord) -> Json {
         .iter()
         .filter(|planned| !matches!(planned.verdict, PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_)))
         .map(|planned| {
-            json!({
+            let mut object = json!({
                 "name": planned.task.name,
                 "id": planned.task.id,
                 "resource": planned.task.resource,
                 "plan": planned.verdict,
                 "pending_since": planned.pending_since,
-            })
+            });
+            if let (Some(fields), Some(reason)) = (object.as_object_mut(), &planned.blocked) {
+                fields.insert("blocked".to_owned(), json!(reason));
+            }
+            object
         })
         .collect();
     object.insert("plan".to_owned(), json!(planned));
@@ -124,6 +128,9 @@ fn task_object(task: &TaskRecord) -> Json {
     match &task.outcome {
         Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
             fields.insert("changes".to_owned(), json!(changes));
+            if let Some(reason) = task.outcome.blocked() {
+                fields.insert("blocked".to_owned(), json!(reason));
+            }
         }
         Outcome::Skipped(reason) | Outcome::Blocked(reason) => {
             fields.insert("reason".to_owned(), json!(reason));

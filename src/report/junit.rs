@@ -29,14 +29,13 @@ pub fn xml(record: &Record) -> Result<String, quick_junit::SerializeError> {
         }
         for task in &host.tasks {
             let status = match &task.outcome {
+                Outcome::Changed { blocked: Some(reason), .. } => {
+                    skipped(&format!("changed as far as it can be: {reason}"))
+                }
                 Outcome::Unchanged | Outcome::Changed { .. } | Outcome::Ran { .. } => {
                     TestCaseStatus::success()
                 }
-                Outcome::Skipped(reason) | Outcome::Blocked(reason) => {
-                    let mut status = TestCaseStatus::skipped();
-                    status.set_message(reason.clone());
-                    status
-                }
+                Outcome::Skipped(reason) | Outcome::Blocked(reason) => skipped(reason),
                 Outcome::Failed(failure) => {
                     let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
                     status.set_message(failure.message.clone());
@@ -63,9 +62,8 @@ fn planned(planned: &PlannedTask) -> Option<TestCase> {
     let status = match &planned.verdict {
         PlannedVerdict::Changes(changes) => {
             let mut status = TestCaseStatus::non_success(NonSuccessKind::Failure);
-            let summaries: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
             let diffs: Vec<&str> = changes.iter().map(|change| change.diff.as_str()).collect();
-            status.set_message(format!("drift: {}", summaries.join(", ")));
+            status.set_message(format!("drift: {}", planned.drift(changes)));
             status.set_description(diffs.join("\n"));
             status
         }

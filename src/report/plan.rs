@@ -105,6 +105,7 @@ struct Same<'a>(&'a PlannedTask);
 impl PartialEq for Same<'_> {
     fn eq(&self, other: &Self) -> bool {
         self.0.verdict == other.0.verdict
+            && self.0.blocked == other.0.blocked
             && self.0.pending_since == other.0.pending_since
             && self.0.notified_by == other.0.notified_by
     }
@@ -158,12 +159,19 @@ fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask) {
         let _written = writeln!(text, "      {}", paint(DIM, &format!("pending: {since}")));
     }
     changes_block(text, changes);
+    if let Some(reason) = &planned.blocked {
+        let _written =
+            writeln!(text, "  {} {hosts}  the rest is blocked: {}", paint(CHANGE, "x"), safe_line(reason));
+    }
 }
 
 fn changes_block(text: &mut String, changes: &[ChangeView]) {
     for change in changes {
-        let class =
-            if change.disruption == "none" { String::new() } else { format!("  [{}]", change.disruption) };
+        let class = match change.disruption.as_str() {
+            // It interrupts only some containers, and is not made then.
+            "none" | "reload" => String::new(),
+            other => format!("  [{other}]"),
+        };
         let _written = writeln!(text, "      {}{class}", safe_line(&change.summary));
         for line in safe(&change.diff).lines() {
             let _written = writeln!(text, "        {}", style_diff(line));

@@ -90,7 +90,7 @@ pub fn keep_failed(record: &mut Record) {
 fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) {
     let (style, line, printed) = match &task.outcome {
         Outcome::Unchanged | Outcome::Skipped(_) => return,
-        Outcome::Changed { changes, output } | Outcome::Ran { changes, output } => {
+        Outcome::Changed { changes, output, .. } | Outcome::Ran { changes, output } => {
             (CHANGE, summary(changes), output.as_str())
         }
         Outcome::Blocked(reason) => (CHANGE, reason.clone(), ""),
@@ -113,6 +113,9 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) 
         Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
             for line in changes.iter().flat_map(|change| change.diff.lines()) {
                 put!(text, "      {}\n", style_diff(&safe_line(line)));
+            }
+            if let Some(reason) = task.outcome.blocked() {
+                put!(text, "      {}\n", paint(CHANGE, &safe_line(&format!("blocked: {reason}"))));
             }
         }
         Outcome::Failed(failure) => {

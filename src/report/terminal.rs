@@ -282,7 +282,7 @@ impl Terminal {
         let verbose = self.settings.verbosity == Verbosity::Verbose;
         let (verb, tone, text, more) = match outcome {
             Outcome::Unchanged => return,
-            Outcome::Changed { changes, output } => {
+            Outcome::Changed { changes, output, .. } => {
                 self.progress.changed();
                 let text = if changes.is_empty() && attached {
                     "done by an earlier run".to_owned()
@@ -307,8 +307,18 @@ impl Terminal {
         if self.settings.verbosity == Verbosity::Quiet && tone != Tone::Bad {
             return;
         }
-        let line = Line { verb, tone, task: task.name.clone(), step: task.id.clone(), text, more };
-        self.add(host, line);
+        let line = |verb, tone, text, more| Line {
+            verb,
+            tone,
+            task: task.name.clone(),
+            step: task.id.clone(),
+            text,
+            more,
+        };
+        self.add(host, line(verb, tone, text, more));
+        if let Outcome::Changed { blocked: Some(reason), .. } = outcome {
+            self.add(host, line("Blocked", Tone::Change, reason.clone(), Vec::new()));
+        }
     }
 
     fn detail(&self, changes: &[ChangeView], output: &str) -> Vec<String> {

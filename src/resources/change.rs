@@ -11,6 +11,9 @@ crate::choice! {
     Disruption {
         /// Nothing.
         None = "none",
+        /// systemd reads its units again. A running container loses its GPUs by that when systemd does not know
+        /// that it has them (NVIDIA/nvidia-container-toolkit 48), so it is not done beside such a container.
+        Reload = "reload",
         /// A service.
         Service = "service",
         /// The GPUs: no compute process may run.

@@ -107,8 +107,7 @@ fn drift(heard: &mut Heard, planned: &PlannedTask) {
     let what = format!("{DRIFT}{}", safe_line(&planned.task.name));
     match &planned.verdict {
         PlannedVerdict::Changes(changes) => {
-            let summaries: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
-            heard.add(what, CheckStatus::Fail, &summaries.join(", "), None);
+            heard.add(what, CheckStatus::Fail, &planned.drift(changes), None);
         }
         PlannedVerdict::Failed(failure) => {
             let message = format!("cannot be planned: {}", failure.message);

@@ -56,3 +56,19 @@ async fn who_was_gathered_and_is_still_there() {
     let gathered = ["gpu0", "gpu1", "gpu2", "gpu3"].map(|host| session(&ran, host).was_gathered());
     assert_eq!(gathered, [true, false, false, true]);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_loaded_host_is_asked_once_more() {
+    let playbook = "name: a\ntasks:\n  - name: one\n    command: { run: [tool, \"{{ facts.arch }}\"] }\n";
+    let transport = healthy();
+    transport.first(Reply::part("base.arch").output("x86_64\n"));
+    transport.first(Reply::part("base.arch").on("gpu0").times(1).hang());
+    transport.first(Reply::part("base.arch").on("gpu1").hang());
+    let ran = apply(&world("{}", playbook), &transport).await;
+    assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { .. }), "{:?}", ran.record);
+    assert!(matches!(ran.outcome("gpu1", "one"), Outcome::Failed(_)), "{:?}", ran.record);
+    for (host, asked) in [("gpu0", 2), ("gpu1", 2), ("gpu2", 1)] {
+        let parts = transport.parts(host);
+        assert_eq!(parts.iter().filter(|part| *part == "base.arch").count(), asked, "{host}: {parts:?}");
+    }
+}

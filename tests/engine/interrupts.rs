@@ -64,7 +64,7 @@ async fn a_reboot_is_proven_by_its_boot_id_and_the_next_task_runs() {
     let ran = apply(&world(ALLOW, REBOOT), &transport).await;
     assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record.hosts["gpu0"]);
     for host in ["gpu0", "gpu1"] {
-        let Outcome::Changed { changes, output } = ran.outcome(host, "boot") else {
+        let Outcome::Changed { changes, output, .. } = ran.outcome(host, "boot") else {
             panic!("{:?}", ran.record)
         };
         assert_eq!(changes[0].summary, "~ reboot (kernel 6.1 is running, but 6.2 is installed)");
@@ -244,6 +244,53 @@ async fn a_busy_host_is_refused_with_what_runs_there() {
     assert!(matches!(ran.outcome("gpu1", "boot"), Outcome::Blocked(_)));
     assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
     assert!(matches!(ran.outcome("gpu2", "boot"), Outcome::Changed { .. }));
+}
+
+/// What makes systemd read its units again is not done beside a container that would lose its GPUs; who runs is asked
+/// once, whatever the number of such tasks.
+#[tokio::test(start_paused = true)]
+async fn systemd_reads_no_units_again_beside_a_container_that_would_lose_its_gpus() {
+    let units = "name: u\ntasks:\n  - name: alpha\n    service: { name: alpha, enabled: true }\n  - name: beta\n    service: { name: beta, enabled: true }\n  - name: other\n    command: { run: [tool] }\n";
+    let enabled: Mutex<BTreeSet<(String, &str)>> = Mutex::default();
+    let transport = healthy().answer(move |sent| {
+        let name = if sent.text.contains("alpha.service") { "alpha" } else { "beta" };
+        let key = (sent.host.clone(), name);
+        let mut enabled = enabled.lock().unwrap();
+        match (sent.host.as_str(), sent.part.as_str()) {
+            ("gpu0", "base.busy") => Some(Reply::default().output(
+                "gpu\t813\tpython3\ncontainer\t813\tpython3 in docker-0123456789abcdef\nend\n",
+            )),
+            // A job without a container loses nothing.
+            ("gpu1", "base.busy") => Some(Reply::default().output("gpu\t813\tpython3\nend\n")),
+            // Not known: no reason to leave a host half set up.
+            ("gpu2", "base.busy") => Some(Reply::default().hang()),
+            (_, "base.busy") => Some(Reply::default().output("end\n")),
+            (_, "unit") => {
+                let state = if enabled.contains(&key) { "enabled" } else { "disabled" };
+                Some(Reply::default().output(format!(
+                    "\nType=notify\nId={name}.service\nNames={name}.service\nLoadState=loaded\nActiveState=active\nSubState=running\nUnitFileState={state}\nNeedDaemonReload=no\nCanReload=yes\n\nend\n"
+                )))
+            }
+            (_, "task") => {
+                enabled.insert(key);
+                None
+            }
+            _ => None,
+        }
+    });
+    let ran = apply(&world("{}", units), &transport).await;
+    for task in ["alpha", "beta"] {
+        let Outcome::Blocked(reason) = ran.outcome("gpu0", task) else { panic!("{:?}", ran.record) };
+        assert!(reason.contains("python3 in docker-0123456789abcdef (813); end them first"), "{reason}");
+        for host in ["gpu1", "gpu2", "gpu3"] {
+            assert!(matches!(ran.outcome(host, task), Outcome::Changed { .. }), "{host} {:?}", ran.record);
+        }
+    }
+    for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
+        assert!(matches!(ran.outcome(host, "other"), Outcome::Ran { .. }), "{host} {:?}", ran.record);
+        let parts = transport.parts(host);
+        assert_eq!(parts.iter().filter(|part| *part == "base.busy").count(), 1, "{host} {parts:?}");
+    }
 }
 
 /// The next boot is asked about when all that comes before it was done, and once; a host that would not come up as it

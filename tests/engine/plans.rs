@@ -327,17 +327,25 @@ async fn what_cannot_be_done_now_is_blocked_and_so_is_what_waits_for_it() {
     sysctl: { name: net, values: { net.core.rmem_max: 7 } }
   - name: mode
     file: { path: /etc/sysctl.d/90-provision-net.conf, mode: \"0600\" }
+  - name: data
+    mount: { path: /data, source: /dev/sdb1, type: ext4 }
+  - name: mode of data
+    file: { path: /data, mode: \"0600\" }
   - name: boot
     reboot: {}
 ";
     let transport = bare();
     for (part, output) in [
-        ("file", "absent /etc/sysctl.d/90-provision-net.conf\nstat 0:0:41ed:9:1:1:1:/etc/sysctl.d\n"),
+        (
+            "file",
+            "absent /etc/sysctl.d/90-provision-net.conf\nstat 0:0:41ed:9:1:1:1:/etc/sysctl.d\nabsent /data\nabsent /etc/fstab\nstat 0:0:41ed:9:1:1:1:/etc\n",
+        ),
         (
             "setting",
             "ro /proc/sys/net/core/rmem_max\nread /proc/sys/net/core/rmem_max\nvalues\n/proc/sys/net/core/rmem_max:5\nend 0\n",
         ),
         ("base.boot", "id=one\nrunning=6.1\nnext=6.2\nmodules=true\nimage=true\n"),
+        ("base.mounts", "/dev/sda1 / ext4 rw 0 0\nsizes\n"),
     ] {
         transport.first(Reply::part(part).output(output));
     }

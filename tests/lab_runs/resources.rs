@@ -121,6 +121,48 @@ tasks:
     lab.assert_nothing_left();
 }
 
+/// systemd reads no units again where it would take the GPUs from a container, which is played by a scope.
+fn a_container_keeps_its_gpus(lab: &Lab) {
+    let node = lab.node("n0");
+    let start = |allowed: &str| {
+        node.sh(&format!(
+            ": >/dev/nvidia-uvm; systemctl stop docker-0123456789abcdef0123.scope 2>/dev/null; \
+             setsid systemd-run -q --scope --unit=docker-0123456789abcdef0123 -p DevicePolicy=strict \
+             -p 'DeviceAllow={allowed} rwm' sh -c 'exec 3</dev/nvidia-uvm; exec sleep 600' >/dev/null 2>&1 </dev/null &"
+        ));
+        node.wait_for("ls -l /proc/[0-9]*/fd/3 | grep -q nvidia-uvm");
+    };
+    let site = lab.site(
+        "units",
+        "
+name: units
+tasks:
+  - name: enabled
+    service: { name: napper, enabled: true }
+  - name: unit
+    file: { path: /etc/systemd/system/more.service, content: \"[Service]\\nExecStart=/bin/true\\n\" }
+  - name: plain
+    file: { path: /etc/plain, content: \"x\\n\" }
+",
+    );
+    start("/dev/null");
+    let json = site.run("apply", &["--json", "-"]).expect(7).json();
+    for name in ["enabled", "unit"] {
+        let reason = outcome(&json, "n0", name)["reason"].as_str().unwrap_or_default().to_owned();
+        assert!(reason.contains("sleep in docker-0123456789abcdef ("), "{json:#}");
+    }
+    assert_eq!(outcome(&json, "n0", "plain")["outcome"], "changed", "{json:#}");
+    assert_eq!(
+        node.sh("ls /etc/systemd/system/more.service || true; systemctl is-enabled napper || true"),
+        "disabled"
+    );
+    start("/dev/char/195:0");
+    converges(&site, &["enabled", "unit"]);
+    node.sh(
+        "systemctl stop docker-0123456789abcdef0123.scope; rm /dev/nvidia-uvm; systemctl disable -q napper",
+    );
+}
+
 #[test]
 fn packages_services_modules_and_commands() {
     let Some(lab) = Lab::up(&["n0"], "{}") else { return };
@@ -182,6 +224,8 @@ tasks:
     );
     converges(&site, &["packages", "held", "napper", "other"]);
     assert_eq!(node.sh("apt-mark showhold; systemctl is-active napper || true; systemctl is-enabled napper || true; systemctl is-active other; command -v bc || true"), "inactive\ndisabled\nactive");
+
+    a_container_keeps_its_gpus(&lab);
 
     // What a container cannot have is said, and is no failure; an unprovable command is no drift.
     let site = lab.site(

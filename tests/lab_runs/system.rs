@@ -62,7 +62,7 @@ tasks:
     converges(&site, &["network", "limits", "options"]);
     node.sh("! ls /etc/sysctl.d/90-* /etc/security/limits.d/90-* /etc/systemd/*.conf.d/90-* /etc/modprobe.d/provision-* 2>/dev/null | grep .");
 
-    // A setting of the kernel below is blocked, not faked.
+    // A setting of the kernel below is blocked, not faked, and written for the next boot all the same.
     node.sh("mount -o remount,ro,bind /proc/sys");
     let site = lab.site(
         "blocked",
@@ -76,7 +76,15 @@ tasks:
 ",
     );
     let json = site.run("apply", &["--json", "-"]).expect(7).json();
-    assert_eq!(outcome(&json, "n0", "below")["outcome"], "blocked", "{json:#}");
+    let below = outcome(&json, "n0", "below");
+    assert_eq!(below["outcome"], "changed", "{json:#}");
+    assert!(
+        below["blocked"].as_str().unwrap().contains("vm.swappiness cannot be set in a container"),
+        "{below:#}"
+    );
+    assert_eq!(node.sh("cat /etc/sysctl.d/90-provision-below.conf"), "vm.swappiness = 1");
+    let again = site.run("apply", &["--json", "-"]).expect(7).json();
+    assert_eq!(outcome(&again, "n0", "below")["outcome"], "blocked", "{again:#}");
     assert_eq!(outcome(&json, "n0", "file only")["outcome"], "changed", "{json:#}");
     lab.assert_nothing_left();
 }

@@ -17,6 +17,7 @@ pub(super) const FACT: BaseFact = BaseFact {
             "gpu": ["python3 (4711)"],
             "rdma": ["ib_write_bw (4712)"],
             "slurm": ["4711"],
+            "containers": ["python3 in docker-0123456789abcdef (4711)"],
             "partial": false
         })
     },
@@ -53,23 +54,34 @@ fn parse(output: &str) -> Result<Json, String> {
         "gpu": list("gpu"),
         "rdma": list("rdma"),
         "slurm": list("slurm"),
+        "containers": list("container"),
         "partial": output.lines().any(|line| line == "partial"),
     }))
 }
 
-/// What runs on a host, for people; `None` when it is idle.
-pub fn told(busy: &Json) -> Option<String> {
-    let list = |key: &str| -> Vec<&str> {
-        busy.get(key).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect()
-    };
-    let shown = |names: &[&str]| match names {
+/// Containers that lose their GPUs when systemd reads its units again, for people; `None` when there are none.
+pub fn endangered(busy: &Json) -> Option<String> {
+    let containers = list(busy, "containers");
+    (!containers.is_empty()).then(|| shown(&containers))
+}
+
+fn list<'a>(busy: &'a Json, key: &str) -> Vec<&'a str> {
+    busy.get(key).and_then(Json::as_array).into_iter().flatten().filter_map(Json::as_str).collect()
+}
+
+fn shown(names: &[&str]) -> String {
+    match names {
         [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", names.len() - 3),
         few => few.join(", "),
-    };
+    }
+}
+
+/// What runs on a host, for people; `None` when it is idle.
+pub fn told(busy: &Json) -> Option<String> {
     let parts: Vec<String> = [("slurm", "Slurm job"), ("gpu", "on the GPUs"), ("rdma", "over RDMA")]
         .into_iter()
         .filter_map(|(key, word)| {
-            let names = list(key);
+            let names = list(busy, key);
             (!names.is_empty()).then(|| format!("{word}: {}", shown(&names)))
         })
         .collect();

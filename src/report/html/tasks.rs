@@ -28,6 +28,10 @@ impl Story {
         Self { word: word.to_owned(), class, text: text.into(), detail: detail.into() }
     }
 
+    fn blocked(reason: &str) -> Self {
+        Self::new("blocked", "unknown", reason, "")
+    }
+
     /// Whether it went wrong or could not be done.
     fn is_bad(&self) -> bool {
         self.class == "fail" || self.word == "blocked"
@@ -39,7 +43,7 @@ impl Story {
                 Self::new("differs", "warn", summary(changes), diffs(changes))
             }
             PlannedVerdict::Runs(changes) => Self::new("runs", "skip", summary(changes), diffs(changes)),
-            PlannedVerdict::Blocked(reason) => Self::new("blocked", "unknown", reason, ""),
+            PlannedVerdict::Blocked(reason) => Self::blocked(reason),
             PlannedVerdict::KnownAfter(task) => {
                 Self::new("not known yet", "unknown", format!("known after task \"{task}\""), "")
             }
@@ -56,9 +60,9 @@ impl Story {
                 Self::new("changed", "pass", summary(changes), diffs(changes))
             }
             Outcome::Ran { changes, .. } => Self::new("ran", "skip", summary(changes), diffs(changes)),
-            Outcome::Blocked(reason) => Self::new("blocked", "unknown", reason, ""),
             Outcome::Failed(failure) => Self::new("failed", "fail", &failure.message, &failure.output),
-            Outcome::Unchanged | Outcome::Skipped(_) => return None,
+            // Why something is blocked is a story of its own.
+            Outcome::Unchanged | Outcome::Skipped(_) | Outcome::Blocked(_) => return None,
         })
     }
 }
@@ -79,8 +83,14 @@ type Stories<'a> = IndexMap<(&'a str, Option<usize>), (&'a str, &'a str, IndexMa
 pub(super) fn tasks(record: &Record, budget: &mut Budget) -> (Vec<Json>, Vec<Json>) {
     let mut tasks: Stories<'_> = IndexMap::new();
     for (name, host) in &record.hosts {
-        let planned = host.plan.iter().map(|planned| (&planned.task, Story::planned(&planned.verdict)));
-        let ended = host.tasks.iter().map(|ended| (&ended.task, Story::ended(&ended.outcome)));
+        let planned = host.plan.iter().flat_map(|planned| {
+            let stories = [Story::planned(&planned.verdict), planned.blocked.as_deref().map(Story::blocked)];
+            stories.map(|story| (&planned.task, story))
+        });
+        let ended = host.tasks.iter().flat_map(|ended| {
+            let stories = [Story::ended(&ended.outcome), ended.outcome.blocked().map(Story::blocked)];
+            stories.map(|story| (&ended.task, story))
+        });
         // What was carried out tells more than that it was planned.
         let stories: Vec<_> =
             if record.command == "apply" { ended.collect() } else { planned.chain(ended).collect() };

@@ -5,10 +5,10 @@ use std::sync::Arc;
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::file::{FileKind, PathQuery};
 use crate::facts::{Facts, Object, Query, Touches};
-use crate::resources::shared::content::removal;
+use crate::resources::shared::content::{interrupts, removal};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{HostPath, Presence};
-use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
+use crate::resources::{Attribute, Change, Context, Detail, Planned, Resource, Unplannable};
 use crate::transport::Script;
 
 crate::record! {
@@ -90,7 +90,7 @@ impl Resource for Symlink {
             .named("path", path)
             .named("target", self.target.as_str()),
             upload: None,
-            disruption: Disruption::None,
+            disruption: interrupts(path),
         }])
     }
 

@@ -43,8 +43,8 @@ crate::record! {
     /// The task sets them with `mlnx_qos` if it is installed, else with `dcb`, sysfs, configfs and, for
     /// the notification packets of mlx5, debugfs. A boot and a reload of the driver reset them, so a
     /// systemd unit (`provision-roce-LINK.service`) sets them again with the same script each time
-    /// that the link comes. A setting that this host cannot make blocks the task, and then nothing is set now: with
-    /// `unsupported: skip` the rest is. NCCL does not use `rdma_cm` and therefore ignores `tos`: set `NCCL_IB_TC` to the
+    /// that the link comes. What this host cannot set is told as blocked, and the rest is set all the same.
+    /// NCCL does not use `rdma_cm` and therefore ignores `tos`: set `NCCL_IB_TC` to the
     /// same value, or use `traffic_class`, which kernels with `MLNX_OFED` or `DOCA-OFED` support.
     RoceFields("quality of service for RoCE") {
         /// Name of the link.
@@ -65,7 +65,7 @@ crate::record! {
         opt cnp_dscp: u32,
         /// Priority of these packets (mlx5).
         opt cnp_priority: u32,
-        /// What happens to settings that the link does not support.
+        /// What happens to settings that the link does not support. The others are set either way.
         def unsupported: Unsupported = Unsupported::Block,
         /// `absent`: the settings are no longer made at boot; the current ones stay until then.
         def state: Presence = Presence::Present,

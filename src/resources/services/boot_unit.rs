@@ -68,7 +68,7 @@ impl BootUnit {
                             .named("action", "disable")
                             .named("unit", self.name.as_str()),
                         upload: None,
-                        disruption: Disruption::None,
+                        disruption: Disruption::Reload,
                     },
                 );
             }

@@ -150,7 +150,7 @@ impl Service {
     fn masking(&self, unit: &Unit) -> Option<Change> {
         let masked = unit.load == "masked" || unit.file == "masked";
         let change = |action, before, after| {
-            self.change(action, Attribute::new("masked", Some(before), Some(after)), Disruption::None)
+            self.change(action, Attribute::new("masked", Some(before), Some(after)), Disruption::Reload)
         };
         match (self.masked?, masked) {
             (true, false) => Some(change("mask", "not masked", "masked")),
@@ -164,7 +164,7 @@ impl Service {
         let file = if unit.file.is_empty() { "no unit file" } else { unit.file.as_str() };
         let is = matches!(file, "enabled" | "alias" | "generated" | "linked");
         let change = |action, after| {
-            self.change(action, Attribute::new("enabled", Some(file), Some(after)), Disruption::None)
+            self.change(action, Attribute::new("enabled", Some(file), Some(after)), Disruption::Reload)
         };
         match (wanted, is) {
             (true, false) if file == "static" => Err(Unplannable::Failed(format!(
@@ -232,7 +232,7 @@ impl Resource for Service {
         let mut changes = Vec::new();
         if unit.need_daemon_reload {
             let attribute = Attribute::new("unit file", Some("changed on disk"), Some("loaded"));
-            changes.push(self.change("daemon-reload", attribute, Disruption::None));
+            changes.push(self.change("daemon-reload", attribute, Disruption::Reload));
         }
         if self.masked == Some(true) {
             // A masked unit has no way left to stop or disable it by its file.

@@ -17,6 +17,15 @@ use crate::resources::{
 use crate::transport::{Arg, Script};
 use camino::Utf8PathBuf;
 
+/// Where systemd finds units: `after.sh` lets it read them again.
+const SYSTEMD: [&str; 6] = [
+    "/etc/systemd/system/",
+    "/etc/systemd/user/",
+    "/run/systemd/system/",
+    "/usr/lib/systemd/system/",
+    "/lib/systemd/system/",
+    "/usr/local/lib/systemd/system/",
+];
 /// Files from this size on keep a stamp on the host.
 const STAMP_SIZE: u64 = 16 << 20;
 
@@ -331,7 +340,7 @@ impl RegularFile {
             detail: Detail::Text { before: None, after: self.want.shown() },
             script,
             upload,
-            disruption: Disruption::None,
+            disruption: interrupts(&self.path.0),
         }
     }
 }
@@ -424,6 +433,12 @@ pub(in crate::resources) fn attributes_change(
     })
 }
 
+/// What `after.sh` interrupts when a file or a link changes.
+pub(in crate::resources) fn interrupts(path: &str) -> Disruption {
+    let read_again = SYSTEMD.iter().any(|folder| path.starts_with(folder));
+    if read_again { Disruption::Reload } else { Disruption::None }
+}
+
 /// The change that takes a file or a link away.
 pub(in crate::resources) fn removal(path: &str, before: Option<String>) -> Change {
     Change {
@@ -433,7 +448,7 @@ pub(in crate::resources) fn removal(path: &str, before: Option<String>) -> Chang
         script: Script::new(crate::shell!("resources/reach.sh", "resources/after.sh", "resources/remove.sh"))
             .named("path", path),
         upload: None,
-        disruption: Disruption::None,
+        disruption: interrupts(path),
     }
 }
 
@@ -514,6 +529,15 @@ fn fetched(file: &RegularFile, facts: &Facts, content: Option<&Content>) -> Fact
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_lets_systemd_read_its_units_again() {
+        let after = crate::shell!("resources/after.sh");
+        let folders = SYSTEMD.map(|folder| format!("{folder}*")).join(" | ");
+        assert!(after.contains(&format!("    {folders})\n")), "{folders}\n{after}");
+        assert_eq!(interrupts("/etc/systemd/system/a.service.d/b.conf"), Disruption::Reload);
+        assert_eq!(interrupts("/etc/systemd/system.conf"), Disruption::None);
+    }
 
     #[test]
     fn only_text_that_may_be_read_is_shown() {

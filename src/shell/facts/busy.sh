@@ -7,6 +7,20 @@ idle() {
     esac
     return 1
 }
+# A container that systemd holds, without leave for the GPUs that it uses: it loses them when systemd reads its units
+# again. Parameters: directory of a process, its name.
+endangered() {
+    scope=$(sed -n -e 's|^.*/\(docker-[^/]*\.scope\).*$|\1|p' -e 's|^.*/\(cri-containerd-[^/]*\.scope\).*$|\1|p' \
+        -e 's|^.*/\(crio-[^/]*\.scope\).*$|\1|p' -e 's|^.*/\(libpod-[^/]*\.scope\).*$|\1|p' "$1/cgroup" 2>/dev/null)
+    scope=${scope%%"
+"*}
+    [ -n "$scope" ] || return
+    leave=$(systemctl show -p DevicePolicy -p DeviceAllow -- "$scope" 2>/dev/null) || return
+    # Without a list of devices all are allowed.
+    case $leave in *195:* | *nvidia*) return ;; esac
+    printf '%s\n' "$leave" | grep -Eq '^(DevicePolicy=(strict|closed)|DeviceAllow=.)' || return
+    printf 'container\t%s\t%s in %.23s\n' "${1#/proc/}" "$2" "$scope"
+}
 # Only root sees the files of others.
 [ "$(id -u)" = 0 ] || printf 'partial\n'
 if [ -d /sys/module/nvidia ] && command -v nvidia-smi >/dev/null 2>&1; then
@@ -44,6 +58,7 @@ ls -l /proc/[0-9]*/fd 2>/dev/null |
         name=''
         { read -r name <"$directory/comm"; } 2>/dev/null || continue
         idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
+        [ "$use" != gpu ] || endangered "$directory" "$name"
     done
 for directory in /proc/[0-9]*; do
     name=''

@@ -11,7 +11,12 @@ failed=0 lacking=0
 say() { printf '%s\n' "$*" >&2; }
 run() {
     say "+ $*"
-    "$@" || failed=1
+    said=$("$@" 2>&1) && return
+    say "$said"
+    case $said in
+    *"not supported"*) lacking=3 ;;
+    *) failed=1 ;;
+    esac
 }
 lacks() {
     say "$link: $*"
@@ -102,8 +107,8 @@ if [ "$tos$class" != -- ]; then
         tries=$((tries + 1))
     done
     if [ -z "$device" ]; then
-        say "$link has no RDMA device"
-        exit 1
+        lacks "there is no RDMA device for ToS and traffic class"
+        tos=- class=-
     fi
     if [ "$tos" != - ]; then
         modprobe -a configfs rdma_cm 2>/dev/null
