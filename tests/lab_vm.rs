@@ -292,3 +292,70 @@ fn kernel_arguments_are_in_force_after_a_boot() {
     assert!(!line.contains("provision.lab"), "{line}");
     assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
 }
+
+const DISKS: &str = r#"
+name: disks
+tasks:
+  - name: tools
+    package: { names: [mdadm, xfsprogs] }
+  - name: array
+    raid: { name: scratch, level: raid0, devices: [/dev/loop10, /dev/loop11] }
+  - name: file system
+    filesystem: { device: /dev/md/scratch, type: xfs, label: scratch }
+  - name: mounted
+    mount: { path: /scratch, source: LABEL=scratch, type: xfs, options: "defaults,nofail" }
+"#;
+
+/// Two disks, here files, become one by the kernel's own md driver.
+#[test]
+#[ignore = "boots a virtual machine: cargo test --test lab_vm -- --ignored scratch"]
+fn scratch_disks_become_one_and_nothing_is_overwritten() {
+    let lab = Lab::new("cluster: disks\nplaybooks: [./play.yaml]\nhosts: { node0: {} }\n");
+    std::fs::write(lab.folder.path().join("play.yaml"), DISKS).expect("playbook");
+    lab.good(&["lab", "up", "--vm"], &[]);
+    lab.ssh("node0", "sudo sh -c 'for n in 10 11 12; do truncate -s 400M /var/disk$n; losetup /dev/loop$n /var/disk$n; done'");
+    let counts = |json: &Json| {
+        let tasks = &json["summary"]["tasks"];
+        (tasks["changed"].as_u64(), tasks["failed"].as_u64())
+    };
+    let (status, first) = lab.told(&["apply"], &["--lab", "--yes"]);
+    assert_eq!((status, counts(&first)), (0, (Some(4), Some(0))), "{first:#}");
+    let seen = lab.ssh("node0", "cat /proc/mdstat; df -h /scratch; sudo sh -c 'echo kept >/scratch/file'");
+    assert!(
+        seen.contains("raid0 loop11[1] loop10[0]") || seen.contains("raid0 loop10[0] loop11[1]"),
+        "{seen}"
+    );
+    assert!(seen.contains("/dev/md"), "{seen}");
+    let (status, again) = lab.told(&["apply"], &["--lab", "--yes"]);
+    assert_eq!((status, counts(&again)), (0, (Some(0), Some(0))), "{again:#}");
+    println!("{seen}");
+
+    // Stopped, it is started again and holds what it held.
+    lab.ssh("node0", "sudo sh -c 'umount /scratch && mdadm --stop /dev/md/scratch'");
+    let (status, back) = lab.told(&["apply"], &["--lab", "--yes"]);
+    assert_eq!((status, counts(&back)), (0, (Some(2), Some(0))), "{back:#}");
+    assert_eq!(lab.ssh("node0", "cat /scratch/file"), "kept");
+
+    // A disk with somebody's file system is refused, and so is a raid of other disks.
+    lab.ssh("node0", "sudo mkfs.ext4 -q -L theirs /dev/loop12");
+    for (name, task, told) in [
+        ("filesystem", "{ device: /dev/loop12, type: xfs }", "holds ext4 (label theirs)"),
+        (
+            "raid",
+            "{ name: other, level: raid1, devices: [/dev/loop12, /dev/loop11] }",
+            "holds ext4 (label theirs)",
+        ),
+        ("raid", "{ name: scratch, level: raid0, devices: [/dev/loop12, /dev/loop11] }", "is there already"),
+        ("filesystem", "{ device: /dev/loop10, type: xfs }", "is a part of md"),
+    ] {
+        let text = format!("name: refused\ntasks:\n  - name: task\n    {name}: {task}\n");
+        std::fs::write(lab.folder.path().join("play.yaml"), text).expect("playbook");
+        let (status, refused) = lab.told(&["apply"], &["--lab", "--yes"]);
+        assert_eq!((status, counts(&refused)), (5, (Some(0), Some(1))), "{refused:#}");
+        assert!(refused.to_string().contains(told), "{told}: {refused:#}");
+    }
+    assert_eq!(
+        lab.ssh("node0", "sudo blkid -o value -s LABEL /dev/loop12; cat /scratch/file"),
+        "theirs\nkept"
+    );
+}

@@ -118,7 +118,8 @@ const RUN_BY: &[(&str, &str)] = &[
          state.sh state_directory.sh state_functions.sh take_over.sh tidy.sh undo_end.sh undo_keep.sh",
     ),
     ("state_real", "batch.sh batch_next.sh fence.sh lock_owner.sh unlock.sh upload.sh upload_drop.sh"),
-    ("lab_vm", "booted.sh resources/cmdline.sh resources/reboot.sh"),
+    ("disks_real", "facts/block.sh resources/empty_device.sh resources/filesystem.sh zeros.sh"),
+    ("lab_vm", "booted.sh resources/cmdline.sh resources/raid.sh resources/reboot.sh"),
     ("roce_real", "facts/roce.sh resources/roce.sh roce_device.sh"),
 ];
 

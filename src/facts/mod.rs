@@ -12,6 +12,7 @@ pub mod account;
 mod as_user;
 pub mod ask;
 pub mod base;
+pub mod block;
 pub mod build;
 pub mod cmdline;
 pub mod driver;
@@ -82,6 +83,7 @@ pub const FAMILIES: &[&Family] = &[
     &cmdline::FAMILY,
     &pcie::FAMILY,
     &git::FAMILY,
+    &block::FAMILY,
     &unit::FAMILY,
     &netdev::FAMILY,
     &rdma_link::FAMILY,

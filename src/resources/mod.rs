@@ -15,6 +15,7 @@ pub mod builds;
 mod change;
 pub mod commands;
 mod context;
+pub mod disks;
 pub mod files;
 pub mod gpu;
 pub mod kernel;

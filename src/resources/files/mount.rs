@@ -5,6 +5,7 @@ use std::sync::Arc;
 use serde_json::Value as Json;
 
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::facts::block::{Block, BlockQuery};
 use crate::facts::file::PathQuery;
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::placeholder;
@@ -23,7 +24,7 @@ crate::record! {
     MountFields("a mount") {
         /// Where it is mounted.
         req path: HostPath,
-        /// What is mounted: `server:/export`, a device, `tmpfs`.
+        /// What is mounted: `server:/export`, a device (`/dev/md/scratch`, `LABEL=scratch`), `tmpfs`.
         opt source: Sp<String>,
         /// Its type: `nfs4`, `ext4`, `xfs`, `tmpfs` ...
         opt kind("type"): Sp<String>,
@@ -151,6 +152,28 @@ impl Mount {
         Ok(found.map(|mount| (text(mount, "source"), text(mount, "type"))))
     }
 
+    /// The device that is mounted, where it is one of this host.
+    fn device(&self) -> Option<BlockQuery> {
+        if self.source.starts_with("/dev/") {
+            return Some(BlockQuery(self.source.clone()));
+        }
+        let (tag, name) = self.source.split_once('=')?;
+        let tags = ["LABEL", "UUID", "PARTLABEL", "PARTUUID"];
+        tags.contains(&tag).then(|| BlockQuery(format!("/dev/disk/by-{}/{name}", tag.to_lowercase())))
+    }
+
+    /// Whether what the kernel calls `source` is the device that is wanted, by another of its names.
+    fn is_other_name(&self, source: &str, facts: &Facts) -> Result<bool, Unplannable> {
+        let Some(device) = self.device() else { return Ok(false) };
+        let block: &Option<Block> = known::answer(facts, &device, &self.object())?;
+        let Some(block) = block else { return Ok(false) };
+        // Of device mapper the kernel tells a name that is not its own.
+        if source.starts_with("/dev/mapper/") {
+            return Ok(block.mounts.contains(&self.path.0));
+        }
+        Ok(source.strip_prefix("/dev/") == Some(&block.name))
+    }
+
     /// NFS 4 is shown as `nfs4`, whichever of the two it was mounted as.
     fn is_kind(&self, kind: &str) -> bool {
         kind == self.kind || (kind == "nfs4" && self.kind == "nfs")
@@ -188,6 +211,9 @@ impl Resource for Mount {
         if self.needs_helper() {
             queries.push(PathQuery(NFS.to_owned()).into());
         }
+        if self.state == Presence::Present {
+            queries.extend(self.device().map(Query::from));
+        }
         queries
     }
 
@@ -199,7 +225,8 @@ impl Resource for Mount {
             (Some(_), Presence::Absent) => Some("unmounted"),
             (None, Presence::Absent) => None,
             (Some((source, kind)), Presence::Present) => {
-                if *source != self.source || !self.is_kind(kind) {
+                let same = *source == self.source || self.is_other_name(source, facts)?;
+                if !same || !self.is_kind(kind) {
                     let told = [
                         Attribute::new("source", Some(source), Some(&self.source)),
                         Attribute::new("type", Some(kind), Some(&self.kind)),
@@ -242,7 +269,7 @@ impl Resource for Mount {
                 Attribute::new("type", None, Some(&self.kind)),
             ];
             let summary = format!("~ {path} (mount {}, {})", self.source, self.kind);
-            changes.push(self.change("mount", summary, attributes, Disruption::None));
+            changes.push(self.change("mount", summary, attributes, Disruption::Reload));
         } else {
             changes.push(self.change(
                 "umount",

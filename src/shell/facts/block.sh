@@ -1,0 +1,51 @@
+# Asks about block devices: what libblkid finds when it looks at them now, who uses them, and whether they begin and end
+# with nothing but zeros. Reads only.
+# Parameters: paths.
+PATH=$PATH:/usr/sbin:/sbin
+for tool in mkfs.ext4 mkfs.xfs mdadm; do
+    ! command -v "$tool" >/dev/null 2>&1 || printf 'tool %s\n' "$tool"
+done
+for device; do
+    printf 'device %s\n' "$device"
+    if [ ! -b "$device" ]; then
+        if [ -e "$device" ]; then printf 'other\n'; else printf 'absent\n'; fi
+        continue
+    fi
+    real=$(readlink -f "$device") || continue
+    name=${real##*/}
+    sys=/sys/class/block/$name
+    printf 'name %s\n' "$name"
+    sectors='' number='' level=''
+    { read -r sectors <"$sys/size"; } 2>/dev/null
+    { read -r number <"$sys/dev"; } 2>/dev/null
+    { read -r level <"$sys/md/level"; } 2>/dev/null
+    printf 'sectors %s\n' "$sectors"
+    [ -z "$level" ] || printf 'level %s\n' "$level"
+    for part in "$sys"/*/partition; do
+        [ ! -e "$part" ] || printf 'partition %s\n' "$(basename "${part%/partition}")"
+    done
+    for holder in "$sys"/holders/*; do
+        [ ! -e "$holder" ] || printf 'holder %s\n' "${holder##*/}"
+    done
+    for member in "$sys"/slaves/*; do
+        [ ! -e "$member" ] || printf 'member %s\n' "${member##*/}"
+    done
+    # The third field is the device, the fifth the place.
+    grep "^[0-9]* [0-9]* $number " /proc/self/mountinfo | while read -r _ _ _ _ place _; do
+        printf 'mounted %s\n' "$place"
+    done
+    ! grep -q "^${real}[[:blank:]]" /proc/swaps || printf 'swap\n'
+    if [ ! -r "$real" ]; then
+        printf 'unreadable\n'
+        continue
+    fi
+    # 0: it found something. 2: nothing, or it could not open the device. 8: several things at once.
+    blkid -p -o export "$real"
+    printf 'blkid %s\n' "$?"
+    zeros "$real"
+    printf 'zeros %s\n' "$?"
+    # mkfs.xfs sets this byte of the superblock (sb_inprogress) while it works.
+    [ "$(dd if="$real" bs=1 count=4 2>/dev/null)" != XFSB ] ||
+        [ "$(dd if="$real" bs=1 skip=126 count=1 2>/dev/null | od -An -tu1 | tr -d ' ')" = 0 ] || printf 'unfinished\n'
+done
+printf 'end\n'
