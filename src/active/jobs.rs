@@ -85,9 +85,10 @@ pub(super) async fn mesh(members: &[Participant], secrets: &Secrets, say: Say<'_
     let mut results = Results::new();
     let mut takes_part = Vec::new();
     for (place, member) in members.iter().enumerate() {
-        match &member.expect.mpi_user {
-            Some(user) => takes_part.push((place, user.as_str())),
-            None => drop(results.insert(place, skipped(MESH, NO_USER))),
+        match (member.left_out(MESH), &member.expect.mpi_user) {
+            (Some(result), _) => drop(results.insert(place, result)),
+            (None, Some(user)) => takes_part.push((place, user.as_str())),
+            (None, None) => drop(results.insert(place, skipped(MESH, NO_USER))),
         }
     }
     if let [(place, _)] = takes_part.as_slice() {
@@ -253,7 +254,9 @@ pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<
     let mut results = Results::new();
     let mut ready = Vec::new();
     for (place, member) in members.iter().enumerate() {
-        if member.expect.mpi_user.is_none() {
+        if let Some(result) = member.left_out(MPIRUN) {
+            results.insert(place, result);
+        } else if member.expect.mpi_user.is_none() {
             results.insert(place, skipped(MPIRUN, NO_USER));
         } else if let Some(program) = open_mpi(member) {
             ready.push((place, member, program));
@@ -333,16 +336,12 @@ fn with_gpus<'a>(
 ) -> Vec<(usize, &'a Participant, &'a [Gpu], String)> {
     let mut ready = Vec::new();
     for (place, member) in members.iter().enumerate() {
-        let told = match &member.gpus {
-            Err(reason) => skipped(ALL_REDUCE, &format!("its GPUs are not known: {reason}")),
-            Ok(gpus) if gpus.is_empty() => skipped(ALL_REDUCE, "no GPU"),
-            Ok(gpus) if gpus.iter().any(|gpu| gpu.processes > 0) => {
-                let number: u64 = gpus.iter().map(|gpu| gpu.processes).sum();
-                skipped(ALL_REDUCE, &format!("its GPUs are in use; processes on them: {number}"))
-            }
-            Ok(gpus) => match all_reduce_perf(member) {
+        let told = match (member.left_out(ALL_REDUCE), member.idle_gpus()) {
+            (Some(result), _) => result,
+            (None, Err(why)) => skipped(ALL_REDUCE, &why),
+            (None, Ok(gpus)) => match all_reduce_perf(member) {
                 Some(program) => {
-                    ready.push((place, member, gpus.as_slice(), program));
+                    ready.push((place, member, gpus, program));
                     continue;
                 }
                 None => untold(ALL_REDUCE, "no `all_reduce_perf` with all its libraries is installed"),

@@ -15,10 +15,12 @@ pub struct PairTrial {
     pub ended: PairEnded,
     /// Gb/s, where it was measured.
     pub gbps: Option<f64>,
+    /// What it means for the host that is at fault, where it did not go well.
+    pub fault: CheckStatus,
 }
 
 /// Everything that was tested for one check: by rail, pairs with how they ended.
-#[derive(Debug, Clone, Default)]
+#[derive(Debug, Clone)]
 pub struct RailTests {
     /// The command, for evidence.
     pub command: String,
@@ -27,6 +29,11 @@ pub struct RailTests {
 }
 
 impl RailTests {
+    /// None was made yet.
+    pub fn new(command: &str) -> Self {
+        Self { command: command.to_owned(), passes: Default::default() }
+    }
+
     /// The outcomes of a pass.
     pub fn outcomes(&self, pass: usize) -> Outcomes {
         let mut outcomes = Outcomes::default();
@@ -59,6 +66,7 @@ impl RailTests {
         let mut evidence = Vec::new();
         let mut passed = Vec::new();
         let mut failed = Vec::new();
+        let mut fault = CheckStatus::Pass;
         for (pair, trial) in self.passes.iter().flatten() {
             let other = match *pair {
                 (one, other) if one == host => other,
@@ -72,6 +80,7 @@ impl RailTests {
                 }
                 Err(text) => {
                     failed.push((other, text.clone()));
+                    fault = fault.min(trial.fault);
                     text
                 }
             };
@@ -86,7 +95,7 @@ impl RailTests {
         };
         if blame.hosts.contains(&host) {
             let text = format!("fails with every partner, including one that is known to be good; {first}");
-            return Some((CheckStatus::Fail, text, evidence));
+            return Some((fault, text, evidence));
         }
         let with = |pair: &&Pair| pair.0 == host || pair.1 == host;
         if let Some(pair) = blame.between.iter().find(with) {
@@ -95,13 +104,13 @@ impl RailTests {
                 "fails with {} only; both work with others, so the fault is between them",
                 name(other)
             );
-            return Some((CheckStatus::Fail, text, evidence));
+            return Some((fault, text, evidence));
         }
         if blame.either.iter().any(|pair| with(&pair)) {
             let text = format!(
                 "{first}; no host that is known to be good was left to tell which of the two is at fault"
             );
-            return Some((CheckStatus::Fail, text, evidence));
+            return Some((fault, text, evidence));
         }
         let bad: Vec<&str> = failed
             .iter()
@@ -161,14 +170,14 @@ mod tests {
     }
 
     fn played(bad: &[usize]) -> RailTests {
-        let mut tests = RailTests { command: "rping".to_owned(), ..RailTests::default() };
+        let mut tests = RailTests::new("rping");
         let ended = |pair: &Pair| {
             let ended = if bad.contains(&pair.0) || bad.contains(&pair.1) {
                 Err("no answer".to_owned())
             } else {
                 Ok("5 pings".to_owned())
             };
-            PairTrial { ended, gbps: None }
+            PairTrial { ended, gbps: None, fault: CheckStatus::Fail }
         };
         for pair in super::super::pairs::neighbours(6).iter().flatten() {
             tests.passes[0].insert(*pair, ended(pair));

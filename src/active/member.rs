@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
-use crate::checks::Subject;
+use crate::checks::{LEFT_OUT, Subject};
 use crate::events::{CheckResult, CheckStatus, Evidence};
-use crate::facts::nvidia::{Gpu, NvidiaQuery};
+use crate::facts::nvidia::{Gpu, NvidiaQuery, Topology};
 use crate::facts::rdma::{Device, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery, in_jobs_of};
 use crate::facts::{Facts, batch};
@@ -35,6 +35,8 @@ pub(super) struct RailEnd {
     pub own_address: bool,
     /// Gb/s; none for devices without hardware, whose rate means nothing.
     pub rate: Option<f64>,
+    /// The number of a GPU under the same `PCIe` switch.
+    pub gpu: Option<u32>,
 }
 
 /// A host that takes part.
@@ -56,6 +58,8 @@ pub(super) struct Participant {
     pub thresholds: ExpectActive,
     /// Whether GPUs must be reachable for the cards.
     pub gdr: Option<bool>,
+    /// Tests in which it takes no part.
+    pub ignore: Vec<String>,
     pub remote: Mutex<Box<dyn Remote>>,
 }
 
@@ -63,6 +67,23 @@ impl Participant {
     /// Names of its rails.
     pub(super) fn rails(&self) -> impl Iterator<Item = &String> {
         self.rails.iter().flat_map(BTreeMap::keys)
+    }
+
+    /// What it is told of a test in which it takes no part.
+    pub(super) fn left_out(&self, check: &str) -> Option<CheckResult> {
+        self.ignore.iter().any(|id| id == check).then(|| skipped(check, LEFT_OUT))
+    }
+
+    /// Its GPUs, or why no test may use them now.
+    pub(super) fn idle_gpus(&self) -> Result<&[Gpu], String> {
+        let gpus = self.gpus.as_ref().map_err(|reason| format!("its GPUs are not known: {reason}"))?;
+        if gpus.is_empty() {
+            return Err("no GPU".to_owned());
+        }
+        match gpus.iter().map(|gpu| gpu.processes).sum::<u64>() {
+            0 => Ok(gpus),
+            number => Err(format!("its GPUs are in use; processes on them: {number}")),
+        }
     }
 
     /// Its end of a rail.
@@ -77,12 +98,31 @@ impl Participant {
     }
 }
 
+/// The GPU that shares a `PCIe` switch with a device and no other device: its number, by device.
+fn beside(topology: &Topology, devices: &[&Device]) -> BTreeMap<String, u32> {
+    let mut beside = BTreeMap::new();
+    for near in ["PIX", "PXB"] {
+        for device in devices {
+            let mut gpus = topology.iter().filter_map(|(gpu, row)| {
+                let number: u32 = gpu.strip_prefix("GPU")?.parse().ok()?;
+                (row.get(&device.name)? == near).then_some(number)
+            });
+            let free = gpus.find(|gpu| !beside.values().any(|taken| taken == gpu));
+            if let Some(gpu) = free.filter(|_| !beside.contains_key(&device.name)) {
+                beside.insert(device.name.clone(), gpu);
+            }
+        }
+    }
+    beside
+}
+
 /// The ends of the ports that are up, by device.
-fn ends(devices: &[&Device], address: &str) -> BTreeMap<String, RailEnd> {
+fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTreeMap<String, RailEnd> {
     let end = |device: &Device| {
         let port = device.ports.iter().find(|port| port.state == "ACTIVE")?;
         let rate = port.rate_gbps.filter(|_| !device.pci.is_empty());
         let (name, number) = (device.name.clone(), port.number);
+        let gpu = gpus.get(&name).copied();
         if port.link_layer == "InfiniBand" {
             // The two sides meet over the management network.
             let end = RailEnd {
@@ -92,12 +132,21 @@ fn ends(devices: &[&Device], address: &str) -> BTreeMap<String, RailEnd> {
                 address: address.to_owned(),
                 own_address: false,
                 rate,
+                gpu,
             };
             return Some(end);
         }
         let gid = port.gids.iter().filter(|gid| gid.kind == "RoCE v2").find(|gid| gid.ipv4().is_some())?;
         let address = gid.ipv4()?.to_string();
-        Some(RailEnd { device: name, port: number, gid: Some(gid.index), address, own_address: true, rate })
+        Some(RailEnd {
+            device: name,
+            port: number,
+            gid: Some(gid.index),
+            address,
+            own_address: true,
+            rate,
+            gpu,
+        })
     };
     devices.iter().filter_map(|device| Some((device.name.clone(), end(device)?))).collect()
 }
@@ -178,11 +227,16 @@ pub(super) async fn open(
     let subject = subject.map_err(|error| format!("its `expect`: {error}"))?;
     let devices = subject.rdma().and_then(|rdma| rdma.devices.as_ref().map_err(Clone::clone));
     let gpus = subject.nvidia().and_then(|nvidia| nvidia.smi.as_ref().map_err(Clone::clone));
+    let topology = subject.nvidia().ok().and_then(|nvidia| nvidia.topology.as_ref().ok());
     Ok(Participant {
         name: host.name.clone(),
         hostname,
         rails: devices
-            .map(|devices| ends(&of_jobs(&subject, devices), &host.address))
+            .map(|devices| {
+                let devices = of_jobs(&subject, devices);
+                let gpus = topology.map(|topology| beside(topology, &devices)).unwrap_or_default();
+                ends(&devices, &gpus, &host.address)
+            })
             .map_err(|gap| gap.reason),
         gpus: gpus.map(|smi| smi.gpus.clone()).map_err(|gap| gap.reason),
         tools,
@@ -190,6 +244,7 @@ pub(super) async fn open(
         expect: subject.expect.software.clone().unwrap_or_default(),
         thresholds: subject.expect.active.clone().unwrap_or_default(),
         gdr: subject.expect_rdma().gdr,
+        ignore: subject.expect.ignore.clone().unwrap_or_default(),
         remote: Mutex::new(remote),
     })
 }
@@ -259,12 +314,27 @@ mod tests {
             device("mlx5_2", "0000:4b:00.0", ib),
             device("rxe0", "", port),
         ];
-        let found = ends(&devices.iter().collect::<Vec<_>>(), "192.0.2.7");
+        let found = ends(&devices.iter().collect::<Vec<_>>(), &BTreeMap::new(), "192.0.2.7");
         let roce = &found["mlx5_0"];
         assert_eq!((roce.gid, roce.address.as_str(), roce.rate), (Some(3), "10.0.0.1", Some(200.0)));
         assert!(!found.contains_key("mlx5_1"));
         assert_eq!((found["mlx5_2"].gid, found["mlx5_2"].address.as_str()), (None, "192.0.2.7"));
         assert_eq!(found["rxe0"].rate, None, "the rate of software means nothing");
+    }
+
+    #[test]
+    fn each_card_has_a_gpu_of_its_own() {
+        let text = "\tGPU0\tGPU1\tGPU2\tNIC0\tNIC1\tNIC2\tNIC3\tCPU Affinity\n\
+            GPU0\t X \tNV18\tNV18\tPXB\tPIX\tPXB\tSYS\t0-47\n\
+            GPU1\tNV18\t X \tNV18\tPIX\tPXB\tPXB\tSYS\t0-47\n\
+            GPU2\tNV18\tNV18\t X \tSYS\tSYS\tSYS\tNODE\t48-95\n\
+            \nNIC Legend:\n\n  NIC0: mlx5_0\n  NIC1: mlx5_1\n  NIC2: mlx5_2\n  NIC3: mlx5_3\n";
+        let topology = crate::facts::nvidia::topology(text).unwrap();
+        let device = |name: &str| Device { name: name.to_owned(), ..Device::default() };
+        let devices = ["mlx5_0", "mlx5_1", "mlx5_2", "mlx5_3"].map(device);
+        let found = beside(&topology, &devices.iter().collect::<Vec<_>>());
+        let found: Vec<_> = found.iter().map(|(device, gpu)| (device.as_str(), *gpu)).collect();
+        assert_eq!(found, [("mlx5_0", 1), ("mlx5_1", 0)]);
     }
 
     #[test]

@@ -8,10 +8,11 @@ use futures::StreamExt as _;
 use super::judge::{PairEnded, PairTrial, RailTests, results};
 use super::member::{LIMIT, Participant, RailEnd, open, said, skipped, untold};
 use super::pairs::{Round, neighbours};
-use super::{jobs, perftest, rping};
+use super::perftest::{self, Way};
+use super::{jobs, rping};
 use crate::checks;
-use crate::checks::active::{BANDWIDTH, RPING};
-use crate::events::{CheckResult, PairTest};
+use crate::checks::active::{BANDWIDTH, BOTH_WAYS, GPU_BANDWIDTH, RPING};
+use crate::events::{CheckResult, CheckStatus, PairTest};
 use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
 use crate::shell;
@@ -27,21 +28,45 @@ const DEADLINE: Duration = Duration::from_secs(90);
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Tool {
     Rping,
-    Bandwidth,
+    Bandwidth(Way),
 }
 
 impl Tool {
     fn check(self) -> &'static str {
         match self {
             Self::Rping => RPING,
-            Self::Bandwidth => BANDWIDTH,
+            Self::Bandwidth(Way::One) => BANDWIDTH,
+            Self::Bandwidth(Way::Both) => BOTH_WAYS,
+            Self::Bandwidth(Way::Gpu) => GPU_BANDWIDTH,
         }
+    }
+
+    /// As people would type it.
+    fn command(self) -> &'static str {
+        match self {
+            Self::Rping => "rping",
+            Self::Bandwidth(Way::One) => "ib_write_bw",
+            Self::Bandwidth(Way::Both) => "ib_write_bw -b",
+            Self::Bandwidth(Way::Gpu) => "ib_write_bw --use_cuda",
+        }
+    }
+
+    /// What the inventory declares for a host.
+    fn declared(self, member: &Participant) -> Option<f64> {
+        let thresholds = &member.thresholds;
+        let declared = match self {
+            Self::Rping => None,
+            Self::Bandwidth(Way::One) => thresholds.ib_write_bw,
+            Self::Bandwidth(Way::Both) => thresholds.ib_write_bw_both,
+            Self::Bandwidth(Way::Gpu) => thresholds.gpu_write_bw,
+        };
+        declared.map(f64::from)
     }
 
     fn tool(self) -> &'static str {
         match self {
             Self::Rping => "rping",
-            Self::Bandwidth => "ib_write_bw",
+            Self::Bandwidth(_) => "ib_write_bw",
         }
     }
 }
@@ -83,10 +108,11 @@ pub async fn run(
         }
     }
     let mut results = Vec::new();
-    for test in [Tool::Rping, Tool::Bandwidth] {
+    for way in [None, Some(Way::One), Some(Way::Both), Some(Way::Gpu)] {
+        let test = way.map_or(Tool::Rping, Tool::Bandwidth);
         let (told, pairs) = tested(test, &members, secrets, say).await;
         results.push(told);
-        if test == Tool::Bandwidth {
+        if way == Some(Way::One) {
             found.pairs = pairs;
         }
     }
@@ -114,6 +140,10 @@ async fn tested(
 ) -> (BTreeMap<usize, CheckResult>, Vec<PairTest>) {
     let mut all: BTreeMap<usize, CheckResult> = BTreeMap::new();
     for (place, member) in members.iter().enumerate() {
+        if let Some(result) = member.left_out(test.check()) {
+            all.insert(place, result);
+            continue;
+        }
         let Ok(rails) = &member.rails else {
             let reason = member.rails.as_ref().err().map_or("", String::as_str);
             all.insert(place, untold(test.check(), reason));
@@ -121,6 +151,8 @@ async fn tested(
         };
         if rails.is_empty() {
             all.insert(place, skipped(test.check(), "no RDMA device that is up and has an address"));
+        } else if let Some(result) = without_gpu(test, member) {
+            all.insert(place, result);
         } else if !member.tools.contains(test.tool()) || !member.tools.contains("timeout") {
             all.insert(place, untold(test.check(), &format!("{} is not installed", test.tool())));
         } else if test == Tool::Rping && !rails.values().any(|end| end.own_address) {
@@ -139,9 +171,12 @@ async fn tested(
         let on: Vec<usize> = ready
             .iter()
             .copied()
-            .filter(|place| members.get(*place).is_some_and(|member| member.end(rail).is_some()))
+            .filter(|place| {
+                let end = members.get(*place).and_then(|member| member.end(rail));
+                end.is_some_and(|end| test != Tool::Bandwidth(Way::Gpu) || end.gpu.is_some())
+            })
             .collect();
-        let mut tests = RailTests { command: test.tool().to_owned(), ..RailTests::default() };
+        let mut tests = RailTests::new(test.command());
         let placed = |rounds: Vec<Round>| -> Vec<Round> {
             let place = |at: usize| on.get(at).copied().unwrap_or_default();
             rounds
@@ -150,14 +185,14 @@ async fn tested(
                 .collect()
         };
         for round in placed(neighbours(on.len())) {
-            say(&format!("{} on {rail}: {} pairs", test.tool(), round.len()));
+            say(&format!("{} on {rail}: {} pairs", test.command(), round.len()));
             let [first, _] = &mut tests.passes;
             first.extend(round_of(test, rail, &round, members, secrets).await);
         }
         for round in tests.outcomes(0).again() {
             say(&format!(
                 "{} on {rail}: {} suspects with hosts that are known to be good",
-                test.tool(),
+                test.command(),
                 round.len()
             ));
             let ended = round_of(test, rail, &round, members, secrets).await;
@@ -173,6 +208,26 @@ async fn tested(
     (all, by_rail.iter().flat_map(|(rail, tests)| tests.pairs(rail, &names)).collect())
 }
 
+/// Why a host does not take part in a test from GPU to GPU.
+fn without_gpu(test: Tool, member: &Participant) -> Option<CheckResult> {
+    if test != Tool::Bandwidth(Way::Gpu) {
+        return None;
+    }
+    let has_gpus = member.gpus.as_ref().is_ok_and(|gpus| !gpus.is_empty());
+    let why = match member.idle_gpus() {
+        _ if has_gpus && member.gdr == Some(false) => "`expect.rdma.gdr` is false".to_owned(),
+        Err(why) => why,
+        Ok(_) if member.rails.iter().flat_map(BTreeMap::values).all(|end| end.gpu.is_none()) => {
+            "no RDMA device has a GPU under its PCIe switch".to_owned()
+        }
+        Ok(_) if member.tools.contains("ib_write_bw") && !member.tools.contains("use_cuda") => {
+            "its `ib_write_bw` cannot use GPU memory: build perftest with CUDA, and load nvidia_peermem or build it with DMA-BUF".to_owned()
+        }
+        Ok(_) => return None,
+    };
+    Some(skipped(GPU_BANDWIDTH, &why))
+}
+
 /// The tests of one round, all at the same time.
 async fn round_of(
     test: Tool,
@@ -183,12 +238,18 @@ async fn round_of(
 ) -> BTreeMap<super::pairs::Pair, PairTrial> {
     let tests = round.iter().map(|pair| async move {
         let sides = members.get(pair.0).zip(members.get(pair.1));
-        let mut gbps = None;
-        let ended = match sides {
-            Some((server, client)) => pair_of(test, rail, (server, client), secrets, &mut gbps).await,
-            None => Err("no such host".to_owned()),
-        };
-        ((pair.0.min(pair.1), pair.0.max(pair.1)), PairTrial { ended, gbps })
+        let mut trial =
+            PairTrial { ended: Err("no such host".to_owned()), gbps: None, fault: CheckStatus::Fail };
+        if let Some((server, client)) = sides {
+            trial.ended = pair_of(test, rail, (server, client), secrets, &mut trial.gbps).await;
+            // What is too slow by a number that nobody has published for all machines, or declared for these.
+            let slow = trial.gbps.is_some();
+            let declared = [server, client].iter().any(|side| test.declared(side).is_some());
+            if slow && !declared && matches!(test, Tool::Bandwidth(Way::Both | Way::Gpu)) {
+                trial.fault = CheckStatus::Warn;
+            }
+        }
+        ((pair.0.min(pair.1), pair.0.max(pair.1)), trial)
     });
     futures::future::join_all(tests).await.into_iter().collect()
 }
@@ -212,10 +273,15 @@ async fn pair_of(
                 Script::new(shell!("active/rping_client.sh")).args(args),
             )
         }
-        Tool::Bandwidth => {
+        Tool::Bandwidth(way) => {
             let script = |end: &RailEnd| {
                 let gid = end.gid.map(|gid| gid.to_string()).unwrap_or_default();
-                let args = [SECONDS.to_string(), end.device.clone(), end.port.to_string(), gid];
+                let way = match (way, end.gpu) {
+                    (Way::Gpu, Some(gpu)) => gpu.to_string(),
+                    (Way::Both, _) => "both".to_owned(),
+                    (Way::One | Way::Gpu, _) => "one".to_owned(),
+                };
+                let args = [SECONDS.to_string(), end.device.clone(), end.port.to_string(), gid, way];
                 Script::new(shell!("active/bandwidth.sh")).args(args)
             };
             (script(here), script(there).arg(here.address.clone()))
@@ -227,25 +293,30 @@ async fn pair_of(
     );
     let text = sent?;
     // Where the client says nothing of use, the server may.
-    let or_server = |error: String| match &served {
-        Err(reason) => format!("{error}; {}: {reason}", server.name),
-        Ok(_) => error,
+    let or_server = |error: String| {
+        let said = match (&served, test) {
+            (Err(reason), _) => Some(reason.clone()),
+            (Ok(text), Tool::Bandwidth(_)) => perftest::trouble(text),
+            (Ok(_), Tool::Rping) => None,
+        };
+        said.map_or(error.clone(), |said| format!("{error}; {}: {said}", server.name))
     };
     match test {
         Tool::Rping => rping::client(&text, PINGS).map(|()| format!("{PINGS} pings")).map_err(or_server),
-        Tool::Bandwidth => {
+        Tool::Bandwidth(way) => {
             let seen = perftest::bandwidth(&text).map_err(or_server)?;
             *gbps = Some(seen.average_gbps);
             let told = format!("{:.1} Gb/s", seen.average_gbps);
             let rate = here.rate.zip(there.rate).map(|(one, other)| one.min(other));
-            let declared = [client, server].iter().filter_map(|end| end.thresholds.ib_write_bw).min();
-            match (declared.map(f64::from), rate) {
+            let declared = [client, server].iter().filter_map(|end| test.declared(end)).reduce(f64::min);
+            match (declared, rate) {
                 (Some(wanted), _) if seen.average_gbps < wanted => {
                     Err(format!("{told}, at least {wanted} expected"))
                 }
-                (None, Some(rate)) if seen.average_gbps < perftest::threshold(rate) => {
-                    Err(format!("{told} of {rate} Gb/s, at least {:.0} expected", perftest::threshold(rate)))
-                }
+                (None, Some(rate)) if seen.average_gbps < perftest::threshold(way, rate) => Err(format!(
+                    "{told} over a link of {rate} Gb/s, at least {:.0} expected",
+                    perftest::threshold(way, rate)
+                )),
                 _ => Ok(told),
             }
         }

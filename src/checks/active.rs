@@ -2,12 +2,16 @@
 
 use super::shared::verdict::{Checked, Verdict};
 use super::{Check, Needs, Subject};
-use crate::events::CheckStatus::Fail;
+use crate::events::CheckStatus::{Fail, Warn};
 
 /// Id of the test with `rping`.
 pub const RPING: &str = "active.rping";
 /// Id of the test with `ib_write_bw`.
 pub const BANDWIDTH: &str = "active.ib_write_bw";
+/// Id of the test with `ib_write_bw` in both directions.
+pub const BOTH_WAYS: &str = "active.ib_write_bw_both";
+/// Id of the test with `ib_write_bw` from GPU to GPU.
+pub const GPU_BANDWIDTH: &str = "active.gpu_write_bw";
 /// Id of the test with `mpirun hostname`.
 pub const MPIRUN: &str = "active.mpirun";
 /// Id of the test with `all_reduce_perf`.
@@ -35,6 +39,28 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         why: "A link with half its lanes, a slow PCIe slot or lost packets lower the bandwidth long before anything fails.",
         hint: "look at `mlxlink` and error counters of both ports, at the PCIe width of both cards, then at the path between them",
         source: "linux-rdma/perftest, README",
+        run: skipped,
+    },
+    Check {
+        id: BOTH_WAYS,
+        title: "the link to its neighbours carries the expected bandwidth in both directions at once",
+        needs: Needs::Active,
+        severity: Warn,
+        expects: "180 % of the link rate with `ib_write_bw -b` for 64 KiB; `expect.active.ib_write_bw_both` when it is declared: less than that fails",
+        why: "Collectives send and receive at the same time. A PCIe slot with half its lanes, or flow control that stops one direction for the other, is seen only then.",
+        hint: "look at the PCIe width and generation of both cards, then at counters of pauses (`rx_prio3_pause`) and of lost packets of both ports",
+        source: "linux-rdma/perftest, README",
+        run: skipped,
+    },
+    Check {
+        id: GPU_BANDWIDTH,
+        title: "GPUs reach those of the neighbours at the expected bandwidth",
+        needs: Needs::Active,
+        severity: Warn,
+        expects: "90 % of the link rate with `ib_write_bw --use_cuda`, for each card with a GPU at PIX or PXB; `expect.active.gpu_write_bw` when it is declared: less than that fails",
+        why: "NCCL writes from GPU memory. Where access control (ACS) or an IOMMU sends that through the CPU, the host's own memory is as fast as ever and GPUs are not.",
+        hint: "look at `rdma.gdr_ready`, `pcie.acs` and `gpu.nic_affinity`",
+        source: "linux-rdma/perftest, README; gates of Azure's node health checks are at 90 %",
         run: skipped,
     },
     Check {

@@ -40,7 +40,7 @@ mod rdma {
 
 pub use shared::baseline::{Baseline, Baselines};
 pub use shared::compare::Comparison;
-pub use shared::evaluate::{Conclusion, evaluate, queries};
+pub use shared::evaluate::{Conclusion, LEFT_OUT, evaluate, queries};
 pub use shared::subject::Subject;
 pub use shared::verdict::{Checked, Findings, Verdict};
 

@@ -153,6 +153,10 @@ crate::record! {
         opt all_reduce: u32,
         /// Gb/s that `ib_write_bw` must reach. Of two hosts the lower one counts.
         opt ib_write_bw: u32,
+        /// Gb/s that `ib_write_bw -b` must reach, both directions together. Of two hosts the lower one counts.
+        opt ib_write_bw_both: u32,
+        /// Gb/s that `ib_write_bw --use_cuda` must reach. Of two hosts the lower one counts.
+        opt gpu_write_bw: u32,
     }
 }
 

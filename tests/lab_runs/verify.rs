@@ -6,6 +6,8 @@
     reason = "these are tests, though not in functions that are marked so"
 )]
 
+use std::collections::BTreeSet;
+
 use serde_json::Value as Json;
 
 use super::support::Lab;
@@ -25,7 +27,7 @@ fn findings(json: &Json, host: &str) -> Vec<String> {
 }
 
 /// All files with size, time and mode, devices, modules and daemons of a host.
-const SNAPSHOT: &str = "find / -xdev -mindepth 1 \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /dev/pts -o -path /dev/shm -o -path /var/log -o -path /var/lib/systemd \\) -prune -o \\( -type f -o -type d \\) -printf '%p %s %T@ %m %u\\n' | sort | sha256sum; find /dev | grep -v /dev/pts | sort | sha256sum; cut -d' ' -f1 /proc/modules | sort | sha256sum; cat /proc/[0-9]*/comm | grep -vE '^(sh|bash|cat|grep|sort|sshd|sudo|systemd.*|[(]sd-pam[)]|dbus-daemon|agetty|sleep)$' | sort";
+const SNAPSHOT: &str = "find / -xdev -mindepth 1 \\( -path /proc -o -path /sys -o -path /run -o -path /tmp -o -path /dev/pts -o -path /dev/shm -o -path /var/log -o -path /var/lib/systemd \\) -prune -o \\( -type f -o -type d \\) -printf '%p %s %T@ %m %u\\n' | sort; find /dev | grep -v /dev/pts | sort; cut -d' ' -f1 /proc/modules | sort; cat /proc/[0-9]*/comm | grep -vE '^(sh|bash|cat|grep|sort|sshd|sudo|systemd.*|[(]sd-pam[)]|dbus-daemon|agetty|sleep)$' | sort";
 
 const NOTHING: &str = "name: nothing\ntasks: []\n";
 
@@ -59,6 +61,65 @@ fn a_healthy_profile_has_no_finding_and_a_fault_is_found() {
     lab.run(&["lab", "fault", &inventory, "gpu1", "none"]).expect(0);
     site.run("verify", &[]).expect(0).shows("Checked");
     nccl_takes_the_compute_cards_of_each_host(&lab);
+    links_are_tested_one_way_both_ways_and_from_gpus(&lab);
+}
+
+/// With stand-ins for rping and `ib_write_bw`, which play recorded output.
+fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
+    let shim = include_str!("ib_write_bw.sh");
+    let table = include_str!("../cases/active/ib_write_bw-100g-noise.txt");
+    let pings = include_str!("../cases/active/rping-client.txt").replace("count 3", "count 5").replace(
+        "...\n",
+        "ping data: rdma-ping-1: BCDE\nping data: rdma-ping-3: DEFG\nping data: rdma-ping-4: EFGH\n",
+    );
+    for node in &lab.nodes {
+        node.sh(&format!(
+            "cat >/usr/local/bin/ib_write_bw <<'E'\n{shim}E\ncat >/opt/ib_write_bw.txt <<'E'\n{table}E\n\
+             cat >/opt/rping.txt <<'E'\n{pings}E\n\
+             printf '#!/bin/sh\\ncat /opt/rping.txt\\n' >/usr/local/bin/rping\n\
+             chmod +x /usr/local/bin/ib_write_bw /usr/local/bin/rping"
+        ));
+    }
+    let link = |expect: &str| {
+        let expect = A100.replace("system: {", &format!("{expect} system: {{"));
+        let site = lab.site_with("site", NOTHING, &expect, "become: sudo", "");
+        let json = site.run("verify", &["--active", "--json", "-"]).json();
+        let of = |host: &str, check: &str| {
+            let checks = json["hosts"][host]["checks"].as_array().unwrap();
+            let result = checks.iter().find(|result| result["check"] == check).unwrap();
+            format!("{} {}", result["status"].as_str().unwrap(), result["message"].as_str().unwrap())
+        };
+        ["active.rping", "active.ib_write_bw", "active.ib_write_bw_both", "active.gpu_write_bw"]
+            .map(|check| ["gpu0", "gpu1"].map(|host| of(host, check)).join("\n"))
+    };
+    let seen = link("");
+    for (test, figure) in seen.iter().zip(["5 pings", "192.0 Gb/s", "381.2 Gb/s", "189.4 Gb/s"]) {
+        assert_eq!(test.matches("pass ").count(), 2, "{test}");
+        assert_eq!(test.matches(figure).count(), 16, "{test}");
+    }
+    // Each card with the GPU beside it, and both ends.
+    let calls = lab.node("gpu1").sh("cat /run/ib_write_bw.calls");
+    let gpus: BTreeSet<&str> =
+        calls.split_whitespace().filter_map(|word| word.strip_prefix("--use_cuda=")).collect();
+    assert_eq!(gpus.into_iter().collect::<String>(), "01234567", "{calls}");
+    assert_eq!(calls.matches(" -b").count(), 8, "{calls}");
+    // Slow from GPU memory alone: a warning, and a failure where the inventory has a number.
+    for node in &lab.nodes {
+        node.sh("echo gpu=92.10 >/run/ib_write_bw");
+    }
+    let [_, one, both, gpu] = link("");
+    assert!(one.starts_with("pass ") && both.starts_with("pass "), "{one}\n{both}");
+    assert_eq!(gpu.matches("warn ").count(), 2, "{gpu}");
+    assert!(gpu.contains("92.1 Gb/s over a link of 200 Gb/s, at least 180 expected"), "{gpu}");
+    let [_, _, _, gpu] = link("active: { gpu_write_bw: 150 },");
+    assert!(gpu.matches("fail ").count() == 2 && gpu.contains("at least 150 expected"), "{gpu}");
+    let [_, _, both, gpu] = link("active: { gpu_write_bw: 90, ib_write_bw_both: 390 },");
+    assert!(gpu.starts_with("pass ") && both.starts_with("fail "), "{both}\n{gpu}");
+    let [_, one, both, gpu] = link("ignore: [active.gpu_write_bw, active.ib_write_bw_both],");
+    assert!(one.starts_with("pass "), "{one}");
+    for left_out in [both, gpu] {
+        assert_eq!(left_out, "skip left out by expect.ignore\nskip left out by expect.ignore");
+    }
 }
 
 /// By PCI address in the order of rails on one host, by driver and without the storage card on the other.
@@ -105,5 +166,8 @@ fn verify_changes_nothing_on_the_host() {
     node.sh("systemctl is-system-running --wait >/dev/null; sleep 2");
     let before = node.sh(SNAPSHOT);
     site.run("verify", &[]).expect(0);
-    assert_eq!(node.sh(SNAPSHOT), before);
+    let after = node.sh(SNAPSHOT);
+    let lines = |text: &str| text.lines().map(str::to_owned).collect::<BTreeSet<String>>();
+    let changed: Vec<String> = lines(&before).symmetric_difference(&lines(&after)).cloned().collect();
+    assert_eq!(changed, [""; 0]);
 }

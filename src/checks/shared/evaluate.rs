@@ -22,6 +22,8 @@ use crate::facts::system::SystemQuery;
 use crate::facts::{self, Query};
 use crate::inventory::expect::UnknownIs;
 
+/// What a host is told of a check that its inventory leaves out.
+pub const LEFT_OUT: &str = "left out by expect.ignore";
 /// Basic facts that checks look at.
 const FACTS: &[&str] = &[
     "pci",
@@ -84,7 +86,7 @@ fn conclude(subject: &Subject<'_>) -> Conclusion {
         .iter()
         .map(|check| {
             if ignored.iter().any(|id| id == check.id) {
-                return result(check, Verdict::Skip("left out by expect.ignore".to_owned()));
+                return result(check, Verdict::Skip(LEFT_OUT.to_owned()));
             }
             let (Ok(verdict) | Err(verdict)) = (check.run)(subject);
             told(subject, check, result(check, verdict))

@@ -1,6 +1,18 @@
-# bandwidth SECONDS DEVICE PORT GID-INDEX [ADDRESS]: serves, or sends to the server at ADDRESS, which
-# may not listen yet. An empty GID-INDEX lets the tool choose.
-set -- "$1" "$2" "$3" "$4" "${5-}"
+# bandwidth SECONDS DEVICE PORT GID-INDEX WAY [ADDRESS]: serves, or sends to the server at ADDRESS, which
+# may not listen yet. An empty GID-INDEX lets the tool choose. WAY is `one`, `both` or the number of a GPU.
+case $5 in
+one) way='' ;;
+both) way=-b ;;
+*)
+    way="--use_cuda=$5"
+    # Without a module of its own, GPU memory is reached as DMA-BUF. This option stands behind the other:
+    # linux-rdma/perftest, issue 336.
+    [ -d /sys/module/nvidia_peermem ] || [ -d /sys/module/nv_peer_mem ] || way="$way --use_cuda_dmabuf"
+    # As nvidia-smi counts them.
+    export CUDA_DEVICE_ORDER=PCI_BUS_ID
+    ;;
+esac
+set -- "$1" "$2" "$3" "$4" "${6-}"
 gid=''
 [ -z "$4" ] || gid="-x $4"
 # The cores beside the device: from those of another socket a fast link is not filled.
@@ -12,7 +24,7 @@ fi
 # One queue pair alone does not fill a link of 400 Gb/s.
 run() {
     # shellcheck disable=SC2086 # options, or nothing
-    timeout -k 2 $(($1 + 45)) $near ib_write_bw -d "$2" -i "$3" $gid -q 4 -F --report_gbits -D "$1" $5 2>&1
+    timeout -k 2 $(($1 + 45)) $near ib_write_bw -d "$2" -i "$3" $gid -q 4 -F --report_gbits -D "$1" $way $5 2>&1
 }
 if [ -z "$5" ]; then
     run "$@"
