@@ -14,7 +14,7 @@ use provision::checks::{Subject, evaluate};
 use provision::config::{Bases, Diagnostics, Sources, yaml};
 use provision::events::{Event, Record};
 use provision::facts::{Answer, Facts, Query, batch, query};
-use provision::inventory::{Directory, Host, Inventory, ansible, load, select};
+use provision::inventory::{Directory, Host, Inventory, Listed, Lists, Origin, ansible, load, select};
 use provision::project::{LoadOptions, Project};
 use provision::report::{checks, findings, html, json, junit, plan, prometheus, show};
 use provision::template::condition::descend;
@@ -53,14 +53,26 @@ fn text(bytes: &[u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(bytes)
 }
 
-/// Reads an inventory that is in no file; what is wrong with it is rendered.
+/// The one list of hosts that everything of `hosts_from` gives; nothing is run or read.
+struct List<'a>(&'a str);
+
+impl Lists for List<'_> {
+    fn ask(&self, _: &Origin) -> Result<Listed, String> {
+        Ok(Listed { text: self.0.to_owned(), fresh: true })
+    }
+
+    fn keep(&self, _: &Origin, _: &str) {}
+}
+
+/// Reads an inventory that is in no file, with the list that stands behind it; what is wrong with it is rendered.
 fn read_inventory(text: &str) -> (Option<Inventory>, bool, String) {
+    let (text, list) = text.split_once("\n--- list\n").unwrap_or((text, ""));
     let mut sources = Sources::default();
     let source = sources.add("inventory.yaml", text);
     let mut diagnostics = Diagnostics::default();
     let known: Vec<&str> = provision::checks::TABLE.iter().map(|check| check.id).collect();
     let bases = Bases { directory: Utf8Path::new("/nowhere"), home: None };
-    let inventory = load::load(&sources, source, bases, &known, &mut diagnostics);
+    let inventory = load::load(&mut sources, source, bases, &known, &List(list), &mut diagnostics);
     let told = diagnostics.render(&sources, false);
     drop(diagnostics.render(&sources, true));
     (inventory, diagnostics.has_errors(), told)

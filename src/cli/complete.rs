@@ -18,7 +18,7 @@ use super::settings::Settings;
 use crate::inventory::select;
 use crate::lab::{fault, profile};
 use crate::playbook::builtin;
-use crate::project::{self, LoadOptions, Project};
+use crate::project::{self, LoadOptions, Outside, Project};
 use crate::report::output::Color;
 use crate::{checks, exit, facts, journal, reference, resources};
 
@@ -141,7 +141,8 @@ fn typed_project(settings: &Settings) -> Option<Project> {
         (Some(rest), Some(home)) => home.join(rest),
         _ => Utf8PathBuf::from(word),
     };
-    let options = LoadOptions { home: settings.home.clone(), ..LoadOptions::default() };
+    let outside = Outside { run: false, kept: Some(settings.cache.join("hosts_from")) };
+    let options = LoadOptions { home: settings.home.clone(), outside, ..LoadOptions::default() };
     project::load(&path, &options).ok()
 }
 

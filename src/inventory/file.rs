@@ -4,6 +4,7 @@ use serde_json::{Value as Json, json};
 
 use super::expect::Expectations;
 use super::host::TransportKind;
+use super::hosts_from::HostsFromFile;
 use super::watch::WatchFile;
 use crate::config::{Diagnostic, read::wrong_type};
 use crate::config::{Diagnostics, Entries, FromNode, Node, Period, Sp, Span, Yaml, did_you_mean_text};
@@ -32,6 +33,8 @@ crate::record! {
         def secrets: Entries<SecretSource> = Entries::default(),
         /// Where software comes from: proxy and mirrors.
         opt sources: SourcesFile,
+        /// Hosts that a program or a file lists. What `groups` and `hosts` say of them counts, too.
+        def hosts_from: Vec<Sp<HostsFromFile>> = Vec::new(),
         /// Groups of hosts.
         opt groups: Sp<Entries<Nullable<GroupFile>>>,
         /// What differs from host to host; a key is a name or a host list.

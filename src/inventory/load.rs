@@ -12,6 +12,7 @@ use super::expect::Expectations;
 use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
+use super::hosts_from::{self, Lists};
 use super::select::Directory;
 use super::watch::Watch;
 use crate::config::{
@@ -63,16 +64,19 @@ struct Given {
     expect: Map<String, Json>,
 }
 
-/// Reads an inventory that is already among the sources. `checks` are the ids that it may name.
+/// Reads an inventory that is already among the sources. `checks` are the ids that it may name, `lists` gets those
+/// of `hosts_from`.
 pub fn load(
-    sources: &Sources,
+    sources: &mut Sources,
     source: SourceId,
     bases: Bases<'_>,
     checks: &[&str],
+    lists: &dyn Lists,
     diagnostics: &mut Diagnostics,
 ) -> Option<Inventory> {
     let node = yaml::read(sources, source, diagnostics)?;
-    let file = InventoryFile::from_node(&node, diagnostics)?;
+    let mut file = InventoryFile::from_node(&node, diagnostics)?;
+    hosts_from::add(&mut file, sources, bases, lists, diagnostics);
     let mut loader =
         Loader { sources, bases, diagnostics, names: BTreeMap::new(), named: 0, hosts: Vec::new() };
     Some(loader.inventory(file, checks))
@@ -127,7 +131,7 @@ impl Loader<'_> {
         if self.hosts.is_empty() && !self.diagnostics.has_errors() {
             self.diagnostics.push(
                 Diagnostic::error(file.cluster.span, "this inventory has no host")
-                    .help("name them under `hosts:` or in the `hosts:` of a group"),
+                    .help("name them under `hosts:`, in the `hosts:` of a group, or with `hosts_from:`"),
             );
         }
         let groups = groups::relate(group_files, self.diagnostics);
@@ -561,7 +565,7 @@ impl Loader<'_> {
     }
 }
 
-fn empty_group() -> GroupFile {
+pub(super) fn empty_group() -> GroupFile {
     GroupFile {
         hosts: None,
         children: Vec::new(),
@@ -575,7 +579,7 @@ fn empty_group() -> GroupFile {
     }
 }
 
-fn empty_host() -> HostFile {
+pub(super) fn empty_host() -> HostFile {
     HostFile {
         address: None,
         labels: Entries::default(),

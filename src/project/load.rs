@@ -8,6 +8,7 @@ use serde_json::Value as Json;
 use super::check::{self, Checker};
 use super::expand::Expander;
 use super::model::{Project, Rollout};
+use super::outside::Outside;
 use super::step::Step;
 use super::world::World;
 use crate::config::{Bases, Diagnostic, Diagnostics, Node, Sources, Span, Yaml, did_you_mean_text, yaml};
@@ -52,6 +53,8 @@ pub struct LoadOptions {
     pub skip_tags: Vec<String>,
     /// Home directory of the user, for `~` in paths.
     pub home: Option<Utf8PathBuf>,
+    /// How the lists of `hosts_from` are had.
+    pub outside: Outside,
     /// Names of the hosts that `@failed` and its like stand for, under `failed` and so on. Missing
     /// when there was no earlier run.
     pub recorded: BTreeMap<String, BTreeSet<String>>,
@@ -117,7 +120,8 @@ pub fn load_with(
         .and_then(|path| Utf8PathBuf::from_path_buf(path).ok())
         .unwrap_or_else(|| base.clone());
     let bases = Bases { directory: &absolute, home: options.home.as_deref() };
-    let Some(mut inventory) = inventory::load(&sources, source, bases, &language.checks, &mut diagnostics)
+    let Some(mut inventory) =
+        inventory::load(&mut sources, source, bases, &language.checks, &options.outside, &mut diagnostics)
     else {
         return fail(sources, diagnostics, false);
     };

@@ -12,6 +12,7 @@ mod instantiate;
 mod load;
 mod looped;
 mod model;
+mod outside;
 mod program;
 mod reads;
 mod step;
@@ -24,5 +25,6 @@ mod world;
 
 pub use load::{Language, LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
+pub use outside::Outside;
 pub use step::{Conduct, Instance, InstanceState, Part, Retries, RunOnce, Step, Unit};
 pub use world::{Fleet, Inputs, Registered, Registers};

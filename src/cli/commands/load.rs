@@ -15,7 +15,7 @@ use crate::inventory::TransportKind;
 use crate::journal;
 use crate::lab::{self, LabHost, LabSettings, LabSpec, LabState};
 use crate::playbook::files;
-use crate::project::{self, LoadError, LoadOptions, Project};
+use crate::project::{self, LoadError, LoadOptions, Outside, Project};
 use crate::report::output;
 use crate::secrets::SecretSource;
 
@@ -30,6 +30,7 @@ pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Proje
         tags: target.tags.clone(),
         skip_tags: target.skip_tags.clone(),
         home: settings.home.clone(),
+        outside: Outside { run: true, kept: Some(settings.cache.join("hosts_from")) },
         recorded: recorded(settings, target),
     };
     match project::load(&target.inventory, &options) {
