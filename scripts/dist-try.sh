@@ -17,7 +17,7 @@ die() {
 made() {
     compgen -G "target/packages/$1" || die "there is no target/packages/$1; first: make dist"
 }
-deb=$(made "provision_*_$arch.deb")
+deb=$(made "provision_*_$(dpkg --print-architecture).deb")
 rpm=$(made "provision-*.$arch.rpm")
 program=$(made "provision-*-linux-$arch")
 

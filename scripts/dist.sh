@@ -66,7 +66,12 @@ done
 
 for target in "${made[@]}"; do
     arch=${target%%-*}
-    cargo-deb deb --quiet --no-build --no-strip --profile dist --target "$target" --output "$out/provision_${version}_$arch.deb"
+    # Debian has its own names.
+    case $arch in
+    x86_64) debian=amd64 ;;
+    aarch64) debian=arm64 ;;
+    esac
+    cargo-deb deb --quiet --no-build --no-strip --profile dist --target "$target" --output "$out/provision_${version}_$debian.deb"
     cargo-generate-rpm generate-rpm --profile dist --target "$target" --output "$out/provision-$version.$arch.rpm"
 done
 
