@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench chaos dist dist-again dist-try docs site verify-matrix
+.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -69,6 +69,10 @@ docs: setup ## docs/reference/ from the code; Rust documentation into target/doc
 site: setup ## the documentation as pages with a search, in target/site
 	@scripts/setup.sh --site
 	@scripts/site.sh
+
+pictures: build ## a recording of an apply and the page of a report; writes docs/pictures
+	@scripts/setup.sh --pictures
+	@scripts/pictures.sh $(PROVISION) $(LAB)
 
 dist: ## static binaries, .deb, .rpm, checksums and the list of what is inside, in target/packages
 	@scripts/setup.sh --dist

@@ -3,11 +3,12 @@
 # `make bench` work. As root it installs what is missing and starts the Docker daemon when no
 # container engine answers; otherwise it says exactly what is missing and how to get it.
 # Run again it only looks, which takes a moment.
-#   setup.sh [--vm | --chaos | --dist | --site]
+#   setup.sh [--vm | --chaos | --dist | --site | --pictures]
 #     --vm     also what `provision lab up --vm` and `make demo-vm` need
 #     --chaos  also what lets the clock jump in `make chaos`
 #     --dist   also what `make dist` and `make dist-try` need
 #     --site   also what `make site` needs
+#     --pictures also what `make pictures` needs
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 
@@ -46,6 +47,7 @@ if [ "${1:-}" = --vm ]; then
     wanted+=(qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils mkfs.ext4:e2fsprogs sfdisk:fdisk)
 fi
 [ "${1:-}" != --chaos ] || wanted+=(faketime:faketime)
+[ "${1:-}" != --pictures ] || wanted+=(tmux:tmux chromium:chromium pngquant:pngquant)
 if [ "${1:-}" = --dist ]; then
     wanted+=(dpkg-deb:dpkg rpm:rpm strip:binutils)
 fi
