@@ -246,12 +246,6 @@ fn nodes(
     folder: &Folder,
     progress: &mut dyn FnMut(&str),
 ) -> Result<Vec<Node>> {
-    // One image at a time, whatever the state directory: labs of a user share what they build.
-    let user = disk::user()?;
-    let temp = std::env::temp_dir();
-    let temp = Utf8Path::from_path(&temp).context("the temporary directory is not UTF-8")?;
-    let _lock =
-        lock(&temp.join(format!("provision-lab-{user}.lock")), "another lab builds its image", progress)?;
     let mut images = BTreeMap::new();
     let mut names = BTreeSet::new();
     let mut nodes = Vec::new();

@@ -8,8 +8,10 @@ use camino::Utf8Path;
 use sha2::{Digest as _, Sha256};
 
 use super::apt::Apt;
+use super::deploy::lock;
 use super::engine::{self, Engine};
 use super::spec::{LabFamily, LabSettings};
+use crate::disk;
 use crate::process::heard;
 
 /// Makes a base image from a mirror.
@@ -89,11 +91,28 @@ pub(crate) fn ensure(
     }
     let recipe = Recipe::new(engine, settings, fetched);
     let name = format!("provision-lab:{}", recipe.digest());
-    if !engine.answers(["image", "inspect", name.as_str()]) {
-        build(engine, &recipe, &name, progress)
-            .with_context(|| format!("cannot build the lab image {name}"))?;
-    }
+    once(engine, &name, progress, |progress| build(engine, &recipe, &name, progress))
+        .with_context(|| format!("cannot build the lab image {name}"))?;
     Ok(name)
+}
+
+/// Makes an image where it is not there. Labs of a user share what they build: one of them makes it, and others make
+/// other images meanwhile.
+fn once(
+    engine: &Engine,
+    name: &str,
+    progress: &mut dyn FnMut(&str),
+    make: impl FnOnce(&mut dyn FnMut(&str)) -> Result<()>,
+) -> Result<()> {
+    let there = || engine.answers(["image", "inspect", name]);
+    if there() {
+        return Ok(());
+    }
+    let temp = std::env::temp_dir();
+    let temp = Utf8Path::from_path(&temp).context("the temporary directory is not UTF-8")?;
+    let file = format!("{}-{}.lock", name.replace(':', "-"), disk::user()?);
+    let _lock = lock(&temp.join(file), "another lab builds its image", progress)?;
+    if there() { Ok(()) } else { make(progress) }
 }
 
 /// The image of a host that passes for one of the RHEL family.
@@ -109,14 +128,14 @@ fn of_rhel(
         hash.update(text);
     }
     let name = format!("provision-lab:{}", short_hex(&hash.finalize()));
-    if !engine.answers(["image", "inspect", name.as_str()]) {
+    once(engine, &name, progress, |progress| {
         progress(&format!("making a host of {family} of the lab image (once; cached by its recipe)"));
         let script = format!(
             "set -eu\nrhel() {{\n{RPM}\n{RHEL}\n}}\nrhel {family} <<'LAB-FILE-END'\n{RHEL_LIST}LAB-FILE-END\n"
         );
         commit(engine, debian, &name, &script)
-            .with_context(|| format!("cannot build the lab image {name}"))?;
-    }
+    })
+    .with_context(|| format!("cannot build the lab image {name}"))?;
     Ok(name)
 }
 
@@ -227,7 +246,7 @@ fn base(engine: &Engine, recipe: &Recipe, progress: &mut dyn FnMut(&str)) -> Res
         hash.update(text);
     }
     let name = format!("provision-lab-base:{}", short_hex(&hash.finalize()));
-    if !engine.answers(["image", "inspect", name.as_str()]) {
+    once(engine, &name, progress, |progress| {
         progress(&format!("building the base image from {mirror} ({suite}); about a minute, once"));
         let keyring = keyring.as_deref().unwrap_or_default();
         let mut sh = heard("sh");
@@ -237,8 +256,8 @@ fn base(engine: &Engine, recipe: &Recipe, progress: &mut dyn FnMut(&str)) -> Res
         }
         // sh reads its script from the pipe; debootstrap must not.
         let script = format!("main() {{\n{BASE}\n}}\nmain \"$@\" </dev/null\n");
-        engine::text(&mut sh, script.as_bytes(), BUILD)?;
-    }
+        engine::text(&mut sh, script.as_bytes(), BUILD).map(drop)
+    })?;
     Ok(name)
 }
 
