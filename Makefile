@@ -37,9 +37,9 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 OTHER_TESTS := $(patsubst tests/%.rs,--test %,$(filter-out tests/lab_runs.rs,$(wildcard tests/*.rs)))
 
 test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
-	$(CARGO) test --locked --lib --bins $(OTHER_TESTS)
+	@# Many wait for shells and hosts, so more of them run at once than there are processors
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --lib --bins $(OTHER_TESTS)
 	$(CARGO) test --locked --doc
-	@# These wait for hosts, so more of them run at once than there are processors
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --test lab_runs
 
 deny: ## licences, sources and versions of dependencies by cargo-deny, and known advisories where the network lets it

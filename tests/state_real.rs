@@ -333,29 +333,36 @@ fn a_boot_has_the_same_name_wherever_it_is_asked() {
 
 #[test]
 fn a_change_that_runs_already_is_followed() {
-    for words in SHELLS {
-        let home = tempfile::tempdir().unwrap();
-        let home = home.path();
-        let (made, go) = (home.join("made"), home.join("go"));
-        let text: &'static str = Box::leak(
-            format!("echo once >>{}; until [ -e {} ]; do sleep 0.1; done", made.display(), go.display())
-                .into_boxed_str(),
-        );
-        let report = std::thread::scope(|scope| {
-            let first = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
-            wait(|| made.exists());
-            assert_eq!(look(words, home).spool[0].state, SpoolState::Running, "{words:?}");
-            // The same run comes with a second connection, whose shell has the lock open, too.
-            let before = holding(home, "").len();
-            let second = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
-            wait(|| holding(home, "").len() > before);
-            std::thread::sleep(std::time::Duration::from_millis(500));
-            fs::write(&go, "").unwrap();
-            [first.join().unwrap(), second.join().unwrap()]
-        });
-        assert_eq!(report, ["ended 0\n", "ended 0\n"], "{words:?}");
-        assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{words:?}");
-    }
+    // The second waits until it is sure that the first still works, in each shell at the same time.
+    std::thread::scope(|scope| {
+        for words in SHELLS {
+            scope.spawn(move || followed(words));
+        }
+    });
+}
+
+fn followed(words: &[&str]) {
+    let home = tempfile::tempdir().unwrap();
+    let home = home.path();
+    let (made, go) = (home.join("made"), home.join("go"));
+    let text: &'static str = Box::leak(
+        format!("echo once >>{}; until [ -e {} ]; do sleep 0.1; done", made.display(), go.display())
+            .into_boxed_str(),
+    );
+    let report = std::thread::scope(|scope| {
+        let first = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
+        wait(|| made.exists());
+        assert_eq!(look(words, home).spool[0].state, SpoolState::Running, "{words:?}");
+        // The same run comes with a second connection, whose shell has the lock open, too.
+        let before = holding(home, "").len();
+        let second = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
+        wait(|| holding(home, "").len() > before);
+        std::thread::sleep(std::time::Duration::from_millis(500));
+        fs::write(&go, "").unwrap();
+        [first.join().unwrap(), second.join().unwrap()]
+    });
+    assert_eq!(report, ["ended 0\n", "ended 0\n"], "{words:?}");
+    assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{words:?}");
 }
 
 /// Processes that have this word among their arguments, with these.
