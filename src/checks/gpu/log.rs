@@ -3,7 +3,7 @@
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::facts::log::Xid;
+use crate::facts::log::{Log, Xid};
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -58,9 +58,17 @@ fn severity(number: u32, text: &str) -> Option<crate::events::CheckStatus> {
     }
 }
 
+/// The log of a host with GPUs, and of one that shows none any more and whose log tells of them. A container reads the
+/// log of the machine around it.
+fn log<'s>(subject: &Subject<'s>, tells: impl Fn(&Log) -> bool) -> Result<&'s Log, Verdict> {
+    match subject.log() {
+        Ok(log) if tells(log) && !subject.is_container() => Ok(log),
+        log => subject.has_gpus().and(log),
+    }
+}
+
 fn xid(subject: &Subject<'_>) -> Checked {
-    subject.has_gpus()?;
-    let log = subject.log()?;
+    let log = log(subject, |log| !log.xids().is_empty() || !log.fallen().is_empty())?;
     let (mut fails, mut warns) = (Findings::default(), Findings::default());
     let xids = log.xids();
     for xid in &xids {
@@ -113,8 +121,7 @@ fn xid_before(subject: &Subject<'_>) -> Checked {
 }
 
 fn sxid(subject: &Subject<'_>) -> Checked {
-    subject.has_gpus()?;
-    let log = subject.log()?;
+    let log = log(subject, |log| !log.sxids().is_empty())?;
     let (mut fails, mut warns) = (Findings::default(), Findings::default());
     for sxid in log.sxids() {
         let what = format!("SXid {}", sxid.number);
