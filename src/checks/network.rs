@@ -13,6 +13,7 @@ use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::fabric::Qos;
 use crate::facts::rdma::Device;
 use crate::facts::{Gap, GapKind};
+use crate::words::count;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -69,6 +70,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         hint: "look at `ip -br link`: if the link is down, look at the cable and the switch port; if it is missing, at its driver and the card",
         source: "Linux kernel: Documentation/ABI/testing/sysfs-class-net",
         run: nics,
+    },
+    Check {
+        id: "network.bond",
+        title: "every member of a bond has its link",
+        needs: Needs::Idle,
+        severity: Fail,
+        expects: "the bond finds each of its members up; skipped without bonds",
+        why: "A bond that lost a cable carries on with half of its speed, and no command fails.",
+        hint: "look at `cat /proc/net/bonding/BOND`, then at the cable and the switch port of the member that is down",
+        source: "Linux kernel: Documentation/networking/bonding.rst",
+        run: bond,
     },
     Check {
         id: "network.subnets",
@@ -267,15 +279,22 @@ fn text<'j>(json: &'j Json, key: &str) -> &'j str {
     json.get(key).and_then(Json::as_str).unwrap_or("")
 }
 
+/// The links of the host.
+///
+/// # Errors
+/// The verdict when they are not known.
+fn links<'s>(subject: &'s Subject<'_>) -> Result<&'s [Json], Verdict> {
+    let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
+    let unknown = || Verdict::unknown("the network links could not be read", "/sys/class/net", "no list");
+    links.map(Vec::as_slice).ok_or_else(unknown)
+}
+
 fn nics(subject: &Subject<'_>) -> Checked {
     let nics = subject.host.nics.as_array().map(Vec::as_slice).unwrap_or_default();
     if nics.is_empty() {
         return Err(Verdict::Skip("no `nics:` are declared".to_owned()));
     }
-    let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
-    let Some(links) = links else {
-        return Err(Verdict::unknown("the network links could not be read", "/sys/class/net", "no list"));
-    };
+    let links = links(subject)?;
     let devices = subject.rdma().ok().and_then(|rdma| rdma.devices.as_ref().ok());
     let mut findings = Findings::default();
     for nic in nics {
@@ -306,15 +325,33 @@ fn nics(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(format!("{} cards", nics.len())))
 }
 
+fn bond(subject: &Subject<'_>) -> Checked {
+    let links = links(subject)?;
+    let members = || links.iter().filter(|link| !text(link, "bond").is_empty());
+    let bonds: BTreeSet<&str> = members().map(|link| text(link, "bond")).collect();
+    if bonds.is_empty() {
+        return Err(Verdict::Skip("no link belongs to a bond".to_owned()));
+    }
+    let mut findings = Findings::default();
+    for link in members().filter(|link| text(link, "bond_link") != "up") {
+        let (name, bond, status) = (text(link, "name"), text(link, "bond"), text(link, "bond_link"));
+        let from = format!("/sys/class/net/{name}/bonding_slave/mii_status");
+        match status {
+            "" => findings.unknown(name, format!("{bond} does not say whether it has a link"), from),
+            _ => findings.wrong(name, format!("{status} in {bond}"), from, status),
+        }
+    }
+    let seen =
+        format!("{} of {}", count(members().count() as u64, "member"), count(bonds.len() as u64, "bond"));
+    Ok(findings.verdict(seen))
+}
+
 /// IPv4 addresses with their prefix by link.
 ///
 /// # Errors
 /// The verdict when the links are not known.
 fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, u32)>, Verdict> {
-    let links = subject.facts.pointer("/network/links").and_then(Json::as_array);
-    let Some(links) = links else {
-        return Err(Verdict::unknown("the network links could not be read", "/sys/class/net", "no list"));
-    };
+    let links = links(subject)?;
     let mut found = Vec::new();
     for link in links {
         let list = link.get("addresses").and_then(Json::as_array);

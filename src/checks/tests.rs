@@ -164,6 +164,18 @@ pub(super) fn healthy() -> Site {
     Site { probes, facts, expect: json!({ "gpu": { "nvlinks": 18 } }), nics: Json::Null }
 }
 
+/// Two cards whose links are one bond, and what the bond finds of the second.
+fn bonded(second: &str) -> Site {
+    let link = |n: u32, bond_link: &str| {
+        json!({
+            "name": format!("rdma{n}"), "mtu": 9000, "state": "up", "pci": format!("0000:0{n}:00.0"),
+            "bond": "bond0", "bond_link": bond_link, "addresses": []
+        })
+    };
+    let bond = json!({ "name": "bond0", "mtu": 9000, "state": "up", "addresses": ["10.0.0.1/24"] });
+    healthy().fact("network", json!({ "links": [bond, link(0, "up"), link(1, second)] }))
+}
+
 impl Site {
     /// The same with a text of a probe replaced.
     pub(super) fn with(mut self, probe: &str, old: &str, new: &str) -> Self {
@@ -385,6 +397,8 @@ fn one_fault_is_one_finding() {
         ("fail network.pfc", healthy().expect(json!({ "network": { "pfc": [5] } }))),
         ("fail network.trust", healthy().expect(json!({ "network": { "trust": "pcp" } }))),
         ("fail network.ecn", healthy().expect(json!({ "network": { "ecn": [3, 5] } }))),
+        ("fail network.bond", bonded("down")),
+        ("unknown network.bond", bonded("")),
         ("fail system.memlock", healthy().with("login", "memlock=unlimited", "memlock=8192")),
         ("warn system.nofile", healthy().with("login", "nofile=1048576", "nofile=1024").expect(json!({ "system": { "nofile": 65536 } }))),
         ("fail system.hugepages", healthy().expect(json!({ "system": { "hugepages": 8 } }))),
@@ -849,6 +863,14 @@ fn cards_of_other_networks() {
     let results = site.results(None);
     assert_eq!(results["rdma.nccl_hca"].1, "mlx5_1: selected, although it is for storage");
     assert_eq!(results["network.nics"].1, "netdev eno1: no such network device");
+}
+
+#[test]
+fn a_bond_whose_members_have_their_link_is_well() {
+    let results = bonded("up").results(None);
+    assert_eq!(results["network.bond"], (Pass, "2 members of 1 bond".to_owned()));
+    assert_eq!(bonded("going down").results(None)["network.bond"].1, "rdma1: going down in bond0");
+    assert_eq!(healthy().results(None)["network.bond"].0, Skip);
 }
 
 #[test]

@@ -1,5 +1,6 @@
 //! Links from `/sys/class/net`, addresses from `ip -o addr`, the default route from
-//! `/proc/net/route`.
+//! `/proc/net/route`. A member of a bond shows `bonding_slave/mii_status`: `up`, `going down`, `down` or
+//! `going back` (`bond_slave_link_status` of the kernel's `net/bonding.h`).
 
 use std::collections::BTreeMap;
 
@@ -26,6 +27,8 @@ pub(super) const FACT: BaseFact = BaseFact {
                     "speed_mbps": 25000,
                     "driver": "ice",
                     "pci": "0000:3b:00.0",
+                    "bond": "",
+                    "bond_link": "",
                     "addresses": ["10.0.1.10/24"]
                 },
                 {
@@ -37,6 +40,8 @@ pub(super) const FACT: BaseFact = BaseFact {
                     "speed_mbps": 200_000,
                     "driver": "mlx5_core",
                     "pci": "0000:18:00.0",
+                    "bond": "",
+                    "bond_link": "",
                     "addresses": ["192.168.1.10/24"]
                 },
                 {
@@ -48,6 +53,8 @@ pub(super) const FACT: BaseFact = BaseFact {
                     "speed_mbps": 0,
                     "driver": "",
                     "pci": "",
+                    "bond": "",
+                    "bond_link": "",
                     "addresses": ["127.0.0.1/8", "::1/128"]
                 }
             ]
@@ -122,6 +129,8 @@ fn parse(output: &str) -> Result<Json, String> {
                 "speed_mbps": link.number("speed"),
                 "driver": link.text("driver"),
                 "pci": link.text("device"),
+                "bond": link.text("bond"),
+                "bond_link": link.text("bond_link"),
                 "addresses": by_name.get(link.name).cloned().unwrap_or_default(),
             })
         })

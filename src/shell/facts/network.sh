@@ -20,6 +20,13 @@ for link in /sys/class/net/*; do
         printf 'driver=%s\n' "${PWD##*/}"
         cd / || exit 1
     fi
+    # A member of a bond: its bond, and whether the bond finds that it has a link.
+    if [ -r "$link/bonding_slave/mii_status" ] && cd -P "$link/master" 2>/dev/null; then
+        bonded=''
+        read -r bonded <"$link/bonding_slave/mii_status"
+        printf 'bond=%s\nbond_link=%s\n' "${PWD##*/}" "$bonded"
+        cd / || exit 1
+    fi
 done
 if [ -r /proc/net/route ]; then
     while read -r device destination _ _ _ _ metric mask _; do
