@@ -597,6 +597,12 @@ fn what_is_told_apart() {
     let active = "4: ACTIVE";
     let (fast, usual, slow) = ("800 Gb/sec (4X XDR)", "400 Gb/sec (4X NDR)", "200 Gb/sec (4X HDR)");
     let no_gpu = || healthy().fact("pci", json!({ "gpus": [], "nvswitches": [], "nics": [] }));
+    let logged = |site: Site| {
+        let lines = "NVRM: Xid (PCI:0000:8a:00): 79, pid=7, GPU has fallen off the bus.\nnvidia-nvswitch3: SXid (PCI:0000:c1:00.0): 20034, Fatal, Link 30 LTSSM Fault Up\n";
+        site.with("log", "ask dmesg\n", &format!("ask dmesg\n{lines}"))
+    };
+    let in_container =
+        |site: Site| site.fact("virtualization", json!({ "kind": "docker", "container": true }));
     let not_listed =
         || healthy().with("driver_upkeep", "nvidia/580.159.04, 6.8.0-87-generic, x86_64: installed", "");
     let elsewhere =
@@ -663,6 +669,10 @@ fn what_is_told_apart() {
             "0000:00:06.0,0000:00:07.0: listed by the driver, gone from the PCI bus",
             no_gpu().expect(json!({ "gpu": { "count": 2 } })),
         ),
+        ("gpu.xid", Skip, "no NVIDIA GPU", no_gpu().expect(json!({}))),
+        ("gpu.xid", Fail, "0000:8a:00: Xid 79", logged(no_gpu().expect(json!({})))),
+        ("gpu.nvswitch_errors", Fail, "0000:c1:00.0: SXid 20034", logged(no_gpu().expect(json!({})))),
+        ("gpu.xid", Skip, "no NVIDIA GPU", logged(in_container(no_gpu().expect(json!({}))))),
         ("gpu.power_limit", Pass, "700 W", wanted_limit(healthy())),
         ("gpu.power_limit", Pass, "700.5 W", wanted_limit(limit("700.50"))),
         ("gpu.power_limit", Warn, "GPU[0-1]: 699 W, expected 700 W", wanted_limit(limit("699.00"))),
