@@ -42,7 +42,7 @@ crate::record! {
     ///
     /// The settings are stored where the host already configures the link: netplan, NetworkManager,
     /// systemd-networkd or ifupdown. If a link shares its file of systemd-networkd with others, or if
-    /// nothing configures it, a udev rule keeps its MTU. Other addresses of the link are kept.
+    /// none of them configures it, a udev rule keeps its MTU. Other addresses of the link are kept.
     ///
     /// If a change cuts the connection, the host undoes it by itself after a minute; only a new login
     /// confirms it. RoCE can use an MTU of 4096 if the link's MTU is at least 4192 bytes; the switches

@@ -76,13 +76,19 @@ impl Managed {
 /// Finds who configures a link.
 fn manager_of(link: &Netdev) -> Manager {
     let has = |name: &str| link.managers.iter().any(|manager| manager == name);
-    if has("netplan") {
+    let connected = !matches!(link.device_state.as_str(), "" | "unmanaged");
+    let ours = link.files.keys().any(|path| !path.starts_with("/etc/udev/"));
+    let others = link.network_file.is_some() || link.netplan_others || !link.stanzas.is_empty() || connected;
+    if !link.addresses.is_empty() && !ours && !others {
+        // Somebody else gave it its addresses; who takes the link over would drop them.
+        Manager::Udev
+    } else if has("netplan") {
         Manager::Netplan
     } else if has("networkd") && link.network_file.is_some() {
         Manager::Networkd
     } else if has("ifupdown") && !link.stanzas.is_empty() {
         Manager::Ifupdown
-    } else if has("networkmanager") && !matches!(link.device_state.as_str(), "" | "unmanaged") {
+    } else if has("networkmanager") && connected {
         Manager::NetworkManager
     } else if has("networkd") {
         Manager::Networkd
@@ -110,6 +116,9 @@ pub(in crate::resources) fn managed(
             return Err(Unplannable::Failed(match &link.network_file {
                 Some(file) => format!(
                     "{file} also configures other links than {name}: give {name} a file of its own first"
+                ),
+                None if !link.addresses.is_empty() => format!(
+                    "nothing that we know configures {name} on this host: have its addresses set where they come from, or choose a `manager`"
                 ),
                 None => format!(
                     "nothing on this host configures {name}: configure the link first, or choose a `manager`"
@@ -174,15 +183,18 @@ fn networkd(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> (String, S
     let own = format!("/etc/systemd/network/50-provision-{name}.network");
     let mtu = mtu.map(|mtu| format!("MTUBytes={mtu}\n")).unwrap_or_default();
     let list = addresses.iter().map(|address| format!("Address={address}\n")).collect::<Vec<_>>().concat();
-    let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
     match link.network_file.as_deref().filter(|file| *file != own) {
         Some(file) => {
             let base = file.rsplit('/').next().unwrap_or(file);
             let mtu = if mtu.is_empty() { mtu } else { format!("[Link]\n{mtu}") };
+            let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
             (format!("/etc/systemd/network/{base}.d/90-provision-{name}.conf"), format!("{OURS}{mtu}{list}"))
         }
-        // A link that is unplugged holds up no boot.
-        None => (own, format!("{OURS}[Match]\nName={name}\n[Link]\nRequiredForOnline=no\n{mtu}{list}")),
+        // A link that is unplugged holds up no boot, and what others gave it stays.
+        None => {
+            let link = format!("[Link]\nRequiredForOnline=no\n{mtu}");
+            (own, format!("{OURS}[Match]\nName={name}\n{link}[Network]\nKeepConfiguration=static\n{list}"))
+        }
     }
 }
 
