@@ -22,6 +22,12 @@ pub(super) struct File<'a> {
     key: String,
 }
 
+/// The module that a file holds.
+fn name_of(path: &str) -> String {
+    let file = path.rsplit('/').next().unwrap_or(path);
+    canonical(file.split(".ko").next().unwrap_or(file))
+}
+
 /// What modinfo says of all that are wanted and all that others than the kernel brought.
 pub(super) fn files<'a>(sections: &Sections<'a>) -> Seen<Vec<File<'a>>> {
     sections.read("modinfo", "no module is wanted", |text| {
@@ -29,9 +35,7 @@ pub(super) fn files<'a>(sections: &Sections<'a>) -> Seen<Vec<File<'a>>> {
         for (key, value) in text.lines().filter_map(|line| line.split_once(':')) {
             let value = value.trim();
             if key == "filename" {
-                let file = value.rsplit('/').next().unwrap_or(value);
-                let name = canonical(file.split(".ko").next().unwrap_or(file));
-                files.push(File { path: value, name, ..File::default() });
+                files.push(File { path: value, name: name_of(value), ..File::default() });
             }
             let Some(file) = files.last_mut() else { continue };
             match key {
@@ -120,6 +124,15 @@ pub(super) fn found(sections: &Sections<'_>, boot: &Boot<'_>, files: &Seen<Vec<F
             let how = format!("on disk for {} and not for {kernel}, and {who}", boot.running);
             wrong.push(lost(module, &how, kernel, &command));
         }
+    }
+    for path in sections.get("empty").into_iter().flat_map(|section| section.stdout.lines()) {
+        wrong.push(Problem {
+            of: name_of(path),
+            how: "its file is empty, as after a loss of power".to_owned(),
+            todo: format!("install its package again, or `dkms install --force NAME/VERSION -k {kernel}`"),
+            from: "ls -l".to_owned(),
+            line: path.to_owned(),
+        });
     }
     let files = match files {
         Ok(files) => files.as_slice(),

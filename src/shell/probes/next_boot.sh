@@ -119,9 +119,20 @@ others=''
 for path in $foreign; do
     case " $files " in *" $path "*) ;; *) others="$others $path" ;; esac
 done
-if [ -n "$files$others" ]; then
+# A file that was written just before a loss of power may be empty, and modinfo tells nothing of any file then.
+full=''
+begin empty
+for path in $files $others; do
+    if [ -s "$path" ]; then
+        full="$full $path"
+    else
+        printf '%s\n' "$path"
+    fi
+done
+finish 0
+if [ -n "$full" ]; then
     # shellcheck disable=SC2086 # the same
-    most=20000 sift_as modinfo "$fields" 20 modinfo "$@" $others
+    most=20000 sift_as modinfo "$fields" 20 modinfo $full
 fi
 # The versions of symbols that each of them imports against those that the others export. Those of the kernel itself
 # are known where its headers are.
