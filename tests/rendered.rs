@@ -168,7 +168,7 @@ fn job_scripts_of_slurm() {
 #[test]
 fn manifests_of_kubernetes() {
     let site = Site::new(&format!("cluster: pods\n{HOSTS}playbooks: [k8s-manifests]\n"));
-    assert_eq!(site.apply()["summary"]["tasks"]["changed"], 8);
+    assert_eq!(site.apply()["summary"]["tasks"]["changed"], 10);
     let all = files(&site.path("k8s"));
     let (manifests, scripts): (Vec<_>, Vec<_>) =
         all.into_iter().partition(|path| path.extension().is_some_and(|extension| extension == "yaml"));
@@ -225,7 +225,7 @@ fn manifests_of_kubernetes() {
     // The scripts that check them, on a kubectl that plays a cluster.
     site.stand_in(
         "bin/kubectl",
-        "case \"$*\" in *ifconfig*) echo 'hpn0 UP BROADCAST RUNNING MULTICAST' ;; *'-- env') echo NCCL_IB_HCA= ;; esac",
+        "case \"$*\" in 'rollout status deployment/'*) ;; *'-- ip addr show hpn0') echo '3: hpn0: <BROADCAST,MULTICAST,UP,LOWER_UP> mtu 1500' ;; *'-- env') echo NCCL_IB_HCA= ;; esac",
     );
     let script = site.path("k8s/acs/run-and-check.sh");
     let check = |kind: &str| {
@@ -238,4 +238,110 @@ fn manifests_of_kubernetes() {
     let bad = check("1");
     assert_eq!(bad.status.code(), Some(1));
     assert!(String::from_utf8_lossy(&bad.stderr).contains("exactly NCCL_IB_HCA=mlx5"));
+}
+
+#[test]
+fn sizes_that_a_series_does_not_have_are_refused() {
+    for (with, told) in [
+        ("{ series: P16EN }", "GU8TF, GU8TEF and GX8SF"),
+        ("{ gpus_type_2: 3, class_type_2: gpu-hpn }", "1, 2, 4, 8 or 16"),
+        ("{ gpus_type_2: 8 }", "1, 2, 4, 8 or 16"),
+    ] {
+        let playbook = format!("playbooks: [{{ use: acs-rdma, with: {with} }}]");
+        let site =
+            Site::new(&format!("cluster: acs\ntransport: local\nhosts: {{ console0: {{}} }}\n{playbook}\n"));
+        let output = site.provision(&["apply", "site.yaml", "--yes"]);
+        assert_eq!(output.status.code(), Some(3), "{with}");
+        let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+        assert!(said.contains(told), "{said}");
+        assert!(!site.path("k8s").exists(), "{with}");
+    }
+}
+
+/// A cluster of two pods, whose processes run here in network namespaces of their own.
+#[test]
+fn pods_get_their_rdma_device() {
+    const KUBECTL: &str = r#"echo "$*" >>"$SITE/asked"
+case "$*" in
+'get pod '*) echo 192.0.2.1 ;;
+*'ibv_devinfo'*) cat "$SITE/moved-$2" ;;
+*'gpu-pod0 -- ip -o -4 addr show dev net1'*) echo '5: net1    inet 10.100.100.2/30 brd 10.100.100.3 scope global net1' ;;
+*'gpu-pod1 -- ip -o -4 addr show dev net1'*) echo '5: net1    inet 10.100.100.1/30 brd 10.100.100.3 scope global net1' ;;
+*mpirun*) echo 'gpu-pod0:1:1 [0] NCCL INFO NET/IB : Using [0]irdma0:1/RoCE [RO]; OOB net1:10.100.100.1<0>' ;;
+*'sh -s '*) echo "$*" >>"$SITE/trained"; cat >/dev/null ;;
+esac"#;
+    const RDMA: &str = r#"case "$*" in
+'system show') cat "$SITE/mode" ;;
+'dev set irdma0 netns '*) readlink "$(readlink "/var/run/netns/$5")" >>"$SITE/spaces" ;;
+esac"#;
+    let site = Site::new(&format!("cluster: pods\n{HOSTS}playbooks: [k8s-manifests]\n"));
+    site.apply();
+    site.stand_in("bin/kubectl", KUBECTL);
+    site.stand_in("bin/rdma", RDMA);
+    site.stand_in("bin/login", "shift; \"$@\" && echo PORT_ACTIVE >\"$SITE/moved-$3\"");
+    let pods = ["gpu-pod0", "gpu-pod1"].map(|pod| {
+        let mut process = Command::new("unshare");
+        process.args(["-n", "sleep", "120"]).env("HOSTNAME", pod).spawn().unwrap()
+    });
+    let here = fs::read_link("/proc/self/ns/net").unwrap();
+    let space = |process: &std::process::Child| -> PathBuf {
+        // Its namespace is made after it has started.
+        loop {
+            let seen = fs::read_link(format!("/proc/{}/ns/net", process.id())).unwrap();
+            if seen != here {
+                return seen;
+            }
+        }
+    };
+    let spaces = pods.each_ref().map(space);
+
+    let folder = site.path("").display().to_string();
+    let check = |what: &[&str]| {
+        let path = format!("{}:/usr/sbin:/usr/bin:/sbin:/bin", site.path("bin").display());
+        let mut script = Command::new(site.path("k8s/multus/run-and-check.sh"));
+        script.args(what).env("PATH", path).env("SITE", &folder).env("NODE_LOGIN", "login").output().unwrap()
+    };
+    fs::write(site.path("mode"), "netns shared copy-on-fork on\n").unwrap();
+    let shared = check(&[]);
+    assert_eq!(shared.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&shared.stderr).contains("RDMA devices are shared by all namespaces"));
+    fs::write(site.path("mode"), "netns exclusive copy-on-fork on\n").unwrap();
+    let said = words(&check(&["mpi"]));
+    for part in [
+        "gpu-pod0 has an active",
+        "gpu-pod1 has an active",
+        "ok: rping",
+        "ok: ib_write_bw",
+        "ok: all_reduce_perf over irdma0",
+    ] {
+        assert!(said.contains(part), "{part}: {said}");
+    }
+    let moved: Vec<PathBuf> = site.text("spaces").lines().map(PathBuf::from).collect();
+    assert_eq!(moved, spaces);
+    // The address that the first pod got, which need not be the first of the range.
+    assert!(site.text("asked").contains("rping -sdvVa 10.100.100.2 -C 3"));
+    assert!(
+        site.text("asked")
+            .contains("mpirun --allow-run-as-root -H 10.100.100.2:1,10.100.100.1:1 -x PATH")
+    );
+
+    // A device that is there already is not moved again.
+    words(&check(&["train"]));
+    assert_eq!(site.text("spaces").lines().count(), 2);
+    let trained: std::collections::BTreeSet<String> =
+        site.text("trained").lines().map(str::to_owned).collect();
+    assert_eq!(
+        trained.into_iter().collect::<Vec<_>>(),
+        ["exec -i gpu-pod0 -- sh -s 0 10.100.100.2", "exec -i gpu-pod1 -- sh -s 1 10.100.100.2"]
+    );
+
+    // Where the pod does not run, it says so.
+    for mut pod in pods {
+        pod.kill().unwrap();
+        pod.wait().unwrap();
+    }
+    fs::remove_file(site.path("moved-gpu-pod0")).unwrap();
+    let gone = check(&[]);
+    assert_eq!(gone.status.code(), Some(1));
+    assert!(String::from_utf8_lossy(&gone.stderr).contains("no process of gpu-pod0 runs on this node"));
 }

@@ -46,7 +46,7 @@ pub(in crate::resources) fn matrix(nic: NicType) -> &'static [(&'static str, Cel
             ("NCCL_SOCKET_FAMILY", Text("AF_INET")),
             ("NCCL_IB_HCA", Devices),
             ("NCCL_IB_GID_INDEX", GidOfOld),
-            ("NCCL_DEBUG", Text("TRACE")),
+            INFO,
         ],
         NicType::Erdma => &[
             ("NCCL_SOCKET_IFNAME", Link("eth0")),
