@@ -47,6 +47,10 @@ for arch in ${ARCHES:-x86_64 aarch64}; do
         variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")_LINKER
         export "$variable=rust-lld"
     fi
+    # Parts in C (cryptography of TLS) call nothing of a C library: the headers of another one will do.
+    compiler=$arch-linux-gnu-gcc
+    [ "$arch" != "$(uname -m)" ] || compiler=musl-gcc
+    export "CC_${target//-/_}=$compiler"
     "$cargo" build --profile dist --locked --target "$target"
     program=target/$target/dist/provision
     is_static "$program" || die "$program is not static"

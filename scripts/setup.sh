@@ -49,7 +49,12 @@ fi
 [ "${1:-}" != --chaos ] || wanted+=(faketime:faketime)
 [ "${1:-}" != --pictures ] || wanted+=(tmux:tmux chromium:chromium pngquant:pngquant)
 if [ "${1:-}" = --dist ]; then
-    wanted+=(dpkg-deb:dpkg rpm:rpm strip:binutils)
+    # Cryptography of TLS has parts in C.
+    wanted+=(dpkg-deb:dpkg rpm:rpm strip:binutils musl-gcc:musl-tools)
+    case $(uname -m) in
+        aarch64) wanted+=(x86_64-linux-gnu-gcc:gcc-x86-64-linux-gnu) other=x86_64-linux-gnu headers=libc6-dev-amd64-cross ;;
+        *) wanted+=(aarch64-linux-gnu-gcc:gcc-aarch64-linux-gnu) other=aarch64-linux-gnu headers=libc6-dev-arm64-cross ;;
+    esac
 fi
 have docker || have podman || wanted+=(docker:docker.io)
 
@@ -60,6 +65,7 @@ done
 # Ansible and pyinfra of the benchmark go into a virtual environment. Having python3 is not
 # enough: Debian splits ensurepip off.
 python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)
+[ -z "${other:-}" ] || [ -e "/usr/$other/include/stdint.h" ] || missing+=("$headers")
 # Without recommended packages gcc comes without the files that every link needs.
 [ -e /usr/include/stdlib.h ] || missing+=(libc6-dev)
 [ -e /etc/ssl/certs/ca-certificates.crt ] || missing+=(ca-certificates)
