@@ -310,6 +310,21 @@ fn a_host_without_any_tool_passes_nothing() {
     );
 }
 
+/// A first `verify` of a plain host finds all tasks undone. That is said once, and not that tools are missing.
+#[test]
+fn a_host_whose_tasks_are_undone_lacks_no_tool() {
+    let (host, answers) = (host(), Facts::default());
+    let proven = |open_tasks| {
+        let mut subject = Subject::new(&host, &answers, 0).unwrap();
+        subject.open_tasks = open_tasks;
+        let results = evaluate(&mut [subject]).remove(0).results;
+        results.into_iter().find(|result| result.check == "host.proven").unwrap()
+    };
+    assert_eq!(proven(0).status, Fail);
+    assert_eq!(proven(2).status, Skip);
+    assert_eq!(proven(2).message, "not as declared: 2 tasks, each told above");
+}
+
 #[test]
 fn a_host_is_verified_when_nothing_failed_and_all_is_known() {
     let failed = healthy().with("driver", "headers=true", "headers=true\nnouveau=true");

@@ -35,6 +35,8 @@ pub struct Subject<'a> {
     pub facts: Json,
     /// Tasks of the inventory that need no change on it.
     pub proven_tasks: u64,
+    /// Tasks of the inventory that are to change, failed or are blocked on it.
+    pub open_tasks: u64,
     /// The other hosts of the run.
     pub fleet: Option<std::sync::Arc<Comparison>>,
     /// Counters at the last `verify`.
@@ -55,7 +57,7 @@ impl<'a> Subject<'a> {
             serde_json::from_value(host.expect.clone())?
         };
         let facts = answers.view();
-        Ok(Self { host, expect, facts, proven_tasks, baseline: None, fleet: None, answers, promises: None })
+        Ok(Self { host, expect, facts, proven_tasks, open_tasks: 0, baseline: None, fleet: None, answers, promises: None })
     }
 
     /// The same with what its tasks promise, where `expect:` says nothing.

@@ -169,9 +169,11 @@ fn check(
     let mut subjects = Vec::new();
     for session in report.sessions.iter().filter(|session| session.was_gathered()) {
         let Some(host) = hosts.get(&session.index()) else { continue };
-        let mut subject = Subject::new(host, session.facts(), session.result().1.unchanged)
+        let (_, tasks, to_change) = session.result();
+        let mut subject = Subject::new(host, session.facts(), tasks.unchanged)
             .and_then(|subject| subject.promised(session.promises()))
             .map_err(|error| Exit::new(exit::CONFIG, format!("`expect` of {}: {error}", host.name)))?;
+        subject.open_tasks = to_change + tasks.failed + tasks.blocked;
         subject.baseline = before.0.get(&host.name);
         subjects.push(subject);
     }
