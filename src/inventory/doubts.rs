@@ -24,9 +24,10 @@ fn look_at_names(hosts: &[Host], diagnostics: &mut Diagnostics) {
     let mut said = BTreeSet::new();
     for host in hosts {
         let name = host.name.as_str();
-        if name.bytes().all(|byte| byte.is_ascii_digit()) {
+        if name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
             if said.insert(host.span) {
-                let text = format!("`{name}` cannot be the name of a host: it is a number alone");
+                let what = if name.contains('-') { "a range" } else { "a number" };
+                let text = format!("`{name}` cannot be the name of a host: it is {what} alone");
                 let help = "a range stands behind a name, as in `gpu[0-3]`";
                 diagnostics.push(Diagnostic::error(host.span, text).help(help));
             }
