@@ -45,6 +45,7 @@ wanted=(
 )
 if [ "${1:-}" = --vm ]; then
     wanted+=(qemu-system-x86_64:qemu-system-x86 qemu-img:qemu-utils mkfs.ext4:e2fsprogs sfdisk:fdisk)
+    wanted+=(mkfs.vfat:dosfstools mcopy:mtools)
 fi
 [ "${1:-}" != --chaos ] || wanted+=(faketime:faketime)
 [ "${1:-}" != --pictures ] || wanted+=(tmux:tmux chromium:chromium pngquant:pngquant)
@@ -62,6 +63,7 @@ missing=()
 for pair in "${wanted[@]}"; do
     have "${pair%%:*}" || missing+=("${pair##*:}")
 done
+[ "${1:-}" != --vm ] || [ -e /usr/share/OVMF/OVMF_CODE_4M.ms.fd ] || missing+=(ovmf)
 # Ansible and pyinfra of the benchmark go into a virtual environment. Having python3 is not
 # enough: Debian splits ensurepip off.
 python3 -c 'import ensurepip, venv' >/dev/null 2>&1 || missing+=(python3-venv)

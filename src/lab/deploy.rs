@@ -45,6 +45,9 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     if wanted == LabKind::Vm && spec.has_rhel() {
         bail!("`family` is for labs of containers: virtual machines are Debian");
     }
+    if wanted == LabKind::Container && spec.settings.secure_boot == Some(true) {
+        bail!("`secure_boot` is for virtual machines, which have a firmware: add `kind: vm`");
+    }
     if wanted == LabKind::Vm {
         return vm::up(spec, &folder, progress);
     }

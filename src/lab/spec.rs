@@ -54,6 +54,8 @@ crate::record! {
     LabSettings ("lab settings") {
         /// `container` (default), or `vm`: virtual machines with kernels of their own.
         opt kind: LabKind,
+        /// Whether virtual machines start by UEFI with Secure Boot on.
+        opt secure_boot: bool,
         /// Base image of containers, such as `debian:bookworm`. Left out: built from this machine's Debian mirror.
         opt image: String,
         /// The distribution that containers pass for: `debian` (default), `el8`, `el9`, `el10` or `alinux3`.
@@ -91,6 +93,7 @@ impl LabSettings {
     pub fn or(self, weaker: &Self) -> Self {
         Self {
             kind: self.kind.or(weaker.kind),
+            secure_boot: self.secure_boot.or(weaker.secure_boot),
             image: self.image.or_else(|| weaker.image.clone()),
             family: self.family.or(weaker.family),
             sudo: self.sudo.or(weaker.sudo),

@@ -7,6 +7,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use camino::Utf8Path;
 use sha2::{Digest as _, Sha256};
 
+use super::firmware;
 use super::image;
 use super::machine::{self, Machine};
 use super::qemu::{self, Process};
@@ -35,6 +36,10 @@ pub(crate) fn is(folder: &Folder) -> bool {
 pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     check(spec)?;
     qemu::find()?;
+    let secure_boot = spec.settings.secure_boot == Some(true);
+    if secure_boot {
+        firmware::find()?;
+    }
     let image = image::ensure(&spec.cache_root, &spec.settings, progress)?;
     let accel = qemu::probe(&image, progress)?;
 
@@ -51,8 +56,12 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
 
     let place = folder.file("vm");
     let names: Vec<&str> = spec.hosts.iter().map(|host| host.name.as_str()).collect();
-    let machines = machines(folder, &names);
-    let recipe = recipe(&image, &names, &login);
+    let machines: Vec<Machine> = names
+        .iter()
+        .enumerate()
+        .map(|(index, name)| Machine::new(&place, &folder.hash, name, index, secure_boot))
+        .collect();
+    let recipe = recipe(&image, &names, &login, secure_boot);
     let recipe_file = place.join("recipe");
     if place.exists() && std::fs::read_to_string(&recipe_file).ok().as_deref() != Some(&recipe) {
         progress("making the machines anew: they differ from the inventory");
@@ -161,14 +170,10 @@ fn check(spec: &LabSpec) -> Result<()> {
     Ok(())
 }
 
-fn machines(folder: &Folder, names: &[&str]) -> Vec<Machine> {
-    let place = folder.file("vm");
-    names.iter().enumerate().map(|(index, name)| Machine::new(&place, &folder.hash, name, index)).collect()
-}
-
 /// Everything that a machine gets at its first boot only.
-fn recipe(image: &Utf8Path, names: &[&str], login: &machine::MachineUser<'_>) -> String {
-    let text = format!("{image}\n{}\n{}", names.join(" "), login.text());
+fn recipe(image: &Utf8Path, names: &[&str], login: &machine::MachineUser<'_>, secure_boot: bool) -> String {
+    let firmware = if secure_boot { "secure boot" } else { "bios" };
+    let text = format!("{image}\n{firmware}\n{}\n{}", names.join(" "), login.text());
     format!("{}\n", short_hex(&Sha256::digest(text)))
 }
 

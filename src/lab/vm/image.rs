@@ -23,10 +23,17 @@ const LIMIT: Duration = Duration::from_mins(30);
 /// Longest that the emulated machine may take to put its boot loader on the disk, in seconds.
 const GRUB_SECONDS: &str = "600";
 /// Files of every machine: path, text, mode.
-const TREE: [(&str, &str, u32); 10] = [
+const TREE: [(&str, &str, u32); 12] = [
     ("usr/local/sbin/lab-grub", include_str!("grub.sh"), 0o755),
     ("usr/local/sbin/lab-seed", include_str!("seed.sh"), 0o755),
     ("etc/systemd/system/lab-seed.service", include_str!("seed.service"), 0o644),
+    // One name on each chipset.
+    (
+        "etc/systemd/network/10-management.link",
+        "[Match]\nPath=pci-0000:00:03.0\n\n[Link]\nName=ens3\n",
+        0o644,
+    ),
+    ("etc/systemd/network/10-lan.link", "[Match]\nPath=pci-0000:00:04.0\n\n[Link]\nName=ens4\n", 0o644),
     ("etc/systemd/network/10-management.network", "[Match]\nName=ens3\n\n[Network]\nDHCP=ipv4\n", 0o644),
     (
         "etc/ssh/sshd_config.d/10-lab.conf",
@@ -43,10 +50,13 @@ const TREE: [(&str, &str, u32); 10] = [
 ];
 /// What every machine has. The tools of RDMA are there because links between real kernels are
 /// what these machines are for.
-const PACKAGES: [&str; 13] = [
+const PACKAGES: [&str; 16] = [
     "linux-image-amd64",
     "grub-pc-bin",
     "grub2-common",
+    "grub-efi-amd64-signed",
+    "shim-signed",
+    "mokutil",
     "initramfs-tools",
     "udev",
     "pciutils",
@@ -126,6 +136,8 @@ fn build(
         ("debootstrap", "debootstrap"),
         ("mkfs.ext4", "e2fsprogs"),
         ("sfdisk", "fdisk"),
+        ("mkfs.vfat", "dosfstools"),
+        ("mcopy", "mtools"),
         ("timeout", "coreutils"),
     ]))?;
     progress("making the disk of the machines (once, some minutes; cached by its recipe)");

@@ -50,11 +50,24 @@ mkdir "$work/out"
 cp "$kernel" "$work/out/vmlinuz"
 cp "$initrd" "$work/out/initrd.img"
 
-# One partition behind the first MiB, where grub has its place.
+# The root behind the first MiB, where grub has its place for a BIOS. In the last 64 MiB what UEFI starts: the shim,
+# which Microsoft signed, grub and its first file, each by the name that the one before looks for.
+esp=$work/esp
+mkfs.vfat -C -n ESP "$esp" 65536 >"$work/log"
+cat >"$work/grub.cfg" <<'END'
+search --no-floppy --label provision --set=root
+set prefix=($root)/boot/grub
+configfile $prefix/grub.cfg
+END
+mmd -i "$esp" ::/EFI ::/EFI/BOOT ::/EFI/debian
+mcopy -i "$esp" "$root/usr/lib/shim/shimx64.efi.signed" ::/EFI/BOOT/BOOTX64.EFI
+mcopy -i "$esp" "$root/usr/lib/grub/x86_64-efi-signed/grubx64.efi.signed" ::/EFI/BOOT/grubx64.efi
+mcopy -i "$esp" "$work/grub.cfg" ::/EFI/debian/grub.cfg
 disk=$work/out/disk.img
 truncate -s 8G "$disk"
-echo 'start=2048, type=83, bootable' | sfdisk -q "$disk"
-mkfs.ext4 -q -L provision -E offset=1048576 -d "$root" "$disk" 8387584k
+printf '%s\n' 'start=2048, size=16644096, type=83, bootable' 'start=16646144, type=ef' | sfdisk -q "$disk"
+mkfs.ext4 -q -L provision -E offset=1048576 -d "$root" "$disk" 8322048k
+dd if="$esp" of="$disk" bs=1M seek=8128 conv=notrunc,sparse status=none
 
 timeout "$seconds" qemu-system-x86_64 -accel tcg -machine pc -cpu max -m 512 -nodefaults -no-reboot \
     -display none -serial "file:$work/grub.log" -drive "file=$disk,if=virtio,format=raw,cache=unsafe" \

@@ -5,6 +5,7 @@ use std::fmt::Write as _;
 use anyhow::{Context as _, Result};
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::firmware;
 use super::qemu::{self, Accel, Process};
 use crate::lab::engine;
 use crate::lab::files;
@@ -45,11 +46,14 @@ pub(super) struct Machine {
     index: usize,
     /// Digits of its lab.
     hash: String,
+    /// Whether it starts by UEFI with Secure Boot, not by a BIOS.
+    secure_boot: bool,
 }
 
 impl Machine {
-    pub(super) fn new(place: &Utf8Path, hash: &str, name: &str, index: usize) -> Self {
-        Self { name: name.to_owned(), process: Process::new(place, name), index, hash: hash.to_owned() }
+    pub(super) fn new(place: &Utf8Path, hash: &str, name: &str, index: usize, secure_boot: bool) -> Self {
+        let process = Process::new(place, name);
+        Self { name: name.to_owned(), process, index, hash: hash.to_owned(), secure_boot }
     }
 
     fn file(&self, name: &str) -> Utf8PathBuf {
@@ -114,6 +118,9 @@ impl Machine {
         for (name, text) in texts {
             files::write(&seed.join(name), &text, 0o600)?;
         }
+        if self.secure_boot {
+            firmware::create(&self.file("variables.fd"))?;
+        }
         let draft = self.file("disk.new");
         let mut create = heard("qemu-img");
         create.args(["create", "-q", "-f", "qcow2", "-F", "raw", "-b", image.join("disk.img").as_str()]);
@@ -145,7 +152,13 @@ impl Machine {
         let mut arguments: Vec<String> = accel.arguments().map(str::to_owned).to_vec();
         let mut add = |option: &str, value: String| arguments.extend([option.to_owned(), value]);
         add("-name", name.clone());
-        add("-machine", "pc".to_owned());
+        if self.secure_boot {
+            for (option, value) in firmware::arguments(&format!("{name}/variables.fd")) {
+                add(option, value);
+            }
+        } else {
+            add("-machine", "pc".to_owned());
+        }
         add("-m", "1024".to_owned());
         add(
             "-uuid",
@@ -158,8 +171,9 @@ impl Machine {
             "-drive",
             format!("id=disk,if=none,file={name}/disk.qcow2,format=qcow2,cache=unsafe,discard=unmap"),
         );
-        add("-device", "virtio-blk-pci,drive=disk,addr=2".to_owned());
-        // The slots decide the names: ens3 and ens4.
+        // Without an index UEFI asks the network first.
+        add("-device", "virtio-blk-pci,drive=disk,addr=2,bootindex=0".to_owned());
+        // The slots decide the names, by files of the image: ens3 and ens4.
         // Each machine has a network of its own here; equal addresses would be found by `verify`.
         let address = 15 + index % 200;
         add(
@@ -188,7 +202,7 @@ mod tests {
     fn machines_differ_in_all_that_tells_machines_apart() {
         let place = Utf8Path::new("/state/lab/0123456789ab/vm");
         let machines =
-            [0, 1].map(|index| Machine::new(place, "0123456789ab", &format!("node{index}"), index));
+            [0, 1].map(|index| Machine::new(place, "0123456789ab", &format!("node{index}"), index, true));
         let words = machines.clone().map(|machine| machine.arguments(&Accel::Kvm, 20_000));
         assert!(words[0].contains(&"virtio-net-pci,netdev=lan,addr=4,mac=52:54:00:01:01:00".to_owned()));
         for (one, other) in words[0].iter().zip(&words[1]) {

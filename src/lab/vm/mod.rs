@@ -12,6 +12,7 @@
 //! what it holds itself, the machine is told nothing.
 
 mod deploy;
+mod firmware;
 mod image;
 mod machine;
 mod qemu;
