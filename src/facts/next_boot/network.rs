@@ -36,7 +36,8 @@ pub(super) fn way_in(sections: &Sections<'_>) -> Seen<Aspect> {
             line: line.to_owned(),
         });
     };
-    if let Some(section) = sections.get("netplan get")
+    let netplan = sections.get("netplan get");
+    if let Some(section) = netplan
         && let Some(gap) = section.trouble().filter(|gap| gap.kind == GapKind::Failed)
         // Older ones cannot be asked.
         && !section.stdout.contains("invalid choice")
@@ -60,6 +61,17 @@ pub(super) fn way_in(sections: &Sections<'_>) -> Seen<Aspect> {
                     "add it to a file in /etc/netplan, then `netplan generate`",
                     "/etc/netplan",
                     &format!("no `{}:`", way.netplan),
+                );
+            } else if !way.address.contains(':') // a router may give that one
+                && netplan.is_some_and(|section| {
+                    section.trouble().is_none() && has_no_address(section.stdout, way.netplan)
+                })
+            {
+                problem(
+                    format!("netplan gives `{}` no address any more", way.netplan),
+                    "give it `dhcp4: true` or its `addresses` in /etc/netplan, then `netplan generate`",
+                    "netplan get",
+                    &format!("{}: neither dhcp4, dhcp6 nor addresses", way.netplan),
                 );
             }
             "netplan"
@@ -137,6 +149,20 @@ pub(super) fn way_in(sections: &Sections<'_>) -> Seen<Aspect> {
     }
     let address = if way.address.is_empty() { String::new() } else { format!(" ({})", way.address) };
     Ok(Aspect { wrong, seen: format!("{}{address} by {by}", way.link) })
+}
+
+/// Whether netplan has a link of this name, and nothing below it that leads to an address. The lines are the names of
+/// links and, deeper, what gives them addresses; what NetworkManager alone knows says nothing.
+fn has_no_address(text: &str, name: &str) -> bool {
+    let mut lines =
+        text.lines().skip_while(|line| line.trim().trim_end_matches(':').trim_matches('"') != name);
+    lines.next().is_some()
+        && lines.take_while(|line| line.starts_with("      ")).all(|line| {
+            matches!(
+                line.trim(),
+                "dhcp4: false" | "dhcp6: false" | "dhcp4: no" | "dhcp6: no" | "addresses: []"
+            )
+        })
 }
 
 fn read(text: &str) -> Way<'_> {

@@ -286,9 +286,9 @@ for file in /etc/netplan/*.yaml /usr/lib/netplan/*.yaml; do
 done
 finish 0
 [ -z "$unit" ] || ask 5 systemctl is-enabled "$unit"
-# What it prints may hold passwords.
+# All that it prints may hold passwords: the names of links, and who gives them their addresses, do not.
 if [ -n "$yaml" ] && command -v netplan >/dev/null 2>&1; then
-    sift '^$' 10 netplan get
+    sift '^ {4}[^ ].*:$|^ {6}(dhcp[46]|addresses|networkmanager):' 10 netplan get
 fi
 begin complete
 finish 0
