@@ -11,6 +11,11 @@
     reason = "a test that cannot go on says why and ends"
 )]
 
+#[path = "lab_vm/kernel_log.rs"]
+mod kernel_log;
+#[path = "lab_vm/next_boot.rs"]
+mod next_boot;
+
 use std::path::PathBuf;
 use std::process::{Command, Output};
 
