@@ -57,7 +57,17 @@ impl<'a> Subject<'a> {
             serde_json::from_value(host.expect.clone())?
         };
         let facts = answers.view();
-        Ok(Self { host, expect, facts, proven_tasks, open_tasks: 0, baseline: None, fleet: None, answers, promises: None })
+        Ok(Self {
+            host,
+            expect,
+            facts,
+            proven_tasks,
+            open_tasks: 0,
+            baseline: None,
+            fleet: None,
+            answers,
+            promises: None,
+        })
     }
 
     /// The same with what its tasks promise, where `expect:` says nothing.
