@@ -305,7 +305,7 @@ fn the_next_boot_of_a_made_up_host() {
                  mkdir -p $d 2>/dev/null || :; [ ! -d $d ] || mount -t tmpfs none $d; done
              mkdir -p /boot/grub {tree}/updates/dkms {tree}/build
              cp {cases}/grub.cfg /boot/grub/grub.cfg
-             >/boot/vmlinuz-6.1.0-50-amd64; echo x >/boot/initrd.img-6.1.0-50-amd64; >{tree}/updates/dkms/mlx5_ib.ko; >{tree}/build/Module.symvers
+             >/boot/vmlinuz-6.1.0-50-amd64; echo x >/boot/initrd.img-6.1.0-50-amd64; echo x >{tree}/updates/dkms/mlx5_ib.ko; >{tree}/build/Module.symvers
              touch -d 2020-01-01 {tree}/updates/dkms/mlx5_ib.ko
              printf 'GRUB_CMDLINE_LINUX=\"iommu=pt\"\\n' >/etc/default/grub
              mkdir -p /sys/class/net/rdma0 /sys/module/mlx5_core /sys/module/mlx5_ib /sys/d /sys/drv
@@ -317,7 +317,10 @@ fn the_next_boot_of_a_made_up_host() {
              mkdir -p /sys/firmware/efi/efivars; printf '\\006\\000\\000\\000\\001' >/sys/firmware/efi/efivars/SecureBoot-x
              part() {{ awk -v name=\"ask $1\" 'index($0, name) {{ on = 1; next }} /end [0-9]+$/ {{ on = 0 }} on' {cases}/whole.txt; }}
              tool() {{ printf '#!/bin/sh\\n%s\\n' \"$2\" >$t/bin/$1; chmod +x $t/bin/$1; }}
-             part 'modprobe -S 6.1.0-50' >$t/modprobe; part modinfo >$t/modinfo; part 'mokutil --list-enrolled' >$t/mokutil
+             part 'modprobe -S 6.1.0-50' >$t/modprobe; part modinfo >$t/modinfo
+             sed -n 's/^filename: *//p' $t/modinfo | while read -r file; do
+                 mkdir -p ${{file%/*}}; [ -e $file ] || echo x >$file; done
+             part 'mokutil --list-enrolled' >$t/mokutil
              tool modprobe \"cat $t/modprobe\"
              tool modinfo \"cat $t/modinfo\"
              tool depmod 'case \"$*\" in \"-n -e -E {tree}/build/Module.symvers 6.1.0-50-amd64 /lib/\"*) ;; *) exit 1 ;; esac'
