@@ -183,19 +183,15 @@ fn networkd(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> (String, S
     let own = format!("/etc/systemd/network/50-provision-{name}.network");
     let mtu = mtu.map(|mtu| format!("MTUBytes={mtu}\n")).unwrap_or_default();
     let list = addresses.iter().map(|address| format!("Address={address}\n")).collect::<Vec<_>>().concat();
-    match link.network_file.as_deref().filter(|file| *file != own) {
-        Some(file) => {
-            let base = file.rsplit('/').next().unwrap_or(file);
-            let mtu = if mtu.is_empty() { mtu } else { format!("[Link]\n{mtu}") };
-            let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
-            (format!("/etc/systemd/network/{base}.d/90-provision-{name}.conf"), format!("{OURS}{mtu}{list}"))
-        }
-        // A link that is unplugged holds up no boot, and what others gave it stays.
-        None => {
-            let link = format!("[Link]\nRequiredForOnline=no\n{mtu}");
-            (own, format!("{OURS}[Match]\nName={name}\n{link}[Network]\nKeepConfiguration=static\n{list}"))
-        }
+    if let Some(file) = link.network_file.as_deref().filter(|file| *file != own) {
+        let base = file.rsplit('/').next().unwrap_or(file);
+        let mtu = if mtu.is_empty() { mtu } else { format!("[Link]\n{mtu}") };
+        let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
+        return (format!("/etc/systemd/network/{base}.d/90-provision-{name}.conf"), format!("{OURS}{mtu}{list}"));
     }
+    // A link that is unplugged holds up no boot, and what others gave it stays.
+    let link = format!("[Link]\nRequiredForOnline=no\n{mtu}");
+    (own, format!("{OURS}[Match]\nName={name}\n{link}[Network]\nKeepConfiguration=static\n{list}"))
 }
 
 fn ifupdown(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> String {
