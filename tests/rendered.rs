@@ -321,8 +321,7 @@ esac"#;
     // The address that the first pod got, which need not be the first of the range.
     assert!(site.text("asked").contains("rping -sdvVa 10.100.100.2 -C 3"));
     assert!(
-        site.text("asked")
-            .contains("mpirun --allow-run-as-root -H 10.100.100.2:1,10.100.100.1:1 -x PATH")
+        site.text("asked").contains("mpirun --allow-run-as-root -H 10.100.100.2:1,10.100.100.1:1 -x PATH")
     );
 
     // A device that is there already is not moved again.

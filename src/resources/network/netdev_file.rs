@@ -187,7 +187,10 @@ fn networkd(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> (String, S
         let base = file.rsplit('/').next().unwrap_or(file);
         let mtu = if mtu.is_empty() { mtu } else { format!("[Link]\n{mtu}") };
         let list = if list.is_empty() { list } else { format!("[Network]\n{list}") };
-        return (format!("/etc/systemd/network/{base}.d/90-provision-{name}.conf"), format!("{OURS}{mtu}{list}"));
+        return (
+            format!("/etc/systemd/network/{base}.d/90-provision-{name}.conf"),
+            format!("{OURS}{mtu}{list}"),
+        );
     }
     // A link that is unplugged holds up no boot, and what others gave it stays.
     let link = format!("[Link]\nRequiredForOnline=no\n{mtu}");
