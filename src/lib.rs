@@ -37,6 +37,7 @@ pub mod secrets;
 pub mod shell;
 pub mod sources;
 pub mod template;
+pub mod through;
 pub mod transport;
 pub mod watch;
 pub mod words;

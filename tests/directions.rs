@@ -22,6 +22,7 @@ const ORDER: &[&str] = &[
     "engine",
     "journal",
     "active",
+    "through",
     "plan",
     "project",
     "playbook",

@@ -133,7 +133,7 @@ fn is_key(name: &str) -> bool {
 /// Whether `a.b.c` is a check, a path of the inventory or of a fact, a file, or a setting of the kernel.
 fn is_dotted(name: &str) -> bool {
     const FILES: &[&str] = &[
-        "c", "conf", "cu", "d", "h", "in", "json", "ko", "list", "log", "md", "rst", "service", "so",
+        "c", "conf", "cu", "d", "exec", "h", "in", "json", "ko", "list", "log", "md", "rst", "service", "so",
         "timer", "txt",
     ];
     let parts: Vec<&str> = name.split('.').collect();

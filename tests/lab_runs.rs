@@ -38,6 +38,8 @@ mod shared;
 mod support;
 #[path = "lab_runs/system.rs"]
 mod system;
+#[path = "lab_runs/through.rs"]
+mod through;
 #[path = "lab_runs/unlock.rs"]
 mod unlock;
 #[path = "lab_runs/uploads.rs"]

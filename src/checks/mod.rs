@@ -15,6 +15,7 @@ mod boot;
 mod driver;
 mod fleet;
 mod host;
+pub mod job;
 mod network;
 mod pcie;
 mod peermem;
@@ -41,7 +42,7 @@ mod rdma {
 pub use shared::baseline::{Baseline, Baselines};
 pub use shared::compare::Comparison;
 pub use shared::evaluate::{Conclusion, LEFT_OUT, evaluate, queries};
-pub use shared::subject::Subject;
+pub use shared::subject::{JobView, Subject};
 pub use shared::verdict::{Checked, Findings, Verdict};
 
 use crate::events::CheckStatus;
@@ -59,6 +60,8 @@ pub enum Needs {
     Fleet,
     /// Traffic between hosts: `verify --active`.
     Active,
+    /// A view behind a launcher: `verify --through`.
+    Job,
 }
 
 impl Needs {
@@ -70,6 +73,7 @@ impl Needs {
             Self::Delta => "delta",
             Self::Fleet => "fleet",
             Self::Active => "active",
+            Self::Job => "job",
         }
     }
 }
@@ -138,6 +142,7 @@ const FILES: &[(&[&str], &[Check])] = files![
     software,
     fleet,
     active,
+    job,
     ssh,
     host,
 ];

@@ -90,8 +90,7 @@ fn slurm_memlock(subject: &Subject<'_>) -> Checked {
 
 fn slurm_node(subject: &Subject<'_>) -> Checked {
     let node = node(subject)?;
-    let bad = ["down", "drain", "fail", "unknown", "not_responding", "inval"];
-    if bad.iter().any(|word| node.state.starts_with(word)) || node.state.ends_with('*') {
+    if node.is_away() {
         return Ok(Verdict::finding(node.state.clone(), "sinfo -N -h -o '%N %T %G'", &node.state));
     }
     Ok(Verdict::Pass(node.state.clone()))

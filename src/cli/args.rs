@@ -302,6 +302,13 @@ pub struct VerifyArgs {
     /// fills the network
     #[arg(long)]
     pub active: bool,
+    /// Look at each host behind a launcher as well, and at what differs from a login: `slurm`, `srun -w {host} ...`,
+    /// `docker run --rm -i IMAGE`. One without `{host}` is started on each host. `sh` is put behind it
+    #[arg(long, value_name = "LAUNCHER")]
+    pub through: Option<String>,
+    /// The host that starts the launcher of `--through`; this machine when left out
+    #[arg(long, value_name = "HOST", requires = "through")]
+    pub through_at: Option<String>,
 }
 
 /// `provision watch`.

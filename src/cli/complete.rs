@@ -91,7 +91,7 @@ enum Offer {
 fn offer(command: &str, arg: &str) -> Option<Offer> {
     Some(match (command, arg) {
         (_, "inventory") => Offer::Text(yaml_files),
-        ("lab restart", "hosts") | (_, "host") => Offer::Names(hosts),
+        ("lab restart", "hosts") | (_, "host" | "through_at") => Offer::Names(hosts),
         (_, "hosts") if command != "init" && command != "logins" => Offer::Text(host_expression),
         (_, "tags" | "skip_tags") => Offer::Names(tags),
         (_, "run") => Offer::Names(runs),
@@ -110,7 +110,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
         (
             _,
             "hosts" | "set" | "parallel" | "allow_unreachable" | "cluster" | "user" | "port" | "account"
-            | "timeout" | "argv" | "every" | "family",
+            | "timeout" | "argv" | "every" | "family" | "through",
         ) => Offer::Nothing,
         _ => return None,
     })

@@ -449,6 +449,58 @@ pub(super) async fn open_transport(
     start_transport(ssh_settings(settings, cluster, parallel), hosts, secrets).await
 }
 
+/// Asks hosts beside a run, quietly: what came out is in the report. `start` is how long a host may take to
+/// give a shell.
+pub(super) async fn look(
+    settings: &Settings,
+    project: Project,
+    transport: Arc<dyn Transport>,
+    queries: BTreeSet<Query>,
+    secrets: &Secrets,
+    start: Duration,
+) -> engine::Report {
+    let (emitter, events) = Emitter::new(journal::new_run_id(events::now()), None);
+    // Nobody listens.
+    drop(events);
+    let (stopper, cancel) = engine::channel();
+    let state = settings.state.clone();
+    let fleet = engine::SharedFacts::recorded(&journal::FleetRecord::default(), 0, |_| None);
+    let context = Arc::new(Context {
+        reboots: tokio::sync::Semaphore::new(1),
+        project: Arc::new(project),
+        transport,
+        emitter: Arc::new(emitter.hiding(secrets.clone())),
+        mode: Mode::Gather,
+        deadlines: Deadlines { connect: start, reconnect: Duration::ZERO, ..Deadlines::default() },
+        cancel,
+        secrets: secrets.clone(),
+        controller: controller(settings),
+        alive: Box::new(move |run| journal::is_alive_anywhere(&state, run)),
+        queries,
+        expected: None,
+        consent: Consent::refused(),
+        fleet,
+    });
+    let report = engine::run(context, "verify").await;
+    drop(stopper);
+    report
+}
+
+/// Ways to some hosts, beside a run.
+///
+/// # Errors
+/// When `ssh` or its configuration cannot be used.
+pub(super) async fn ways(
+    settings: &Settings,
+    cluster: &str,
+    hosts: &[Host],
+    secrets: &Secrets,
+    parallel: usize,
+) -> anyhow::Result<ByHost> {
+    let ways = ByHost::start(ssh_settings(settings, cluster, parallel), hosts, secrets.clone()).await;
+    ways.map_err(|error| Exit::new(exit::CONFIG, error.to_string()).into())
+}
+
 fn ssh_settings(settings: &Settings, cluster: &str, parallel: usize) -> SshSettings {
     SshSettings {
         runtime_dir: settings.runtime_dir.clone(),

@@ -50,6 +50,29 @@ pub struct PairTest {
     pub error: Option<String>,
 }
 
+/// Something that differs between a new login and what a launcher starts, from `verify --through`.
+#[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
+pub struct Difference {
+    /// What: `memlock`, `/dev/nvidia3`, `libnccl.so.2`.
+    pub what: String,
+    /// As a new login sees it.
+    pub login: String,
+    /// As the job sees it.
+    pub job: String,
+    /// The check that finds it wrong; none where it is meant to be.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
+}
+
+/// What a launcher showed of a host.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SeenThrough {
+    /// Its command line.
+    pub launcher: String,
+    /// What differs from the view of a new login.
+    pub differences: Vec<Difference>,
+}
+
 /// What was seen, and where.
 #[derive(Debug, Clone, PartialEq, Eq, Hash, Serialize, Deserialize)]
 pub struct Evidence {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
-use super::check::{CheckResult, PairTest};
+use super::check::{CheckResult, PairTest, SeenThrough};
 use super::values::{ChangeView, HostStatus, Outcome, PlannedTask, RunStats, TaskCounts, TaskRef};
 use crate::inventory::RECORDED;
 
@@ -173,6 +173,13 @@ pub enum EventKind {
         /// Every test, rail by rail.
         pairs: Vec<PairTest>,
     },
+    /// What a launcher showed of a host.
+    HostSeenThrough {
+        /// The host.
+        host: String,
+        /// What was seen.
+        seen: SeenThrough,
+    },
     /// What the checks of `verify` say of a host.
     HostChecked {
         /// The host.
@@ -240,6 +247,8 @@ pub struct HostRecord {
     pub handlers: Vec<String>,
     /// What `verify` found.
     pub checks: Vec<CheckResult>,
+    /// What a launcher showed of it, where one was asked for.
+    pub through: Option<SeenThrough>,
     /// What was warned about.
     pub warnings: Vec<String>,
     /// How long it took.
@@ -338,6 +347,7 @@ impl Record {
                 self.exit_code = Some(*exit_code);
             }
             EventKind::PairsTested { pairs } => self.pairs.clone_from(pairs),
+            EventKind::HostSeenThrough { host, seen } => self.host(host).through = Some(seen.clone()),
             EventKind::HostChecked { host, checks } => self.host(host).checks.clone_from(checks),
             EventKind::HostConnecting { .. }
             | EventKind::HostConnected { .. }

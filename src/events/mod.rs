@@ -14,7 +14,7 @@ mod emitter;
 mod kind;
 mod values;
 
-pub use check::{CheckCounts, CheckResult, CheckStatus, Evidence, PairTest};
+pub use check::{CheckCounts, CheckResult, CheckStatus, Difference, Evidence, PairTest, SeenThrough};
 pub use emitter::{Emitter, Sink, now};
 pub use kind::{Event, EventKind, HostRecord, Record, TaskRecord};
 pub use values::{

@@ -49,6 +49,7 @@ pub mod state;
 mod store;
 pub mod system;
 pub mod unit;
+pub mod view;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
@@ -99,6 +100,7 @@ pub const FAMILIES: &[&Family] = &[
     driver_upkeep::UpkeepQuery::FAMILY,
     next_boot::NextBootQuery::FAMILY,
     nvidia::NvidiaQuery::FAMILY,
+    view::ViewQuery::FAMILY,
 ];
 
 /// One part of a gather frame with the queries that it answers.

@@ -189,6 +189,12 @@ fn node(text: &str) -> Result<Node, String> {
 }
 
 impl Node {
+    /// Whether it starts no job there: down, drained, failing, not answering.
+    pub fn is_away(&self) -> bool {
+        let bad = ["down", "drain", "fail", "unknown", "not_responding", "inval"];
+        bad.iter().any(|word| self.state.starts_with(word)) || self.state.ends_with('*')
+    }
+
     /// How many GPUs Slurm gives out: the numbers of all `gpu` entries.
     pub fn gpus(&self) -> u64 {
         let count = |entry: &str| {

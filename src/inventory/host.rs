@@ -146,6 +146,21 @@ pub fn is_compute(nic: &Json) -> bool {
 }
 
 impl Host {
+    /// The host as its user logs in, in a login of its own: who starts jobs is not root, and limits are those of
+    /// a new login.
+    #[must_use]
+    pub fn as_login(&self) -> Self {
+        let ssh = Ssh { become_method: Become::None, persist: None, ..self.ssh.clone() };
+        Self { ssh, ..self.clone() }
+    }
+
+    /// This machine in place of it, as who runs this program.
+    #[must_use]
+    pub fn here(&self) -> Self {
+        let ssh = Ssh { become_method: Become::None, ..self.ssh.clone() };
+        Self { name: "this machine".to_owned(), transport: TransportKind::Local, ssh, ..self.clone() }
+    }
+
     /// Who starts jobs on it, where `expect:` or its tasks say so.
     pub fn mpi_user(&self) -> Option<&str> {
         let declared = self.expect.pointer("/software/mpi_user").and_then(Json::as_str);

@@ -26,6 +26,7 @@ pub fn text(record: &Record, verbose: bool) -> String {
             }
         }
     }
+    super::seen::put(&mut text, record, verbose);
     summary(&mut text, record);
     text
 }

@@ -98,6 +98,9 @@ fn host_object(host: &HostRecord) -> Json {
         .collect();
     object.insert("plan".to_owned(), json!(planned));
     object.insert("checks".to_owned(), json!(host.checks));
+    if let Some(through) = &host.through {
+        object.insert("through".to_owned(), json!(through));
+    }
     if !host.reboot.is_empty() {
         object.insert("reboot_pending".to_owned(), json!(host.reboot));
     }

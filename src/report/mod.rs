@@ -24,6 +24,7 @@ pub mod prometheus;
 pub mod prompt;
 mod recap;
 pub mod rows;
+mod seen;
 pub mod show;
 pub mod style;
 pub mod terminal;

@@ -586,6 +586,7 @@ impl Reporter for Terminal {
             // Findings are data: the command shows them on stdout.
             EventKind::HostChecked { .. }
             | EventKind::PairsTested { .. }
+            | EventKind::HostSeenThrough { .. }
             | EventKind::TasksUnchanged { .. } => {}
         }
         if self.progress.is_done() {

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 use async_trait::async_trait;
 
-use super::{Frame, Local, OnPart, Remote, Ssh, SshSettings, Transport, TransportError};
+use super::launch::Launch;
+use super::{CONNECT, Frame, Local, OnPart, Remote, Ssh, SshSettings, Transport, TransportError};
 use crate::inventory::{Host, TransportKind};
 use crate::secrets::Secrets;
 
@@ -39,16 +40,36 @@ impl ByHost {
         self.ssh.as_ref().map(Ssh::config)
     }
 
+    /// Starts a launcher on this machine.
+    pub(super) async fn launch_here(&self, launch: Launch) -> Result<Box<dyn Remote>, TransportError> {
+        self.local.launch(launch, CONNECT).await
+    }
+
+    /// Starts a launcher on a host, as who logs in there.
+    pub(super) async fn launch(
+        &self,
+        place: &Host,
+        launch: Launch,
+    ) -> Result<Box<dyn Remote>, TransportError> {
+        match (place.transport, &self.ssh) {
+            (TransportKind::Local, _) => self.launch_here(launch).await,
+            (TransportKind::Ssh, Some(ssh)) => ssh.launch(place, launch, CONNECT).await,
+            (TransportKind::Ssh, None) => Err(unknown(place)),
+        }
+    }
+
     fn of(&self, host: &Host) -> Result<&dyn Transport, TransportError> {
         match (host.transport, &self.ssh) {
             (TransportKind::Local, _) => Ok(&self.local),
             (TransportKind::Ssh, Some(ssh)) => Ok(ssh),
             // Never on this machine instead.
-            (TransportKind::Ssh, None) => Err(TransportError::Protocol {
-                message: format!("{} is not one of the run's hosts", host.name),
-            }),
+            (TransportKind::Ssh, None) => Err(unknown(host)),
         }
     }
+}
+
+fn unknown(host: &Host) -> TransportError {
+    TransportError::Protocol { message: format!("{} is not one of the run's hosts", host.name) }
 }
 
 #[async_trait]

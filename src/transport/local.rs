@@ -7,6 +7,7 @@ use async_trait::async_trait;
 use tokio::io::AsyncRead;
 
 use super::classify::Words;
+use super::launch::{self, Launch};
 use super::process::Process;
 use super::shell::{HostShell, ShellError};
 use super::sudo::Way;
@@ -33,6 +34,23 @@ impl Local {
     pub fn new(secrets: Secrets) -> Self {
         Self { secrets, trials: Arc::default() }
     }
+
+    /// Starts a launcher.
+    pub(super) async fn launch(
+        &self,
+        launch: Launch,
+        deadline: Duration,
+    ) -> Result<Box<dyn Remote>, TransportError> {
+        let mut session = Session::open(&Way::None, Expected::Anyone, deadline).await?;
+        session.enter(&launch).await?;
+        let remote = LocalRemote {
+            way: Way::None,
+            expected: Expected::Anyone,
+            launch: Some(launch),
+            session: Some(session),
+        };
+        Ok(Box::new(remote))
+    }
 }
 
 #[async_trait]
@@ -45,7 +63,7 @@ impl Transport for Local {
             Expected::Anyone => Expected::User(session.shell.identity().uid),
             known @ (Expected::User(_) | Expected::Root) => known,
         };
-        Ok(Box::new(LocalRemote { way, expected, session: Some(session) }))
+        Ok(Box::new(LocalRemote { way, expected, launch: None, session: Some(session) }))
     }
 }
 
@@ -77,6 +95,14 @@ impl Session {
         }
     }
 
+    /// Goes through a launcher. Where that gives no shell, it is ended with the session.
+    async fn enter(&mut self, launch: &Launch) -> Result<(), TransportError> {
+        match launch.enter(&mut self.shell).await {
+            Ok(()) => Ok(()),
+            Err(why) => Err(launch.error(why, &self.process.stderr.last_words().await)),
+        }
+    }
+
     async fn close(mut self) {
         self.shell.end().await;
         self.process.end(GRACE).await;
@@ -101,6 +127,8 @@ fn start(line: &str) -> Result<(Process, HostShell), TransportError> {
 struct LocalRemote {
     way: Way,
     expected: Expected,
+    /// What the shell is behind.
+    launch: Option<Launch>,
     session: Option<Session>,
 }
 
@@ -127,13 +155,16 @@ impl Remote for LocalRemote {
         let old = self.session.take();
         let mut fresh = Session::open(&self.way, self.expected, REVIVE).await?;
         if let Some(old) = &old {
-            match rescue::kill(&mut fresh.shell, old.shell.identity()).await {
+            match rescue::kill(&mut fresh.shell, old.shell.process()).await {
                 Ok(()) => {}
                 Err(ShellError::Other(error)) => return Err(error),
                 Err(ShellError::Ended) => return Err(classify::ended("")),
             }
         }
         drop(old);
+        if let Some(launch) = &self.launch {
+            fresh.enter(launch).await?;
+        }
         self.session = Some(fresh);
         Ok(())
     }
@@ -143,6 +174,9 @@ impl Remote for LocalRemote {
         path: &str,
         content: &mut (dyn AsyncRead + Send + Unpin),
     ) -> Result<(), TransportError> {
+        if self.launch.is_some() {
+            return Err(launch::no_streams());
+        }
         rescue::check_path(path)?;
         let mut session = Session::open(&self.way, self.expected, rescue::STALL).await?;
         let (copied, success) = session.shell.stream(path, content).await;

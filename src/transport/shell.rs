@@ -57,6 +57,8 @@ pub(super) struct HostShell {
     /// Bytes of the frame that was sent behind the greeting.
     ahead: Option<usize>,
     identity: Identity,
+    /// The shell that became a launcher, where one did.
+    launcher: Option<Identity>,
     /// What came before the first answer.
     noise: Bounded,
     chunk: Vec<u8>,
@@ -87,6 +89,7 @@ impl HostShell {
             state: State::Fresh,
             ahead: None,
             identity: Identity::default(),
+            launcher: None,
             noise: Bounded::new(4096),
             chunk: vec![0; CHUNK],
         }
@@ -95,6 +98,11 @@ impl HostShell {
     /// Who answered the greeting.
     pub(super) fn identity(&self) -> Identity {
         self.identity
+    }
+
+    /// The process of it on the host that was logged in to: behind a launcher the shell itself may be elsewhere.
+    pub(super) fn process(&self) -> Identity {
+        self.launcher.unwrap_or(self.identity)
     }
 
     /// What came before the first answer: greetings of login scripts, the last words of nologin.
@@ -128,6 +136,25 @@ impl HostShell {
                 Err(ShellError::protocol(format!("the host shell answered {line:?} to the greeting")))
             }
         }
+    }
+
+    /// Has the shell become a launcher and greets the shell that this starts. Nothing is sent before the
+    /// first one says that it has read all it will read: what came sooner, it would keep for itself.
+    /// Unbounded in time: callers set the deadline.
+    pub(super) async fn launch(&mut self, words: &[String]) -> Result<Identity, ShellError> {
+        let text = wire::launch(&self.nonce, words).map_err(ShellError::Other)?;
+        match self.answer(&text).await? {
+            Line::Begin(0) => {}
+            line @ (Line::Ready(_) | Line::Stranger(..) | Line::Begin(_) | Line::End(..) | Line::Sudo(_)) => {
+                return Err(ShellError::protocol(format!(
+                    "the host shell answered {line:?} to the launcher"
+                )));
+            }
+        }
+        self.launcher = Some(self.identity);
+        self.noise = Bounded::new(4096);
+        self.state = State::Fresh;
+        self.start(Expected::Anyone, None).await
     }
 
     /// Has the shell append `content` to a file and end. Nothing is sent before the shell says that it

@@ -20,6 +20,7 @@ use tokio::sync::Semaphore;
 
 use super::askpass::{Answer, PasswordLogins};
 use super::bastion::Bastions;
+use super::launch::{self, Launch};
 use super::login::{self, Login, NotResumed, Session};
 use super::run_dir::RunDir;
 use super::shell::ShellError;
@@ -173,6 +174,23 @@ impl Ssh {
         let answer = process::ask_ssh(&self.shared.arguments(host).ok()?).await.ok()?;
         let files = answer.lines().find_map(|line| line.strip_prefix("userknownhostsfile "))?;
         files.split(' ').next().map(str::to_owned)
+    }
+
+    /// Starts a launcher on a host, as who logs in there. Where it gives no shell, it is ended.
+    pub(super) async fn launch(
+        &self,
+        place: &Host,
+        launch: Launch,
+        deadline: Duration,
+    ) -> Result<Box<dyn Remote>, TransportError> {
+        let mut remote = SshRemote::open(&self.shared, place, Way::None, deadline, None).await?;
+        if let Err(error) = remote.enter(&launch).await {
+            remote.end_launcher().await;
+            remote.close().await;
+            return Err(error);
+        }
+        remote.launch = Some(launch);
+        Ok(Box::new(remote))
     }
 
     /// The file that reproduces a login by hand: `ssh -F FILE HOST`.
@@ -513,6 +531,8 @@ struct SshRemote {
     shared: Arc<Shared>,
     host: Host,
     way: Way,
+    /// What the shell is behind.
+    launch: Option<Launch>,
     // Dropped before the login that carries it.
     session: Option<Session>,
     login: Option<Login>,
@@ -558,7 +578,7 @@ impl Remote for SshRemote {
             }
         };
         if let Some(stuck) = &stuck {
-            match rescue::kill(&mut session.shell, stuck.shell.identity()).await {
+            match rescue::kill(&mut session.shell, stuck.shell.process()).await {
                 Ok(()) => {}
                 Err(ShellError::Other(error)) => return Err(error),
                 Err(ShellError::Ended) => return Err(closed()),
@@ -569,7 +589,14 @@ impl Remote for SshRemote {
             self.login = Some(fresh);
         }
         self.session = Some(session);
-        Ok(())
+        match self.launch.take() {
+            Some(launch) => {
+                let entered = self.enter(&launch).await;
+                self.launch = Some(launch);
+                entered
+            }
+            None => Ok(()),
+        }
     }
 
     async fn stream(
@@ -577,6 +604,9 @@ impl Remote for SshRemote {
         path: &str,
         content: &mut (dyn AsyncRead + Send + Unpin),
     ) -> Result<(), TransportError> {
+        if self.launch.is_some() {
+            return Err(launch::no_streams());
+        }
         rescue::check_path(path)?;
         let login = self.login.as_ref().ok_or_else(closed)?;
         let expected = self.shared.expected(&self.host, &self.way);
@@ -608,14 +638,39 @@ impl SshRemote {
     ) -> Result<Self, TransportError> {
         let (login, session) = shared.log_in(host, &way, deadline, ahead).await?;
         let shared = Arc::clone(shared);
-        Ok(Self { shared, host: host.clone(), way, session: Some(session), login: Some(login) })
+        Ok(Self { shared, host: host.clone(), way, launch: None, session: Some(session), login: Some(login) })
+    }
+
+    /// Goes through a launcher.
+    async fn enter(&mut self, launch: &Launch) -> Result<(), TransportError> {
+        let session = self.session.as_mut().ok_or_else(closed)?;
+        let Err(why) = launch.enter(&mut session.shell).await else { return Ok(()) };
+        let mut said = self.session_words().await;
+        if let Some(login) = &mut self.login {
+            said.push_str(&login.last_words().await);
+        }
+        Err(launch.error(why, &said))
+    }
+
+    /// Ends a launcher that gave no shell: it would wait on the host for what nobody wants any more.
+    async fn end_launcher(&mut self) {
+        let (Some(login), Some(session)) = (&self.login, &self.session) else { return };
+        let process = session.shell.process();
+        if let Ok(mut beside) = login.session(&self.way, Expected::Anyone, REVIVE).await {
+            // What cannot be ended now ends with its own limits.
+            drop(rescue::kill(&mut beside.shell, process).await);
+        }
+    }
+
+    async fn session_words(&mut self) -> String {
+        match self.session.as_mut().and_then(|session| session.stderr.as_mut()) {
+            Some(stderr) => stderr.last_words().await,
+            None => String::new(),
+        }
     }
 
     async fn ended(&mut self) -> TransportError {
-        let mut words = match self.session.as_mut().and_then(|session| session.stderr.as_mut()) {
-            Some(stderr) => stderr.last_words().await,
-            None => String::new(),
-        };
+        let mut words = self.session_words().await;
         if let Some(login) = &mut self.login {
             words.push_str(&login.last_words().await);
             if let Some(signal) = login.signal().await {

@@ -233,6 +233,20 @@ exit
 }
 "#;
 
+/// Shell text after which the shell is a launcher, and what follows is read by what that starts.
+///
+/// # Errors
+/// When a word holds NUL, which no shell can be given.
+pub(super) fn launch(nonce: &str, words: &[String]) -> Result<String, TransportError> {
+    if words.iter().any(|word| word.contains('\0')) {
+        return Err(TransportError::Protocol {
+            message: "a word of the launcher holds a NUL character".to_owned(),
+        });
+    }
+    let words: Vec<_> = words.iter().map(|word| quote(word)).collect();
+    Ok(format!("{{\nprintf '\\n%s begin 0\\n' {nonce}\nexec {}\n}}\n", words.join(" ")))
+}
+
 /// Who the host shell is, as it says itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(super) struct Identity {

@@ -92,9 +92,11 @@ fn conclude(subject: &Subject<'_>) -> Conclusion {
             told(subject, check, result(check, verdict))
         })
         .collect();
-    // That hosts are alike proves nothing of any of them.
-    let of_fleet = |id: &str| crate::checks::find(id).is_some_and(|check| check.needs == Needs::Fleet);
-    if results.iter().any(|result| result.status == CheckStatus::Pass && !of_fleet(&result.check)) {
+    // That hosts are alike proves nothing of any of them, nor that a job sees what a login sees.
+    let of_others = |id: &str| {
+        crate::checks::find(id).is_some_and(|check| matches!(check.needs, Needs::Fleet | Needs::Job))
+    };
+    if results.iter().any(|result| result.status == CheckStatus::Pass && !of_others(&result.check)) {
         // What passed is the proof.
         results.retain(|result| result.check != PROVEN);
     }

@@ -19,10 +19,38 @@ use crate::facts::nvidia::{Gpu, Nvidia, NvidiaQuery, Smi};
 use crate::facts::rdma::{Device, Rdma, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery};
 use crate::facts::system::{System, SystemQuery};
+use crate::facts::view::{View, ViewQuery};
 use crate::facts::{Facts, Gap, GapKind, Known, Question, Seen};
 use crate::inventory::expect::{Expect, ExpectDriver, ExpectGpu, ExpectNetwork, ExpectRdma, ExpectSystem};
 use crate::inventory::host::is_compute;
 use crate::inventory::{Host, Promises};
+
+/// What is seen of a host behind a launcher, and in a new login to hold it against.
+#[derive(Debug)]
+pub struct JobView {
+    /// The command line that started it.
+    pub launcher: String,
+    /// What a new login sees.
+    pub login: Seen<View>,
+    /// What the job sees.
+    pub view: Seen<View>,
+    /// What the probes say in the job, or why there is none.
+    pub facts: Result<Facts, String>,
+}
+
+impl JobView {
+    /// With what was answered in both, or why there was no answer.
+    pub fn new(launcher: String, login: Result<&Facts, &str>, job: Result<&Facts, &str>) -> Self {
+        let view = |facts: Result<&Facts, &str>| match facts.map(|facts| facts.get(&ViewQuery)) {
+            Ok(Known::Answer(view)) => view.clone(),
+            Ok(Known::Unknown(reason)) | Err(reason) => Err(Gap::new(GapKind::Hung, "view", reason)),
+            Ok(Known::NoUser(_) | Known::NotAsked) => {
+                Err(Gap::new(GapKind::Failed, "view", "the host was not asked"))
+            }
+        };
+        Self { launcher, login: view(login), view: view(job), facts: job.cloned().map_err(str::to_owned) }
+    }
+}
 
 /// One host as checks see it.
 #[derive(Debug)]
@@ -41,6 +69,8 @@ pub struct Subject<'a> {
     pub fleet: Option<std::sync::Arc<Comparison>>,
     /// Counters at the last `verify`.
     pub baseline: Option<&'a Baseline>,
+    /// What is seen behind a launcher.
+    pub job: Option<&'a JobView>,
     answers: &'a Facts,
     promises: Option<&'a Promises>,
 }
@@ -64,9 +94,27 @@ impl<'a> Subject<'a> {
             proven_tasks,
             open_tasks: 0,
             baseline: None,
+            job: None,
             fleet: None,
             answers,
             promises: None,
+        })
+    }
+
+    /// The same host as a job sees it; `None` where no job started.
+    pub fn in_job(&self) -> Option<Self> {
+        let answers = self.job?.facts.as_ref().ok()?;
+        Some(Self {
+            host: self.host,
+            expect: self.expect.clone(),
+            facts: answers.view(),
+            proven_tasks: 0,
+            open_tasks: 0,
+            fleet: None,
+            baseline: None,
+            job: None,
+            answers,
+            promises: self.promises,
         })
     }
 

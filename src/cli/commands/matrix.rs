@@ -5,7 +5,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Value as Json, json};
 
 use super::load::lab_spec;
-use super::verify::{self, Active, Kept};
+use super::verify::{self, Kept, Look};
 use crate::cli::args::{Connect, MatrixArgs, Reports, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
@@ -204,9 +204,15 @@ impl<'a> Trial<'a> {
             lab: false,
         };
         let connect = Connect { parallel: None, ask_become_pass: false, allow_unreachable: 0 };
-        let (finished, _) =
-            verify::once(&self.settings, &target, &connect, &Reports::default(), Active::No, Kept::Recorded)
-                .await?;
+        let (finished, _) = verify::once(
+            &self.settings,
+            &target,
+            &connect,
+            &Reports::default(),
+            Look::NOTHING,
+            Kept::Recorded,
+        )
+        .await?;
         Ok(finished.record)
     }
 }

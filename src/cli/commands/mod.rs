@@ -16,6 +16,7 @@ pub(super) mod plan;
 pub(super) mod playbook;
 pub(super) mod report;
 pub(super) mod self_check;
+pub(super) mod through;
 pub(super) mod trust;
 pub(super) mod unlock;
 pub(super) mod validate;

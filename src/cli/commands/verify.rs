@@ -7,14 +7,15 @@ use camino::Utf8Path;
 use serde_json::Value as Json;
 
 use super::load::load_to_run;
+use super::through::Through;
 use crate::active;
-use crate::checks::{self, Baseline, Baselines, Subject};
+use crate::checks::{self, Baseline, Baselines, JobView, Subject};
 use crate::cli::args::{Connect, Reports, Target, VerifyArgs};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
 use crate::engine::{self, Mode, Session};
-use crate::events::{CheckCounts, CheckStatus, Emitter, EventKind};
+use crate::events::{CheckCounts, CheckStatus, Emitter, EventKind, SeenThrough};
 use crate::exit;
 use crate::facts::Facts;
 use crate::inventory::{Host, Promises};
@@ -32,8 +33,11 @@ use crate::secrets::Secrets;
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result<u8> {
     let active = if args.active { Active::Yes } else { Active::No };
+    let through =
+        args.through.as_deref().map(|text| Through::read(text, args.through_at.as_deref())).transpose()?;
+    let look = Look { active, through: through.as_ref() };
     let (finished, code) =
-        once(settings, &args.target, &args.connect, &args.reports, active, Kept::Recorded).await?;
+        once(settings, &args.target, &args.connect, &args.reports, look, Kept::Recorded).await?;
     if args.reports.json.as_deref() != Some("-") {
         let text = plan::text(&finished.record)
             + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
@@ -49,6 +53,20 @@ pub(super) enum Active {
     Yes,
     /// They are only looked at.
     No,
+}
+
+/// What a verify does beyond looking at hosts over their logins.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Look<'a> {
+    /// Whether hosts are tested with each other.
+    pub active: Active,
+    /// A launcher behind which they are looked at as well.
+    pub through: Option<&'a Through>,
+}
+
+impl Look<'_> {
+    /// Nothing.
+    pub(super) const NOTHING: Self = Self { active: Active::No, through: None };
 }
 
 /// What a verify leaves behind.
@@ -103,7 +121,7 @@ pub(super) async fn once(
     target: &Target,
     connect: &Connect,
     reports: &Reports,
-    active: Active,
+    Look { active, through }: Look<'_>,
     kept: Kept,
 ) -> anyhow::Result<(Finished, u8)> {
     let mut project = load_to_run(settings, target)?;
@@ -122,6 +140,10 @@ pub(super) async fn once(
     let traffic = match active {
         Active::Yes => between_hosts(settings, &project, connect, &secrets).await?,
         Active::No => active::Traffic::default(),
+    };
+    let seen = match through {
+        Some(through) => Box::pin(through.look(settings, &project, target, connect, &secrets)).await?,
+        None => BTreeMap::new(),
     };
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();
     let launch = Launch {
@@ -142,7 +164,7 @@ pub(super) async fn once(
         if report.sessions.iter().any(Session::has_drift) {
             codes.push(exit::DRIFT);
         }
-        match check(&hosts, report, &traffic, emitter, (&counters, &now)) {
+        match check(&hosts, report, (&traffic, &seen), emitter, (&counters, &now)) {
             Ok(true) => {}
             Ok(false) => codes.push(exit::DRIFT),
             Err(error) => broken = Some(error),
@@ -161,7 +183,7 @@ pub(super) async fn once(
 fn check(
     hosts: &BTreeMap<usize, Host>,
     report: &mut engine::Report,
-    traffic: &active::Traffic,
+    (traffic, seen): (&active::Traffic, &BTreeMap<usize, JobView>),
     emitter: &Emitter,
     (file, now): (&Utf8Path, &str),
 ) -> anyhow::Result<bool> {
@@ -175,6 +197,12 @@ fn check(
             .map_err(|error| Exit::new(exit::CONFIG, format!("`expect` of {}: {error}", host.name)))?;
         subject.open_tasks = to_change + tasks.failed + tasks.blocked;
         subject.baseline = before.0.get(&host.name);
+        subject.job = seen.get(&host.index);
+        if let Some(JobView { launcher, login: Ok(login), view: Ok(view), .. }) = subject.job {
+            let seen =
+                SeenThrough { launcher: launcher.clone(), differences: checks::job::compare(login, view) };
+            emitter.emit(EventKind::HostSeenThrough { host: host.name.clone(), seen });
+        }
         subjects.push(subject);
     }
     let mut after = before.clone();

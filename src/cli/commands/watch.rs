@@ -13,7 +13,7 @@ use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
 use super::load;
-use super::verify::{self, Active, Kept};
+use super::verify::{self, Kept, Look};
 use crate::cli::args::{Connect, Reports, WatchArgs};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
@@ -301,7 +301,7 @@ impl Watcher<'_> {
             &self.args.target,
             &connect,
             &Reports::default(),
-            Active::No,
+            Look::NOTHING,
             Kept::Watched,
         )
         .await;

@@ -1,0 +1,168 @@
+//! `verify --through`: each host once more, behind a launcher, and in a new login to hold that against.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+
+use anyhow::Context as _;
+
+use super::load::load_to_run;
+use crate::checks::{self, JobView};
+use crate::cli::args::{Connect, Target};
+use crate::cli::dispatch::Exit;
+use crate::cli::launch;
+use crate::cli::settings::Settings;
+use crate::engine;
+use crate::events::HostStatus;
+use crate::exit;
+use crate::facts::login::LoginQuery;
+use crate::facts::view::ViewQuery;
+use crate::facts::{Facts, Query};
+use crate::inventory::Host;
+use crate::project::Project;
+use crate::report::output;
+use crate::report::style::{CALM, paint};
+use crate::report::terminal::Verbosity;
+use crate::secrets::Secrets;
+use crate::through::{Known, Launcher, START, ask_slurm};
+use crate::transport::{CONNECT, Launched, Place};
+use crate::words::count;
+
+/// A launcher, and who starts it.
+#[derive(Debug)]
+pub(super) struct Through {
+    text: String,
+    launcher: Launcher,
+    at: Option<String>,
+}
+
+fn wrong(what: impl std::fmt::Display) -> anyhow::Error {
+    Exit::new(exit::USAGE, what.to_string()).into()
+}
+
+impl Through {
+    /// Reads what was typed.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub(super) fn read(text: &str, at: Option<&str>) -> anyhow::Result<Self> {
+        let launcher = Launcher::read(text).map_err(|why| wrong(format!("--through: {why}")))?;
+        if at.is_some() && !launcher.names_hosts() {
+            return Err(wrong(
+                "--through-at is for a launcher with `{host}` in it: one without is started on each host",
+            ));
+        }
+        Ok(Self { text: text.to_owned(), launcher, at: at.map(str::to_owned) })
+    }
+
+    /// Looks at all hosts of the project in both ways, at once.
+    ///
+    /// # Errors
+    /// When it cannot be started.
+    pub(super) async fn look(
+        &self,
+        settings: &Settings,
+        project: &Project,
+        target: &Target,
+        connect: &Connect,
+        secrets: &Secrets,
+    ) -> anyhow::Result<BTreeMap<usize, JobView>> {
+        let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
+        let hosts: Vec<Host> = project.online().cloned().collect();
+        let Some(first) = hosts.first() else { return Ok(BTreeMap::new()) };
+        let at = match &self.at {
+            Some(name) => {
+                let found = project.hosts.iter().find(|host| host.name == *name);
+                Some(found.ok_or_else(|| wrong(format!("--through-at: no host `{name}` in the inventory")))?)
+            }
+            None => None,
+        };
+        if settings.verbosity != Verbosity::Quiet {
+            let of = count(hosts.len() as u64, "host");
+            output::say(&format!("{}  {of} behind `{}`", paint(CALM, "   Through"), self.text));
+        }
+        let every: Vec<Host> = hosts.iter().chain(at).cloned().collect();
+        let ways = launch::ways(settings, &project.cluster, &every, secrets, parallel).await?;
+        let known = match self.launcher {
+            Launcher::Slurm => {
+                let place = at.map_or_else(|| first.here(), Host::as_login);
+                let hint = "name the host that has Slurm's commands: --through-at HOST";
+                ask_slurm(&ways, &place).await.map_err(|why| Exit::new(exit::CONFIG, why).hint(hint))?
+            }
+            Launcher::Words(_) => BTreeMap::new(),
+        };
+        let words: BTreeMap<String, Vec<String>> = hosts
+            .iter()
+            .map(|host| (host.name.clone(), self.launcher.words(&host.name, known.get(&host.name))))
+            .collect();
+        let place = match (self.launcher.names_hosts(), at) {
+            (true, Some(at)) => Place::At(Box::new(at.clone())),
+            (true, None) => Place::Here,
+            (false, _) => Place::Each,
+        };
+        let refused: BTreeMap<usize, String> = hosts
+            .iter()
+            .filter_map(|host| Some((host.index, self.refusal(known.get(&host.name))?)))
+            .collect();
+        // Each run has its project to itself.
+        let mut jobs = load_to_run(settings, target)?;
+        jobs.selected.retain(|index| !refused.contains_key(index));
+        let mut logins = load_to_run(settings, target)?;
+        for host in &mut logins.hosts {
+            *host = host.as_login();
+        }
+        let view = BTreeSet::from([Query::from(ViewQuery)]);
+        let mut all = checks::queries();
+        all.retain(|query| !query.is::<LoginQuery>());
+        all.extend(view.iter().cloned());
+        let login = launch::open_transport(settings, &project.cluster, &hosts, secrets, parallel).await?;
+        let launched = Arc::new(Launched::new(ways, place, words.clone()));
+        let (login, job) = tokio::join!(
+            launch::look(settings, logins, login, view, secrets, CONNECT),
+            launch::look(settings, jobs, launched, all, secrets, START),
+        );
+        let mut seen = BTreeMap::new();
+        for host in &hosts {
+            let job = match refused.get(&host.index) {
+                Some(reason) => Err(reason.clone()),
+                None => answers(&job, host).map_err(|reason| told(reason, known.get(&host.name))),
+            };
+            let login = answers(&login, host);
+            let line = words.get(&host.name).context("a host has no launcher")?;
+            let line = shlex::try_join(line.iter().map(String::as_str)).unwrap_or_else(|_| self.text.clone());
+            let job = job.as_ref().copied().map_err(String::as_str);
+            seen.insert(host.index, JobView::new(line, login.as_ref().copied().map_err(String::as_str), job));
+        }
+        Ok(seen)
+    }
+
+    /// Why no job is tried on a host.
+    fn refusal(&self, known: Option<&Known>) -> Option<String> {
+        match (&self.launcher, known) {
+            (Launcher::Words(_), _) => None,
+            (Launcher::Slurm, None) => Some("Slurm has no node of this name".to_owned()),
+            (Launcher::Slurm, Some(known)) => known.refusal(),
+        }
+    }
+}
+
+/// What a launcher said, with the state of the node.
+fn told(reason: String, known: Option<&Known>) -> String {
+    match known {
+        Some(known) => format!("{reason} (Slurm has the node as {})", known.node.state),
+        None => reason,
+    }
+}
+
+/// What a host answered, or why there is no answer.
+fn answers<'a>(report: &'a engine::Report, host: &Host) -> Result<&'a Facts, String> {
+    let session = report.sessions.iter().find(|session| session.index() == host.index);
+    let session = session.ok_or("the host was not asked")?;
+    match session.result().0 {
+        _ if session.was_gathered() => Ok(session.facts()),
+        HostStatus::Unreachable { reason, .. }
+        | HostStatus::Quarantined { reason }
+        | HostStatus::NotStarted(reason)
+        | HostStatus::Offline(reason) => Err(reason),
+        HostStatus::Ok | HostStatus::Failed => Err("it was not asked".to_owned()),
+    }
+}

@@ -1,0 +1,161 @@
+//! Launchers of `verify --through`: their command lines, and what Slurm says of its nodes beforehand.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use crate::facts::system::Node;
+use crate::inventory::Host;
+use crate::transport::{Frame, Part, Script, Transport, TransportError};
+
+/// How long a launcher may take to give a shell. Slurm gives up sooner and says why.
+pub const START: Duration = Duration::from_mins(1);
+/// What `sinfo` prints of a node.
+const FORMAT: &str = "%N|%T|%G|%E";
+/// Programs that a launcher may end in by itself.
+const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "zsh"];
+
+/// What starts a shell elsewhere.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Launcher {
+    /// A job of Slurm on the node that is called like the host: the whole node with its GPUs.
+    Slurm,
+    /// A command line; `{host}` stands for the name of the host.
+    Words(Vec<String>),
+}
+
+/// A node as Slurm knows it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Known {
+    /// State and resources.
+    pub node: Node,
+    /// Why it is down or drained.
+    pub reason: String,
+}
+
+impl Launcher {
+    /// Reads what a person typed: words as a shell would split them.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn read(text: &str) -> Result<Self, String> {
+        let mut words = shlex::split(text).ok_or("a quote is not closed")?;
+        let last = words.last().ok_or("it is empty")?;
+        if words.len() == 1 && last == "slurm" {
+            return Ok(Self::Slurm);
+        }
+        let last = last.rsplit('/').next().unwrap_or_default();
+        if !SHELLS.contains(&last) {
+            words.push("sh".to_owned());
+        }
+        Ok(Self::Words(words))
+    }
+
+    /// Whether it is started once for each host from one place.
+    pub fn names_hosts(&self) -> bool {
+        match self {
+            Self::Slurm => true,
+            Self::Words(words) => words.iter().any(|word| word.contains("{host}")),
+        }
+    }
+
+    /// The command line for a host. Slurm gives a step no GPU that the job did not ask for by number, whole
+    /// node or not.
+    pub fn words(&self, host: &str, known: Option<&Known>) -> Vec<String> {
+        match self {
+            Self::Words(words) => words.iter().map(|word| word.replace("{host}", host)).collect(),
+            Self::Slurm => {
+                let mut words: Vec<String> =
+                    ["srun", "--job-name=provision-verify", "--nodes=1", "--ntasks=1"]
+                        .map(str::to_owned)
+                        .to_vec();
+                words.push(format!("--nodelist={host}"));
+                words.extend(["--exclusive", "--mem=0", "--cpu-bind=none"].map(str::to_owned));
+                words.extend(["--immediate=30", "--time=5"].map(str::to_owned));
+                let gpus = known.map_or(0, |known| known.node.gpus());
+                if gpus > 0 {
+                    words.push(format!("--gres=gpu:{gpus}"));
+                }
+                words.push("sh".to_owned());
+                words
+            }
+        }
+    }
+}
+
+/// Reads rows of `sinfo`; a node of several partitions has several.
+pub fn nodes(text: &str) -> BTreeMap<String, Known> {
+    let row = |line: &str| {
+        let mut fields = line.trim().splitn(4, '|');
+        let (name, state, gres) = (fields.next()?, fields.next()?, fields.next()?);
+        let reason = fields.next().filter(|reason| *reason != "none").unwrap_or_default().to_owned();
+        let node = Node { state: state.to_owned(), gres: gres.to_owned() };
+        Some((name.to_owned(), Known { node, reason }))
+    };
+    text.lines().filter_map(row).collect()
+}
+
+impl Known {
+    /// Why no job is tried there.
+    pub fn refusal(&self) -> Option<String> {
+        let reason = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
+        self.node.is_away().then(|| format!("Slurm has the node as {}{reason}", self.node.state))
+    }
+}
+
+/// Asks Slurm for its nodes from the place that starts jobs.
+///
+/// # Errors
+/// Why there is no answer.
+pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeMap<String, Known>, String> {
+    let script = Script::new("sinfo -h -N -o \"$1\" 2>&1").arg(FORMAT);
+    let part = Part { name: "sinfo".to_owned(), script, deadline: Duration::from_secs(20), limit: 4 << 20 };
+    let frame = Frame { parts: vec![part], ..Frame::default() };
+    let mut ended = None;
+    let asked: Result<(), TransportError> = async {
+        let mut remote = transport.open(place, crate::transport::CONNECT).await?;
+        let result = remote.run(&frame, &mut |end| ended = Some(end)).await;
+        remote.close().await;
+        result
+    }
+    .await;
+    asked.map_err(|error| format!("{} cannot be asked for the nodes of Slurm: {error}", place.name))?;
+    let end = ended.ok_or("sinfo gave no answer")?;
+    let text = String::from_utf8_lossy(&end.output);
+    if end.status == 0 {
+        return Ok(nodes(&text));
+    }
+    let said = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("sinfo failed").trim();
+    Err(format!("{} knows no nodes of Slurm: {said}", place.name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn words_are_those_of_a_shell_and_end_in_one() {
+        let read =
+            |text: &str| Launcher::read(text).map(|launcher| launcher.words("gpu 0;x", None).join("|"));
+        assert_eq!(read("srun -w {host} -N1").unwrap(), "srun|-w|gpu 0;x|-N1|sh");
+        assert_eq!(
+            read("docker exec -i 'lab {host}' /bin/bash").unwrap(),
+            "docker|exec|-i|lab gpu 0;x|/bin/bash"
+        );
+        assert!(!Launcher::read("docker run -i x").unwrap().names_hosts());
+        assert_eq!(read("'open").unwrap_err(), "a quote is not closed");
+        assert_eq!(read(" ").unwrap_err(), "it is empty");
+    }
+
+    #[test]
+    fn slurm_is_asked_for_all_gpus_of_a_node_and_not_for_a_drained_one() {
+        let nodes =
+            nodes("gpu0|idle|gpu:h100:8(S:0-1)|none\ngpu1|drained|(null)|bad cable | rack 3\nnonsense\n");
+        let words = Launcher::Slurm.words("gpu0", nodes.get("gpu0"));
+        assert!(words.contains(&"--gres=gpu:8".to_owned()) && words.contains(&"--nodelist=gpu0".to_owned()));
+        assert_eq!(nodes["gpu0"].refusal(), None);
+        assert_eq!(nodes["gpu1"].refusal().unwrap(), "Slurm has the node as drained: bad cable | rack 3");
+        assert!(
+            !Launcher::Slurm.words("gpu1", nodes.get("gpu1")).iter().any(|word| word.starts_with("--gres"))
+        );
+    }
+}
