@@ -11,6 +11,7 @@
 
 pub mod active;
 pub mod backoff;
+pub mod bundle;
 pub mod checks;
 pub mod cli;
 pub mod config;

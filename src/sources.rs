@@ -8,6 +8,7 @@
 
 use std::collections::BTreeMap;
 
+use camino::Utf8PathBuf;
 use serde_json::{Value as Json, json};
 
 use crate::config::yaml::MAX_FILE;
@@ -133,6 +134,8 @@ pub struct SiteSources {
     mirrors: Vec<Mirror>,
     proxy: Option<String>,
     no_proxy: Vec<String>,
+    /// Files that hold keys of mirrors.
+    key_files: Vec<Utf8PathBuf>,
     /// Digests of what only the lab serves, by the URL that it stands in for.
     digests: BTreeMap<String, String>,
 }
@@ -150,6 +153,11 @@ impl SiteSources {
         let mirror = Mirror { from, to: to.trim_end_matches('/').to_owned(), key: key.map(str::to_owned) };
         self.mirrors.push(mirror);
         self.mirrors.sort_by_key(|mirror| std::cmp::Reverse(mirror.from.len()));
+    }
+
+    /// Files that keys of mirrors were read from.
+    pub fn key_files(&self) -> &[Utf8PathBuf] {
+        &self.key_files
     }
 
     /// Takes the proxy away: a lab has its mirror, and no proxy of the site's.
@@ -221,6 +229,7 @@ impl SourcesFile {
             let key = mirror.key.as_ref().and_then(|key| {
                 let path = bases.resolve(key);
                 let text = disk::read_text(&path, MAX_FILE).map_err(|error| disk::short(&error));
+                sources.key_files.push(path.clone());
                 text.map_err(|error| diagnostics.error(key.span, format!("cannot read {path}: {error}"))).ok()
             });
             sources.add(from, mirror.url.as_str(), key.as_deref());

@@ -64,6 +64,13 @@ pub struct Target {
 }
 
 impl Target {
+    /// All of an inventory.
+    #[must_use]
+    pub fn of(inventory: Utf8PathBuf, set: Vec<String>) -> Self {
+        let (tags, skip_tags) = (Vec::new(), Vec::new());
+        Self { inventory, hosts: None, tags, skip_tags, set, lab: false }
+    }
+
     /// The options that a run on the rest of the hosts needs as well.
     #[must_use]
     pub fn lasting(&self) -> Vec<String> {
@@ -79,6 +86,28 @@ impl Target {
         options.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
         options
     }
+}
+
+/// The argument of commands that may take a bundle in place of an inventory.
+fn without_inventory(argument: clap::Arg) -> clap::Arg {
+    argument.required(false).required_unless_present("bundle").default_value("").hide_default_value(true)
+}
+
+/// This machine as the only host of a run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ThisMachine {
+    /// Take the project from this file (`provision bundle`) instead of an inventory
+    #[arg(long, value_name = "FILE", requires = "here", conflicts_with = "inventory")]
+    pub bundle: Option<Utf8PathBuf>,
+    /// Work on this machine alone, as the host of the inventory that has its name
+    #[arg(long, conflicts_with_all = ["hosts", "lab"])]
+    pub here: bool,
+    /// Which host of the inventory this machine is
+    #[arg(long = "as", value_name = "NAME", requires = "here")]
+    pub name: Option<String>,
+    /// Take values of secrets from this file, a JSON object (`-` for standard input)
+    #[arg(long, value_name = "FILE", requires = "here")]
+    pub secrets: Option<Utf8PathBuf>,
 }
 
 /// How hosts are connected to.
@@ -160,6 +189,8 @@ pub enum Command {
     Watch(WatchArgs),
     /// Gather facts and print them
     Facts(FactsArgs),
+    /// Write the project as one file without secrets, for machines that apply their own part
+    Bundle(BundleArgs),
     /// Run a command on the hosts; identical output is folded
     Exec(ExecArgs),
     /// Say who has the locks of hosts and take them: for a run that is cut off, which the host has not noticed
@@ -240,12 +271,29 @@ fn account(name: &str) -> Result<String, String> {
         .to_owned())
 }
 
+/// `provision bundle`.
+#[derive(Debug, Args)]
+pub struct BundleArgs {
+    /// The inventory
+    pub inventory: Utf8PathBuf,
+    /// Where the bundle is written
+    #[arg(long, short, value_name = "FILE")]
+    pub output: Utf8PathBuf,
+    /// Set a variable; wins over everything else
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+}
+
 /// `provision apply`.
 #[derive(Debug, Args)]
+#[command(mut_arg("inventory", without_inventory))]
 pub struct ApplyArgs {
     #[command(flatten)]
     /// Which hosts and tasks.
     pub target: Target,
+    #[command(flatten)]
+    /// Whether it is this machine alone.
+    pub here: ThisMachine,
     #[command(flatten)]
     /// How to connect.
     pub connect: Connect,
@@ -268,10 +316,14 @@ pub struct ApplyArgs {
 
 /// `provision plan`.
 #[derive(Debug, Args)]
+#[command(mut_arg("inventory", without_inventory))]
 pub struct PlanArgs {
     #[command(flatten)]
     /// Which hosts and tasks.
     pub target: Target,
+    #[command(flatten)]
+    /// Whether it is this machine alone.
+    pub here: ThisMachine,
     #[command(flatten)]
     /// How to connect.
     pub connect: Connect,
@@ -288,10 +340,14 @@ pub struct PlanArgs {
 
 /// `provision verify`.
 #[derive(Debug, Args)]
+#[command(mut_arg("inventory", without_inventory))]
 pub struct VerifyArgs {
     #[command(flatten)]
     /// Which hosts and tasks.
     pub target: Target,
+    #[command(flatten)]
+    /// Whether it is this machine alone.
+    pub here: ThisMachine,
     #[command(flatten)]
     /// How to connect.
     pub connect: Connect,
@@ -336,10 +392,14 @@ pub struct WatchArgs {
 
 /// `provision facts`.
 #[derive(Debug, Args)]
+#[command(mut_arg("inventory", without_inventory))]
 pub struct FactsArgs {
     #[command(flatten)]
     /// Which hosts.
     pub target: Target,
+    #[command(flatten)]
+    /// Whether it is this machine alone.
+    pub here: ThisMachine,
     #[command(flatten)]
     /// How to connect.
     pub connect: Connect,

@@ -91,7 +91,9 @@ enum Offer {
 fn offer(command: &str, arg: &str) -> Option<Offer> {
     Some(match (command, arg) {
         (_, "inventory") => Offer::Text(yaml_files),
-        ("lab restart", "hosts") | (_, "host" | "through_at") => Offer::Names(hosts),
+        ("lab restart", "hosts")
+        | (_, "host" | "through_at")
+        | ("apply" | "plan" | "verify" | "facts", "name") => Offer::Names(hosts),
         (_, "hosts") if command != "init" && command != "logins" => Offer::Text(host_expression),
         (_, "tags" | "skip_tags") => Offer::Names(tags),
         (_, "run") => Offer::Names(runs),
@@ -104,7 +106,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
         (
             _,
             "json" | "junit" | "html" | "prometheus" | "markdown" | "out" | "plan" | "output"
-            | "identity_file" | "ansible",
+            | "identity_file" | "ansible" | "bundle" | "secrets",
         ) => Offer::File,
         (_, "directory") => Offer::Directory,
         (
@@ -141,7 +143,7 @@ fn typed_project(settings: &Settings) -> Option<Project> {
         (Some(rest), Some(home)) => home.join(rest),
         _ => Utf8PathBuf::from(word),
     };
-    let outside = Outside { run: false, kept: Some(settings.cache.join("hosts_from")) };
+    let outside = Outside { run: false, kept: Some(settings.cache.join("hosts_from")), ..Outside::default() };
     let options = LoadOptions { home: settings.home.clone(), outside, ..LoadOptions::default() };
     project::load(&path, &options).ok()
 }

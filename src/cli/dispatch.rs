@@ -99,6 +99,7 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
         Command::Plan(args) => commands::plan::run(settings, args).await,
         Command::Verify(args) => commands::verify::run(settings, args).await,
         Command::Watch(args) => commands::watch::run(settings, args).await,
+        Command::Bundle(args) => commands::bundle::run(settings, args),
         Command::Facts(args) => commands::facts::run(settings, args).await,
         Command::Exec(args) => commands::exec::run(settings, args).await,
         Command::Unlock(args) => commands::unlock::run(settings, args).await,

@@ -326,8 +326,17 @@ pub(super) fn secrets(
             }
         }
     }
-    let resolved = crate::secrets::resolve(&project.needed_secrets(tasks))
+    let mut needed = project.needed_secrets(tasks);
+    let given: Vec<String> =
+        needed.keys().filter(|name| project.given.get(name).is_some()).cloned().collect();
+    needed.retain(|name, _| !given.contains(name));
+    let mut resolved = crate::secrets::resolve(&needed)
         .map_err(|error| Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error))))?;
+    for name in given {
+        if let Some(value) = project.given.get(&name) {
+            resolved = resolved.with(&name, value.clone());
+        }
+    }
     log::hide(&resolved);
     if !ask {
         return Ok(resolved);

@@ -149,6 +149,9 @@ impl Tasks {
                 let name = self.context.project.at(*leader).map_or("another host", |host| host.name.as_str());
                 Some(format!("runs once, on {name}"))
             }
+            None if let Some(leader) = self.context.project.leads_elsewhere(step) => {
+                Some(format!("runs once, on {leader}, which is no part of this run"))
+            }
             None => Some("no healthy host was left to run it".to_owned()),
         }
     }

@@ -66,6 +66,27 @@ impl Files {
     }
 }
 
+impl Files {
+    /// The files of this machine that were read, and the directories that were looked through.
+    pub fn on_disk(&self) -> (Vec<Utf8PathBuf>, Vec<Utf8PathBuf>) {
+        let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
+        let (mut files, mut directories) = (Vec::new(), Vec::new());
+        for (origin, local) in known.iter() {
+            let (Origin::Disk(path), Ok(local)) = (origin, local) else { continue };
+            let Local::Tree(entries) = local else {
+                files.push(path.clone());
+                continue;
+            };
+            directories.push(path.clone());
+            for (name, entry) in entries {
+                let list = if entry.is_some() { &mut files } else { &mut directories };
+                list.push(path.join(name));
+            }
+        }
+        (files, directories)
+    }
+}
+
 fn read(origin: &Origin) -> Result<Local, String> {
     match origin {
         Origin::BuiltIn(path) => built_in(path),

@@ -17,6 +17,7 @@ use crate::inventory::file::RolloutFile;
 use crate::inventory::{Host, Inventory, Ssh, TransportKind, load as inventory, select};
 use crate::playbook::{Library, files, library};
 use crate::resources::Kind;
+use crate::secrets::Secrets;
 use crate::template::paths::is_template;
 
 /// The words of the language that other parts of the program define.
@@ -209,6 +210,8 @@ pub fn load_with(
         watch: inventory.watch,
         lab: inventory.lab,
         playbooks: library.iter().cloned().collect(),
+        lists: options.outside.heard(),
+        given: Secrets::default(),
         warnings: Diagnostics::default(),
         world,
         language,

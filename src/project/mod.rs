@@ -4,6 +4,7 @@
 //! [`Step`]s. [`Project::instantiate`] fills a step in for one host with
 //! what is known by then.
 
+mod alone;
 #[cfg(test)]
 mod cases;
 mod check;
@@ -23,6 +24,7 @@ mod tests;
 mod validate;
 mod world;
 
+pub use alone::FilesRead;
 pub use load::{Language, LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
 pub use outside::Outside;

@@ -11,9 +11,9 @@ use super::step::Step;
 use super::world::{Fleet, Inputs, World};
 use crate::config::{Diagnostics, Node, Sources};
 use crate::facts::Facts;
-use crate::inventory::{Become, Directory, Host, MaxFailed, Policy, Promises, Watch};
+use crate::inventory::{Become, Directory, Host, MaxFailed, Origin, Policy, Promises, Watch};
 use crate::playbook::Playbook;
-use crate::secrets::SecretSource;
+use crate::secrets::{SecretSource, Secrets};
 use crate::sources::SiteSources;
 
 /// How many hosts at once, and when to stop.
@@ -85,6 +85,10 @@ pub struct Project {
     pub lab: Option<Node>,
     /// Playbooks in use, includes too.
     pub playbooks: Vec<Arc<Playbook>>,
+    /// The lists of `hosts_from` that were had.
+    pub lists: Vec<(Origin, String)>,
+    /// Values of secrets that were handed over with the project.
+    pub given: Secrets,
     /// What was found and does not keep anybody from going on.
     pub warnings: Diagnostics,
     pub(super) world: World,

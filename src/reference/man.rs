@@ -40,6 +40,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("provision apply inventory.yaml --yes", "Ask nothing"),
             ("provision apply inventory.yaml --hosts '@failed,@unreachable'", "Only what the last run left"),
             ("provision apply inventory.yaml --plan plan.json", "Only what was looked at"),
+            ("provision apply --bundle site.bundle --here", "On a host: its own part of a bundle"),
         ],
     ),
     (
@@ -74,6 +75,10 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
                 "Two facts of all hosts, for a program",
             ),
         ],
+    ),
+    (
+        "provision bundle",
+        &[("provision bundle inventory.yaml -o site.bundle", "The project as one file without secrets")],
     ),
     (
         "provision exec",

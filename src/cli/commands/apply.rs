@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::load::load_to_run;
+use super::here;
 use super::plan::PlanFile;
 use crate::cli::args::{ApplyArgs, PlanArgs};
 use crate::cli::launch::{self, Launch};
@@ -20,6 +20,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
     if args.check {
         let plan = PlanArgs {
             target: args.target,
+            here: args.here,
             connect: args.connect,
             reports: args.reports,
             exit_code: false,
@@ -31,7 +32,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
     if args.diff && settings.verbosity == Verbosity::Normal {
         settings.verbosity = Verbosity::Verbose;
     }
-    let mut project = load_to_run(&settings, &args.target)?;
+    let (mut project, _unpacked) = here::load_to_run(&settings, &args.target, &args.here)?;
     if let Some(file) = &args.plan {
         project.options.extend(["--plan".to_owned(), file.to_string()]);
     }

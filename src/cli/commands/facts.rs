@@ -5,7 +5,7 @@ use std::collections::BTreeSet;
 use anyhow::Context as _;
 use serde_json::{Map, Value as Json};
 
-use super::load::{load, reachable};
+use super::here;
 use crate::cli::args::FactsArgs;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Launch};
@@ -39,7 +39,7 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         };
         queries.insert(query);
     }
-    let project = reachable(settings, &args.target, load(settings, &args.target)?)?;
+    let (project, _unpacked) = here::load(settings, &args.target, &args.here)?;
     let launch = Launch { queries, ..Launch::new("facts", Mode::Gather) };
     let reports = crate::cli::args::Reports::default();
     let (finished, code) =

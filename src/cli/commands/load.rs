@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use camino::Utf8Path;
 
+use crate::bundle;
 use crate::cli::args::Target;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::cluster_dir;
@@ -24,16 +25,42 @@ use crate::secrets::SecretSource;
 /// # Errors
 /// With exit code 2 or 3; what is wrong was shown already.
 pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+    if bundle::is_bundle(&target.inventory) {
+        return Err(Exit::new(
+            exit::USAGE,
+            format!("`{}` is a bundle: one machine does its own part of it", target.inventory),
+        )
+        .hint(format!("on that machine: provision apply --bundle {} --here", target.inventory))
+        .into());
+    }
+    load_from(settings, target, &target.inventory, None)
+}
+
+/// The same from another file; `carried` are the lists of a bundle, whose `~` is nobody's.
+///
+/// # Errors
+/// With exit code 2 or 3; what is wrong was shown already.
+pub(super) fn load_from(
+    settings: &Settings,
+    target: &Target,
+    inventory: &Utf8Path,
+    carried: Option<BTreeMap<String, String>>,
+) -> anyhow::Result<Project> {
     let options = LoadOptions {
         set: target.set.clone(),
         hosts: target.hosts.clone(),
         tags: target.tags.clone(),
         skip_tags: target.skip_tags.clone(),
         home: settings.home.clone(),
-        outside: Outside { run: true, kept: Some(settings.cache.join("hosts_from")) },
+        outside: Outside {
+            run: true,
+            kept: Some(settings.cache.join("hosts_from")),
+            carried,
+            ..Outside::default()
+        },
         recorded: recorded(settings, target),
     };
-    match project::load(&target.inventory, &options) {
+    match project::load(inventory, &options) {
         Ok(mut project) => {
             show(&project.warnings, &project.sources);
             project.options = target.lasting();
@@ -48,21 +75,20 @@ pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Proje
 /// # Errors
 /// With exit code 2 or 3; what is wrong was shown already.
 pub(crate) fn load_checked(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
-    let project = load(settings, target)?;
+    checked(load(settings, target)?)
+}
+
+/// Renders every template and checks every type.
+///
+/// # Errors
+/// With exit code 3; what is wrong was shown already.
+pub(super) fn checked(project: Project) -> anyhow::Result<Project> {
     let found = project.validate();
     show(&found, &project.sources);
     if found.has_errors() {
         return Err(count(&found));
     }
     Ok(project)
-}
-
-/// A checked project whose hosts can be reached: those of the lab, when it is meant.
-///
-/// # Errors
-/// Also when the lab is meant and not up.
-pub(crate) fn load_to_run(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
-    reachable(settings, target, load_checked(settings, target)?)
 }
 
 /// Puts the running lab's addresses and keys in place of the inventory's.
@@ -127,6 +153,9 @@ fn count(found: &Diagnostics) -> anyhow::Error {
 /// # Errors
 /// When the file cannot be read as an inventory.
 pub(crate) fn cluster_of(inventory: &Utf8Path) -> anyhow::Result<String> {
+    if bundle::is_bundle(inventory) {
+        return Ok(bundle::peek(inventory).map_err(super::here::refused)?.cluster);
+    }
     let mut sources = Sources::default();
     let text = files::read_text(inventory).map_err(|error| {
         Exit::new(exit::CONFIG, format!("cannot read the inventory `{inventory}`: {error}"))
@@ -165,14 +194,7 @@ fn recorded(settings: &Settings, target: &Target) -> BTreeMap<String, BTreeSet<S
 /// # Errors
 /// What is wrong with the inventory.
 pub(crate) fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<LabSpec> {
-    let target = Target {
-        inventory: inventory.to_owned(),
-        hosts: None,
-        tags: Vec::new(),
-        skip_tags: Vec::new(),
-        set: Vec::new(),
-        lab: false,
-    };
+    let target = Target::of(inventory.to_owned(), Vec::new());
     let project = load(settings, &target)?;
     let mut diagnostics = Diagnostics::default();
     let defaults = match &project.lab {

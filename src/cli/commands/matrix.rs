@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::load::lab_spec;
 use super::verify::{self, Kept, Look};
-use crate::cli::args::{Connect, MatrixArgs, Reports, Target};
+use crate::cli::args::{Connect, MatrixArgs, Reports, Target, ThisMachine};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
@@ -195,18 +195,12 @@ impl<'a> Trial<'a> {
     }
 
     async fn verify(&self) -> anyhow::Result<Record> {
-        let target = Target {
-            inventory: self.inventory.clone(),
-            hosts: None,
-            tags: Vec::new(),
-            skip_tags: Vec::new(),
-            set: Vec::new(),
-            lab: false,
-        };
+        let target = Target::of(self.inventory.clone(), Vec::new());
+        let here = ThisMachine::default();
         let connect = Connect { parallel: None, ask_become_pass: false, allow_unreachable: 0 };
         let (finished, _) = verify::once(
             &self.settings,
-            &target,
+            (&target, &here),
             &connect,
             &Reports::default(),
             Look::NOTHING,

@@ -1,10 +1,12 @@
 //! One file per command.
 
 pub(super) mod apply;
+pub(super) mod bundle;
 pub(super) mod exec;
 pub(super) mod explain;
 pub(super) mod facts;
 pub(super) mod generate;
+pub(super) mod here;
 pub(super) mod import;
 pub(super) mod init;
 pub(super) mod inventory;

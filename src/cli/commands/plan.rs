@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::load::load_to_run;
+use super::here;
 use crate::cli::args::PlanArgs;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
@@ -127,7 +127,7 @@ fn sources(project: &Project) -> BTreeMap<String, String> {
 /// # Errors
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
-    let project = load_to_run(settings, &args.target)?;
+    let (project, _unpacked) = here::load_to_run(settings, &args.target, &args.here)?;
     let sources = sources(&project);
     let launch = Launch::new("plan", Mode::Plan);
     let (finished, code) =

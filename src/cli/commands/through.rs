@@ -5,9 +5,9 @@ use std::sync::Arc;
 
 use anyhow::Context as _;
 
-use super::load::load_to_run;
+use super::here;
 use crate::checks::{self, JobView};
-use crate::cli::args::{Connect, Target};
+use crate::cli::args::{Connect, Target, ThisMachine};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
@@ -62,7 +62,7 @@ impl Through {
         &self,
         settings: &Settings,
         project: &Project,
-        target: &Target,
+        (target, here): (&Target, &ThisMachine),
         connect: &Connect,
         secrets: &Secrets,
     ) -> anyhow::Result<BTreeMap<usize, JobView>> {
@@ -104,9 +104,9 @@ impl Through {
             .filter_map(|host| Some((host.index, self.refusal(known.get(&host.name))?)))
             .collect();
         // Each run has its project to itself.
-        let mut jobs = load_to_run(settings, target)?;
+        let (mut jobs, _unpacked) = here::load_to_run(settings, target, here)?;
         jobs.selected.retain(|index| !refused.contains_key(index));
-        let mut logins = load_to_run(settings, target)?;
+        let (mut logins, _unpacked_too) = here::load_to_run(settings, target, here)?;
         for host in &mut logins.hosts {
             *host = host.as_login();
         }

@@ -6,11 +6,11 @@ use anyhow::Context as _;
 use camino::Utf8Path;
 use serde_json::Value as Json;
 
-use super::load::load_to_run;
+use super::here;
 use super::through::Through;
 use crate::active;
 use crate::checks::{self, Baseline, Baselines, JobView, Subject};
-use crate::cli::args::{Connect, Reports, Target, VerifyArgs};
+use crate::cli::args::{Connect, Reports, Target, ThisMachine, VerifyArgs};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
@@ -37,7 +37,8 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
         args.through.as_deref().map(|text| Through::read(text, args.through_at.as_deref())).transpose()?;
     let look = Look { active, through: through.as_ref() };
     let (finished, code) =
-        once(settings, &args.target, &args.connect, &args.reports, look, Kept::Recorded).await?;
+        once(settings, (&args.target, &args.here), &args.connect, &args.reports, look, Kept::Recorded)
+            .await?;
     if args.reports.json.as_deref() != Some("-") {
         let text = plan::text(&finished.record)
             + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
@@ -118,13 +119,13 @@ async fn between_hosts(
 /// What keeps the run from starting.
 pub(super) async fn once(
     settings: &Settings,
-    target: &Target,
+    (target, here): (&Target, &ThisMachine),
     connect: &Connect,
     reports: &Reports,
     Look { active, through }: Look<'_>,
     kept: Kept,
 ) -> anyhow::Result<(Finished, u8)> {
-    let mut project = load_to_run(settings, target)?;
+    let (mut project, _unpacked) = here::load_to_run(settings, target, here)?;
     if active == Active::Yes {
         project.options.push("--active".to_owned());
     }
@@ -142,7 +143,9 @@ pub(super) async fn once(
         Active::No => active::Traffic::default(),
     };
     let seen = match through {
-        Some(through) => Box::pin(through.look(settings, &project, target, connect, &secrets)).await?,
+        Some(through) => {
+            Box::pin(through.look(settings, &project, (target, here), connect, &secrets)).await?
+        }
         None => BTreeMap::new(),
     };
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();

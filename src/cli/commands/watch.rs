@@ -14,7 +14,7 @@ use tokio::time::Instant;
 
 use super::load;
 use super::verify::{self, Kept, Look};
-use crate::cli::args::{Connect, Reports, WatchArgs};
+use crate::cli::args::{Connect, Reports, ThisMachine, WatchArgs};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::{self, Settings};
@@ -298,7 +298,7 @@ impl Watcher<'_> {
         let connect = Connect { parallel: self.args.parallel, ask_become_pass: false, allow_unreachable: 0 };
         let made = verify::once(
             &self.settings,
-            &self.args.target,
+            (&self.args.target, &ThisMachine::default()),
             &connect,
             &Reports::default(),
             Look::NOTHING,

@@ -1,0 +1,182 @@
+//! A loaded project to a bundle.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::io::{self, Read as _, Write};
+
+use camino::{Utf8Path, Utf8PathBuf};
+use sha2::{Digest as _, Sha256};
+
+use super::format::{Entry, FORMAT, Index, MAGIC, list_key};
+use crate::disk;
+use crate::inventory::Origin;
+use crate::playbook::files::normal;
+use crate::project::Project;
+use crate::secrets::SecretSource;
+use crate::words::hex;
+
+/// Why a project cannot be packed.
+#[derive(Debug, thiserror::Error)]
+#[error("{message}")]
+pub struct PackError {
+    /// What is wrong.
+    pub message: String,
+    /// What to do.
+    pub hint: Option<String>,
+}
+
+/// A bundle that can be written.
+#[derive(Debug)]
+pub struct Packed {
+    /// What it holds.
+    pub index: Index,
+    /// Where each file is read, in the order of the index.
+    from: Vec<Utf8PathBuf>,
+}
+
+/// Packs what the loading and the validation of a project read.
+///
+/// # Errors
+/// A file outside of the project, or one that is a secret.
+pub fn pack(project: &Project, set: &[String]) -> Result<Packed, PackError> {
+    let base = project.path.parent().unwrap_or(Utf8Path::new(""));
+    let mut found: BTreeMap<Utf8PathBuf, Utf8PathBuf> = BTreeMap::new();
+    let mut directories = BTreeSet::new();
+    let read = project.files_read();
+    let lists = project.lists.iter().filter_map(|(origin, _)| match origin {
+        Origin::File(path) => Some(path.clone()),
+        Origin::Program { .. } => None,
+    });
+    let keys = project.site_sources().key_files().iter().cloned();
+    for path in read.files.into_iter().chain(lists).chain(keys) {
+        found.insert(inside(&path, base)?, path);
+    }
+    for path in read.directories {
+        directories.insert(inside(&path, base)?);
+    }
+    let secret_files = project.secrets.iter().filter_map(|(name, source)| match source {
+        SecretSource::File(path) => Some((name, absolute(path))),
+        SecretSource::Command(_) | SecretSource::Env(_) => None,
+    });
+    for (name, path) in secret_files {
+        if let Some(source) = found.get(&path) {
+            return Err(PackError {
+                message: format!("`{source}` is the secret `{name}`, and a bundle holds no secrets"),
+                hint: Some(format!("use `{{{{ secrets.{name} }}}}` in the task that reads the file")),
+            });
+        }
+    }
+    let root = common(found.keys().filter_map(|path| path.parent()).chain(directories.iter().map(|d| &**d)));
+    let below = |path: &Utf8Path| path.strip_prefix(&root).unwrap_or(path).to_owned();
+    let mut files = BTreeMap::new();
+    for (path, source) in &found {
+        let (size, sha256) = copy(source, &mut io::sink()).map_err(|error| unread(source, &error))?;
+        files.insert(below(path), Entry { size, sha256 });
+    }
+    let lists = project.lists.iter().filter_map(|(origin, text)| Some((list_key(origin)?, text.clone())));
+    let index = Index {
+        program: env!("CARGO_PKG_VERSION").to_owned(),
+        cluster: project.cluster.clone(),
+        inventory: below(&inside(&project.path, base)?),
+        set: set.to_vec(),
+        lists: lists.collect(),
+        directories: directories.iter().map(|path| below(path)).filter(|path| path != "").collect(),
+        files,
+    };
+    Ok(Packed { index, from: found.into_values().collect() })
+}
+
+impl Packed {
+    /// Writes the bundle; its SHA-256.
+    ///
+    /// # Errors
+    /// When it cannot be written, and when a file has changed meanwhile.
+    pub fn write(&self, out: &mut impl Write) -> Result<String, PackError> {
+        let cannot = |error: io::Error| PackError {
+            message: format!("the bundle cannot be written: {}", disk::short(&error)),
+            hint: None,
+        };
+        let mut out = Hashing { out, hash: Sha256::new() };
+        let index = serde_json::to_vec(&self.index).map_err(|error| cannot(error.into()))?;
+        let digest = hex(&Sha256::digest(&index));
+        writeln!(out, "{MAGIC} {FORMAT} {} {digest}", index.len()).map_err(cannot)?;
+        out.write_all(&index).map_err(cannot)?;
+        for (source, entry) in self.from.iter().zip(self.index.files.values()) {
+            let (_, sha256) = copy(source, &mut out).map_err(|error| unread(source, &error))?;
+            if sha256 != entry.sha256 {
+                let message = format!("`{source}` was changed while it was packed");
+                return Err(PackError { message, hint: Some("run the command again".to_owned()) });
+            }
+        }
+        out.flush().map_err(cannot)?;
+        Ok(hex(&out.hash.finalize()))
+    }
+}
+
+struct Hashing<'a, W> {
+    out: &'a mut W,
+    hash: Sha256,
+}
+
+impl<W: Write> Write for Hashing<'_, W> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        let written = self.out.write(bytes)?;
+        self.hash.update(bytes.get(..written).unwrap_or_default());
+        Ok(written)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush()
+    }
+}
+
+fn unread(path: &Utf8Path, error: &io::Error) -> PackError {
+    PackError { message: format!("cannot read `{path}`: {}", disk::short(error)), hint: None }
+}
+
+/// Copies a file; its size and digest.
+fn copy(path: &Utf8Path, out: &mut impl Write) -> io::Result<(u64, String)> {
+    let mut file = disk::open(path)?;
+    let mut hash = Sha256::new();
+    let mut buffer = vec![0_u8; 1 << 16];
+    let mut size = 0_u64;
+    loop {
+        let read = file.read(&mut buffer)?;
+        let bytes = buffer.get(..read).unwrap_or_default();
+        if bytes.is_empty() {
+            return Ok((size, hex(&hash.finalize())));
+        }
+        hash.update(bytes);
+        out.write_all(bytes)?;
+        size += bytes.len() as u64;
+    }
+}
+
+fn absolute(path: &Utf8Path) -> Utf8PathBuf {
+    let whole = std::path::absolute(path).ok().and_then(|path| Utf8PathBuf::from_path_buf(path).ok());
+    Utf8Path::new("/").join(normal(whole.as_deref().unwrap_or(path)))
+}
+
+/// The path without dots. One that does not begin at the inventory means another file on another machine.
+fn inside(path: &Utf8Path, base: &Utf8Path) -> Result<Utf8PathBuf, PackError> {
+    let whole = std::path::absolute(if base == "" { Utf8Path::new(".") } else { base }).unwrap_or_default();
+    if path.is_absolute() && !path.starts_with(base) && !path.as_std_path().starts_with(whole) {
+        return Err(PackError {
+            message: format!(
+                "`{path}` is no file of this project: it is named by an absolute path or by `~`"
+            ),
+            hint: Some(
+                "put it beside the inventory, and name it relative to the file that names it".to_owned(),
+            ),
+        });
+    }
+    Ok(absolute(path))
+}
+
+/// The deepest directory that all are in.
+fn common<'a>(mut paths: impl Iterator<Item = &'a Utf8Path>) -> Utf8PathBuf {
+    let Some(first) = paths.next() else { return Utf8PathBuf::new() };
+    let shared = |root: Utf8PathBuf, path: &Utf8Path| -> Utf8PathBuf {
+        root.components().zip(path.components()).take_while(|(a, b)| a == b).map(|(a, _)| a).collect()
+    };
+    paths.fold(first.to_owned(), shared)
+}

@@ -1,0 +1,45 @@
+//! `provision bundle`: the project as one file without secrets.
+
+use std::io::{BufWriter, Write as _};
+
+use super::load;
+use crate::bundle::{self, PackError};
+use crate::cli::args::{BundleArgs, Target};
+use crate::cli::dispatch::Exit;
+use crate::cli::settings::Settings;
+use crate::exit;
+use crate::report::output;
+use crate::words::count;
+
+/// Runs the command; its exit code.
+///
+/// # Errors
+/// What is wrong with the project, or keeps the file from being written.
+pub(crate) fn run(settings: &Settings, args: BundleArgs) -> anyhow::Result<u8> {
+    let target = Target::of(args.inventory, args.set);
+    let project = load::load_checked(settings, &target)?;
+    let packed = bundle::pack(&project, &target.set).map_err(refused)?;
+    let unwritten = |error: std::io::Error| {
+        Exit::new(exit::CONFIG, format!("cannot write {}: {}", args.output, crate::disk::short(&error)))
+    };
+    let place = args.output.parent().filter(|parent| *parent != "").unwrap_or(".".into());
+    let draft = tempfile::Builder::new().suffix(".part").tempfile_in(place).map_err(unwritten)?;
+    let mut out = BufWriter::new(draft.as_file());
+    let digest = packed.write(&mut out).map_err(refused)?;
+    out.flush().map_err(unwritten)?;
+    drop(out);
+    draft.persist(&args.output).map_err(|error| unwritten(error.error))?;
+    let files = count(packed.index.files.len() as u64, "file");
+    let hosts = count(project.hosts.len() as u64, "host");
+    output::say(&format!("{}: {hosts}, {files}, sha256 {digest}", args.output));
+    output::say(&format!("next, on a host: provision apply --bundle {} --here", args.output));
+    Ok(exit::OK)
+}
+
+fn refused(error: PackError) -> Exit {
+    let exit = Exit::new(exit::CONFIG, error.message);
+    match error.hint {
+        Some(hint) => exit.hint(hint),
+        None => exit,
+    }
+}

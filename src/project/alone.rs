@@ -1,0 +1,75 @@
+//! The part of a project that one machine does by itself.
+
+use std::collections::BTreeSet;
+
+use camino::Utf8PathBuf;
+
+use super::Project;
+use super::step::{RunOnce, Step};
+use crate::inventory::{Become, TransportKind};
+use crate::playbook::Origin;
+
+/// Files of this machine that a project was made of.
+#[derive(Debug, Default)]
+pub struct FilesRead {
+    /// Files.
+    pub files: Vec<Utf8PathBuf>,
+    /// Directories whose files are among them.
+    pub directories: Vec<Utf8PathBuf>,
+}
+
+impl Project {
+    /// The inventory, playbooks and what tasks name, as far as they were read: all of it after
+    /// [`validate`](Self::validate).
+    pub fn files_read(&self) -> FilesRead {
+        let (mut files, directories) = self.world.files.on_disk();
+        files.push(self.path.clone());
+        files.extend(self.playbooks.iter().filter_map(|playbook| match &playbook.origin {
+            Origin::Disk(path) => Some(path.clone()),
+            Origin::BuiltIn(_) => None,
+        }));
+        FilesRead { files, directories }
+    }
+
+    /// Leaves one host, which is this machine. What is done on the controller for all hosts is left out: the
+    /// titles of these tasks. `root` says whether this is root already.
+    pub fn leave_alone(&mut self, index: usize, root: bool) -> Vec<String> {
+        if let Some(host) = self.hosts.get_mut(index) {
+            host.transport = TransportKind::Local;
+            if root {
+                host.ssh.become_method = Become::None;
+            }
+        }
+        self.selected = BTreeSet::from([index]);
+        self.controller = None;
+        let online = |index: &usize| self.hosts.get(*index).is_some_and(|host| host.offline.is_none());
+        let own = |mut step: Step| {
+            if step.conduct.run_once == Some(RunOnce::First)
+                && let Some(first) = step.members.iter().copied().find(online)
+            {
+                step.conduct.run_once = Some(RunOnce::Host(first));
+            }
+            step.hosts.retain(|host| *host == index);
+            step
+        };
+        let (central, steps): (Vec<Step>, Vec<Step>) =
+            std::mem::take(&mut self.steps).into_iter().partition(|step| step.seen_as.is_some());
+        let handlers = std::mem::take(&mut self.handlers).into_iter().filter(|step| step.seen_as.is_none());
+        let handlers = handlers.map(own).collect();
+        let steps = steps.into_iter().map(own).filter(|step| !step.hosts.is_empty());
+        let steps = steps.enumerate().map(|(index, step)| Step { index, ..step }).collect();
+        self.handlers = handlers;
+        self.steps = steps;
+        central.into_iter().map(|step| step.title).collect()
+    }
+
+    /// The host that a `run_once` step runs on, where it is not part of this run.
+    pub fn leads_elsewhere(&self, step: &Step) -> Option<&str> {
+        match step.conduct.run_once {
+            Some(RunOnce::Host(leader)) if !self.selected.contains(&leader) => {
+                self.hosts.get(leader).map(|host| host.name.as_str())
+            }
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,209 @@
+//! A bundle is the same for the same project, holds no secret, and is worked on by the machine that it is for.
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start the program")]
+
+use std::path::Path;
+use std::process::{Command, Output};
+
+const POISON: &str = "p01son-w1th-'quote";
+/// What a leak of it has: as it is, in base64, in hex.
+const FORMS: [&str; 3] = ["p01son", "cDAxc29u", "703031736f6e"];
+
+const INVENTORY: &str = "
+cluster: site
+transport: local
+secrets: { token: { env: POISON_TOKEN }, beside: { file: ./beside.txt } }
+sources: { mirrors: { 'https://example.org': { url: 'http://mirror', key: ../keys/mirror.asc } } }
+hosts_from: [{ run: [sh, -c, 'echo \"[listed]\"'] }]
+playbooks: [../books/play.yaml]
+hosts: { n0: {}, n1: {} }
+";
+
+const PLAY: &str = "
+name: play
+tasks:
+  - name: token
+    file: { path: OUT/token, content: \"token={{ secrets.token }}\\n\", mode: \"0600\" }
+  - name: plain
+    copy: { src: ./plain.txt, path: OUT/plain, mode: \"0644\" }
+  - name: tree
+    copy: { src: ./tree, path: OUT/tree }
+  - name: large
+    copy: { src: ./large, path: OUT/large, mode: \"0644\" }
+  - name: text
+    template: { src: ./text.j2, path: OUT/text, mode: \"0644\" }
+  - name: once
+    run_once: true
+    command: { run: [touch, OUT/once], creates: OUT/once }
+";
+
+struct Site(tempfile::TempDir);
+
+impl Site {
+    fn new(play: &str) -> Self {
+        let site = Self(tempfile::tempdir().unwrap());
+        let out = site.path("out");
+        std::fs::create_dir(&out).unwrap();
+        site.put("project/inventories/site.yaml", INVENTORY);
+        site.put("project/inventories/beside.txt", POISON);
+        site.put("project/keys/mirror.asc", "key");
+        site.put("project/books/play.yaml", &play.replace("OUT", &out));
+        site.put("project/books/plain.txt", "plain\n");
+        site.put("project/books/tree/a/b", "b\n");
+        site.put("project/books/large", &"large\n".repeat(400_000));
+        site.put("project/books/text.j2", "{{ host.name }} of {{ hosts | length }}\n");
+        site
+    }
+
+    fn path(&self, name: &str) -> String {
+        self.0.path().join(name).to_str().unwrap().to_owned()
+    }
+
+    fn put(&self, name: &str, text: &str) {
+        let path = self.0.path().join(name);
+        std::fs::create_dir_all(path.parent().unwrap()).unwrap();
+        std::fs::write(path, text).unwrap();
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        Command::new(env!("CARGO_BIN_EXE_provision"))
+            .args(arguments)
+            .current_dir(self.0.path())
+            .env("HOME", self.0.path())
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .env("POISON_TOKEN", POISON)
+            .output()
+            .unwrap()
+    }
+
+    #[track_caller]
+    fn ends(&self, code: i32, arguments: &[&str]) -> String {
+        let done = self.run(arguments);
+        let said =
+            format!("{}{}", String::from_utf8_lossy(&done.stdout), String::from_utf8_lossy(&done.stderr));
+        assert_eq!(done.status.code(), Some(code), "{arguments:?}\n{said}");
+        said
+    }
+
+    #[track_caller]
+    fn pack(&self) -> Vec<u8> {
+        self.ends(0, &["bundle", "project/inventories/site.yaml", "-o", "site.bundle"]);
+        std::fs::read(self.path("site.bundle")).unwrap()
+    }
+}
+
+fn leaks(bytes: &[u8]) -> bool {
+    FORMS.iter().any(|form| bytes.windows(form.len()).any(|part| part == form.as_bytes()))
+}
+
+fn leaking(path: &Path, found: &mut Vec<String>) {
+    for entry in std::fs::read_dir(path).unwrap().flatten() {
+        if entry.file_type().unwrap().is_dir() {
+            leaking(&entry.path(), found);
+        } else if leaks(&std::fs::read(entry.path()).unwrap()) {
+            found.push(entry.path().display().to_string());
+        }
+    }
+}
+
+#[test]
+fn the_same_project_gives_the_same_bytes_wherever_it_is_and_no_secret() {
+    let (one, two) = (Site::new("name: play\ntasks: []\n"), Site::new("name: play\ntasks: []\n"));
+    assert!(one.pack() == two.pack());
+    let bytes = Site::new(PLAY).pack();
+    assert!(!leaks(&bytes));
+    assert!(
+        bytes.windows(6).any(|part| part == b"listed") && bytes.windows(6).any(|part| part == b"plain\n")
+    );
+    for form in FORMS {
+        assert!(leaks(&[&bytes[..], form.as_bytes()].concat()), "{form}");
+    }
+}
+
+#[test]
+fn a_node_does_its_part_where_nothing_else_of_the_project_is() {
+    let site = Site::new(PLAY);
+    site.pack();
+    std::fs::remove_dir_all(site.path("project")).unwrap();
+    let here = ["--bundle", "site.bundle", "--here"];
+    let said = site.ends(3, &[&["plan"][..], &here].concat());
+    assert!(said.contains("no host of the inventory is") && said.contains("--as NAME"), "{said}");
+    let said = site.ends(3, &[&["plan"][..], &here, &["--as", "n9"]].concat());
+    assert!(said.contains("there is no host `n9` in it"), "{said}");
+    let n1 = [&here[..], &["--as", "n1"]].concat();
+    site.ends(7, &[&["plan"][..], &n1, &["--exit-code"]].concat());
+    site.ends(0, &[&["apply"][..], &n1].concat());
+    let read = |name: &str| std::fs::read_to_string(site.path(&format!("out/{name}"))).unwrap();
+    assert_eq!(read("token"), format!("token={POISON}\n"));
+    assert_eq!((read("plain").as_str(), read("tree/a/b").as_str()), ("plain\n", "b\n"));
+    assert_eq!((read("text").as_str(), read("large").len()), ("n1 of 3\n", 2_400_000));
+    // n0 is the one that does it, whoever else works.
+    assert!(!Path::new(&site.path("out/once")).exists());
+    let said = site.ends(0, &[&["apply", "-v"][..], &n1].concat());
+    assert!(said.contains("runs once, on n0, which is no part of this run"), "{said}");
+    site.ends(0, &["plan", "--exit-code", "site.bundle", "--here", "--as", "n1"]);
+    assert!(
+        site.ends(0, &["facts", "--only", "os", "--bundle", "site.bundle", "--here", "--as", "n1"])
+            .contains("n1")
+    );
+    assert!(site.ends(0, &["report", "list", "site.bundle"]).contains("apply"));
+    site.ends(0, &["apply", "--bundle", "site.bundle", "--here", "--as", "n0"]);
+    assert!(Path::new(&site.path("out/once")).exists());
+    // Nothing is left of what was unpacked, and the secret is where it belongs.
+    let left = std::fs::read_dir(site.path("cache/provision/bundles")).unwrap().flatten();
+    assert_eq!(left.map(|entry| entry.file_name()).collect::<Vec<_>>(), ["lock"]);
+    let mut found = Vec::new();
+    leaking(site.0.path(), &mut found);
+    assert_eq!(found, [site.path("out/token")]);
+}
+
+#[test]
+fn a_changed_bundle_or_one_of_another_format_is_refused() {
+    let site = Site::new(PLAY);
+    let good = site.pack();
+    let end = good.iter().position(|byte| *byte == b'\n').unwrap();
+    let mut cases = vec![("is no bundle", b"cluster: c\n".to_vec())];
+    for (place, says) in [(end + 20, "the index of the bundle"), (good.len() - 3, "is not what was packed")] {
+        let mut bad = good.clone();
+        bad[place] ^= 1;
+        cases.push((says, bad));
+    }
+    cases.push(("is not what was packed", good[..good.len() - 1].to_vec()));
+    cases.push(("has more in it", [&good[..], b"x"].concat()));
+    let other = String::from_utf8_lossy(&good[..end]).replace("bundle 1 ", "bundle 2 ");
+    cases.push(("has the format 2", [other.as_bytes(), &good[end..]].concat()));
+    for (says, bytes) in cases {
+        std::fs::write(site.path("bad.bundle"), bytes).unwrap();
+        let said = site.ends(3, &["apply", "--bundle", "bad.bundle", "--here", "--as", "n0"]);
+        assert!(said.contains(says) && said.contains("hint: "), "{says}: {said}");
+        assert!(!Path::new(&site.path("out/plain")).exists());
+    }
+}
+
+#[test]
+fn what_is_secret_or_elsewhere_is_not_packed() {
+    let task =
+        |src: &str| format!("name: play\ntasks:\n  - name: x\n    copy: {{ src: {src}, path: OUT/x }}\n");
+    let site = Site::new(&task("../inventories/beside.txt"));
+    let pack = ["bundle", "project/inventories/site.yaml", "-o", "site.bundle"];
+    assert!(site.ends(3, &pack).contains("is the secret `beside`, and a bundle holds no secrets"));
+    let site = Site::new(&task("/etc/passwd"));
+    assert!(site.ends(3, &pack).contains("`/etc/passwd` is no file of this project"));
+    assert!(!Path::new(&site.path("site.bundle")).exists());
+}
+
+#[test]
+fn a_secret_that_is_a_file_of_the_project_is_handed_over() {
+    let site = Site::new(
+        "name: play\ntasks:\n  - name: x\n    file: { path: OUT/token, content: \"{{ secrets.beside }}\", mode: \"0600\" }\n",
+    );
+    site.pack();
+    std::fs::remove_dir_all(site.path("project")).unwrap();
+    let apply = ["apply", "--bundle", "site.bundle", "--here", "--as", "n0"];
+    let said = site.ends(3, &apply);
+    assert!(said.contains("`beside`") && said.contains("--secrets FILE"), "{said}");
+    site.put("values.json", &serde_json::json!({ "beside": POISON }).to_string());
+    site.ends(0, &[&apply[..], &["--secrets", "values.json"]].concat());
+    assert_eq!(std::fs::read_to_string(site.path("out/token")).unwrap(), POISON);
+}
