@@ -33,6 +33,7 @@ pub mod project;
 pub mod reference;
 pub mod report;
 pub mod resources;
+pub mod scheduler;
 pub mod schema;
 pub mod secrets;
 pub mod shell;

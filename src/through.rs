@@ -3,14 +3,12 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::facts::system::Node;
 use crate::inventory::Host;
-use crate::transport::{Frame, Part, Script, Transport, TransportError};
+use crate::scheduler::{self, Known};
+use crate::transport::{Frame, Transport, TransportError};
 
 /// How long a launcher may take to give a shell. Slurm gives up sooner and says why.
 pub const START: Duration = Duration::from_mins(1);
-/// What `sinfo` prints of a node.
-const FORMAT: &str = "%N|%T|%G|%E";
 /// Programs that a launcher may end in by itself.
 const SHELLS: &[&str] = &["sh", "bash", "dash", "ash", "ksh", "zsh"];
 
@@ -21,15 +19,6 @@ pub enum Launcher {
     Slurm,
     /// A command line; `{host}` stands for the name of the host.
     Words(Vec<String>),
-}
-
-/// A node as Slurm knows it.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct Known {
-    /// State and resources.
-    pub node: Node,
-    /// Why it is down or drained.
-    pub reason: String,
 }
 
 impl Launcher {
@@ -82,34 +71,12 @@ impl Launcher {
     }
 }
 
-/// Reads rows of `sinfo`; a node of several partitions has several.
-pub fn nodes(text: &str) -> BTreeMap<String, Known> {
-    let row = |line: &str| {
-        let mut fields = line.trim().splitn(4, '|');
-        let (name, state, gres) = (fields.next()?, fields.next()?, fields.next()?);
-        let reason = fields.next().filter(|reason| *reason != "none").unwrap_or_default().to_owned();
-        let node = Node { state: state.to_owned(), gres: gres.to_owned() };
-        Some((name.to_owned(), Known { node, reason }))
-    };
-    text.lines().filter_map(row).collect()
-}
-
-impl Known {
-    /// Why no job is tried there.
-    pub fn refusal(&self) -> Option<String> {
-        let reason = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
-        self.node.is_away().then(|| format!("Slurm has the node as {}{reason}", self.node.state))
-    }
-}
-
 /// Asks Slurm for its nodes from the place that starts jobs.
 ///
 /// # Errors
 /// Why there is no answer.
 pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeMap<String, Known>, String> {
-    let script = Script::new("sinfo -h -N -o \"$1\" 2>&1").arg(FORMAT);
-    let part = Part { name: "sinfo".to_owned(), script, deadline: Duration::from_secs(20), limit: 4 << 20 };
-    let frame = Frame { parts: vec![part], ..Frame::default() };
+    let frame = Frame { parts: vec![scheduler::ask_nodes()], ..Frame::default() };
     let mut ended = None;
     let asked: Result<(), TransportError> = async {
         let mut remote = transport.open(place, crate::transport::CONNECT).await?;
@@ -122,7 +89,7 @@ pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeM
     let end = ended.ok_or("sinfo gave no answer")?;
     let text = String::from_utf8_lossy(&end.output);
     if end.status == 0 {
-        return Ok(nodes(&text));
+        return Ok(scheduler::nodes(&text));
     }
     let said = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("sinfo failed").trim();
     Err(format!("{} knows no nodes of Slurm: {said}", place.name))
@@ -149,11 +116,9 @@ mod tests {
     #[test]
     fn slurm_is_asked_for_all_gpus_of_a_node_and_not_for_a_drained_one() {
         let nodes =
-            nodes("gpu0|idle|gpu:h100:8(S:0-1)|none\ngpu1|drained|(null)|bad cable | rack 3\nnonsense\n");
+            scheduler::nodes("gpu0|idle|gpu:h100:8(S:0-1)|comp|none\ngpu1|drained|(null)|comp|bad cable\n");
         let words = Launcher::Slurm.words("gpu0", nodes.get("gpu0"));
         assert!(words.contains(&"--gres=gpu:8".to_owned()) && words.contains(&"--nodelist=gpu0".to_owned()));
-        assert_eq!(nodes["gpu0"].refusal(), None);
-        assert_eq!(nodes["gpu1"].refusal().unwrap(), "Slurm has the node as drained: bad cable | rack 3");
         assert!(
             !Launcher::Slurm.words("gpu1", nodes.get("gpu1")).iter().any(|word| word.starts_with("--gres"))
         );

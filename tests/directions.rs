@@ -31,6 +31,7 @@ const ORDER: &[&str] = &[
     "checks",
     "facts",
     "events",
+    "scheduler",
     "transport",
     "inventory",
     "sources",

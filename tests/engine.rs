@@ -36,6 +36,8 @@ mod hosts;
 mod interrupts;
 #[path = "engine/lock.rs"]
 mod lock;
+#[path = "engine/maintenance.rs"]
+mod maintenance;
 #[path = "engine/notifications.rs"]
 mod notifications;
 #[path = "engine/outages.rs"]
@@ -161,7 +163,7 @@ async fn run_with(
         expected: world.expected.clone(),
         consent,
         reboots: tokio::sync::Semaphore::new(2),
-        fleet,
+        fleet: Arc::new(fleet),
     });
     let report = engine::run(context, "apply").await;
     let mut events = Vec::new();

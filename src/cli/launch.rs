@@ -168,7 +168,7 @@ pub(super) async fn run(
         queries: launch.queries,
         expected: launch.expected,
         consent,
-        fleet: shared,
+        fleet: Arc::new(shared),
     });
 
     #[expect(clippy::disallowed_methods, reason = "a signal is taken whatever the run does")]
@@ -488,7 +488,7 @@ pub(super) async fn look(
         queries,
         expected: None,
         consent: Consent::refused(),
-        fleet,
+        fleet: Arc::new(fleet),
     });
     let report = engine::run(context, "verify").await;
     drop(stopper);

@@ -126,7 +126,7 @@ pub struct Context {
     /// How many more hosts may reboot now.
     pub reboots: tokio::sync::Semaphore,
     /// What is known of the hosts, for templates of others.
-    pub fleet: SharedFacts,
+    pub fleet: Arc<SharedFacts>,
 }
 
 impl std::fmt::Debug for Context {

@@ -7,7 +7,11 @@
 //! Each file imports only what stands below it; `tests/engine_order.rs` reads this list.
 //!
 //! ```text
-//!   run            stages and batches of all hosts, the sums; the only file that spawns tasks
+//!   run            stages and batches of all hosts, the sums
+//!   live           the same on a cluster that carries jobs
+//!   gate             what checks find on hosts after they were changed
+//!   maintenance    hosts taken out of service, and given back
+//!   hosts          some hosts at once; the only file that spawns tasks
 //!   rollout        who goes first, and when nobody starts any more
 //!   stage          one stage of one host: asks, plans, carries out
 //!   execute        its tasks one after another, then its handlers
@@ -45,13 +49,17 @@ mod connection;
 mod context;
 mod execute;
 mod fleet;
+mod gate;
 mod guard;
 mod held;
 mod hints;
 mod holders;
+mod hosts;
 mod known;
+mod live;
 mod lock;
 mod login;
+mod maintenance;
 mod notified;
 mod rollout;
 mod run;

@@ -1,6 +1,6 @@
 //! Who goes first, and when nobody starts any more.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -8,6 +8,7 @@ use super::cancel::Stop;
 use super::context::{Context, Mode};
 use super::session::Session;
 use crate::events::{EventKind, HostStatus};
+use crate::project::Slot;
 
 /// Hosts that are worked on at the same time.
 pub(super) struct Batch {
@@ -20,7 +21,7 @@ pub(super) struct Batch {
 #[derive(Debug)]
 pub(super) struct Budget {
     context: Arc<Context>,
-    canaries: BTreeSet<usize>,
+    canaries: OnceLock<BTreeSet<usize>>,
     /// How many hosts may fail; `None`: any number.
     allowed: Option<usize>,
     failed: Mutex<BTreeSet<usize>>,
@@ -35,14 +36,14 @@ impl Budget {
         let project = &context.project;
         let controller = project.controller.as_ref().map(|host| host.index);
         let hosts = || sessions.iter().map(Session::index).filter(|index| Some(*index) != controller);
-        let (canaries, allowed) = if context.mode == Mode::Apply {
-            let working: Vec<usize> =
-                hosts().filter(|host| project.steps.iter().any(|step| step.hosts.contains(host))).collect();
-            let number = project.rollout.canary.filter(|number| *number < working.len()).unwrap_or(0);
-            (working.into_iter().take(number).collect(), project.rollout.may_fail(hosts().count()))
-        } else {
-            (BTreeSet::new(), None)
-        };
+        let canaries = OnceLock::new();
+        let applies = context.mode == Mode::Apply;
+        // Where jobs run they are found by the plans.
+        if !(applies && (project.maintenance.is_some() || project.rollout.gate.is_some())) {
+            let works = |host: &usize| applies && project.steps.iter().any(|step| step.hosts.contains(host));
+            canaries.get_or_init(|| project.canaries(&hosts().filter(works).collect::<Vec<_>>()));
+        }
+        let allowed = project.rollout.may_fail(hosts().count()).filter(|_| applies);
         Self {
             context,
             canaries,
@@ -50,6 +51,22 @@ impl Budget {
             failed: Mutex::default(),
             spent: OnceLock::new(),
             said: OnceLock::new(),
+        }
+    }
+
+    /// Takes the canaries.
+    pub(super) fn begin_with(&self, canaries: BTreeSet<usize>) {
+        self.canaries.get_or_init(|| canaries);
+    }
+
+    fn is_canary(&self, session: &Session) -> bool {
+        self.canaries.get().is_some_and(|canaries| canaries.contains(&session.index()))
+    }
+
+    /// A host was left as it was; without its canaries nothing is known to be good.
+    pub(super) fn note_left(&self, session: &Session, why: &str) {
+        if self.is_canary(session) {
+            self.spent.get_or_init(|| format!("the canary {} was not changed: {why}", session.name()));
         }
     }
 
@@ -68,7 +85,7 @@ impl Budget {
         failed.insert(session.index());
         let number = failed.len();
         // What was said first stays the reason.
-        if self.canaries.contains(&session.index()) {
+        if self.is_canary(session) {
             self.spent.get_or_init(|| format!("the canary {} {how}", session.name()));
         } else if let Some(allowed) = self.allowed.filter(|allowed| number > *allowed) {
             let hosts = if number == 1 { "1 host".to_owned() } else { format!("{number} hosts") };
@@ -107,20 +124,19 @@ impl Budget {
         }
         let (first, rest): (Vec<_>, Vec<_>) = sessions
             .into_iter()
-            .partition(|session| self.canaries.contains(&session.index()) && session.has_work(range.clone()));
-        let size = project.rollout.batch.filter(|size| (1..rest.len()).contains(size));
+            .partition(|session| self.is_canary(session) && session.has_work(range.clone()));
         let mut batches = Vec::new();
         if !first.is_empty() {
             batches.push(Batch { name: Some("canary".to_owned()), sessions: first });
         }
-        let mut rest = rest.into_iter().peekable();
-        let mut number = 0;
-        while rest.peek().is_some() {
-            number += 1;
-            batches.push(Batch {
-                name: size.map(|_| format!("batch {number}")),
-                sessions: rest.by_ref().take(size.unwrap_or(usize::MAX)).collect(),
-            });
+        let indexes: Vec<usize> = rest.iter().map(Session::index).collect();
+        let mut rest: BTreeMap<usize, Session> =
+            rest.into_iter().map(|session| (session.index(), session)).collect();
+        for Slot { name, hosts, .. } in project.batches(&indexes) {
+            let sessions: Vec<Session> = hosts.iter().filter_map(|host| rest.remove(host)).collect();
+            if !sessions.is_empty() {
+                batches.push(Batch { name, sessions });
+            }
         }
         batches
     }

@@ -4,18 +4,17 @@ use std::collections::BTreeMap;
 use std::ops::Range;
 use std::sync::Arc;
 
-use tokio::sync::Semaphore;
-use tokio::task::{JoinError, JoinSet};
 use tracing::Instrument as _;
 
 use super::cancel::Stop;
 use super::context::{Context, Mode};
+use super::hosts::{healthy, leaders, together, warn_of_absent};
+use super::live;
 use super::rollout::{Batch, Budget};
 use super::session::Session;
 use super::work::Leaders;
 use crate::events::{EventKind, HostStatus, RunStats};
 use crate::exit;
-use crate::project::RunOnce;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -28,6 +27,8 @@ pub struct Report {
     pub locked: bool,
     /// Whether the run was stopped before its end.
     pub stopped: bool,
+    /// How many nodes stay drained.
+    pub left_drained: usize,
 }
 
 /// Runs the project on its selected hosts. Ends with every host finished; the caller decides the
@@ -85,14 +86,17 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     });
     let budget = Arc::new(Budget::new(context.clone(), &sessions));
     let last = stages.len().saturating_sub(1);
-    for (number, range) in stages.iter().enumerate() {
-        for message in context.fleet.absent(&project, range.clone()) {
-            context.emitter.emit(EventKind::Warning { host: None, message });
+    let mut left_drained = 0;
+    if live::is_for(&context) {
+        (sessions, left_drained) = live::roll(&context, sessions, &stages, &budget).await;
+    } else {
+        for (number, range) in stages.iter().enumerate() {
+            warn_of_absent(&context, range.clone());
+            let leaders = leaders(&context, &healthy(&sessions), range.clone());
+            sessions = stage(&context, sessions, range.clone(), &leaders, &budget, number == last)
+                .instrument(tracing::info_span!("stage", stage = number + 1))
+                .await;
         }
-        let leaders = leaders(&context, &sessions, range.clone());
-        sessions = stage(&context, sessions, range.clone(), &leaders, &budget, number == last)
-            .instrument(tracing::info_span!("stage", stage = number + 1))
-            .await;
     }
     sessions.sort_by_key(Session::index);
     context.transport.close().await;
@@ -118,7 +122,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
         locked |= session.locked();
     }
     let stopped = context.cancel.now() > Stop::No || budget.stopped();
-    Report { stats, sessions, locked, stopped }
+    Report { stats, sessions, locked, stopped, left_drained }
 }
 
 /// The exit code that the sums alone give; the command adds its own (drift, pending).
@@ -137,22 +141,6 @@ pub fn exit_code(stats: &RunStats, allow_unreachable: u64, locked: bool) -> Vec<
         codes.push(exit::LOCKED);
     }
     codes
-}
-
-fn leaders(context: &Context, sessions: &[Session], range: Range<usize>) -> Leaders {
-    let mut leaders = Leaders::new();
-    for step in context.project.steps.get(range).unwrap_or_default() {
-        let healthy = || sessions.iter().filter(|s| !s.is_over() && !s.has_failed()).map(Session::index);
-        let leader = match step.conduct.run_once {
-            None => None,
-            Some(RunOnce::First) => healthy().find(|host| step.hosts.contains(host)),
-            Some(RunOnce::Host(host)) => healthy().find(|index| *index == host),
-        };
-        if let Some(leader) = leader {
-            leaders.insert(step.index, leader);
-        }
-    }
-    leaders
 }
 
 /// One stage on all hosts: canaries first, then batches; only an apply is rolled out.
@@ -176,57 +164,4 @@ async fn stage(
     }
     done.sort_by_key(Session::index);
     done
-}
-
-/// Some hosts at once, each on its own. Each is started only while the budget lasts.
-#[expect(clippy::disallowed_methods, reason = "the one place that spawns tasks of hosts")]
-async fn together(
-    context: &Arc<Context>,
-    batch: Vec<Session>,
-    range: Range<usize>,
-    leaders: &Leaders,
-    budget: &Arc<Budget>,
-    last: bool,
-) -> Vec<Session> {
-    let permits = Arc::new(Semaphore::new(context.project.rollout.parallel.max(1)));
-    let mut tasks = JoinSet::new();
-    let mut done = Vec::new();
-    for mut session in batch {
-        let permit = permits.clone().acquire_owned().await;
-        // A task that has ended keeps its memory until it is joined.
-        while let Some(joined) = tasks.try_join_next() {
-            done.extend(session_of(joined));
-        }
-        if session.has_more(range.start)
-            && let Some(reason) = budget.refusal()
-        {
-            session.not_started(&reason);
-        }
-        let (range, leaders, budget) = (range.clone(), leaders.clone(), budget.clone());
-        let span = tracing::info_span!("host", host = session.name());
-        let work = async move {
-            session.stage(range, &leaders).await;
-            budget.note(&session);
-            if last || session.is_over() || session.has_failed() {
-                session.take_rest_of_promises();
-                session.finish().await;
-            }
-            drop(permit);
-            session
-        };
-        tasks.spawn(work.instrument(span));
-    }
-    while let Some(joined) = tasks.join_next().await {
-        done.extend(session_of(joined));
-    }
-    done
-}
-
-/// The host of a task that has ended. A panic goes on here.
-fn session_of(joined: Result<Session, JoinError>) -> Option<Session> {
-    match joined {
-        Ok(session) => Some(session),
-        Err(error) if error.is_panic() => std::panic::resume_unwind(error.into_panic()),
-        Err(_) => None,
-    }
 }

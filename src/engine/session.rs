@@ -19,7 +19,7 @@ use super::state::HostState;
 use super::tasks::Tasks;
 use super::upload::Uploads;
 use super::{guard, login};
-use crate::events::{EventKind, HostStatus, TaskCounts};
+use crate::events::{EventKind, Failure, HostStatus, Outcome, TaskCounts, TaskRef};
 use crate::facts::login::LoginQuery;
 use crate::facts::state::StateQuery;
 use crate::facts::{Facts, Query};
@@ -41,12 +41,28 @@ pub struct Session {
     pub(super) boot: Boot,
     pub(super) standing: Standing,
     pub(super) containers: Containers,
+    /// Whether it carries jobs of a scheduler.
+    pub(super) service: Service,
+    /// Whether a rollout has begun with it, so that it goes on to its end.
+    pub(super) under_way: bool,
     /// What a plan of earlier stages will touch; only a plan has it, an apply has done it.
     pub(super) planner: Option<Planner>,
     /// What its tasks promise; only a plan asks.
     pub(super) promises: Promises,
     /// The first step that was not asked what it promises.
     pub(super) unpromised: usize,
+}
+
+/// Whether a host carries jobs of a scheduler while it is changed.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub(super) enum Service {
+    /// Nobody takes it out of service; who is on it is asked.
+    #[default]
+    Unmanaged,
+    /// It is a node that is not drained: why.
+    Carries(String),
+    /// It is drained for this run, and no job is on it.
+    Held,
 }
 
 /// What becomes of the containers of a host when systemd reads its units again.
@@ -85,6 +101,8 @@ impl Session {
             boot: Boot::default(),
             standing: Standing::new(),
             containers: Containers::default(),
+            service: Service::default(),
+            under_way: false,
             planner: None,
             promises: Promises::default(),
             unpromised: 0,
@@ -99,6 +117,21 @@ impl Session {
     /// Index of the host in the inventory.
     pub fn index(&self) -> usize {
         self.host.index
+    }
+
+    /// The host.
+    pub(super) fn host(&self) -> &Host {
+        &self.host
+    }
+
+    /// Whether it was said how it ended.
+    pub(super) fn has_finished(&self) -> bool {
+        self.standing.has_finished()
+    }
+
+    /// Its first task that failed, and why.
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.standing.trouble()
     }
 
     /// Whether the run is over for this host.
@@ -153,6 +186,24 @@ impl Session {
         if !self.is_over() {
             self.standing.end(HostStatus::NotStarted(reason.to_owned()));
         }
+    }
+
+    /// It was changed, and is not as it should be.
+    pub(super) fn fails_gate(&mut self, findings: &[String], seconds: f64) {
+        let failure = Failure {
+            message: findings.join("; "),
+            command: None,
+            output: String::new(),
+            hint: Some("repair it and run `apply` again, which goes on from here".to_owned()),
+        };
+        let task = TaskRef {
+            id: "rollout/gate".to_owned(),
+            item: None,
+            name: "verify after the change".to_owned(),
+            resource: "verify".to_owned(),
+        };
+        self.standing.fail();
+        self.standing.finish_task(&self.connection, task, Outcome::Failed(failure), seconds, false);
     }
 
     /// Digests of its plan, one of each stage; `None` when it was not planned to the end.

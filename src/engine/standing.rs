@@ -12,6 +12,9 @@ pub(super) struct Standing {
     counts: TaskCounts,
     status: Option<HostStatus>,
     failed: bool,
+    /// The first task that failed, and why.
+    trouble: Option<String>,
+    finished: bool,
     pending: u64,
     drift: bool,
     digests: Vec<StageDigest>,
@@ -25,6 +28,8 @@ impl Standing {
             counts: TaskCounts::default(),
             status: None,
             failed: false,
+            trouble: None,
+            finished: false,
             pending: 0,
             drift: false,
             digests: Vec::new(),
@@ -52,6 +57,14 @@ impl Standing {
 
     pub(super) fn has_failed(&self) -> bool {
         self.failed
+    }
+
+    pub(super) fn trouble(&self) -> Option<&str> {
+        self.trouble.as_deref()
+    }
+
+    pub(super) fn has_finished(&self) -> bool {
+        self.finished
     }
 
     pub(super) fn count(&mut self, outcome: &Outcome) {
@@ -101,6 +114,9 @@ impl Standing {
         attached: bool,
     ) {
         self.count(&outcome);
+        if let Outcome::Failed(failure) = &outcome {
+            self.trouble.get_or_insert_with(|| format!("`{}`: {}", task.name, failure.message));
+        }
         let host = connection.host().name.clone();
         connection.emit(EventKind::TaskFinished { host, task, outcome, seconds, attached });
     }
@@ -113,6 +129,7 @@ impl Standing {
             None => HostStatus::Ok,
         };
         self.status = Some(status.clone());
+        self.finished = true;
         EventKind::HostFinished {
             host: host.to_owned(),
             status,

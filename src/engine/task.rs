@@ -12,6 +12,7 @@
 //! ```
 
 use std::collections::BTreeSet;
+use std::time::Duration;
 
 use tokio::time::Instant;
 
@@ -22,7 +23,7 @@ use super::connection::Gone;
 use super::guard::{Done, Guard};
 use super::hints::{self, failure, human, unplannable};
 use super::lock;
-use super::session::{Containers, Session};
+use super::session::{Containers, Service, Session};
 use super::spool::Spooled;
 use super::state::{self, SpoolReport, SpoolRequest};
 use super::turn::{Turn, turn};
@@ -33,7 +34,6 @@ use crate::events::{ChangeView, EventKind, Outcome, TaskRef};
 use crate::facts::base::busy::{endangered, told};
 use crate::facts::reboot::RebootQuery;
 use crate::facts::{self, Query, Touches};
-use crate::inventory::Busy;
 use crate::plan::{Planner, TaskPlan, TaskVerdict, change_view, reboots, spool_key};
 use crate::playbook::OnDeadline;
 use crate::project::{Instance, InstanceState};
@@ -348,27 +348,49 @@ impl Session {
 
     /// Why a change that interrupts may not be made now: the host is in use, or nobody agreed.
     async fn refusal(&mut self, task: &str, worst: Disruption) -> Result<Option<String>, Gone> {
-        self.ask(&facts::base("busy").into_iter().collect()).await?;
-        let users = match self.facts().base("busy") {
-            Some(busy) => told(busy),
-            None => {
-                return Ok(Some(format!(
-                    "it is unknown whether the host is in use, and the change interrupts: {worst}"
-                )));
-            }
-        };
-        if let Some(users) = users {
-            let drain = match self.context.project.policy.busy {
-                Busy::Refuse => "",
-                Busy::Drain => "; provision cannot drain it yet",
-            };
-            return Ok(Some(format!("the host is in use: {users}; the change interrupts: {worst}{drain}")));
+        if let Service::Carries(why) = &self.service {
+            let text = format!("it interrupts: {worst}, and the host is a node of Slurm that is not drained");
+            return Ok(Some(format!("{text}: {why}")));
+        }
+        if let Some(reason) = self.in_use(worst).await? {
+            return Ok(Some(reason));
         }
         let what = format!("`{task}` on {} interrupts: {worst}", self.host.name);
         if self.context.consent.has(&what).await {
             return Ok(None);
         }
         Ok(Some(format!("it interrupts: {worst}; agree with --yes")))
+    }
+
+    /// Who uses the host, if anybody. Who is on a drained host beside its jobs is waited for.
+    async fn in_use(&mut self, worst: Disruption) -> Result<Option<String>, Gone> {
+        let wait = self.context.project.maintenance.as_ref().map(|maintenance| maintenance.wait);
+        let wait = wait.filter(|_| self.service == Service::Held).unwrap_or_default();
+        let end = Instant::now() + wait;
+        let mut backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(30));
+        let mut said = String::new();
+        loop {
+            self.ask(&facts::base("busy").into_iter().collect()).await?;
+            let Some(busy) = self.facts().base("busy") else {
+                return Ok(Some(format!(
+                    "it is unknown whether the host is in use, and the change interrupts: {worst}"
+                )));
+            };
+            let Some(users) = told(busy) else { return Ok(None) };
+            let stopped = self.context.cancel.now() > Stop::No;
+            if stopped || Instant::now() >= end {
+                return Ok(Some(format!("the host is in use: {users}; the change interrupts: {worst}")));
+            }
+            if said != users {
+                let message = format!("it is drained and still in use, which is waited for: {users}");
+                self.warn(message);
+                said = users;
+            }
+            tokio::select! {
+                () = self.context.cancel.reached(Stop::Finish) => {}
+                () = tokio::time::sleep(backoff.pause()) => {}
+            }
+        }
     }
 
     /// Whether containers lose their GPUs when systemd reads its units again. Asked once: who starts one while its host
@@ -546,8 +568,7 @@ impl Session {
     ) -> Result<Result<Option<String>, String>, Gone> {
         let InstanceState::Ready { resource, .. } = &instance.state else { return Ok(Ok(None)) };
         let began = Instant::now();
-        let mut backoff =
-            Backoff::new(std::time::Duration::from_millis(200), std::time::Duration::from_secs(2));
+        let mut backoff = Backoff::new(Duration::from_millis(200), Duration::from_secs(2));
         loop {
             let rest = match resource.plan(self.facts()) {
                 Ok(rest) if rest.is_empty() => return Ok(Ok(None)),

@@ -8,7 +8,9 @@ use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
 
 use super::check::{CheckResult, PairTest, SeenThrough};
-use super::values::{ChangeView, HostStatus, Outcome, PlannedTask, RunStats, TaskCounts, TaskRef};
+use super::values::{
+    ChangeView, HostStatus, MaintenancePhase, Outcome, PlannedTask, RunStats, TaskCounts, TaskRef,
+};
 use crate::inventory::RECORDED;
 
 /// One thing that happened.
@@ -187,6 +189,15 @@ pub enum EventKind {
         /// Every check, in the order of the catalogue.
         checks: Vec<CheckResult>,
     },
+    /// Where a host stands that is taken out of service for a change. It may be a node that is no part of the run.
+    HostMaintenance {
+        /// The host.
+        host: String,
+        /// Where it stands.
+        phase: MaintenancePhase,
+        /// What it waits for, or why it is so; may be empty.
+        why: String,
+    },
     /// A signal or a spent budget stops the run.
     Stopping {
         /// Why.
@@ -249,6 +260,8 @@ pub struct HostRecord {
     pub checks: Vec<CheckResult>,
     /// What a launcher showed of it, where one was asked for.
     pub through: Option<SeenThrough>,
+    /// Where it stood last, and why, when it was taken out of service.
+    pub maintenance: Option<(MaintenancePhase, String)>,
     /// What was warned about.
     pub warnings: Vec<String>,
     /// How long it took.
@@ -274,6 +287,8 @@ pub struct Record {
     pub pairs: Vec<PairTest>,
     /// Hosts that are offline, with the reason.
     pub offline: BTreeMap<String, String>,
+    /// Nodes that stay drained, with the reason; not all of them are hosts of the run.
+    pub left_drained: BTreeMap<String, String>,
     /// Ids of the steps in the order of the playbooks; handlers are not among them.
     pub steps: Vec<String>,
     /// The sums; `None` when the run did not end.
@@ -345,6 +360,16 @@ impl Record {
             EventKind::RunFinished { stats, exit_code, .. } => {
                 self.stats = Some(stats.clone());
                 self.exit_code = Some(*exit_code);
+            }
+            EventKind::HostMaintenance { host, phase, why } => {
+                if *phase == MaintenancePhase::LeftDrained {
+                    self.left_drained.insert(host.clone(), why.clone());
+                } else {
+                    self.left_drained.remove(host);
+                }
+                if let Some(record) = self.hosts.get_mut(host) {
+                    record.maintenance = Some((*phase, why.clone()));
+                }
             }
             EventKind::PairsTested { pairs } => self.pairs.clone_from(pairs),
             EventKind::HostSeenThrough { host, seen } => self.host(host).through = Some(seen.clone()),

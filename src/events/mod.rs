@@ -18,5 +18,6 @@ pub use check::{CheckCounts, CheckResult, CheckStatus, Difference, Evidence, Pai
 pub use emitter::{Emitter, Sink, now};
 pub use kind::{Event, EventKind, HostRecord, Record, TaskRecord};
 pub use values::{
-    ChangeView, Failure, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats, TaskCounts, TaskRef,
+    ChangeView, Failure, HostStatus, MaintenancePhase, Outcome, PlannedTask, PlannedVerdict, RunStats,
+    TaskCounts, TaskRef,
 };

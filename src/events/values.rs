@@ -151,6 +151,24 @@ impl HostStatus {
     }
 }
 
+crate::choice! {
+    /// Where a host stands that is taken out of service for a change.
+    MaintenancePhase {
+        /// There is no room for it yet.
+        Waiting = "waiting",
+        /// It gets no new job, and its jobs are waited for.
+        Draining = "draining",
+        /// It is idle, and the run works on it.
+        Changing = "changing",
+        /// It was changed and is looked at.
+        Verifying = "verifying",
+        /// It is in service again.
+        Back = "back",
+        /// It stays drained.
+        LeftDrained = "left_drained",
+    }
+}
+
 /// What a plan says of one task.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
@@ -189,6 +207,28 @@ pub struct PlannedTask {
 }
 
 impl PlannedTask {
+    /// Whether an apply would do something about it.
+    pub fn is_to_do(&self) -> bool {
+        !matches!(
+            self.verdict,
+            PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_) | PlannedVerdict::Blocked(_)
+        )
+    }
+
+    /// What it interrupts on a host that carries jobs: classes of its changes.
+    pub fn interrupts(&self) -> impl Iterator<Item = &str> {
+        let changes: &[ChangeView] = match &self.verdict {
+            PlannedVerdict::Changes(changes) | PlannedVerdict::Runs(changes) => changes,
+            PlannedVerdict::Unchanged
+            | PlannedVerdict::Skipped(_)
+            | PlannedVerdict::Blocked(_)
+            | PlannedVerdict::KnownAfter(_)
+            | PlannedVerdict::Failed(_) => &[],
+        };
+        let classes = changes.iter().map(|change| change.disruption.as_str());
+        classes.filter(|class| matches!(*class, "gpu" | "network" | "reboot"))
+    }
+
     /// Its changes in a line, and why there are no more of them.
     pub fn drift(&self, changes: &[ChangeView]) -> String {
         let summaries: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();

@@ -8,6 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::probe::Probe;
 use super::section::{Section, Sections, pair};
 use super::{Gap, GapKind, Seen};
+use crate::scheduler::Node;
 
 /// A mounted directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -33,15 +34,6 @@ pub struct Files {
     pub slurmd_memlock: Option<String>,
     /// Public host keys of SSH: kind and key.
     pub host_keys: Vec<String>,
-}
-
-/// A node as Slurm knows it.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Node {
-    /// `idle`, `mixed`, `drained*` ...
-    pub state: String,
-    /// `gpu:8`, `gpu:a100:8(S:0-1)`, `(null)`.
-    pub gres: String,
 }
 
 /// The system.
@@ -188,27 +180,6 @@ fn node(text: &str) -> Result<Node, String> {
     Ok(Node { state, gres: words.next().unwrap_or("").to_owned() })
 }
 
-impl Node {
-    /// Whether it starts no job there: down, drained, failing, not answering.
-    pub fn is_away(&self) -> bool {
-        let bad = ["down", "drain", "fail", "unknown", "not_responding", "inval"];
-        bad.iter().any(|word| self.state.starts_with(word)) || self.state.ends_with('*')
-    }
-
-    /// How many GPUs Slurm gives out: the numbers of all `gpu` entries.
-    pub fn gpus(&self) -> u64 {
-        let count = |entry: &str| {
-            let entry = entry.split('(').next().unwrap_or("");
-            let mut parts = entry.split(':');
-            if parts.next() != Some("gpu") {
-                return 0;
-            }
-            parts.next_back().map_or(1, |number| number.parse().unwrap_or(1))
-        };
-        self.gres.split(',').map(count).fold(0, u64::saturating_add)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -234,10 +205,7 @@ mod tests {
     }
 
     #[test]
-    fn generic_resources() {
-        for (gres, count) in [("gpu:8", 8), ("gpu", 1), ("(null)", 0), ("gpu:h100:4,gpu:a100:4,nvme:1", 8)] {
-            assert_eq!(Node { state: String::new(), gres: gres.to_owned() }.gpus(), count, "{gres}");
-        }
+    fn a_login() {
         let text =
             "\n\u{1e}ask login\nmemlock=8192\nnofile=1024\nuser=ubuntu\npath=/usr/bin\n\n\u{1e}end 0\n";
         assert_eq!(super::super::login::parse(&Sections::split(text)).unwrap().memlock, "8192");

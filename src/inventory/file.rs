@@ -5,6 +5,8 @@ use serde_json::{Value as Json, json};
 use super::expect::Expectations;
 use super::host::TransportKind;
 use super::hosts_from::HostsFromFile;
+use super::maintenance::MaintenanceFile;
+use super::rollout::{Batch, Canary, Gate};
 use super::watch::WatchFile;
 use crate::config::{Diagnostic, read::wrong_type};
 use crate::config::{Diagnostics, Entries, FromNode, Node, Period, Sp, Span, Yaml, did_you_mean_text};
@@ -40,9 +42,11 @@ crate::record! {
         /// What differs from host to host; a key is a name or a host list.
         opt hosts: Sp<Entries<Nullable<HostFile>>>,
         /// What a run may interrupt.
-        opt policy: Policy,
+        opt policy: Sp<Policy>,
         /// How many hosts at once, and when to stop.
         opt rollout: RolloutFile,
+        /// How hosts are taken out of service for changes that interrupt, and given back.
+        opt maintenance: MaintenanceFile,
         /// What `verify` expects of all hosts.
         def expect: Expectations = Expectations::default(),
         /// How often `provision watch` looks at the hosts, and whom it tells.
@@ -136,7 +140,7 @@ crate::choice! {
     Busy {
         /// The change is refused.
         Refuse = "refuse",
-        /// The host is drained first.
+        /// The host gets no new job, and the change waits until the last one has ended. It needs `maintenance:`.
         Drain = "drain",
     }
 }
@@ -166,15 +170,19 @@ crate::record! {
         /// The most hosts worked on at once.
         opt parallel: Sp<u32>,
         /// Hosts that `apply` changes first, alone: the first of the run that have tasks, in the
-        /// order of the inventory. When one of them fails, is unreachable or is lost, nothing else
-        /// is started.
-        opt canary: Sp<u32>,
-        /// Hosts per batch after that. The next batch starts when all of this one have ended.
-        opt batch: Sp<u32>,
+        /// order of the inventory, or with `per_group` the first of each group. When one of them fails, is
+        /// unreachable or is lost, nothing else is started.
+        opt canary: Canary,
+        /// Hosts per batch after that: a number, or `{ by: rack, at_most: 8 }` for hosts that have one value of
+        /// a label. The next batch starts when all of this one have ended.
+        opt batch: Batch,
         /// How many hosts may fail: a number, or `"5%"` of the hosts of the run, rounded down.
         /// Unreachable and lost hosts count. It is looked at before each host: once more have failed,
         /// started hosts go on and no other host is started.
-        opt max_failed: MaxFailed,
+        opt max_failed: Share,
+        /// What hosts must pass after they were changed: with `verify` a host on which one of its checks fails counts
+        /// as failed, and where it was drained it stays so with the finding as its reason.
+        opt gate: Gate,
     }
 }
 
@@ -326,16 +334,16 @@ impl FromNode for BecomeFile {
     }
 }
 
-/// `rollout.max_failed`.
+/// A number of hosts, or a share of them.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum MaxFailed {
+pub enum Share {
     /// So many hosts.
     Hosts(u32),
     /// So many of a hundred hosts.
     Percent(u32),
 }
 
-impl FromNode for MaxFailed {
+impl FromNode for Share {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         if let Some(text) = node.as_str() {
             let percent = text.strip_suffix('%').and_then(|number| number.trim().parse::<u32>().ok());

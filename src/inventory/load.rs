@@ -9,10 +9,14 @@ use serde_json::{Map, Value as Json};
 use super::address::{self, AddressValues};
 use super::doubts;
 use super::expect::Expectations;
-use super::file::{BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use};
+use super::file::{
+    BecomeFile, GroupFile, HostFile, InventoryFile, Policy, RolloutFile, SshFile, Use, unknown,
+};
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 use super::hosts_from::{self, Lists};
+use super::maintenance::{self, Maintenance};
+use super::rollout::Batch;
 use super::select::Directory;
 use super::watch::Watch;
 use crate::config::{
@@ -43,6 +47,8 @@ pub struct Inventory {
     pub policy: Policy,
     /// `rollout:`.
     pub rollout: Option<RolloutFile>,
+    /// `maintenance:`.
+    pub maintenance: Option<Maintenance>,
     /// `expect:` of the cluster.
     pub expect: Json,
     /// `watch:`.
@@ -162,6 +168,16 @@ impl Loader<'_> {
                 values.entry(value.clone()).or_default().insert(host.index);
             }
         }
+        if let Some(Batch::By(by)) = file.rollout.as_ref().and_then(|rollout| rollout.batch.as_ref())
+            && !directory.labels.contains_key(&by.by.value)
+        {
+            unknown("label", &by.by, directory.labels.keys().map(String::as_str), self.diagnostics);
+        }
+        if let Some(policy) = &file.policy {
+            maintenance::check(policy, file.maintenance.is_some(), self.diagnostics);
+        }
+        let maintenance =
+            file.maintenance.map(|maintenance| maintenance.resolve(&directory.hosts, self.diagnostics));
         let mut set_vars: BTreeMap<String, Vec<(Node, Span)>> = BTreeMap::new();
         let group_vars = groups.iter().map(|group| &group.file.vars);
         let host_vars = host_files.iter().map(|(_, host)| &host.vars);
@@ -179,7 +195,8 @@ impl Loader<'_> {
                 .sources
                 .map(|sources| sources.resolve(self.bases, self.diagnostics))
                 .unwrap_or_default(),
-            policy: file.policy.unwrap_or_default(),
+            policy: file.policy.map(|policy| policy.value).unwrap_or_default(),
+            maintenance,
             rollout: file.rollout,
             expect: Json::Object(object(&file.expect.0)),
             watch: file.watch.map(|watch| watch.resolve(&secrets, self.diagnostics)).unwrap_or_default(),
@@ -431,7 +448,7 @@ impl Loader<'_> {
                             password.as_ref().filter(|name| !secrets.contains_key(&name.value))
                         {
                             let known = secrets.keys().map(String::as_str);
-                            super::file::unknown("secret", name, known, self.diagnostics);
+                            unknown("secret", name, known, self.diagnostics);
                         }
                         Become::Sudo { password: password.as_ref().map(|name| name.value.clone()) }
                     }

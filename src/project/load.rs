@@ -205,6 +205,7 @@ pub fn load_with(
         handlers,
         policy: inventory.policy,
         rollout: rollout(inventory.rollout.as_ref()),
+        maintenance: inventory.maintenance,
         expect: inventory.expect,
         secrets: inventory.secrets,
         watch: inventory.watch,
@@ -248,14 +249,13 @@ fn controller(world: &World) -> Host {
 fn rollout(file: Option<&RolloutFile>) -> Rollout {
     let default = Rollout::default();
     let Some(file) = file else { return default };
-    let number = |field: &Option<crate::config::Sp<u32>>| {
-        field.as_ref().and_then(|number| usize::try_from(number.value).ok())
-    };
+    let parallel = file.parallel.as_ref().and_then(|number| usize::try_from(number.value).ok());
     Rollout {
-        parallel: number(&file.parallel).map_or(default.parallel, |parallel| parallel.max(1)),
-        canary: number(&file.canary),
-        batch: number(&file.batch),
+        parallel: parallel.map_or(default.parallel, |parallel| parallel.max(1)),
+        canary: file.canary,
+        batch: file.batch.clone(),
         max_failed: file.max_failed,
+        gate: file.gate,
     }
 }
 

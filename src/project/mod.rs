@@ -16,6 +16,7 @@ mod model;
 mod outside;
 mod program;
 mod reads;
+mod schedule;
 mod step;
 #[cfg(test)]
 pub(crate) mod testing;
@@ -28,5 +29,6 @@ pub use alone::FilesRead;
 pub use load::{Language, LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
 pub use outside::Outside;
+pub use schedule::Slot;
 pub use step::{Conduct, Instance, InstanceState, Part, Retries, RunOnce, Step, Unit};
 pub use world::{Fleet, Inputs, Registered, Registers};

@@ -11,27 +11,30 @@ use super::step::Step;
 use super::world::{Fleet, Inputs, World};
 use crate::config::{Diagnostics, Node, Sources};
 use crate::facts::Facts;
-use crate::inventory::{Become, Directory, Host, MaxFailed, Origin, Policy, Promises, Watch};
+use crate::inventory::rollout::{Batch, Canary, Gate};
+use crate::inventory::{Become, Directory, Host, Maintenance, Origin, Policy, Promises, Share, Watch};
 use crate::playbook::Playbook;
 use crate::secrets::{SecretSource, Secrets};
 use crate::sources::SiteSources;
 
 /// How many hosts at once, and when to stop.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Rollout {
     /// The most hosts worked on at once.
     pub parallel: usize,
     /// Hosts that go first, alone; when one fails nothing else is started.
-    pub canary: Option<usize>,
-    /// Hosts per batch after that.
-    pub batch: Option<usize>,
+    pub canary: Option<Canary>,
+    /// Who goes together after that.
+    pub batch: Option<Batch>,
     /// How many hosts may fail before no more are started; `None`: any number.
-    pub max_failed: Option<MaxFailed>,
+    pub max_failed: Option<Share>,
+    /// What hosts must pass after they were changed.
+    pub gate: Option<Gate>,
 }
 
 impl Default for Rollout {
     fn default() -> Self {
-        Self { parallel: 128, canary: None, batch: None, max_failed: None }
+        Self { parallel: 128, canary: None, batch: None, max_failed: None, gate: None }
     }
 }
 
@@ -39,10 +42,8 @@ impl Rollout {
     /// How many of `hosts` may fail; `None`: any number.
     pub fn may_fail(&self, hosts: usize) -> Option<usize> {
         self.max_failed.map(|limit| match limit {
-            MaxFailed::Hosts(number) => usize::try_from(number).unwrap_or(usize::MAX),
-            MaxFailed::Percent(percent) => {
-                hosts.saturating_mul(usize::try_from(percent).unwrap_or(100)) / 100
-            }
+            Share::Hosts(number) => usize::try_from(number).unwrap_or(usize::MAX),
+            Share::Percent(percent) => hosts.saturating_mul(usize::try_from(percent).unwrap_or(100)) / 100,
         })
     }
 }
@@ -75,6 +76,8 @@ pub struct Project {
     pub policy: Policy,
     /// `rollout:`.
     pub rollout: Rollout,
+    /// `maintenance:`.
+    pub maintenance: Option<Maintenance>,
     /// `expect:` of the cluster; those of hosts are in [`Host::expect`].
     pub expect: Json,
     /// Where secrets come from, by name.

@@ -1,5 +1,7 @@
 //! The one object of `--json`.
 
+use std::collections::BTreeMap;
+
 use serde::{Serialize, Serializer};
 use serde_json::{Map, Value as Json, json};
 
@@ -28,6 +30,7 @@ pub fn object(record: &Record) -> impl Serialize + '_ {
             "checks": stats.checks,
         }),
         hosts: Hosts(record),
+        left_drained: &record.left_drained,
         pairs: &record.pairs,
     }
 }
@@ -42,6 +45,8 @@ struct Object<'a> {
     seconds: f64,
     summary: Json,
     hosts: Hosts<'a>,
+    #[serde(skip_serializing_if = "BTreeMap::is_empty")]
+    left_drained: &'a BTreeMap<String, String>,
     #[serde(skip_serializing_if = "<[_]>::is_empty")]
     pairs: &'a [PairTest],
 }
@@ -100,6 +105,9 @@ fn host_object(host: &HostRecord) -> Json {
     object.insert("checks".to_owned(), json!(host.checks));
     if let Some(through) = &host.through {
         object.insert("through".to_owned(), json!(through));
+    }
+    if let Some((phase, why)) = &host.maintenance {
+        object.insert("maintenance".to_owned(), json!({ "phase": phase, "why": why }));
     }
     if !host.reboot.is_empty() {
         object.insert("reboot_pending".to_owned(), json!(host.reboot));

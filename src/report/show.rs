@@ -34,6 +34,9 @@ pub fn text(record: &Record, outputs: bool) -> String {
     if record.hosts.is_empty() {
         text.push_str("\nno host failed\n");
     }
+    for (host, why) in record.left_drained.iter().filter(|(host, _)| !record.hosts.contains_key(*host)) {
+        put!(text, "\n{host}  {}: {}\n", paint(BAD, "stays drained"), safe_line(why));
+    }
     for (host, reason) in &record.offline {
         put!(text, "\n{host}  offline: {}\n", safe_line(reason));
     }
@@ -71,6 +74,14 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> Story {
     }
     if !host.handlers.is_empty() {
         put!(text, "  {}  {}\n", paint(CHANGE, "handlers pending"), safe(&host.handlers.join("; ")));
+    }
+    if let Some((phase, why)) = &host.maintenance {
+        let why = if why.is_empty() { String::new() } else { format!("  {}", safe_line(why)) };
+        put!(
+            text,
+            "  {}{why}\n",
+            paint(CHANGE, &format!("maintenance: {}", phase.as_str().replace('_', " ")))
+        );
     }
     for warning in &host.warnings {
         put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe_line(warning));

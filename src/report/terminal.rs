@@ -16,10 +16,12 @@ use super::style::{DIM, HINT, VERB, paint, safe, safe_line, seconds, style_diff,
 use super::wording::{failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summary, task_of};
 use super::{Reporter, output};
 use crate::events::{
-    ChangeView, Event, EventKind, HostStatus, Outcome, PlannedTask, PlannedVerdict, RunStats,
+    ChangeView, Event, EventKind, HostStatus, MaintenancePhase, Outcome, PlannedTask, PlannedVerdict,
+    RunStats,
 };
 use crate::exit;
 use crate::inventory::RECORDED;
+use crate::scheduler;
 use crate::transport::quote;
 use crate::words::count;
 
@@ -89,6 +91,8 @@ pub struct Terminal {
     reboots: BTreeMap<String, Vec<String>>,
     /// Hosts by a handler that still waits.
     handlers: BTreeMap<String, Vec<String>>,
+    /// Nodes that stay drained, with the reason.
+    drained: BTreeMap<String, String>,
     failed: BTreeSet<String>,
     /// What `--hosts @NAME` calls the hosts that need another run.
     again: BTreeSet<&'static str>,
@@ -125,6 +129,7 @@ impl Terminal {
             shown: 0,
             reboots: BTreeMap::new(),
             handlers: BTreeMap::new(),
+            drained: BTreeMap::new(),
             failed: BTreeSet::new(),
             again: BTreeSet::new(),
             command: String::new(),
@@ -413,6 +418,7 @@ impl Terminal {
                 None,
             );
         }
+        self.drained();
         self.phase("Finished", tone, &text, Some(time));
         let again: Vec<_> = RECORDED.iter().filter(|name| self.again.contains(*name)).collect();
         if recorded && !failures.is_empty() {
@@ -429,6 +435,42 @@ impl Terminal {
         }
         if let Some(log) = self.log.take().filter(|_| bad) {
             self.whole("log: ", &safe(&log));
+        }
+    }
+
+    /// Names every node that stays drained, and how it is given back.
+    fn drained(&mut self) {
+        let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
+        for (host, why) in std::mem::take(&mut self.drained) {
+            reasons.entry(why).or_default().push(host);
+        }
+        for (why, hosts) in reasons {
+            let hosts = fold(&hosts);
+            self.phase("Drained", Tone::Bad, &format!("{hosts} stays drained: {}", safe(&why)), None);
+            self.whole("give it back with: ", &safe(&scheduler::resume_by_hand(&hosts)));
+        }
+    }
+
+    fn maintenance(&mut self, host: &str, phase: MaintenancePhase, why: &str) {
+        self.drained.remove(host);
+        let (verb, tone, doing) = match phase {
+            MaintenancePhase::Waiting => ("Waiting", Tone::Calm, "waiting for its turn"),
+            MaintenancePhase::Draining => ("Draining", Tone::Calm, "draining"),
+            MaintenancePhase::Changing => ("Changing", Tone::Calm, "changing"),
+            MaintenancePhase::Verifying => ("Verifying", Tone::Calm, "verifying"),
+            MaintenancePhase::Back => ("Back", Tone::Good, ""),
+            MaintenancePhase::LeftDrained => {
+                self.drained.insert(host.to_owned(), why.to_owned());
+                ("Drained", Tone::Bad, "")
+            }
+        };
+        if doing.is_empty() {
+            self.progress.rests(host);
+        } else {
+            self.progress.begins(host, doing, self.now);
+        }
+        if self.settings.verbosity > Verbosity::Quiet || tone == Tone::Bad {
+            self.add(host, Line::new(verb, tone, why.lines().next().unwrap_or_default().to_owned()));
         }
     }
 
@@ -566,6 +608,7 @@ impl Reporter for Terminal {
                     None => self.phase("Warning", Tone::Change, &safe(message), None),
                 }
             }
+            EventKind::HostMaintenance { host, phase, why } => self.maintenance(host, *phase, why),
             EventKind::RebootPending { host, reasons } => {
                 self.reboots.entry(safe_line(&reasons.join("; "))).or_default().push(host.clone());
             }

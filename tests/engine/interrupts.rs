@@ -24,12 +24,12 @@ handlers:
 /// A next boot that will go well.
 const NEXT_BOOT: &str = include_str!("../cases/probes/next_boot/whole.txt");
 
-fn boot(id: &str, next: &str) -> String {
+pub(super) fn boot(id: &str, next: &str) -> String {
     format!("id={id}\nrunning=6.1\nnext={next}\nmodules=true\nimage=true\n")
 }
 
 /// Hosts with a newer kernel, until they were rebooted once; `special` answers first.
-fn kernels(special: impl Fn(&Sent) -> Option<Reply> + Send + Sync + 'static) -> Scripted {
+pub(super) fn kernels(special: impl Fn(&Sent) -> Option<Reply> + Send + Sync + 'static) -> Scripted {
     let rebooted: Mutex<BTreeSet<String>> = Mutex::default();
     healthy().answer(move |sent| {
         if let Some(reply) = special(sent) {

@@ -24,14 +24,14 @@ fn broken() -> Scripted {
 
 impl Ran {
     /// Why a host was left.
-    fn left(&self, host: &str) -> &str {
+    pub(super) fn left(&self, host: &str) -> &str {
         match self.status(host) {
             HostStatus::NotStarted(reason) => reason,
             other => panic!("{host}: {other:?}"),
         }
     }
 
-    fn batches(&self) -> Vec<String> {
+    pub(super) fn batches(&self) -> Vec<String> {
         let name = |event: &Event| match &event.kind {
             EventKind::BatchStarted { name, hosts } => Some(format!("{name}: {}", hosts.join(" "))),
             _ => None,
@@ -39,7 +39,7 @@ impl Ran {
         self.events.iter().filter_map(name).collect()
     }
 
-    fn stops(&self) -> Vec<String> {
+    pub(super) fn stops(&self) -> Vec<String> {
         let reason = |event: &Event| match &event.kind {
             EventKind::Stopping { reason } => Some(reason.clone()),
             _ => None,
@@ -239,4 +239,33 @@ async fn batches_one_after_another() {
     assert_eq!(sums(&ran), [4, 0, 0, 0]);
     assert_eq!(ran.batches(), ["batch 1: gpu0 gpu1", "batch 2: gpu2 gpu3"]);
     assert_eq!(transport.most_open(), 2);
+}
+
+/// Two racks of two groups each, and a host that is in neither.
+const RACKS: &str = "playbooks: [./site.yaml]\ngroups:\n  \
+    a: { hosts: \"a[0-2]\", labels: { rack: r1 } }\n  \
+    b: { hosts: \"b[0-2]\", labels: { rack: r2 } }\nhosts:\n  a2: { labels: { rack: r2 } }\n  c0:\n";
+
+async fn racks(rollout: &str) -> Vec<String> {
+    let world = world("{}", TWO);
+    std::fs::write(&world.inventory, format!("cluster: t\nrollout: {rollout}\n{RACKS}")).unwrap();
+    apply(&world, &healthy()).await.batches()
+}
+
+#[tokio::test(start_paused = true)]
+async fn batches_are_of_one_rack_and_no_larger_than_said() {
+    let wanted = ["batch 1 (rack r1): a0 a1", "batch 2 (rack r2): a2 b0", "batch 3 (rack r2): b1 b2"];
+    let ran = racks("{ batch: { by: rack, at_most: 2 } }").await;
+    assert_eq!(ran[..3], wanted);
+    assert_eq!(ran[3..], ["batch 4 (no rack): c0"]);
+    let ran = racks("{ canary: 1, batch: { by: rack } }").await;
+    assert_eq!(
+        ran,
+        ["canary: a0", "batch 1 (rack r1): a1", "batch 2 (rack r2): a2 b0 b1 b2", "batch 3 (no rack): c0"]
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_canary_per_group_is_the_first_of_each() {
+    assert_eq!(racks("{ canary: per_group }").await, ["canary: a0 b0 c0"]);
 }

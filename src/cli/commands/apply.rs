@@ -46,7 +46,11 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
     let launch = Launch { expected, yes: args.yes, ..Launch::new("apply", Mode::Apply) };
     let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report, _| {
         let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);
-        if report.stats.tasks.blocked > 0 || reboot { vec![exit::PENDING] } else { Vec::new() }
+        if report.stats.tasks.blocked > 0 || reboot || report.left_drained > 0 {
+            vec![exit::PENDING]
+        } else {
+            Vec::new()
+        }
     })
     .await?;
     Ok(code)

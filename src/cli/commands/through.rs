@@ -22,8 +22,9 @@ use crate::project::Project;
 use crate::report::output;
 use crate::report::style::{CALM, paint};
 use crate::report::terminal::Verbosity;
+use crate::scheduler::Known;
 use crate::secrets::Secrets;
-use crate::through::{Known, Launcher, START, ask_slurm};
+use crate::through::{Launcher, START, ask_slurm};
 use crate::transport::{CONNECT, Launched, Place};
 use crate::words::count;
 

@@ -9,7 +9,7 @@ use serde_json::Value as Json;
 use super::here;
 use super::through::Through;
 use crate::active;
-use crate::checks::{self, Baseline, Baselines, JobView, Subject};
+use crate::checks::{self, Baseline, Baselines, JobView};
 use crate::cli::args::{Connect, Reports, Target, ThisMachine, VerifyArgs};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
@@ -194,11 +194,9 @@ fn check(
     let mut subjects = Vec::new();
     for session in report.sessions.iter().filter(|session| session.was_gathered()) {
         let Some(host) = hosts.get(&session.index()) else { continue };
-        let (_, tasks, to_change) = session.result();
-        let mut subject = Subject::new(host, session.facts(), tasks.unchanged)
-            .and_then(|subject| subject.promised(session.promises()))
+        let mut subject = session
+            .subject()
             .map_err(|error| Exit::new(exit::CONFIG, format!("`expect` of {}: {error}", host.name)))?;
-        subject.open_tasks = to_change + tasks.failed + tasks.blocked;
         subject.baseline = before.0.get(&host.name);
         subject.job = seen.get(&host.index);
         if let Some(JobView { launcher, login: Ok(login), view: Ok(view), .. }) = subject.job {

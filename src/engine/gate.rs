@@ -1,0 +1,56 @@
+//! What `verify` finds on hosts that were looked at.
+
+use std::collections::BTreeMap;
+
+use super::session::Session;
+use crate::checks::{self, Subject};
+use crate::events::{CheckStatus, HostStatus};
+
+impl Session {
+    /// The host as checks see it, after a look at its plan.
+    ///
+    /// # Errors
+    /// When its `expect:` cannot be read, which validation of the inventory finds first.
+    pub fn subject(&self) -> Result<Subject<'_>, serde_json::Error> {
+        let (_, tasks, to_change) = self.result();
+        let mut subject =
+            Subject::new(&self.host, self.facts(), tasks.unchanged)?.promised(self.promises())?;
+        subject.open_tasks = to_change + tasks.failed + tasks.blocked;
+        Ok(subject)
+    }
+}
+
+/// What is wrong with hosts, by their index; those that are well are left out.
+pub(super) fn judge(sessions: &[Session]) -> BTreeMap<usize, Vec<String>> {
+    let mut wrong: BTreeMap<usize, Vec<String>> = BTreeMap::new();
+    let mut subjects = Vec::new();
+    for session in sessions {
+        let why = match session.result().0 {
+            _ if session.was_gathered() => match session.subject() {
+                Ok(subject) => {
+                    subjects.push(subject);
+                    continue;
+                }
+                Err(error) => format!("its `expect` cannot be read: {error}"),
+            },
+            HostStatus::Unreachable { reason, .. }
+            | HostStatus::Quarantined { reason }
+            | HostStatus::NotStarted(reason)
+            | HostStatus::Offline(reason) => format!("it cannot be looked at: {reason}"),
+            HostStatus::Ok | HostStatus::Failed => "it cannot be looked at".to_owned(),
+        };
+        wrong.entry(session.index()).or_default().push(why);
+    }
+    let places: BTreeMap<&str, usize> =
+        sessions.iter().map(|session| (session.name(), session.index())).collect();
+    for conclusion in checks::evaluate(&mut subjects) {
+        let Some(place) = places.get(conclusion.host.as_str()) else { continue };
+        let failed = conclusion.results.into_iter().filter(|result| result.status == CheckStatus::Fail);
+        let findings: Vec<String> =
+            failed.map(|result| format!("{}: {}", result.check, result.message)).collect();
+        if !findings.is_empty() {
+            wrong.entry(*place).or_default().extend(findings);
+        }
+    }
+    wrong
+}

@@ -1,0 +1,91 @@
+//! Who goes first in a rollout, and who goes together.
+
+use serde_json::{Value as Json, json};
+
+use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, Yaml, did_you_mean_text, read::wrong_type};
+
+/// `rollout.canary`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Canary {
+    /// So many hosts.
+    Hosts(u32),
+    /// The first host of each group.
+    PerGroup,
+}
+
+crate::choice! {
+    /// What hosts must pass after they were changed, before the next ones are.
+    Gate {
+        /// The checks of `provision verify` that only look.
+        Verify = "verify",
+    }
+}
+
+/// `rollout.batch`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Batch {
+    /// So many hosts.
+    Hosts(u32),
+    /// Hosts that have one value of a label, and at most so many of them.
+    By(ByLabel),
+}
+
+crate::record! {
+    /// Batches of hosts that have something in common.
+    #[derive(PartialEq, Eq)]
+    ByLabel("`batch`") {
+        /// The label whose value they share, such as `rack`. Hosts without it are a batch, too.
+        req by: Sp<String>,
+        /// The most hosts of a batch.
+        opt at_most: Sp<u32>,
+    }
+}
+
+impl FromNode for Canary {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match (node.as_str(), &node.value) {
+            (Some("per_group"), _) => Some(Self::PerGroup),
+            (Some(text), _) => {
+                diagnostics.push(
+                    Diagnostic::error(node.span, format!("`{text}` is not a number of hosts"))
+                        .maybe_help(did_you_mean_text(text, ["per_group"]))
+                        .help("write a number, or `per_group` for the first host of each group"),
+                );
+                None
+            }
+            (None, Yaml::Int(_)) => u32::from_node(node, diagnostics).map(Self::Hosts),
+            (None, _) => {
+                wrong_type(node, "a number or `per_group`", diagnostics);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, { "enum": ["per_group"] }] })
+    }
+}
+
+impl FromNode for Batch {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        match &node.value {
+            Yaml::Map(_) => {
+                let by = ByLabel::from_node(node, diagnostics)?;
+                if let Some(most) = by.at_most.as_ref().filter(|most| most.value == 0) {
+                    diagnostics.error(most.span, "a batch has at least one host");
+                    return None;
+                }
+                Some(Self::By(by))
+            }
+            Yaml::Int(_) => u32::from_node(node, diagnostics).map(Self::Hosts),
+            _ => {
+                wrong_type(node, "a number or `{ by: LABEL, at_most: NUMBER }`", diagnostics);
+                None
+            }
+        }
+    }
+
+    fn schema() -> Json {
+        json!({ "anyOf": [{ "type": "integer", "minimum": 0 }, ByLabel::schema()] })
+    }
+}

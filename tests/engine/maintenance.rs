@@ -1,0 +1,391 @@
+//! A live cluster: hosts are drained, changed and given back.
+
+use std::sync::Mutex;
+
+use super::*;
+use provision::events::MaintenancePhase::{self, Back, Changing, Draining, LeftDrained, Verifying, Waiting};
+use provision::transport::Sent;
+
+/// Slurm on `login0`: states, reasons, and when the job of a node ends.
+#[derive(Debug, Default)]
+struct Slurm {
+    nodes: BTreeMap<String, Node>,
+    /// The fewest nodes that were in service at any time.
+    least: usize,
+    /// What `scontrol` was told, in order.
+    told: Vec<String>,
+}
+
+#[derive(Debug, Clone, Default)]
+struct Node {
+    drained: bool,
+    down: bool,
+    reason: String,
+    /// The job ends then.
+    job: Option<tokio::time::Instant>,
+}
+
+impl Node {
+    fn has_job(&self) -> bool {
+        self.job.is_some_and(|end| tokio::time::Instant::now() < end)
+    }
+
+    fn state(&self) -> &'static str {
+        match (self.down, self.drained, self.has_job()) {
+            (true, ..) => "down",
+            (_, true, true) => "draining",
+            (_, true, false) => "drained",
+            (_, false, true) => "allocated",
+            (_, false, false) => "idle",
+        }
+    }
+}
+
+#[derive(Clone, Default)]
+struct Cluster(Arc<Mutex<Slurm>>);
+
+impl Cluster {
+    fn new() -> Self {
+        let nodes = (0..4).map(|n| (format!("gpu{n}"), Node::default())).collect();
+        Self(Arc::new(Mutex::new(Slurm { nodes, least: 4, told: Vec::new() })))
+    }
+
+    fn with(self, node: &str, change: impl FnOnce(&mut Node)) -> Self {
+        change(self.0.lock().unwrap().nodes.get_mut(node).unwrap());
+        self
+    }
+
+    fn job(self, node: &str, lasts: Duration) -> Self {
+        self.with(node, |node| node.job = Some(tokio::time::Instant::now() + lasts))
+    }
+
+    fn node(&self, node: &str) -> Node {
+        self.0.lock().unwrap().nodes[node].clone()
+    }
+
+    /// What `scontrol` was told.
+    fn told(&self) -> Vec<String> {
+        self.0.lock().unwrap().told.clone()
+    }
+
+    fn answer(&self, sent: &Sent) -> Option<Reply> {
+        if sent.host != "login0" {
+            return None;
+        }
+        let mut slurm = self.0.lock().unwrap();
+        let args: Vec<&str> = sent.text.lines().skip(1).collect();
+        let mut output = String::new();
+        match sent.part.as_str() {
+            "sinfo" => {
+                for (name, node) in &slurm.nodes {
+                    let reason = if node.reason.is_empty() { "none" } else { &node.reason };
+                    output += &format!("{name}|{}|(null)|comp|{reason}\n", node.state());
+                }
+            }
+            "squeue" => {
+                for (number, (name, node)) in slurm.nodes.iter().enumerate() {
+                    if node.has_job() && args[0].split(',').any(|asked| asked == name) {
+                        output += &format!("{}|ann|RUNNING|{name}\n", 100 + number);
+                    }
+                }
+            }
+            part @ ("drain" | "resume") => {
+                slurm.told.push(format!("{part} {}", args.join(" ")));
+                for name in args[0].split(',') {
+                    let node = slurm.nodes.get_mut(name).unwrap();
+                    node.drained = part == "drain";
+                    node.reason = args.get(1).unwrap_or(&"").to_string();
+                }
+                let up = slurm.nodes.values().filter(|node| !node.drained && !node.down).count();
+                slurm.least = slurm.least.min(up);
+            }
+            _ => return None,
+        }
+        Some(Reply::default().output(output))
+    }
+}
+
+/// Reboots what has a newer kernel.
+const BOOT: &str = "name: b\ntasks:\n  - name: boot\n    reboot: {}\n";
+
+fn live(maintenance: &str, rollout: &str, playbook: &str) -> World {
+    let world = world("{}", playbook);
+    let text = format!(
+        "cluster: t\npolicy: {{ reboot: allow, busy: drain }}\nrollout: {rollout}\nmaintenance: {maintenance}\n\
+         playbooks: [{{ use: ./site.yaml, hosts: gpu }}]\n\
+         groups:\n  gpu: {{ hosts: \"gpu[0-3]\" }}\n  login: {{ hosts: login0 }}\n"
+    );
+    std::fs::write(&world.inventory, text).unwrap();
+    world
+}
+
+const SLURM: &str = "{ slurm: { controller: login0, partition: comp, wait: 2h } }";
+
+/// Hosts with a newer kernel, on this cluster.
+fn kernels(cluster: &Cluster, special: impl Fn(&Sent) -> Option<Reply> + Send + Sync + 'static) -> Scripted {
+    let cluster = cluster.clone();
+    interrupts::kernels(move |sent| special(sent).or_else(|| cluster.answer(sent)))
+}
+
+impl Ran {
+    /// Where a host stood, one after another.
+    fn phases(&self, host: &str) -> Vec<MaintenancePhase> {
+        let phase = |event: &Event| match &event.kind {
+            EventKind::HostMaintenance { host: own, phase, .. } if own == host => Some(*phase),
+            _ => None,
+        };
+        let mut phases: Vec<_> = self.events.iter().filter_map(phase).collect();
+        phases.dedup();
+        phases
+    }
+
+    /// What was said of a host at a phase.
+    fn why(&self, host: &str, wanted: MaintenancePhase) -> Vec<&str> {
+        let why = |event: &'_ Event| match &event.kind {
+            EventKind::HostMaintenance { host: own, phase, why } if own == host && *phase == wanted => {
+                Some(why.as_str().to_owned())
+            }
+            _ => None,
+        };
+        let found: Vec<String> = self.events.iter().filter_map(why).collect();
+        found.into_iter().map(|why| -> &str { why.leak() }).collect()
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn nothing_is_drained_where_nothing_interrupts() {
+    let cluster = Cluster::new();
+    let playbook = "name: n\ntasks:\n  - name: one\n    command: { run: [tool-alpha] }\n";
+    let ran = apply(&live(SLURM, "{}", playbook), &kernels(&cluster, |_| None)).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { .. }));
+    assert_eq!(cluster.told(), Vec::<String>::new());
+    assert_eq!(ran.phases("gpu0"), []);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_job_is_waited_for_and_the_node_is_given_back() {
+    let cluster = Cluster::new().job("gpu1", Duration::from_mins(30));
+    let began = tokio::time::Instant::now();
+    let transport = kernels(&cluster, {
+        let cluster = cluster.clone();
+        move |sent| {
+            // Nothing of ours runs beside a job, and no node is changed that takes jobs.
+            if sent.part == "reboot" {
+                let node = cluster.node(&sent.host);
+                assert!(node.drained && !node.has_job(), "{} {node:?}", sent.host);
+            }
+            None
+        }
+    });
+    let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    assert!(began.elapsed() >= Duration::from_mins(30) && began.elapsed() < Duration::from_mins(35));
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Back]);
+    assert_eq!(ran.why("gpu1", Draining), ["job 101 of ann"]);
+    assert_eq!(cluster.told()[0], "drain gpu0,gpu1,gpu2,gpu3 provision: run1: is to be changed");
+    for node in ["gpu0", "gpu1", "gpu2", "gpu3"] {
+        assert!(!cluster.node(node).drained, "{node}");
+        assert!(matches!(ran.outcome(node, "boot"), Outcome::Changed { .. }));
+    }
+    assert!(ran.record.left_drained.is_empty() && ran.report.left_drained == 0);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_an_operator_drained_is_left_alone_and_so_is_what_is_down() {
+    let cluster = Cluster::new()
+        .with("gpu0", |node| *node = Node { drained: true, reason: "bad fan".into(), ..Node::default() })
+        .with("gpu2", |node| *node = Node { down: true, reason: "Not responding".into(), ..Node::default() });
+    let transport = kernels(&cluster, |_| None);
+    let ran = apply(&live(SLURM, "{ canary: 1 }", BOOT), &transport).await;
+    assert_eq!(ran.left("gpu0"), "an operator has drained it (bad fan) and is left alone");
+    assert_eq!(ran.left("gpu2"), "Slurm has the node as down: Not responding");
+    assert!(cluster.node("gpu0").drained && cluster.node("gpu0").reason == "bad fan");
+    assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
+    // The canary is a host that can be changed.
+    assert_eq!(ran.batches()[0], "canary: gpu1");
+    assert_eq!((ran.report.stats.ok, ran.report.stats.not_started), (3, 2));
+    assert_eq!(
+        cluster.told().iter().filter(|told| told.contains("gpu0") || told.contains("gpu2")).count(),
+        0
+    );
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_failure_stays_drained_with_its_reason_and_stops_the_rollout() {
+    let cluster = Cluster::new();
+    let transport = kernels(&cluster, |sent| {
+        (sent.part == "reboot" && sent.host == "gpu1").then(|| Reply::default().status(1))
+    });
+    let ran = apply(&live(SLURM, "{ batch: 1, max_failed: 0 }", BOOT), &transport).await;
+    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, LeftDrained]);
+    let node = cluster.node("gpu1");
+    assert!(
+        node.drained && node.reason.starts_with("provision: run1: `boot`: it does not reboot"),
+        "{node:?}"
+    );
+    // The next one was drained ahead, and is given back as it was.
+    assert_eq!(ran.phases("gpu2"), [Draining, Back]);
+    assert!(!cluster.node("gpu2").drained && !transport.parts("gpu2").contains(&"reboot".to_owned()));
+    assert_eq!(ran.phases("gpu3"), []);
+    assert_eq!(ran.record.left_drained.keys().collect::<Vec<_>>(), ["gpu1"]);
+    assert_eq!(ran.report.left_drained, 1);
+    assert_eq!((ran.report.stats.failed, ran.report.stats.not_started), (1, 2));
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_past_its_deadline_is_given_back_as_it_was() {
+    let cluster = Cluster::new().job("gpu3", Duration::from_hours(5));
+    let transport = kernels(&cluster, |_| None);
+    let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
+    assert_eq!(ran.left("gpu3"), "not idle within 2h: job 103 of ann");
+    assert_eq!(ran.phases("gpu3"), [Draining, Back]);
+    assert!(!cluster.node("gpu3").drained && cluster.node("gpu3").has_job());
+    assert!(!transport.parts("gpu3").contains(&"reboot".to_owned()));
+    assert_eq!(ran.report.stats.ok, 4);
+}
+
+#[tokio::test(start_paused = true)]
+async fn capacity_never_falls_under_what_is_to_stay_up() {
+    let cluster = Cluster::new().job("gpu0", Duration::from_mins(10));
+    let settings = "{ slurm: { controller: login0, partition: comp, wait: 2h }, keep_up: \"70%\" }";
+    let ran = apply(&live(settings, "{}", BOOT), &kernels(&cluster, |_| None)).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    // 70 % of 4 nodes are 3.
+    assert_eq!(cluster.0.lock().unwrap().least, 3);
+    assert_eq!(ran.phases("gpu1"), [Waiting, Draining, Changing, Back]);
+    assert_eq!(ran.why("gpu1", Waiting)[0], "3 of 4 nodes are in service, and `keep_up` wants 3");
+
+    let cluster = Cluster::new();
+    let settings = "{ slurm: { controller: login0 }, keep_up: \"80%\" }";
+    let ran = apply(&live(settings, "{}", BOOT), &kernels(&cluster, |_| None)).await;
+    let Outcome::Blocked(why) = ran.outcome("gpu0", "boot") else { panic!("{:?}", ran.record) };
+    assert!(why.contains("`keep_up` wants 4 of 4 nodes in service, so none can be drained"), "{why}");
+    assert_eq!(cluster.told(), Vec::<String>::new());
+}
+
+/// As an earlier run left it that was killed, or on which a task failed.
+fn left(node: &mut Node) {
+    *node = Node { drained: true, reason: "provision: run0: is to be changed".into(), ..Node::default() };
+}
+
+#[tokio::test(start_paused = true)]
+async fn the_next_run_goes_on_from_what_a_killed_one_left() {
+    // gpu1 is as it should be by now; gpu2 is no part of this run.
+    let cluster = Cluster::new().with("gpu0", left).with("gpu1", left).with("gpu2", left);
+    let transport = kernels(&cluster, |sent| match (sent.host.as_str(), sent.part.as_str()) {
+        ("gpu1", "base.boot") => Some(Reply::default().output(interrupts::boot("two", "6.1"))),
+        ("gpu2", "open") => Some(Reply::default().fail(ConnectKind::NoRoute)),
+        _ => None,
+    });
+    let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
+    assert_eq!(ran.phases("gpu0"), [Changing, Back]);
+    assert_eq!(ran.phases("gpu1"), [Changing, Back]);
+    assert!(!transport.parts("gpu1").contains(&"reboot".to_owned()));
+    assert!(!cluster.node("gpu0").drained && !cluster.node("gpu1").drained);
+    assert_eq!(ran.phases("gpu2"), [LeftDrained]);
+    assert!(cluster.node("gpu2").drained);
+    assert!(ran.record.left_drained["gpu2"].starts_with("a run drained it (run0: is to be changed)"));
+    assert_eq!(ran.phases("gpu3"), [Draining, Changing, Back]);
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_leave_nothing_is_drained() {
+    let cluster = Cluster::new();
+    let world = live(SLURM, "{}", BOOT);
+    let none = (Secrets::default(), engine::Consent::refused());
+    let ran = run_with(&world, &kernels(&cluster, |_| None), Mode::Apply, none, |_| {}).await;
+    let Outcome::Blocked(why) = ran.outcome("gpu0", "boot") else { panic!("{:?}", ran.record) };
+    assert!(why.ends_with("agree with --yes"), "{why}");
+    assert_eq!(cluster.told(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn without_an_answer_of_slurm_nothing_is_changed_that_interrupts() {
+    let transport = kernels(&Cluster::new(), |sent| {
+        (sent.part == "sinfo")
+            .then(|| Reply::default().status(1).output("slurm_load_partitions: Unable to contact\n"))
+    });
+    let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
+    let Outcome::Blocked(why) = ran.outcome("gpu0", "boot") else { panic!("{:?}", ran.record) };
+    assert!(why.ends_with("login0: slurm_load_partitions: Unable to contact"), "{why}");
+    assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
+}
+
+#[tokio::test(start_paused = true)]
+async fn where_busy_hosts_are_refused_only_idle_ones_are_drained() {
+    let cluster = Cluster::new().job("gpu1", Duration::from_mins(30));
+    let world = live(SLURM, "{}", BOOT);
+    let text = std::fs::read_to_string(&world.inventory).unwrap().replace("busy: drain", "busy: refuse");
+    std::fs::write(&world.inventory, text).unwrap();
+    let ran = apply(&world, &kernels(&cluster, |_| None)).await;
+    assert_eq!(ran.left("gpu1"), "job 101 of ann runs there, and `policy.busy` is refuse");
+    assert_eq!((ran.report.stats.ok, ran.report.stats.not_started), (4, 1));
+    assert_eq!(ran.phases("gpu1"), []);
+}
+
+#[expect(clippy::disallowed_methods, reason = "the other side of what is tested")]
+#[tokio::test(start_paused = true)]
+async fn a_stop_gives_back_what_was_not_begun() {
+    let cluster = Cluster::new().job("gpu1", Duration::from_hours(1));
+    let transport = kernels(&cluster, |_| None);
+    let ran = run(&live(SLURM, "{}", BOOT), &transport, Mode::Apply, |stopper| {
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_mins(10)).await;
+            stopper.ask(Stop::Finish);
+        });
+    })
+    .await;
+    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu1"), [Draining, Back]);
+    assert_eq!(ran.left("gpu1"), "the run was stopped before it");
+    assert!(!cluster.node("gpu1").drained);
+}
+
+/// A host that came back with fewer huge pages than it should have, where it is told so.
+fn pages(sent: &Sent, bad: &str) -> Option<Reply> {
+    let pages = if sent.host == bad { 4 } else { 8 };
+    let text = format!("MemTotal: 2000\nHugePages_Total: {pages}\nHugepagesize: 2048\n");
+    (sent.part == "base.memory").then(|| Reply::default().output(text))
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_fails_its_gate_stays_drained_with_the_finding_and_the_next_run_goes_on() {
+    let gated = |rollout: &str| {
+        let world = live(SLURM, rollout, BOOT);
+        let expect = "expect: { system: { hugepages: 8 } }\n";
+        let text = std::fs::read_to_string(&world.inventory).unwrap() + expect;
+        std::fs::write(&world.inventory, text).unwrap();
+        world
+    };
+    let cluster = Cluster::new();
+    let world = gated("{ canary: 1, batch: 1, gate: verify, max_failed: 0 }");
+    let transport = kernels(&cluster, |sent| pages(sent, "gpu1"));
+    let ran = apply(&world, &transport).await;
+    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back], "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Verifying, LeftDrained]);
+    let reason = cluster.node("gpu1").reason;
+    let wanted = "provision: run1: `verify after the change`: system.hugepages: 4, expected 8";
+    assert_eq!(reason, wanted);
+    assert_eq!(
+        ran.stops(),
+        ["1 host failed, more than rollout.max_failed allows (0): nothing else is started"]
+    );
+    assert!(!cluster.node("gpu2").drained && !transport.parts("gpu3").contains(&"reboot".to_owned()));
+    assert_eq!((ran.report.stats.failed, ran.report.stats.not_started), (1, 2));
+
+    // After the repair the same command finishes the rest and touches none that are done.
+    let transport = kernels(&cluster, |sent| match (sent.host.as_str(), sent.part.as_str()) {
+        ("gpu0" | "gpu1", "base.boot") => Some(Reply::default().output(interrupts::boot("two", "6.1"))),
+        _ => pages(sent, ""),
+    });
+    let ran = apply(&world, &transport).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu0"), []);
+    assert_eq!(ran.phases("gpu1"), [Changing, Verifying, Back]);
+    assert_eq!(ran.phases("gpu3"), [Draining, Changing, Verifying, Back]);
+    assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
+    assert!(cluster.0.lock().unwrap().nodes.values().all(|node| !node.drained));
+    assert_eq!(ran.batches()[0], "canary: gpu1");
+}
