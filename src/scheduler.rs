@@ -80,6 +80,12 @@ impl Node {
             && matches!(marks, "" | "+" | "-")
     }
 
+    /// Whether it would be in service if it answered: as a node that was resumed is for some seconds.
+    pub fn is_silent(&self) -> bool {
+        let word = self.word().0;
+        self.state.strip_prefix(word) == Some("*") && Self { state: word.to_owned(), ..self.clone() }.is_usable()
+    }
+
     /// Whether it gets no new job and may still have old ones.
     pub fn is_draining(&self) -> bool {
         self.word().0 == "draining"
@@ -262,6 +268,27 @@ mod tests {
         assert!(long.len() <= LONGEST && long.ends_with("..."), "{long}");
     }
 
+    /// Slurm 22.05.8 of Debian 12: each state was made with slurmctld, slurmd and scontrol, one after another.
+    #[test]
+    fn states_as_slurm_says_them() {
+        let seen = |row: &str| nodes(row).into_values().next().unwrap();
+        // A job runs, and the node was drained by us; then with quotes in the reason.
+        let known = seen("gpu0|draining|(null)|comp|provision: 20261125-070824-123ab: is to be changed");
+        assert_eq!(known.drain(), Drain::Ours("20261125-070824-123ab", "is to be changed"));
+        assert!(known.node.is_draining() && !known.node.is_drained());
+        let known = seen("gpu0|draining|(null)|comp|provision: r1: `boot`: it's \"bad\" | x");
+        assert_eq!(known.drain(), Drain::Ours("r1", "`boot`: it's \"bad\" | x"));
+        // Drained by us and rebooted: `scontrol show node` says DOWN+DRAIN. It stays ours.
+        let known = seen("gpu2|drained|(null)|comp|provision: r: t");
+        assert!(known.node.is_drained() && known.drain() == Drain::Ours("r", "t"));
+        // Just resumed: it is in service as soon as its slurmd has answered.
+        let known = seen("gpu2|idle*|(null)|comp|none");
+        assert!(known.node.is_silent() && known.drain() == Drain::No && !known.node.is_usable());
+        // Rebooted without a drain, with ReturnToService=1.
+        let known = seen("gpu3|down|(null)|comp|Node unexpectedly rebooted");
+        assert_eq!(known.refusal().unwrap(), "Slurm has the node as down: Node unexpectedly rebooted");
+    }
+
     #[test]
     fn usable_is_what_slurm_gives_to_jobs() {
         let node = |state: &str| Node { state: state.to_owned(), gres: String::new() };
@@ -287,6 +314,8 @@ mod tests {
             assert!(!node(state).is_usable(), "{state}");
         }
         assert!(node("draining@").is_draining() && node("drained*").is_drained());
+        assert!(node("idle*").is_silent() && node("allocated*").is_silent());
+        assert!(!node("down*").is_silent() && !node("drained*").is_silent() && !node("idle").is_silent());
     }
 
     #[test]

@@ -29,8 +29,7 @@ use crate::words::count;
 
 /// Whether a run is rolled out this way.
 pub(super) fn is_for(context: &Context) -> bool {
-    let project = &context.project;
-    context.mode == Mode::Apply && (project.maintenance.is_some() || project.rollout.gate.is_some())
+    context.mode == Mode::Apply && context.project.is_live()
 }
 
 /// Hosts by what their plans hold.

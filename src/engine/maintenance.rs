@@ -27,6 +27,8 @@ use crate::inventory::{Busy, Host, Maintenance as Settings, Share};
 use crate::scheduler::{self, Drain, Job, Known};
 use crate::transport::{Frame, Part, PartEnd, Remote, TransportError};
 
+/// How long a node may be silent that was resumed a moment ago.
+const SILENCE: Duration = Duration::from_mins(2);
 /// Between two looks at all nodes: at first, and after a while in which nothing moved.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(30));
 
@@ -299,6 +301,13 @@ impl Maintenance {
                         Stand::Draining
                     }
                     _ if let Some(why) = away(known) => Stand::Left(why),
+                    _ if known.node.is_silent() => {
+                        if entry.since.elapsed() < SILENCE {
+                            self.say(entry, Phase::Waiting, known.told());
+                            continue;
+                        }
+                        Stand::Left(known.told())
+                    }
                     Drain::Others(_) | Drain::No => match jobs {
                         Some(jobs) if self.context.project.policy.busy == Busy::Refuse => {
                             Stand::Left(format!("{jobs} runs there, and `policy.busy` is refuse"))
@@ -519,11 +528,14 @@ impl Maintenance {
     }
 
     async fn look(&self, names: &BTreeSet<String>) -> Result<Seen, String> {
-        let names = names.iter().map(String::as_str);
-        let texts = self.ask(vec![scheduler::ask_nodes(), scheduler::ask_jobs(names)]).await?;
-        let mut texts = texts.iter().map(String::as_str);
-        let nodes = scheduler::nodes(texts.next().unwrap_or_default());
-        Ok(Seen { nodes, jobs: scheduler::jobs(texts.next().unwrap_or_default()) })
+        let nodes = self.nodes().await?;
+        // squeue refuses all for one that Slurm does not know.
+        let known: Vec<&str> = names.iter().map(String::as_str).filter(|name| nodes.contains_key(*name)).collect();
+        if known.is_empty() {
+            return Ok(Seen { nodes, jobs: Vec::new() });
+        }
+        let texts = self.ask(vec![scheduler::ask_jobs(known)]).await?;
+        Ok(Seen { nodes, jobs: scheduler::jobs(texts.first().map_or("", String::as_str)) })
     }
 
     /// What the parts print on the host that has the scheduler's commands. All of them may be sent twice.
@@ -578,7 +590,7 @@ fn away(known: &Known) -> Option<String> {
     match known.drain() {
         Drain::Ours(..) => None,
         Drain::Others(why) => Some(operator("an operator has drained it", why)),
-        Drain::No => known.node.is_away().then(|| known.told()),
+        Drain::No => (known.node.is_away() && !known.node.is_silent()).then(|| known.told()),
     }
 }
 

@@ -39,7 +39,7 @@ impl Budget {
         let canaries = OnceLock::new();
         let applies = context.mode == Mode::Apply;
         // Where jobs run they are found by the plans.
-        if !(applies && (project.maintenance.is_some() || project.rollout.gate.is_some())) {
+        if !(applies && project.is_live()) {
             let works = |host: &usize| applies && project.steps.iter().any(|step| step.hosts.contains(host));
             canaries.get_or_init(|| project.canaries(&hosts().filter(works).collect::<Vec<_>>()));
         }

@@ -25,6 +25,7 @@ use crate::facts::state::StateQuery;
 use crate::facts::{Facts, Query};
 use crate::inventory::{Host, Promises};
 use crate::plan::{Planner, StageDigest};
+use crate::project::Project;
 
 /// One host of a run.
 pub struct Session {
@@ -112,6 +113,11 @@ impl Session {
     /// Name of the host.
     pub fn name(&self) -> &str {
         &self.host.name
+    }
+
+    /// What is to be done.
+    pub fn project(&self) -> &Project {
+        &self.context.project
     }
 
     /// Index of the host in the inventory.

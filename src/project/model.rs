@@ -144,6 +144,11 @@ impl Project {
         self.controller.is_some() || self.hosts.iter().any(|host| host.transport.is_this_machine())
     }
 
+    /// Whether a rollout looks at the plans of all hosts first and goes through all stages batch by batch.
+    pub fn is_live(&self) -> bool {
+        self.maintenance.is_some() || self.rollout.gate.is_some()
+    }
+
     /// The host at a place of a step: one of the inventory, or the controller.
     pub fn at(&self, index: usize) -> Option<&Host> {
         self.hosts.get(index).or_else(|| self.controller.as_ref().filter(|host| host.index == index))

@@ -1,14 +1,15 @@
 //! A plan on stdout: task by task, hosts with the same changes folded, with diffs.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
 use indexmap::IndexMap;
 
 use super::away::Away;
 use super::fold::{by_value, fold};
-use super::style::{BAD, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, style_diff};
-use crate::events::{ChangeView, PlannedTask, PlannedVerdict, Record};
+use super::style::{BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, style_diff};
+use crate::events::{ChangeView, HostRecord, PlannedTask, PlannedVerdict, Record};
+use crate::project::Project;
 use crate::put;
 use crate::words::count;
 
@@ -51,6 +52,47 @@ pub fn text(record: &Record) -> String {
         text.push('\n');
     }
     text
+}
+
+/// Who is changed when, where an apply drains hosts or looks at them before it goes on; else empty.
+pub fn schedule(record: &Record, project: &Project) -> String {
+    let mut text = String::new();
+    if !project.is_live() {
+        return text;
+    }
+    let hosts: BTreeMap<usize, &HostRecord> = record
+        .hosts
+        .iter()
+        .filter_map(|(name, host)| Some((project.host(name)?.index, host)))
+        .collect();
+    let to_do = |host: &HostRecord| host.plan.iter().any(PlannedTask::is_to_do);
+    let work: BTreeSet<usize> = hosts.iter().filter(|(_, host)| to_do(host)).map(|(index, _)| *index).collect();
+    let all: Vec<usize> = work.iter().copied().collect();
+    let mut verb = "Schedule";
+    for slot in project.slots(&all, &work) {
+        let mut kinds: IndexMap<String, Vec<&str>> = IndexMap::new();
+        for index in &slot.hosts {
+            let (Some(host), Some(record)) = (project.at(*index), hosts.get(index)) else { continue };
+            let classes: BTreeSet<&str> = record.plan.iter().flat_map(PlannedTask::interrupts).collect();
+            let classes = classes.into_iter().collect::<Vec<_>>().join(", ");
+            let kind = match (classes.as_str(), &project.maintenance) {
+                ("", _) => "changed in service".to_owned(),
+                (_, Some(_)) => format!("drained, changed [{classes}]{}, given back", verified(project)),
+                (_, None) => format!("changed [{classes}]"),
+            };
+            kinds.entry(kind).or_default().push(&host.name);
+        }
+        let name = slot.name.map(|name| format!("{}: ", safe_line(&name))).unwrap_or_default();
+        for (kind, hosts) in kinds {
+            put!(text, "{}  {name}{} {kind}\n", paint(CALM, &format!("{verb:>VERB$}")), fold(&hosts));
+            verb = "";
+        }
+    }
+    text
+}
+
+fn verified(project: &Project) -> &'static str {
+    if project.rollout.gate.is_some() { ", verified" } else { "" }
 }
 
 /// What stands below a plan: how much it is, and which hosts have none or not all of it.

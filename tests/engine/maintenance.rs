@@ -23,6 +23,8 @@ struct Node {
     reason: String,
     /// The job ends then.
     job: Option<tokio::time::Instant>,
+    /// Its slurmd answers from then on.
+    silent: Option<tokio::time::Instant>,
 }
 
 impl Node {
@@ -36,6 +38,7 @@ impl Node {
             (_, true, true) => "draining",
             (_, true, false) => "drained",
             (_, false, true) => "allocated",
+            (..) if self.silent.is_some_and(|end| tokio::time::Instant::now() < end) => "idle*",
             (_, false, false) => "idle",
         }
     }
@@ -95,6 +98,9 @@ impl Cluster {
                     let node = slurm.nodes.get_mut(name).unwrap();
                     node.drained = part == "drain";
                     node.reason = args.get(1).unwrap_or(&"").to_string();
+                    // slurmctld waits for an answer of the node that it resumes.
+                    let soon = tokio::time::Instant::now() + Duration::from_secs(4);
+                    node.silent = (part == "resume").then_some(soon);
                 }
                 let up = slurm.nodes.values().filter(|node| !node.drained && !node.down).count();
                 slurm.least = slurm.least.min(up);
@@ -265,6 +271,18 @@ async fn capacity_never_falls_under_what_is_to_stay_up() {
     assert_eq!(cluster.told(), Vec::<String>::new());
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_node_that_was_resumed_a_moment_ago_is_waited_for() {
+    let soon = tokio::time::Instant::now() + Duration::from_secs(20);
+    let late = soon + Duration::from_mins(30);
+    let cluster =
+        Cluster::new().with("gpu0", |node| node.silent = Some(soon)).with("gpu1", |node| node.silent = Some(late));
+    let ran = apply(&live(SLURM, "{}", BOOT), &kernels(&cluster, |_| None)).await;
+    assert_eq!(ran.phases("gpu0"), [Waiting, Draining, Changing, Back]);
+    assert_eq!(ran.left("gpu1"), "Slurm has the node as idle*");
+    assert_eq!((ran.report.stats.ok, ran.report.stats.not_started), (4, 1));
+}
+
 /// As an earlier run left it that was killed, or on which a task failed.
 fn left(node: &mut Node) {
     *node = Node { drained: true, reason: "provision: run0: is to be changed".into(), ..Node::default() };
@@ -388,4 +406,20 @@ async fn a_host_that_fails_its_gate_stays_drained_with_the_finding_and_the_next_
     assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
     assert!(cluster.0.lock().unwrap().nodes.values().all(|node| !node.drained));
     assert_eq!(ran.batches()[0], "canary: gpu1");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_tells_who_is_drained_when_and_drains_nobody() {
+    let cluster = Cluster::new();
+    let transport = kernels(&cluster, |sent| {
+        let done = sent.host == "gpu2" && sent.part == "base.boot";
+        done.then(|| Reply::default().output(interrupts::boot("two", "6.1")))
+    });
+    let world = live(SLURM, "{ canary: 1, batch: 1, gate: verify }", BOOT);
+    let ran = run(&world, &transport, Mode::Plan, |_| {}).await;
+    let text = provision::report::plan::schedule(&ran.record, ran.report.sessions[0].project());
+    let line = |lead: &str, what: &str| format!("{lead:>10}  {what} drained, changed [reboot], verified, given back\n");
+    let wanted = line("Schedule", "canary: gpu0") + &line("", "batch 1: gpu1") + &line("", "batch 2: gpu3");
+    assert_eq!(plans::plain(&text), wanted);
+    assert_eq!(cluster.told(), Vec::<String>::new());
 }

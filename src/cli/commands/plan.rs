@@ -13,7 +13,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
 use crate::disk;
-use crate::engine::Mode;
+use crate::engine::{Mode, Session};
 use crate::events::PlannedTask;
 use crate::exit;
 use crate::plan::StageDigest;
@@ -136,7 +136,9 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         })
         .await?;
     if args.reports.json.as_deref() != Some("-") {
-        let text = plan::text(&finished.record) + &plan::sum(&finished.record);
+        let project = finished.report.sessions.first().map(Session::project);
+        let schedule = project.map(|project| plan::schedule(&finished.record, project)).unwrap_or_default();
+        let text = plan::text(&finished.record) + &schedule + &plan::sum(&finished.record);
         output::data(&text).context("cannot write to stdout")?;
     }
     if let Some(file) = &args.out {
