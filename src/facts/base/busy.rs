@@ -16,7 +16,7 @@ pub(super) const FACT: BaseFact = BaseFact {
         json!({
             "gpu": ["python3 (4711)"],
             "rdma": ["ib_write_bw (4712)"],
-            "slurm": ["4711"],
+            "slurm": ["4711 (ann)"],
             "containers": ["python3 in docker-0123456789abcdef (4711)"],
             "partial": false
         })
@@ -29,12 +29,20 @@ fn parse(output: &str) -> Result<Json, String> {
     }
     // A process is often found in two ways: what it uses is told once.
     let mut users: BTreeMap<(&str, u64), &str> = BTreeMap::new();
+    // Some steps have a process of root beside those of the job.
+    let mut owners: BTreeMap<&str, &str> = BTreeMap::new();
     for line in output.lines() {
         let mut fields = line.split('\t');
         let (Some(kind), Some(pid), Some(name)) = (fields.next(), fields.next(), fields.next()) else {
             continue;
         };
         let Ok(pid) = pid.parse() else { continue };
+        if let Some(user) = fields.next().map(str::trim).filter(|user| !user.is_empty()) {
+            let owner = owners.entry(name.split('.').next().unwrap_or(name)).or_insert(user);
+            if *owner == "root" {
+                *owner = user;
+            }
+        }
         users.entry((kind, pid)).or_insert_with(|| name.trim());
     }
     let list = |wanted: &str| -> Vec<String> {
@@ -43,7 +51,10 @@ fn parse(output: &str) -> Result<Json, String> {
             .filter(|((kind, _), _)| *kind == wanted)
             .map(|((_, pid), name)| match wanted {
                 // `4711.batch`, `4711.0`: all steps are of one job.
-                "slurm" => name.split('.').next().unwrap_or(name).to_owned(),
+                "slurm" => {
+                    let job = name.split('.').next().unwrap_or(name);
+                    owners.get(job).map_or_else(|| job.to_owned(), |user| format!("{job} ({user})"))
+                }
                 _ => format!("{name} ({pid})"),
             })
             .collect();

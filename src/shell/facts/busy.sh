@@ -68,7 +68,12 @@ for directory in /proc/[0-9]*; do
         # It calls itself `slurmstepd: [JOB.STEP]`.
         title=$(tr '\0' ' ' <"$directory/cmdline" 2>/dev/null)
         job=${title#*\[}
-        printf 'slurm\t%s\t%s\n' "${directory#/proc/}" "${job%%\]*}"
+        # Its first process is that of who started the job.
+        child=''
+        { read -r child _ <"$directory/task/${directory#/proc/}/children"; } 2>/dev/null
+        user=''
+        [ -z "$child" ] || user=$(stat -c %U "/proc/$child" 2>/dev/null)
+        printf 'slurm\t%s\t%s\t%s\n' "${directory#/proc/}" "${job%%\]*}" "$user"
         ;;
     esac
 done
