@@ -83,7 +83,8 @@ impl Node {
     /// Whether it would be in service if it answered: as a node that was resumed is for some seconds.
     pub fn is_silent(&self) -> bool {
         let word = self.word().0;
-        self.state.strip_prefix(word) == Some("*") && Self { state: word.to_owned(), ..self.clone() }.is_usable()
+        self.state.strip_prefix(word) == Some("*")
+            && Self { state: word.to_owned(), ..self.clone() }.is_usable()
     }
 
     /// Whether it gets no new job and may still have old ones.

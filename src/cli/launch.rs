@@ -132,7 +132,8 @@ pub(super) async fn run(
     };
     let (emitter, mut events) = Emitter::new(run, sink);
     let emitter = Arc::new(emitter.hiding(secrets.clone()));
-    let hosts: Vec<Host> = project.online().chain(&project.controller).cloned().collect();
+    let hosts: Vec<Host> =
+        project.online().chain(&project.controller).chain(project.scheduler()).cloned().collect();
     let parallel = project.rollout.parallel;
     let ssh = SshSettings {
         config_dir,

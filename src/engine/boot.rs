@@ -8,17 +8,20 @@ use tokio::time::Instant;
 
 use super::cancel::Stop;
 use super::connection::{Connection, Gone};
-use super::hints::human;
+use super::context::Context;
+use super::hints::{self, human};
 use super::{lock, state};
 use crate::facts::{Facts, Query};
 use crate::inventory::Host;
 use crate::project::Project;
 use crate::project::Step;
 use crate::resources::Resource;
-use crate::transport::{Script, TransportError};
+use crate::transport::{Frame, Part, Script, TransportError};
 
 /// Between two tries to get a host back.
 const PAUSE: Duration = Duration::from_secs(3);
+/// How long the command may take that turns a host off and on.
+const CYCLE: Duration = Duration::from_mins(2);
 /// How long systemd may take until it is done with a boot; a unit that hangs is not waited for.
 const SETTLE: Duration = Duration::from_mins(2);
 
@@ -128,8 +131,9 @@ pub(super) async fn carry_out(
     script: &Script,
     old: &str,
     timeout: Duration,
+    mut cycle: Option<Vec<String>>,
 ) -> Result<Result<String, String>, Gone> {
-    let end = Instant::now() + timeout;
+    let mut end = Instant::now() + timeout;
     let mut asked = match ask(connection, script).await {
         Ok(asked) => asked,
         Err(reason) => return Ok(Err(reason)),
@@ -171,6 +175,23 @@ pub(super) async fn carry_out(
         if Instant::now() >= end {
             if now.is_empty() {
                 let reason = format!("not back within {} after its reboot: {last}", human(timeout));
+                // Never twice.
+                if let Some(words) = cycle.take() {
+                    connection.warn(format!("{reason}; it is turned off and on, once"));
+                    let (context, host) = (connection.context().clone(), connection.host().clone());
+                    match turn_off_and_on(&context, &host, words).await {
+                        Ok(()) => {
+                            end = Instant::now() + timeout;
+                            connection.close().await;
+                            continue;
+                        }
+                        Err(error) => {
+                            return Err(Gone::quarantined(format!(
+                                "{reason}; `power_cycle` failed: {error}"
+                            )));
+                        }
+                    }
+                }
                 return Err(Gone::quarantined(reason));
             }
             return Ok(Err(format!(
@@ -179,6 +200,32 @@ pub(super) async fn carry_out(
             )));
         }
         connection.close().await;
+    }
+}
+
+/// Runs the command of the inventory for it, on this machine.
+async fn turn_off_and_on(context: &Context, host: &Host, words: Vec<String>) -> Result<(), String> {
+    let here = host.here();
+    let part = Part {
+        name: "power-cycle".to_owned(),
+        script: Script::new("\"$@\" 2>&1").args(words),
+        deadline: CYCLE,
+        limit: 4096,
+    };
+    let frame = Frame { parts: vec![part], secrets: context.secrets.clone(), ..Frame::default() };
+    let mut ended = None;
+    let mut remote =
+        context.transport.open(&here, context.deadlines.connect).await.map_err(|e| e.to_string())?;
+    let result = remote.run(&frame, &mut |end| ended = Some(end)).await;
+    remote.close().await;
+    result.map_err(|error| error.to_string())?;
+    match ended {
+        Some(end) if end.status == 0 => Ok(()),
+        Some(end) => {
+            let output = String::from_utf8_lossy(&end.output).into_owned();
+            Err(format!("status {}: {}", end.status, hints::last_line(&output)))
+        }
+        None => Err("it gave no answer".to_owned()),
     }
 }
 

@@ -264,6 +264,7 @@ impl Maintenance {
             };
             if awaited.is_empty() {
                 self.poked.notified().await;
+                backoff = Backoff::new(PAUSES.0, PAUSES.1);
                 continue;
             }
             if self.context.cancel.now() == Stop::No && self.turn(&awaited).await {
@@ -272,7 +273,7 @@ impl Maintenance {
             }
             tokio::select! {
                 () = tokio::time::sleep(backoff.pause()) => {}
-                () = self.poked.notified() => {}
+                () = self.poked.notified() => backoff = Backoff::new(PAUSES.0, PAUSES.1),
             }
         }
     }
@@ -408,7 +409,10 @@ impl Maintenance {
     /// A host is as it should be.
     pub(super) async fn give_back(&self, name: &str, why: &str) -> Result<(), String> {
         self.over(name);
-        self.resume(name, why).await
+        let result = self.resume(name, why).await;
+        // There is room for another one soon.
+        self.poked.notify_one();
+        result
     }
 
     async fn resume(&self, name: &str, why: &str) -> Result<(), String> {
@@ -530,7 +534,8 @@ impl Maintenance {
     async fn look(&self, names: &BTreeSet<String>) -> Result<Seen, String> {
         let nodes = self.nodes().await?;
         // squeue refuses all for one that Slurm does not know.
-        let known: Vec<&str> = names.iter().map(String::as_str).filter(|name| nodes.contains_key(*name)).collect();
+        let known: Vec<&str> =
+            names.iter().map(String::as_str).filter(|name| nodes.contains_key(*name)).collect();
         if known.is_empty() {
             return Ok(Seen { nodes, jobs: Vec::new() });
         }

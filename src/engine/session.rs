@@ -44,6 +44,8 @@ pub struct Session {
     pub(super) containers: Containers,
     /// Whether it carries jobs of a scheduler.
     pub(super) service: Service,
+    /// Whether it may have been turned off and on already.
+    pub(super) cycled: bool,
     /// Whether a rollout has begun with it, so that it goes on to its end.
     pub(super) under_way: bool,
     /// What a plan of earlier stages will touch; only a plan has it, an apply has done it.
@@ -103,6 +105,7 @@ impl Session {
             standing: Standing::new(),
             containers: Containers::default(),
             service: Service::default(),
+            cycled: false,
             under_way: false,
             planner: None,
             promises: Promises::default(),

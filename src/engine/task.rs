@@ -707,7 +707,11 @@ impl Session {
         let old = boot::id(self.facts());
         let began = Instant::now();
         let timeout = item.step.conduct.timeout;
-        let new = match boot::carry_out(&mut self.connection, &last.script, &old, timeout).await? {
+        let policy = &self.context.project.policy;
+        let cycle = policy.power_cycle.as_ref().filter(|_| self.service == Service::Held && !self.cycled);
+        let cycle = cycle.and_then(|cycle| cycle.words(&self.host).ok());
+        self.cycled |= cycle.is_some();
+        let new = match boot::carry_out(&mut self.connection, &last.script, &old, timeout, cycle).await? {
             Ok(new) => new,
             Err(reason) => return Ok(failed(reason, "")),
         };

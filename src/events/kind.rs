@@ -355,6 +355,8 @@ impl Record {
             EventKind::HostFinished { host, status, seconds, .. } => {
                 let record = self.host(host);
                 record.status = Some(status.clone());
+                // It waits no more.
+                record.maintenance.take_if(|(phase, _)| *phase == MaintenancePhase::Waiting);
                 record.seconds = *seconds;
             }
             EventKind::RunFinished { stats, exit_code, .. } => {

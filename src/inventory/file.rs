@@ -155,12 +155,25 @@ crate::record! {
         def busy: Busy = Busy::Refuse,
         /// How many hosts may be down for a reboot at once.
         def reboot_parallel: u32 = 16,
+        /// A command of the machine that runs `provision`, which turns a host off and on. It is run once when a
+        /// host that is drained does not come back from a reboot in its time, and never twice in a run. It needs
+        /// `maintenance:`.
+        opt power_cycle: PowerCycle,
+    }
+}
+
+crate::record! {
+    /// What turns a host off and on.
+    #[derive(PartialEq, Eq)]
+    PowerCycle("`power_cycle`") {
+        /// The command, word by word; a word may hold `{{ host.name }}` and what else an address may read.
+        req run: Vec<Sp<String>>,
     }
 }
 
 impl Default for Policy {
     fn default() -> Self {
-        Self { reboot: Reboot::Never, busy: Busy::Refuse, reboot_parallel: 16 }
+        Self { reboot: Reboot::Never, busy: Busy::Refuse, reboot_parallel: 16, power_cycle: None }
     }
 }
 

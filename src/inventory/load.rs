@@ -174,7 +174,7 @@ impl Loader<'_> {
             unknown("label", &by.by, directory.labels.keys().map(String::as_str), self.diagnostics);
         }
         if let Some(policy) = &file.policy {
-            maintenance::check(policy, file.maintenance.is_some(), self.diagnostics);
+            maintenance::check(policy, file.maintenance.is_some(), &hosts, self.diagnostics);
         }
         let maintenance =
             file.maintenance.map(|maintenance| maintenance.resolve(&directory.hosts, self.diagnostics));

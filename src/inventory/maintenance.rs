@@ -3,8 +3,13 @@
 use std::collections::BTreeMap;
 use std::time::Duration;
 
-use super::file::{Busy, Policy, Share, unknown};
-use crate::config::{Diagnostic, Diagnostics, Period, Sp};
+use serde_json::Value as Json;
+
+use super::address::AddressValues;
+use super::file::{Busy, Policy, PowerCycle, Share, unknown};
+use super::host::Host;
+use crate::config::{Diagnostic, Diagnostics, Period, Sp, Span};
+use crate::template::{Text, Unresolved};
 
 /// How long jobs may go on, unless the inventory says it.
 const WAIT: Duration = Duration::from_hours(24);
@@ -68,8 +73,42 @@ impl MaintenanceFile {
     }
 }
 
+impl PowerCycle {
+    /// The words for a host.
+    ///
+    /// # Errors
+    /// What is wrong with one of them, and which.
+    pub fn words(&self, host: &Host) -> Result<Vec<String>, (Span, String)> {
+        let values = AddressValues(host.view());
+        let word = |word: &Sp<String>| {
+            let wrong = |message: String| (word.span, message);
+            let text = Text::parse(&word.value).map_err(|error| wrong(error.message))?;
+            match text.render(&values) {
+                Ok(Json::String(text)) => Ok(text),
+                Ok(other) => Ok(other.to_string()),
+                Err(Unresolved::Wrong(error)) => Err(wrong(error.message)),
+                Err(Unresolved::Waiting(what)) => Err(wrong(format!("nothing is known of {what:?} here"))),
+            }
+        };
+        self.run.iter().map(word).collect()
+    }
+}
+
 /// Whether what the policy asks for can be done.
-pub(super) fn check(policy: &Sp<Policy>, maintenance: bool, diagnostics: &mut Diagnostics) {
+pub(super) fn check(policy: &Sp<Policy>, maintenance: bool, hosts: &[Host], diagnostics: &mut Diagnostics) {
+    if let Some(cycle) = &policy.value.power_cycle {
+        if cycle.run.is_empty() {
+            diagnostics.error(policy.span, "`power_cycle` needs a command");
+        }
+        if !maintenance {
+            let help = "a host is turned off only while it is drained: say how, with `maintenance:`";
+            diagnostics
+                .push(Diagnostic::error(policy.span, "`power_cycle` without `maintenance:`").help(help));
+        }
+        if let Some((span, message)) = hosts.iter().find_map(|host| cycle.words(host).err()) {
+            diagnostics.error(span, message);
+        }
+    }
     if policy.value.busy == Busy::Drain && !maintenance {
         let help = "say how, with `maintenance: { slurm: { controller: HOST } }`";
         diagnostics.push(

@@ -42,6 +42,8 @@ impl Project {
         }
         self.selected = BTreeSet::from([index]);
         self.controller = None;
+        // A machine does not take itself out of service; one that is in use is refused.
+        self.maintenance = None;
         let online = |index: &usize| self.hosts.get(*index).is_some_and(|host| host.offline.is_none());
         let own = |mut step: Step| {
             if step.conduct.run_once == Some(RunOnce::First)

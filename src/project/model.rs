@@ -139,6 +139,12 @@ impl Project {
         self.selected.iter().filter_map(|index| self.hosts.get(*index)).filter(|host| host.offline.is_none())
     }
 
+    /// The host that has the commands of the scheduler, where it is no part of the run itself.
+    pub fn scheduler(&self) -> Option<&Host> {
+        let host = self.host(&self.maintenance.as_ref()?.at)?;
+        (!self.selected.contains(&host.index)).then_some(host)
+    }
+
     /// Whether a run works on this machine as well.
     pub fn is_local(&self) -> bool {
         self.controller.is_some() || self.hosts.iter().any(|host| host.transport.is_this_machine())
@@ -177,11 +183,12 @@ impl Project {
     /// Where the secrets come from that are needed: those of the logins and, where tasks are planned,
     /// theirs. Nobody is asked for another.
     pub fn needed_secrets(&self, tasks: bool) -> BTreeMap<String, SecretSource> {
-        let passwords =
-            self.online().chain(&self.controller).filter_map(|host| match &host.ssh.become_method {
+        let passwords = self.online().chain(&self.controller).chain(self.scheduler()).filter_map(|host| {
+            match &host.ssh.become_method {
                 Become::Sudo { password } => password.as_ref(),
                 Become::None => None,
-            });
+            }
+        });
         let steps = self.steps.iter().chain(&self.handlers).filter(|_| tasks);
         let names: BTreeSet<&String> = passwords.chain(steps.flat_map(Step::secrets)).collect();
         self.secrets

@@ -60,13 +60,11 @@ pub fn schedule(record: &Record, project: &Project) -> String {
     if !project.is_live() {
         return text;
     }
-    let hosts: BTreeMap<usize, &HostRecord> = record
-        .hosts
-        .iter()
-        .filter_map(|(name, host)| Some((project.host(name)?.index, host)))
-        .collect();
+    let hosts: BTreeMap<usize, &HostRecord> =
+        record.hosts.iter().filter_map(|(name, host)| Some((project.host(name)?.index, host))).collect();
     let to_do = |host: &HostRecord| host.plan.iter().any(PlannedTask::is_to_do);
-    let work: BTreeSet<usize> = hosts.iter().filter(|(_, host)| to_do(host)).map(|(index, _)| *index).collect();
+    let work: BTreeSet<usize> =
+        hosts.iter().filter(|(_, host)| to_do(host)).map(|(index, _)| *index).collect();
     let all: Vec<usize> = work.iter().copied().collect();
     let mut verb = "Schedule";
     for slot in project.slots(&all, &work) {

@@ -469,8 +469,15 @@ impl Terminal {
         } else {
             self.progress.begins(host, doing, self.now);
         }
+        // Hosts are connected batch by batch.
+        (self.said_connect, self.said_gather) = (true, true);
         if self.settings.verbosity > Verbosity::Quiet || tone == Tone::Bad {
-            self.add(host, Line::new(verb, tone, why.lines().next().unwrap_or_default().to_owned()));
+            let line = Line::new(verb, tone, why.lines().next().unwrap_or_default().to_owned());
+            // What led to it stands before it.
+            if !self.folder.lines().any(|(other, ..)| *other == line) {
+                self.flush(true);
+            }
+            self.add(host, line);
         }
     }
 
@@ -567,6 +574,8 @@ impl Reporter for Terminal {
                 self.phases();
             }
             EventKind::BatchStarted { name, hosts } => {
+                // What led to it stands before it.
+                self.flush(true);
                 self.phase("Rollout", Tone::Calm, &format!("{name}: {}", fold(hosts)), None);
             }
             EventKind::HostLost { host, reason } => {

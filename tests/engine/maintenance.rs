@@ -275,8 +275,9 @@ async fn capacity_never_falls_under_what_is_to_stay_up() {
 async fn a_node_that_was_resumed_a_moment_ago_is_waited_for() {
     let soon = tokio::time::Instant::now() + Duration::from_secs(20);
     let late = soon + Duration::from_mins(30);
-    let cluster =
-        Cluster::new().with("gpu0", |node| node.silent = Some(soon)).with("gpu1", |node| node.silent = Some(late));
+    let cluster = Cluster::new()
+        .with("gpu0", |node| node.silent = Some(soon))
+        .with("gpu1", |node| node.silent = Some(late));
     let ran = apply(&live(SLURM, "{}", BOOT), &kernels(&cluster, |_| None)).await;
     assert_eq!(ran.phases("gpu0"), [Waiting, Draining, Changing, Back]);
     assert_eq!(ran.left("gpu1"), "Slurm has the node as idle*");
@@ -418,8 +419,53 @@ async fn a_plan_tells_who_is_drained_when_and_drains_nobody() {
     let world = live(SLURM, "{ canary: 1, batch: 1, gate: verify }", BOOT);
     let ran = run(&world, &transport, Mode::Plan, |_| {}).await;
     let text = provision::report::plan::schedule(&ran.record, ran.report.sessions[0].project());
-    let line = |lead: &str, what: &str| format!("{lead:>10}  {what} drained, changed [reboot], verified, given back\n");
+    let line = |lead: &str, what: &str| {
+        format!("{lead:>10}  {what} drained, changed [reboot], verified, given back\n")
+    };
     let wanted = line("Schedule", "canary: gpu0") + &line("", "batch 1: gpu1") + &line("", "batch 2: gpu3");
     assert_eq!(plans::plain(&text), wanted);
     assert_eq!(cluster.told(), Vec::<String>::new());
+}
+
+/// Hosts whose gpu1 does not come back from its reboot; whether turning it off and on helps.
+async fn stuck(helps: bool, policy: &str) -> (Ran, Scripted, Cluster) {
+    let cluster = Cluster::new();
+    let off: Mutex<bool> = Mutex::new(false);
+    let transport = kernels(&cluster, move |sent| {
+        let mut off = off.lock().unwrap();
+        match (sent.host.as_str(), sent.part.as_str()) {
+            ("gpu1", "reboot") => *off = true,
+            ("this machine", "power-cycle") => *off = !helps,
+            ("gpu1", "open") if *off => return Some(Reply::default().fail(ConnectKind::NoRoute)),
+            _ => {}
+        }
+        None
+    });
+    let world = live(SLURM, "{}", BOOT);
+    let text = std::fs::read_to_string(&world.inventory).unwrap();
+    let text = text.replace("busy: drain", &format!("busy: drain, {policy}"));
+    std::fs::write(&world.inventory, text).unwrap();
+    (apply(&world, &transport).await, transport, cluster)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_does_not_come_back_is_turned_off_and_on_once() {
+    let cycle = "power_cycle: { run: [ipmitool, -H, \"{{ host.name }}-bmc\", chassis, power, cycle] }";
+    let cycles = |transport: &Scripted| -> Vec<String> {
+        let sent = transport.sent().into_iter().filter(|sent| sent.part == "power-cycle");
+        sent.map(|sent| sent.text.lines().skip(1).collect::<Vec<_>>().join(" ")).collect()
+    };
+    let (ran, transport, _) = stuck(true, cycle).await;
+    assert_eq!(cycles(&transport), ["ipmitool -H gpu1-bmc chassis power cycle"]);
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record.hosts["gpu1"]);
+    assert!(ran.record.hosts["gpu1"].warnings.join(" ").contains("it is turned off and on, once"));
+
+    let (ran, transport, cluster) = stuck(false, cycle).await;
+    assert_eq!(cycles(&transport).len(), 1);
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, LeftDrained]);
+    assert!(cluster.node("gpu1").reason.contains("not back within 20m after its reboot"));
+
+    let (ran, transport, _) = stuck(true, "reboot_parallel: 4").await;
+    assert!(cycles(&transport).is_empty());
+    assert_eq!(ran.report.stats.unreachable, 1);
 }
