@@ -190,7 +190,7 @@ async fn look(context: &Arc<Context>, hosts: &[Host], stages: &[Range<usize>]) -
     for session in &sessions {
         let Some(planned) = record.hosts.get(session.name()) else { continue };
         let index = session.index();
-        if planned.plan.iter().any(|task| task.is_to_do()) {
+        if planned.plan.iter().any(PlannedTask::is_to_do) {
             look.work.insert(index);
         }
         let classes: BTreeSet<String> =
@@ -289,9 +289,10 @@ impl Roll<'_> {
             let mut turns = BTreeMap::new();
             if let Some(maintenance) = self.maintenance {
                 maintenance.want(&own);
-                turns = match ready.is_empty() && !waiting.is_empty() {
-                    true => maintenance.some(&own).await,
-                    false => maintenance.decided(&own),
+                turns = if ready.is_empty() && !waiting.is_empty() {
+                    maintenance.some(&own).await
+                } else {
+                    maintenance.decided(&own)
                 };
                 if maintenance.is_settled(&own) {
                     maintenance.want(&next);

@@ -88,7 +88,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let last = stages.len().saturating_sub(1);
     let mut left_drained = 0;
     if live::is_for(&context) {
-        (sessions, left_drained) = live::roll(&context, sessions, &stages, &budget).await;
+        (sessions, left_drained) = Box::pin(live::roll(&context, sessions, &stages, &budget)).await;
     } else {
         for (number, range) in stages.iter().enumerate() {
             warn_of_absent(&context, range.clone());

@@ -78,7 +78,7 @@ impl FromNode for Batch {
                 Some(Self::By(by))
             }
             Yaml::Int(_) => u32::from_node(node, diagnostics).map(Self::Hosts),
-            _ => {
+            Yaml::Null | Yaml::Bool(_) | Yaml::Float(_) | Yaml::Str(_) | Yaml::List(_) => {
                 wrong_type(node, "a number or `{ by: LABEL, at_most: NUMBER }`", diagnostics);
                 None
             }

@@ -82,13 +82,13 @@ impl Cluster {
             "sinfo" => {
                 for (name, node) in &slurm.nodes {
                     let reason = if node.reason.is_empty() { "none" } else { &node.reason };
-                    output += &format!("{name}|{}|(null)|comp|{reason}\n", node.state());
+                    provision::put!(output, "{name}|{}|(null)|comp|{reason}\n", node.state());
                 }
             }
             "squeue" => {
                 for (number, (name, node)) in slurm.nodes.iter().enumerate() {
                     if node.has_job() && args[0].split(',').any(|asked| asked == name) {
-                        output += &format!("{}|ann|RUNNING|{name}\n", 100 + number);
+                        provision::put!(output, "{}|ann|RUNNING|{name}\n", 100 + number);
                     }
                 }
             }
@@ -146,15 +146,31 @@ impl Ran {
     }
 
     /// What was said of a host at a phase.
-    fn why(&self, host: &str, wanted: MaintenancePhase) -> Vec<&str> {
-        let why = |event: &'_ Event| match &event.kind {
+    fn why(&self, host: &str, wanted: MaintenancePhase) -> Vec<String> {
+        let why = |event: &Event| match &event.kind {
             EventKind::HostMaintenance { host: own, phase, why } if own == host && *phase == wanted => {
-                Some(why.as_str().to_owned())
+                Some(why.clone())
             }
             _ => None,
         };
-        let found: Vec<String> = self.events.iter().filter_map(why).collect();
-        found.into_iter().map(|why| -> &str { why.leak() }).collect()
+        self.events.iter().filter_map(why).collect()
+    }
+
+    /// The run as a person watches it.
+    fn watched(&self) -> String {
+        use provision::report::{Reporter as _, terminal};
+        let mut display = terminal::Terminal::keeping(terminal::TerminalSettings {
+            verbosity: terminal::Verbosity::Normal,
+            width: None,
+            progress: false,
+        });
+        for event in &self.events {
+            display.event(event);
+        }
+        let stats = self.report.stats.clone();
+        let kind = EventKind::RunFinished { stats, exit_code: 5, seconds: 1.0 };
+        display.event(&Event { kind, ..self.events[0].clone() });
+        plans::plain(display.kept())
     }
 }
 
@@ -238,6 +254,26 @@ async fn a_failure_stays_drained_with_its_reason_and_stops_the_rollout() {
     assert_eq!(ran.record.left_drained.keys().collect::<Vec<_>>(), ["gpu1"]);
     assert_eq!(ran.report.left_drained, 1);
     assert_eq!((ran.report.stats.failed, ran.report.stats.not_started), (1, 2));
+    let wanted = [
+        "  Draining  gpu0             no job runs there",
+        "   Rollout  batch 1: gpu0",
+        "  Changing  gpu0",
+        "  Draining  gpu1             no job runs there",
+        "   Changed  gpu0             boot              ~ reboot (kernel 6.1 is running, but 6.2 is installed)",
+        "      Back  gpu0",
+        "   Rollout  batch 2: gpu1",
+        "  Changing  gpu1",
+    ];
+    let watched = ran.watched();
+    let lines: Vec<&str> = watched.lines().skip(1).collect();
+    assert_eq!(lines[..wanted.len()], wanted, "{watched}");
+    assert!(watched.contains("gpu1 stays drained: `boot`: it does not reboot"), "{watched}");
+    assert!(watched.contains("give it back with: scontrol update NodeName=gpu1 State=RESUME"), "{watched}");
+    let json = serde_json::to_value(provision::report::json::object(&ran.record)).unwrap();
+    assert_eq!(json["hosts"]["gpu0"]["maintenance"]["phase"], "back");
+    assert!(json["left_drained"]["gpu1"].as_str().unwrap().starts_with("`boot`: it does not reboot"));
+    let shown = plans::plain(&provision::report::show::text(&ran.record, false));
+    assert!(shown.contains("maintenance: left drained  `boot`: it does not reboot"), "{shown}");
 }
 
 #[tokio::test(start_paused = true)]
