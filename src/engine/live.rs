@@ -8,7 +8,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex, PoisonError};
 
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
@@ -21,7 +21,7 @@ use super::rollout::Budget;
 use super::session::{Service, Session};
 use super::work::Leaders;
 use crate::checks;
-use crate::events::{Emitter, EventKind, HostStatus, MaintenancePhase as Phase, PlannedTask, Record};
+use crate::events::{Emitter, Event, EventKind, HostStatus, MaintenancePhase as Phase, PlannedTask, Sink};
 use crate::facts::Query;
 use crate::inventory::Host;
 use crate::project::Slot;
@@ -180,36 +180,52 @@ async fn to_drain(
     held
 }
 
+/// Takes of all plans only what is looked for: those of thousands of hosts are large.
+#[derive(Debug, Default, Clone)]
+struct Plans(Arc<Mutex<BTreeMap<String, BTreeSet<String>>>>);
+
+impl Sink for Plans {
+    fn write(&mut self, event: &Event) -> Result<(), String> {
+        if let EventKind::HostPlanned { host, tasks } = &event.kind
+            && tasks.iter().any(PlannedTask::is_to_do)
+        {
+            let mut plans = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+            let classes = tasks.iter().flat_map(PlannedTask::interrupts).map(str::to_owned);
+            plans.entry(host.clone()).or_default().extend(classes);
+        }
+        Ok(())
+    }
+}
+
 /// Plans all hosts without a word.
 async fn look(context: &Arc<Context>, hosts: &[Host], stages: &[Range<usize>]) -> Look {
-    let (sessions, record) = silently(context, hosts, stages, BTreeSet::new()).await;
-    let mut look = Look {
-        reached: sessions.iter().filter(|session| session.was_gathered()).map(Session::index).collect(),
-        ..Look::default()
-    };
+    let plans = Plans::default();
+    let sessions = silently(context, hosts, stages, BTreeSet::new(), plans.clone()).await;
+    let mut plans = plans.0.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut look = Look::default();
     for session in &sessions {
-        let Some(planned) = record.hosts.get(session.name()) else { continue };
-        let index = session.index();
-        if planned.plan.iter().any(PlannedTask::is_to_do) {
-            look.work.insert(index);
+        if session.was_gathered() {
+            look.reached.insert(session.index());
         }
-        let classes: BTreeSet<String> =
-            planned.plan.iter().flat_map(PlannedTask::interrupts).map(str::to_owned).collect();
+        let Some(classes) = plans.remove(session.name()) else { continue };
+        look.work.insert(session.index());
         if !classes.is_empty() {
-            look.interrupts.insert(index, classes);
+            look.interrupts.insert(session.index(), classes);
         }
     }
     look
 }
 
-/// Plans hosts in sessions of their own; what happens is only recorded. What they say of themselves is known to all.
+/// Plans hosts in sessions of their own; nobody but `plans` hears of it. What they say of themselves is known to all.
 async fn silently(
     context: &Arc<Context>,
     hosts: &[Host],
     stages: &[Range<usize>],
     queries: BTreeSet<Query>,
-) -> (Vec<Session>, Record) {
-    let (emitter, mut events) = Emitter::new(context.emitter.run(), None);
+    plans: Plans,
+) -> Vec<Session> {
+    let (emitter, events) = Emitter::new(context.emitter.run(), Some(Box::new(plans)));
+    drop(events);
     let own = context.clone();
     let silent = Arc::new(Context {
         project: context.project.clone(),
@@ -238,11 +254,7 @@ async fn silently(
         done.sort_by_key(Session::index);
         sessions = done;
     }
-    let mut record = Record::default();
-    while let Ok(event) = events.try_recv() {
-        record.add(&event);
-    }
-    (sessions, record)
+    sessions
 }
 
 impl Roll<'_> {
@@ -359,7 +371,7 @@ impl Roll<'_> {
             return;
         }
         let began = Instant::now();
-        let (looked, _) = silently(self.context, &changed, self.stages, checks::queries()).await;
+        let looked = silently(self.context, &changed, self.stages, checks::queries(), Plans::default()).await;
         let mut wrong = gate::judge(&looked);
         for session in sessions {
             if let Some(findings) = wrong.remove(&session.index()) {

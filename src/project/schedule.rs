@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use indexmap::IndexMap;
 
 use super::model::Project;
+use super::step::RunOnce;
 use crate::inventory::rollout::{Batch, Canary};
 
 /// Hosts that are worked on at the same time.
@@ -50,9 +51,12 @@ impl Project {
     }
 
     /// The rollout where the plans of all hosts are known: those that have nothing to do come first, because nothing can
-    /// go wrong there, then the canaries, then the batches.
+    /// go wrong there, then the canaries, then the batches. Who does for all what is done once comes before others.
     pub fn slots(&self, hosts: &[usize], work: &BTreeSet<usize>) -> Vec<Slot> {
-        let (work, idle): (Vec<usize>, Vec<usize>) = hosts.iter().partition(|host| work.contains(host));
+        let (mut work, idle): (Vec<usize>, Vec<usize>) = hosts.iter().partition(|host| work.contains(host));
+        let leads =
+            |host: &usize| self.steps.iter().any(|step| step.conduct.run_once == Some(RunOnce::Host(*host)));
+        work.sort_by_key(|host| !leads(host));
         let canaries = self.canaries(&work);
         let (first, rest): (Vec<usize>, Vec<usize>) = work.iter().partition(|host| canaries.contains(host));
         let canary = Slot { canary: true, ..Slot::new(Some("canary".to_owned()), &first) };

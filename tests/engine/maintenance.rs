@@ -505,3 +505,35 @@ async fn a_host_that_does_not_come_back_is_turned_off_and_on_once() {
     assert!(cycles(&transport).is_empty());
     assert_eq!(ran.report.stats.unreachable, 1);
 }
+
+/// Stages with what one host does for all between them.
+const STAGES: &str = "name: s\ntasks:\n  - name: one\n    command: { run: [tool-alpha] }\n  - name: once\n    run_once: ONCE\n    command: { run: [tool-once] }\n  - name: boot\n    reboot: {}\n  - name: two\n    command: { run: [tool-beta] }\n";
+
+#[tokio::test(start_paused = true)]
+async fn a_batch_goes_through_all_stages_before_the_next_one() {
+    for (once, leader) in [("true", "gpu0"), ("{ host: gpu2 }", "gpu2")] {
+        let cluster = Cluster::new();
+        let transport = kernels(&cluster, |_| None);
+        let playbook = STAGES.replace("ONCE", once);
+        let ran = apply(&live(SLURM, "{ canary: 1, batch: 2 }", &playbook), &transport).await;
+        assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+        // Who does it for all goes first.
+        assert_eq!(ran.batches()[0], format!("canary: {leader}"));
+        let sent = transport.sent();
+        let at = |host: &str, word: &str| {
+            let tasks = |sent: &Sent| sent.host == host && sent.part == "task" && sent.text.contains(word);
+            (0..sent.len()).find(|at| tasks(&sent[*at]))
+        };
+        let others = ["gpu0", "gpu1", "gpu2", "gpu3"].into_iter().filter(|host| *host != leader);
+        for host in others {
+            assert_eq!(at(host, "tool-once"), None, "{host}");
+            assert!(at(leader, "tool-beta") < at(host, "tool-alpha"), "{host}");
+            assert!(at(host, "tool-alpha") < at(host, "tool-beta"), "{host}");
+        }
+        assert!(at(leader, "tool-once").is_some());
+        for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
+            assert_eq!(ran.phases(host), [Draining, Changing, Back], "{host}");
+            assert_eq!(transport.parts(host).iter().filter(|part| *part == "reboot").count(), 1);
+        }
+    }
+}
