@@ -165,11 +165,22 @@ impl Maintenance {
     /// Looks at all nodes before anything is drained.
     pub(super) async fn find(&self) -> Result<Found, String> {
         let nodes = self.nodes().await?;
-        let left = nodes.iter().filter_map(|(name, known)| match known.drain() {
-            Drain::Ours(run, why) => Some((name.clone(), format!("{run}: {why}"))),
-            Drain::No | Drain::Others(_) => None,
-        });
-        let away = nodes.iter().filter_map(|(name, known)| Some((name.clone(), away(known)?))).collect();
+        let (mut left, mut gone) = (BTreeMap::new(), BTreeMap::new());
+        for (name, known) in &nodes {
+            match (known.drain(), away(known)) {
+                // Runs on other hosts of the cluster may go on beside this one.
+                (Drain::Ours(run, _), _) if (self.context.alive)(run) => {
+                    gone.insert(name.clone(), format!("run {run} has drained it and is still at work"));
+                }
+                (Drain::Ours(run, why), _) => {
+                    left.insert(name.clone(), format!("{run}: {why}"));
+                }
+                (_, Some(why)) => {
+                    gone.insert(name.clone(), why);
+                }
+                (Drain::No | Drain::Others(_), None) => {}
+            }
+        }
         let room = Room::of(&nodes, &self.settings);
         let never = match &self.settings.partition {
             Some(partition) if room.all == 0 => Some(format!("Slurm has no partition `{partition}`")),
@@ -179,7 +190,7 @@ impl Maintenance {
             )),
             _ => None,
         };
-        Ok(Found { left: left.collect(), away, never, nodes: nodes.into_keys().collect() })
+        Ok(Found { left, away: gone, never, nodes: nodes.into_keys().collect() })
     }
 
     /// Takes the hosts that are to be drained, in the order of their turns.

@@ -346,6 +346,20 @@ async fn the_next_run_goes_on_from_what_a_killed_one_left() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn what_another_run_has_drained_that_goes_on_is_its_own() {
+    let at_work = |node: &mut Node| {
+        left(node);
+        node.reason = "provision: alive1: is to be changed".into();
+    };
+    let cluster = Cluster::new().with("gpu0", at_work);
+    let ran = apply(&live(SLURM, "{}", BOOT), &kernels(&cluster, |_| None)).await;
+    assert_eq!(ran.left("gpu0"), "run alive1 has drained it and is still at work");
+    assert_eq!(ran.phases("gpu0"), []);
+    assert!(cluster.node("gpu0").drained && ran.record.left_drained.is_empty());
+    assert_eq!((ran.report.stats.ok, ran.report.stats.not_started), (4, 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn without_leave_nothing_is_drained() {
     let cluster = Cluster::new();
     let world = live(SLURM, "{}", BOOT);
