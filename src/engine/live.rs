@@ -63,11 +63,11 @@ pub(super) async fn roll(
     stages: &[Range<usize>],
     budget: &Arc<Budget>,
 ) -> (Vec<Session>, usize) {
+    let hosts: Vec<Host> = sessions.iter().map(|session| session.host().clone()).collect();
+    let look = look(context, &hosts, stages).await;
     for range in stages {
         warn_of_absent(context, range.clone());
     }
-    let hosts: Vec<Host> = sessions.iter().map(|session| session.host().clone()).collect();
-    let look = look(context, &hosts, stages).await;
     let maintenance = Maintenance::new(context);
     let (found, unknown) = match &maintenance {
         None => (Found::default(), None),

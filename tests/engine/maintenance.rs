@@ -551,3 +551,26 @@ async fn a_batch_goes_through_all_stages_before_the_next_one() {
         }
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn the_first_batch_knows_the_facts_of_all() {
+    let cluster = Cluster::new();
+    let transport = kernels(&cluster, |sent| {
+        (sent.part == "base.hostname").then(|| Reply::default().output(format!("name-of-{}\n", sent.host)))
+    });
+    let playbook = "name: f\ntasks:\n  - name: tell\n    command: { run: [tell, \"{% for name, h in hosts %}{{ h.facts.hostname }} {% endfor %}\"] }\n  - name: boot\n    reboot: {}\n";
+    let ran = apply(&live(SLURM, "{ batch: 1 }", playbook), &transport).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    let told = transport.sent().into_iter().filter(|sent| sent.part == "task" && sent.text.contains("tell"));
+    let told: Vec<Sent> = told.collect();
+    assert_eq!(told.len(), 4);
+    for sent in told {
+        assert!(sent.text.contains("name-of-gpu0 name-of-gpu1 name-of-gpu2 name-of-gpu3"), "{sent:?}");
+    }
+    let warned = |event: &Event| match &event.kind {
+        EventKind::Warning { host: None, message } => Some(message.clone()),
+        _ => None,
+    };
+    let warned: Vec<String> = ran.events.iter().filter_map(warned).collect();
+    assert!(warned.iter().all(|message| !message.contains("nothing is known")), "{warned:?}");
+}
