@@ -9,10 +9,12 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
+use super::cancel::Stop;
 use super::context::{Consent, Context, Mode};
 use super::gate;
 use super::hosts::{healthy, leaders, together, warn_of_absent};
@@ -26,6 +28,9 @@ use crate::facts::Query;
 use crate::inventory::Host;
 use crate::project::Slot;
 use crate::words::count;
+
+/// How long a finding must last.
+const AGAIN: Duration = Duration::from_secs(30);
 
 /// Whether a run is rolled out this way.
 pub(super) fn is_for(context: &Context) -> bool {
@@ -371,14 +376,24 @@ impl Roll<'_> {
             return;
         }
         let began = Instant::now();
-        let looked = silently(self.context, &changed, self.stages, checks::queries(), Plans::default()).await;
-        let mut wrong = gate::judge(&looked);
+        let mut wrong = self.judge(&changed).await;
+        if !wrong.is_empty() && self.context.cancel.now() == Stop::No {
+            // What starts after a boot may not be there yet.
+            tokio::time::sleep(AGAIN).await;
+            changed.retain(|host| wrong.contains_key(&host.index));
+            wrong = self.judge(&changed).await;
+        }
         for session in sessions {
             if let Some(findings) = wrong.remove(&session.index()) {
                 session.fails_gate(&findings, began.elapsed().as_secs_f64());
                 self.budget.note(session);
             }
         }
+    }
+
+    async fn judge(&self, hosts: &[Host]) -> BTreeMap<usize, Vec<String>> {
+        let queries = checks::queries();
+        gate::judge(&silently(self.context, hosts, self.stages, queries, Plans::default()).await)
     }
 
     fn phase(&self, host: &str, phase: Phase) {

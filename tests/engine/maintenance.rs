@@ -430,7 +430,16 @@ async fn a_host_that_fails_its_gate_stays_drained_with_the_finding_and_the_next_
     };
     let cluster = Cluster::new();
     let world = gated("{ canary: 1, batch: 1, gate: verify, max_failed: 0 }");
-    let transport = kernels(&cluster, |sent| pages(sent, "gpu1"));
+    // gpu0 has its pages only some time after its boot.
+    let asked: Mutex<u32> = Mutex::default();
+    let transport = kernels(&cluster, move |sent| {
+        if sent.host == "gpu0" && sent.part == "base.memory" {
+            let mut asked = asked.lock().unwrap();
+            *asked += 1;
+            return pages(sent, if *asked == 1 { "gpu0" } else { "" });
+        }
+        pages(sent, "gpu1")
+    });
     let ran = apply(&world, &transport).await;
     assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back], "{:?}", ran.record);
     assert_eq!(ran.phases("gpu1"), [Draining, Changing, Verifying, LeftDrained]);
