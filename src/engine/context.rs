@@ -97,6 +97,12 @@ impl Consent {
     }
 }
 
+/// Takes a host out of service for a change that its plan did not show.
+pub(super) trait Drains: Send + Sync {
+    /// Returns when it is drained and idle; else why it is not.
+    fn drain<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Result<(), String>>;
+}
+
 /// What all hosts of a run share.
 pub struct Context {
     /// What is to be done.

@@ -73,7 +73,7 @@ pub(super) async fn roll(
     for range in stages {
         warn_of_absent(context, range.clone());
     }
-    let maintenance = Maintenance::new(context);
+    let maintenance = Maintenance::new(context).map(Arc::new);
     let (found, unknown) = match &maintenance {
         None => (Found::default(), None),
         Some(maintenance) => match maintenance.find().await {
@@ -85,8 +85,11 @@ pub(super) async fn roll(
         sessions.into_iter().map(|session| (session.index(), session)).collect();
     let mut done = Vec::new();
     let mut held = BTreeSet::new();
-    if maintenance.is_some() {
+    if let Some(maintenance) = &maintenance {
         held = to_drain(context, &look, &found, unknown.as_deref(), &mut sessions).await;
+        for session in sessions.values_mut().filter(|session| session.service == Service::Working) {
+            session.drains = Some(maintenance.clone());
+        }
         let gone = |session: &Session| {
             let why =
                 found.away.get(session.name()).filter(|_| look.interrupts.contains_key(&session.index()));
@@ -109,7 +112,7 @@ pub(super) async fn roll(
     let able: Vec<usize> = order.iter().copied().filter(|host| look.reached.contains(host)).collect();
     let leaders = stages.iter().flat_map(|range| leaders(context, &able, range.clone())).collect();
     let roll =
-        Roll { context, stages, budget, leaders, maintenance: maintenance.as_ref(), found: &found, held };
+        Roll { context, stages, budget, leaders, maintenance: maintenance.as_deref(), found: &found, held };
     let Some(maintenance) = &maintenance else {
         done.extend(roll.slots(slots, sessions).await);
         return (done, 0);
@@ -176,10 +179,11 @@ async fn to_drain(
     }
     for (index, session) in sessions {
         if unknown.is_some() || found.nodes.contains(session.name()) {
-            let why = why.clone().filter(|_| unknown.is_some() || nodes.contains(index));
-            session.service = Service::Carries(why.unwrap_or_else(|| {
-                "its plan did not show this before, and the next run drains it first".to_owned()
-            }));
+            let foreseen = unknown.is_some() || found.never.is_some() || nodes.contains(index);
+            session.service = match &why {
+                Some(why) if foreseen => Service::Carries(why.clone()),
+                _ => Service::Working,
+            };
         }
     }
     held

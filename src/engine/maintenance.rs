@@ -14,11 +14,12 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
+use futures::future::BoxFuture;
 use tokio::sync::{Notify, watch};
 use tokio::time::Instant;
 
 use super::cancel::Stop;
-use super::context::Context;
+use super::context::{Context, Drains};
 use super::hints::human;
 use crate::backoff::Backoff;
 use crate::events::{EventKind, MaintenancePhase as Phase};
@@ -64,6 +65,8 @@ enum Stand {
 struct Entry {
     name: String,
     stand: Stand,
+    /// Whether it is in the middle of its tasks. Who has the room it would wait for may wait for it.
+    under_way: bool,
     /// Whether this run drained it.
     drained: bool,
     /// When it was wanted, then when it was drained.
@@ -108,6 +111,27 @@ impl Room {
     fn told(self) -> String {
         let Self { usable, all, must } = self;
         format!("{usable} of {all} nodes are in service, and `keep_up` wants {must}")
+    }
+}
+
+impl Drains for Maintenance {
+    fn drain<'a>(&'a self, host: &'a str) -> BoxFuture<'a, Result<(), String>> {
+        Box::pin(async move {
+            self.enlist([host.to_owned()]);
+            for entry in self.entries().iter_mut().filter(|entry| entry.name == host) {
+                entry.under_way = true;
+            }
+            let own = BTreeSet::from([host]);
+            self.want(&own);
+            match self.some(&own).await.remove(host) {
+                Some(Turn::Ready) => {
+                    self.phase(host, Phase::Changing, "");
+                    Ok(())
+                }
+                Some(Turn::Left(why)) => Err(why),
+                None => Err("the run was stopped before that".to_owned()),
+            }
+        })
     }
 }
 
@@ -198,6 +222,7 @@ impl Maintenance {
         let entry = |name| Entry {
             name,
             stand: Stand::Planned,
+            under_way: false,
             drained: false,
             since: Instant::now(),
             said: String::new(),
@@ -332,6 +357,8 @@ impl Maintenance {
                                 // Who closes meanwhile asks after the drain.
                                 entry.drained = true;
                                 Stand::Draining
+                            } else if entry.under_way {
+                                Stand::Left(format!("{}; the next run drains it first", room.told()))
                             } else if late {
                                 let wait = human(self.settings.wait);
                                 Stand::Left(format!("it had no turn within {wait}: {}", room.told()))

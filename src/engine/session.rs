@@ -9,7 +9,7 @@ use tokio::time::Instant;
 use super::batch::Ahead;
 use super::boot::Boot;
 use super::connection::{Connection, Gone};
-use super::context::{Context, Mode};
+use super::context::{Context, Drains, Mode};
 use super::known::Known;
 use super::lock::Lock;
 use super::notified::Notified;
@@ -44,6 +44,8 @@ pub struct Session {
     pub(super) containers: Containers,
     /// Whether it carries jobs of a scheduler.
     pub(super) service: Service,
+    /// Drains it where that turns out to be needed.
+    pub(super) drains: Option<Arc<dyn Drains>>,
     /// Whether it may have been turned off and on already.
     pub(super) cycled: bool,
     /// Whether a rollout has begun with it, so that it goes on to its end.
@@ -62,6 +64,8 @@ pub(super) enum Service {
     /// Nobody takes it out of service; who is on it is asked.
     #[default]
     Unmanaged,
+    /// It is a node whose plan interrupts nothing.
+    Working,
     /// It is a node that is not drained: why.
     Carries(String),
     /// It is drained for this run, and no job is on it.
@@ -105,6 +109,7 @@ impl Session {
             standing: Standing::new(),
             containers: Containers::default(),
             service: Service::default(),
+            drains: None,
             cycled: false,
             under_way: false,
             planner: None,

@@ -352,10 +352,21 @@ impl Session {
             let text = format!("it interrupts: {worst}, and the host is a node of Slurm that is not drained");
             return Ok(Some(format!("{text}: {why}")));
         }
+        let what = format!("`{task}` on {} interrupts: {worst}", self.host.name);
+        if self.service == Service::Working
+            && let Some(drains) = self.drains.clone()
+        {
+            if !self.context.consent.has(&what).await {
+                return Ok(Some(format!("it interrupts: {worst}; agree with --yes")));
+            }
+            if let Err(why) = drains.drain(&self.host.name).await {
+                return Ok(Some(format!("it interrupts: {worst}, and the host is not drained: {why}")));
+            }
+            self.service = Service::Held;
+        }
         if let Some(reason) = self.in_use(worst).await? {
             return Ok(Some(reason));
         }
-        let what = format!("`{task}` on {} interrupts: {worst}", self.host.name);
         if self.context.consent.has(&what).await {
             return Ok(None);
         }

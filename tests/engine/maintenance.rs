@@ -583,3 +583,54 @@ async fn the_first_batch_knows_the_facts_of_all() {
     let warned: Vec<String> = ran.events.iter().filter_map(warned).collect();
     assert!(warned.iter().all(|message| !message.contains("nothing is known")), "{warned:?}");
 }
+
+/// A kernel that boots next only when the first task has run.
+async fn unforeseen(settings: &str) -> (Ran, Cluster) {
+    let playbook = "name: u\ntasks:\n  - name: edit\n    command: { run: [edit, it] }\n  - name: boot\n    reboot: {}\n  - name: after\n    command: { run: [tool-beta] }\n";
+    let edited: Mutex<BTreeSet<String>> = Mutex::default();
+    let cluster = Cluster::new().job("gpu1", Duration::from_mins(20));
+    let watched = cluster.clone();
+    let transport = kernels(&cluster, move |sent| {
+        let mut edited = edited.lock().unwrap();
+        match sent.part.as_str() {
+            "task" if sent.text.contains("edit") => {
+                assert!(!watched.node(&sent.host).drained, "that interrupts nothing");
+                edited.insert(sent.host.clone());
+            }
+            "reboot" => {
+                let node = watched.node(&sent.host);
+                assert!(node.drained && !node.has_job(), "{} {node:?}", sent.host);
+            }
+            "base.boot" if !edited.contains(&sent.host) => {
+                return Some(Reply::default().output(interrupts::boot("one", "6.1")));
+            }
+            _ => {}
+        }
+        None
+    });
+    (apply(&live(settings, "{}", playbook), &transport).await, cluster)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_change_that_the_plan_did_not_show_drains_the_node_when_it_is_due() {
+    let (ran, cluster) = unforeseen(SLURM).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
+        assert!(matches!(ran.outcome(host, "boot"), Outcome::Changed { .. }), "{host}");
+        assert!(matches!(ran.outcome(host, "after"), Outcome::Ran { .. }), "{host}");
+        assert_eq!(ran.phases(host), [Draining, Changing, Back], "{host}");
+        assert!(!cluster.node(host).drained);
+    }
+    // Where there is no room now, nobody waits for who waits for him.
+    let (ran, cluster) = unforeseen("{ slurm: { controller: login0, wait: 2h }, keep_up: 3 }").await;
+    assert_eq!(cluster.0.lock().unwrap().least, 3);
+    let blocked = ["gpu0", "gpu1", "gpu2", "gpu3"].map(|host| match ran.outcome(host, "boot") {
+        Outcome::Blocked(why) => {
+            assert!(why.contains("`keep_up` wants 3; the next run drains it first"), "{why}");
+            true
+        }
+        _ => false,
+    });
+    assert_eq!(blocked.into_iter().filter(|blocked| *blocked).count(), 3);
+    assert!(cluster.0.lock().unwrap().nodes.values().all(|node| !node.drained));
+}
