@@ -13,6 +13,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::CommandFactory as _;
 use provision::cli::Cli;
@@ -528,6 +529,28 @@ fn help(text: &mut String, command: &mut clap::Command, above: &str) {
     writeln!(text, "===== {path} =====\n{}\n", shown.join("\n").trim_end()).unwrap();
     for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
         help(text, sub, &path);
+    }
+}
+
+/// What an inventory is warned of is said by every command once.
+#[test]
+fn a_warning_is_told_once() {
+    let site = tempfile::tempdir().unwrap();
+    let inventory =
+        "cluster: c\ngroups:\n  gpu: { hosts: gpu0-3 }\nhosts:\n  other:\nplaybooks: [./p.yaml]\n";
+    std::fs::write(site.path().join("inventory.yaml"), inventory).unwrap();
+    std::fs::write(site.path().join("p.yaml"), "name: P\ntasks: []\n").unwrap();
+    for words in [["validate", "inventory.yaml"].as_slice(), &["inventory", "show", "inventory.yaml"]] {
+        let done = Command::new(env!("CARGO_BIN_EXE_provision"))
+            .args(words)
+            .current_dir(site.path())
+            .env("XDG_STATE_HOME", site.path().join("state"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(0), "{said}");
+        assert_eq!(said.matches("`gpu0-3` is one host of that name").count(), 1, "{said}");
+        assert_eq!(said.matches("no group has `other`").count(), 1, "{said}");
     }
 }
 
