@@ -112,7 +112,8 @@ fn pcie_generation(subject: &Subject<'_>) -> Checked {
         let stays_up = models::find(&gpu.name).is_some_and(|model| model.sxm);
         match gpu.generation {
             Some((now, most)) if now >= most => {}
-            Some(_) if gpu.processes == 0 && !stays_up => idle += 1,
+            // A display or a daemon that holds it open gives it nothing to do.
+            Some(_) if (gpu.processes == 0 || gpu.at_rest) && !stays_up => idle += 1,
             Some((now, most)) => {
                 let line = format!("current_link_gen {now}, max_link_gen {most}");
                 findings.wrong(name, format!("generation {now} of {most}"), SMI, line);
