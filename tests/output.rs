@@ -338,25 +338,25 @@ fn what_is_still_on_the_screen_is_not_said_again() {
 #[test]
 fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
     let mut record = Record::of(&hundred());
-    let all = plain(&provision::report::show::text(&record, false));
+    let all = plain(&provision::report::show::text(&record, false, None));
     assert!(
         all.contains("gpu[013,057-058]  unreachable: ssh: connect to port 22: Connection refused\n"),
         "{all}"
     );
     provision::report::show::keep_failed(&mut record);
-    let failed = plain(&provision::report::show::text(&record, false));
+    let failed = plain(&provision::report::show::text(&record, false, None));
     assert!(!failed.contains("gpu000") && !failed.contains("settings of NCCL"), "{failed}");
     snapshot("show/hundred-failed.txt", &failed);
     let mut well = record_of("second");
     provision::report::show::keep_failed(&mut well);
-    let text = plain(&provision::report::show::text(&well, false));
+    let text = plain(&provision::report::show::text(&well, false, None));
     assert!(text.ends_with("\nno host failed\n"), "{text}");
 }
 
 #[test]
 fn a_plan_is_in_the_order_of_the_playbook_and_ends_with_its_sum() {
     let record = Record::of(&hundred());
-    let text = plain(&plan::text(&record)) + &plain(&plan::sum(&record));
+    let text = plain(&plan::text(&record, None)) + &plain(&plan::sum(&record, None));
     snapshot("plan/hundred.txt", &text);
     let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}: {text}"));
     // The first host does not have the first task in its plan.
@@ -418,10 +418,10 @@ fn plans_reports_json_and_junit() {
             &(serde_json::to_string_pretty(&json::object(&record)).unwrap() + "\n"),
         );
         snapshot(&format!("junit/{name}.xml"), &(junit::xml(&record).unwrap() + "\n"));
-        snapshot(&format!("show/{name}.txt"), &plain(&provision::report::show::text(&record, false)));
+        snapshot(&format!("show/{name}.txt"), &plain(&provision::report::show::text(&record, false, None)));
     }
     for name in ["first", "second", "drift"] {
-        snapshot(&format!("plan/{name}.txt"), &plain(&plan::text(&record_of(name))));
+        snapshot(&format!("plan/{name}.txt"), &plain(&plan::text(&record_of(name), None)));
     }
 }
 
@@ -471,10 +471,10 @@ fn no_number_of_a_journal_panics() {
                 let record = Record::of(&events);
                 json::object(&record);
                 junit::xml(&record).unwrap();
-                plan::text(&record);
+                plan::text(&record, None);
                 html::page(&record).unwrap();
                 prometheus::text(&record);
-                provision::report::show::text(&record, true);
+                provision::report::show::text(&record, true, None);
                 // Half a second of ticks is enough of a run that lasts for ages.
                 let mut terminal = Terminal::keeping(TerminalSettings {
                     verbosity: Verbosity::Verbose,

@@ -136,7 +136,8 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         })
         .await?;
     if args.reports.json.as_deref() != Some("-") {
-        let text = plan::text(&finished.record) + &plan::sum(&finished.record);
+        let width = output::stdout_width();
+        let text = plan::text(&finished.record, width) + &plan::sum(&finished.record, width);
         output::data(&text).context("cannot write to stdout")?;
     }
     if let Some(file) = &args.out {

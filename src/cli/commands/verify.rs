@@ -40,8 +40,12 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
         once(settings, (&args.target, &args.here), &args.connect, &args.reports, look, Kept::Recorded)
             .await?;
     if args.reports.json.as_deref() != Some("-") {
-        let text = plan::text(&finished.record)
-            + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
+        let text = plan::text(&finished.record, output::stdout_width())
+            + &report::checks::text(
+                &finished.record,
+                settings.verbosity == Verbosity::Verbose,
+                output::stdout_width(),
+            );
         output::data(&text).context("cannot write to stdout")?;
     }
     Ok(code)
