@@ -228,7 +228,7 @@ pub fn read(sources: &Sources, source: SourceId, diagnostics: &mut Diagnostics) 
         }
         Ok(node) => {
             check_numbers(&node, sources, diagnostics);
-            Some(node)
+            no_letters_of_the_web(&node, sources, diagnostics).then_some(node)
         }
         Err(diagnostic) => {
             diagnostics.push(*diagnostic);
@@ -266,6 +266,42 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
                 .label("versions and modes are strings")
                 .quoted(),
         );
+    }
+}
+
+/// What pages of the web and text processors put in place of spaces and quotes, and YAML takes for letters. Whether
+/// the keys are what they look like.
+fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) -> bool {
+    match &node.value {
+        Yaml::Str(_) => {
+            let written = sources.snippet(node.span);
+            let quoted = |open, close| written.starts_with(open) && written.ends_with(close);
+            if quoted('“', '”') || quoted('‘', '’') {
+                diagnostics.push(
+                    Diagnostic::warning(node.span, "these quotes become part of the text")
+                        .help("quotes of YAML are `\"` and `'`"),
+                );
+            }
+            true
+        }
+        Yaml::List(items) => {
+            items.iter().fold(true, |well, item| no_letters_of_the_web(item, sources, diagnostics) && well)
+        }
+        Yaml::Map(entries) => entries.iter().fold(true, |well, (key, value)| {
+            let spaces: usize =
+                key.value.chars().take_while(|c| *c != ' ' && c.is_whitespace()).map(char::len_utf8).sum();
+            if spaces > 0 {
+                diagnostics.push(
+                    Diagnostic::error(
+                        key.span,
+                        "this line begins with no-break spaces, which look like spaces",
+                    )
+                    .help("pages of the web have them; replace them by spaces"),
+                );
+            }
+            no_letters_of_the_web(value, sources, diagnostics) && well && spaces == 0
+        }),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => true,
     }
 }
 
