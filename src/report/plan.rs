@@ -163,21 +163,22 @@ fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask, width: Opti
     if let Some(since) = &planned.pending_since {
         let _written = writeln!(text, "      {}", paint(DIM, &format!("pending: {since}")));
     }
-    changes_block(text, changes);
+    changes_block(text, changes, width);
     if let Some(reason) = &planned.blocked {
         let line = format!("  {} {hosts}  the rest is blocked: {}", paint(CHANGE, "x"), safe_line(reason));
         put!(text, "{}\n", hanging(&line, 6, width));
     }
 }
 
-fn changes_block(text: &mut String, changes: &[ChangeView]) {
+fn changes_block(text: &mut String, changes: &[ChangeView], width: Option<usize>) {
     for change in changes {
         let class = match change.disruption.as_str() {
             // It interrupts only some containers, and is not made then.
             "none" | "reload" => String::new(),
             other => format!("  [{other}]"),
         };
-        let _written = writeln!(text, "      {}{class}", safe_line(&change.summary));
+        let line = format!("      {}{class}", safe_line(&change.summary));
+        put!(text, "{}\n", hanging(&line, 8, width));
         for line in safe(&change.diff).lines() {
             let _written = writeln!(text, "        {}", style_diff(line));
         }
