@@ -28,7 +28,7 @@ use provision::transport::ConnectKind;
 const STREAMS: [&str; 7] = ["first", "second", "failure", "pending", "drift", "killed", "attach"];
 
 /// Snapshots of a hundred hosts.
-const HUNDRED: usize = 4;
+const HUNDRED: usize = 6;
 
 /// Streams whose pages and metrics are kept.
 const PAGES: [&str; 3] = ["first", "failure", "drift"];
@@ -343,10 +343,14 @@ fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
         all.contains("gpu[013,057-058]  unreachable: ssh: connect to port 22: Connection refused\n"),
         "{all}"
     );
+    let narrow = plain(&provision::report::show::text(&record, false, Some(80)));
+    assert!(narrow.lines().all(|line| provision::report::style::width_of(line) <= 80), "{narrow}");
+    snapshot("show/hundred-80.txt", &narrow);
     provision::report::show::keep_failed(&mut record);
     let failed = plain(&provision::report::show::text(&record, false, None));
     assert!(!failed.contains("gpu000") && !failed.contains("settings of NCCL"), "{failed}");
     snapshot("show/hundred-failed.txt", &failed);
+    snapshot("show/hundred-failed-80.txt", &plain(&provision::report::show::text(&record, false, Some(80))));
     let mut well = record_of("second");
     provision::report::show::keep_failed(&mut well);
     let text = plain(&provision::report::show::text(&well, false, None));

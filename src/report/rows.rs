@@ -180,25 +180,40 @@ fn shorten(lines: &mut Vec<String>) {
     }
 }
 
-/// A line for a terminal this wide: what does not fit stands below it, so many columns in. A list of hosts breaks
-/// behind its commas.
+/// Where a word that is too long for a line may be broken; it takes no column.
+const BREAK: &str = "\u{200b}";
+
+/// A line for a terminal this wide: what does not fit stands below it, so many columns in. A list of hosts that no
+/// line has room for breaks behind its commas.
 pub fn hanging(line: &str, indent: usize, width: Option<usize>) -> String {
     let Some(width) = width.filter(|width| width_of(line) > *width) else { return line.to_owned() };
+    let width = width.max(indent + 20);
     let text = line.trim_start_matches(' ');
     let (first, next) = (" ".repeat(line.len() - text.len()), " ".repeat(indent));
-    let options = textwrap::Options::new(width.max(indent + 20))
+    let words = text.split_inclusive(' ').map(|word| {
+        let long = width_of(word.trim_end()) > width - indent;
+        if long { word.replace(',', &format!(",{BREAK}")) } else { word.to_owned() }
+    });
+    let text: String = words.collect();
+    let options = textwrap::Options::new(width)
         .initial_indent(&first)
         .subsequent_indent(&next)
         .word_separator(textwrap::WordSeparator::Custom(words_and_pieces))
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
         .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    textwrap::fill(text, options)
+    textwrap::fill(&text, options).replace(BREAK, "")
 }
 
-/// What a line may be broken between: behind spaces or a comma.
+/// What a line may be broken between; all spaces behind a word are its own.
 fn words_and_pieces(line: &str) -> Box<dyn Iterator<Item = textwrap::core::Word<'_>> + '_> {
-    let spaced = line.split_inclusive(' ').flat_map(|word| word.split_inclusive(','));
-    Box::new(spaced.map(textwrap::core::Word::from))
+    let mut rest = line;
+    Box::new(std::iter::from_fn(move || {
+        let end = rest.find([' ', '\u{200b}']).unwrap_or(rest.len());
+        let behind = rest.get(end..)?.trim_start_matches([' ', '\u{200b}']);
+        let (word, next) = rest.split_at(rest.len() - behind.len());
+        rest = next;
+        (!word.is_empty()).then(|| textwrap::core::Word::from(word))
+    }))
 }
 
 /// The first pieces of a list and how many more there are.
@@ -283,7 +298,12 @@ mod tests {
         assert_eq!(hanging(line, 12, None), line);
         assert_eq!(
             hanging(line, 12, Some(40)),
-            "      fail  gpu.count  gpu[001,003,005,\n            007]  7 GPUs, expected 8"
+            "      fail  gpu.count\n            gpu[001,003,005,007]  7\n            GPUs, expected 8"
+        );
+        // What is to be copied is not torn apart, unless no line has room for it.
+        assert_eq!(
+            hanging("--hosts gpu[031,033,035,037,039,041,043] x", 2, Some(24)),
+            "--hosts gpu[031,033,035,\n  037,039,041,043] x"
         );
         let painted = super::super::style::paint(super::super::style::BAD, "fail");
         assert_eq!(hanging(&format!("{painted} a b"), 2, Some(80)), format!("{painted} a b"));

@@ -1,5 +1,5 @@
 //! A recorded run for people: host by host what was done, with diffs; hosts with the same story
-//! are one. A run of one host has the times of its tasks too.
+//! are one, and those that went well come first. A run of one host has the times of its tasks too.
 
 use super::away::{self, Away};
 use super::fold::by_value;
@@ -21,7 +21,10 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let times = record.hosts.len() == 1;
     let stories = record.hosts.iter().map(|(name, host)| (name.clone(), story(host, outputs, times, width)));
     let away = Away::of(record);
-    for (hosts, story) in by_value(stories) {
+    // What went wrong stands where a terminal ends.
+    let mut stories = by_value(stories);
+    stories.sort_by_key(|(_, story)| !story.well);
+    for (hosts, story) in stories {
         let mut head = format!("{hosts}  {}", story.status);
         let (reason, hint) = away.told(&hosts).unwrap_or_default();
         if !reason.is_empty() {
@@ -47,6 +50,7 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
 /// What is the same of several hosts.
 #[derive(PartialEq, Eq, Hash)]
 struct Story {
+    well: bool,
     status: String,
     /// Why it was not reached or not taken to its end, but for its address.
     reason: Option<String>,
@@ -80,7 +84,7 @@ fn story(host: &HostRecord, outputs: bool, times: bool, width: Option<usize>) ->
         let line = format!("  {}  {}", paint(CHANGE, "warning"), safe_line(warning));
         put!(text, "{}\n", hanging(&line, 11, width));
     }
-    Story { status, reason, unchanged, tasks: text }
+    Story { well: host.status == Some(HostStatus::Ok), status, reason, unchanged, tasks: text }
 }
 
 /// Leaves what `--failed` shows: hosts that need another run, and of their tasks those that failed.
