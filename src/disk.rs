@@ -64,7 +64,7 @@ pub fn read(path: &Utf8Path, most: u64) -> io::Result<Vec<u8>> {
 pub fn read_text(path: &Utf8Path, most: u64) -> io::Result<String> {
     String::from_utf8(read(path, most)?).map_err(|error| {
         let before = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
-        let line = before.iter().filter(|byte| **byte == b'\n').count() + 1;
+        let line = before.split(|byte| *byte == b'\n').count();
         io::Error::other(format!("it is not UTF-8 text from line {line} on"))
     })
 }

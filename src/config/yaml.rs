@@ -272,6 +272,7 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
 /// What pages of the web and text processors put in place of spaces and quotes, and YAML takes for letters. Whether
 /// the keys are what they look like.
 fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) -> bool {
+    let mut well = true;
     match &node.value {
         Yaml::Str(_) => {
             let written = sources.snippet(node.span);
@@ -282,27 +283,30 @@ fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                         .help("quotes of YAML are `\"` and `'`"),
                 );
             }
-            true
         }
         Yaml::List(items) => {
-            items.iter().fold(true, |well, item| no_letters_of_the_web(item, sources, diagnostics) && well)
-        }
-        Yaml::Map(entries) => entries.iter().fold(true, |well, (key, value)| {
-            let spaces: usize =
-                key.value.chars().take_while(|c| *c != ' ' && c.is_whitespace()).map(char::len_utf8).sum();
-            if spaces > 0 {
-                diagnostics.push(
-                    Diagnostic::error(
-                        key.span,
-                        "this line begins with no-break spaces, which look like spaces",
-                    )
-                    .help("pages of the web have them; replace them by spaces"),
-                );
+            for item in items {
+                well &= no_letters_of_the_web(item, sources, diagnostics);
             }
-            no_letters_of_the_web(value, sources, diagnostics) && well && spaces == 0
-        }),
-        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => true,
+        }
+        Yaml::Map(entries) => {
+            for (key, value) in entries {
+                if key.value.starts_with(|c: char| c.is_whitespace() && !c.is_ascii()) {
+                    well = false;
+                    diagnostics.push(
+                        Diagnostic::error(
+                            key.span,
+                            "this line begins with no-break spaces, which look like spaces",
+                        )
+                        .help("pages of the web have them; replace them by spaces"),
+                    );
+                }
+                well &= no_letters_of_the_web(value, sources, diagnostics);
+            }
+        }
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => {}
     }
+    well
 }
 
 /// Writes a value as YAML; nothing when it cannot be written so.
