@@ -9,7 +9,7 @@
 use base64::Engine as _;
 use serde_json::Value as Json;
 
-use super::support::{Lab, run};
+use super::support::{Lab, Ran, run};
 
 const INVENTORY: &str = r#"
 cluster: jobs
@@ -17,11 +17,23 @@ lab: { profile: h200-x2 }
 playbooks:
   - ssh-mesh
   - { use: slurm, with: { controller: login0, settings: { TaskProlog: /etc/slurm-task-prolog } } }
+  - { use: ./note.yaml, hosts: gpu }
 secrets:
+  token: { env: NOTE_TOKEN }
   munge: { command: [printf, "%s", "a key that is known to everybody who reads this"] }
 groups:
   gpu: { hosts: "gpu[0-2]" }
   login: { hosts: [login0] }
+"#;
+
+const NOTE: &str = r#"
+name: note
+params: { word: { type: string, default: old } }
+tasks:
+  - name: a note
+    file: { path: /etc/note, content: "{{ word }}\n", mode: "0644" }
+  - name: a token
+    file: { path: /etc/token, content: "{{ secrets.token }}" }
 "#;
 
 /// What is found of a host through Slurm: `fail job.devices`.
@@ -47,9 +59,13 @@ fn nccl() -> String {
 
 #[test]
 fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
-    let Some(lab) = Lab::of(4, INVENTORY, &[], &[]) else { return };
+    let Some(lab) = Lab::of(4, INVENTORY, &[("note.yaml".to_owned(), NOTE.to_owned())], &[]) else { return };
     let inventory = lab.text("lab.yaml");
-    let apply = || lab.run(&["apply", &inventory, "--yes", "--json", "-"]).expect(0).json();
+    let started = |words: &[&str]| {
+        let all = [&words[..1], &[&inventory, "--json", "-"], &words[1..]].concat();
+        lab.spawn_with(&all, &[("NOTE_TOKEN", "s3cret-\"token\"")], "").wait()
+    };
+    let apply = || started(&["apply", "--yes"]).expect(0).json();
     let login = lab.node("login0");
     for name in ["gpu0", "gpu1", "gpu2"] {
         let library = nccl();
@@ -67,10 +83,10 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
     assert_eq!(login.sh(opened), "No such device or address\nOperation not permitted");
     login.wait_for("sacct -a -X -n -o JobName,State | grep -q 'hostname.*COMPLETED'");
 
-    let through = || {
-        let words = ["verify", &inventory, "--hosts", "gpu", "--through", "slurm", "--through-at", "login0"];
-        lab.run(&[&words[..], &["--json", "-"]].concat()).json()
-    };
+    carried_by_slurm(&lab, &started);
+
+    let through =
+        || started(&["verify", "--hosts", "gpu", "--through", "slurm", "--through-at", "login0"]).json();
     let json = through();
     for host in ["gpu0", "gpu1", "gpu2"] {
         assert_eq!(findings(&json, host), Vec::<String>::new(), "{json:#}");
@@ -105,4 +121,59 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
     let json = through();
     assert_eq!(findings(&json, "gpu2"), ["warn slurm.node", "fail job.started"], "{json:#}");
     assert!(json.to_string().contains("Slurm has the node as drained: cable of rail 3"), "{json:#}");
+}
+
+/// Slurm carries a run to the nodes: the same is done and told, and a node that is lost keeps nobody.
+fn carried_by_slurm(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
+    let slurm = |words: &[&str]| {
+        let way = ["--hosts", "gpu", "--engine", "slurm", "--engine-at", "login0"];
+        started(&[words, &way[..]].concat())
+    };
+    let json = slurm(&["apply", "--yes", "--set", "word=new"]).expect(0).json();
+    assert_eq!(json["summary"]["tasks"]["changed"], 3, "{json:#}");
+    for name in ["gpu0", "gpu1", "gpu2"] {
+        let node = lab.node(name);
+        assert_eq!(node.sh("cat /etc/note /etc/token"), "new\ns3cret-\"token\"", "{json:#}");
+        assert_eq!(node.sh("ls -d /var/tmp/provision* 2>/dev/null || true"), "");
+    }
+    assert_eq!(lab.node("login0").sh("ls -d /var/tmp/provision* 2>/dev/null || true"), "");
+    let again = slurm(&["apply", "--yes", "--set", "word=new"]).expect(0).json();
+    assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
+    let direct = started(&["apply", "--yes", "--hosts", "gpu", "--set", "word=new"]).expect(0).json();
+    assert_eq!(plain(&again["hosts"]), plain(&direct["hosts"]));
+    let json = slurm(&["plan", "--set", "word=other"]).expect(0).json();
+    assert_eq!(json["summary"]["pending"], 3, "{json:#}");
+    let verified = slurm(&["verify", "--set", "word=new"]).json();
+    let direct = started(&["verify", "--hosts", "gpu", "--set", "word=new"]).json();
+    assert_eq!(verified["summary"]["pending"], 0, "{verified:#}");
+    assert_eq!(
+        verified["hosts"]["gpu0"]["checks"].as_array().unwrap().len(),
+        direct["hosts"]["gpu0"]["checks"].as_array().unwrap().len()
+    );
+
+    lab.node("gpu2").sh("systemctl stop slurmd");
+    let json = slurm(&["apply", "--yes"]).expect(4).json();
+    assert_eq!(json["hosts"]["gpu2"]["status"], "unreachable", "{json:#}");
+    assert_eq!(json["summary"]["tasks"]["changed"], 2, "{json:#}");
+    lab.node("gpu2").sh("systemctl start slurmd");
+    // Slurm would take a minute or two to clear away what it could not end there.
+    let cleared =
+        "scontrol update nodename=gpu2 state=down reason=test; scontrol update nodename=gpu2 state=resume";
+    lab.node("login0").sh(cleared);
+    lab.node("login0").wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+    let json = slurm(&["apply", "--yes"]).expect(0).json();
+    assert_eq!(json["summary"]["tasks"]["changed"], 1, "{json:#}");
+}
+
+/// Without times, and without what a node alone does not know of the others.
+fn plain(json: &Json) -> Json {
+    match json {
+        Json::Object(map) => map
+            .iter()
+            .filter(|(key, _)| !["seconds", "warnings"].contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), plain(value)))
+            .collect(),
+        Json::Array(items) => items.iter().map(plain).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => json.clone(),
+    }
 }
