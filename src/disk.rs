@@ -62,7 +62,11 @@ pub fn read(path: &Utf8Path, most: u64) -> io::Result<Vec<u8>> {
 /// # Errors
 /// Also when it is not UTF-8.
 pub fn read_text(path: &Utf8Path, most: u64) -> io::Result<String> {
-    String::from_utf8(read(path, most)?).map_err(|_| io::Error::other("it is not UTF-8 text"))
+    String::from_utf8(read(path, most)?).map_err(|error| {
+        let before = error.as_bytes().get(..error.utf8_error().valid_up_to()).unwrap_or_default();
+        let line = before.split(|byte| *byte == b'\n').count();
+        io::Error::other(format!("it is not UTF-8 text from line {line} on"))
+    })
 }
 
 /// An error of the system without its number.
@@ -201,14 +205,14 @@ mod tests {
         std::os::unix::fs::symlink(&pipe, &link).unwrap();
         let full = folder.join("full");
         std::fs::write(&full, [b'x'; 2048]).unwrap();
-        std::fs::write(folder.join("odd"), [0xff]).unwrap();
+        std::fs::write(folder.join("odd"), b"a\nb\xff").unwrap();
         for (path, why) in [
             (Utf8Path::new("/dev/zero"), "it is a device, not a file"),
             (&pipe, "it is a pipe, not a file"),
             (&link, "it is a pipe, not a file"),
             (folder, "it is a directory, not a file"),
             (&full, "it is larger than 1 KiB"),
-            (&folder.join("odd"), "it is not UTF-8 text"),
+            (&folder.join("odd"), "it is not UTF-8 text from line 2 on"),
         ] {
             assert_eq!(read_text(path, 1024).unwrap_err().to_string(), why, "{path}");
         }

@@ -13,23 +13,29 @@ pub enum Place {
     Module,
     /// A field of a module.
     Field,
+    /// A value that is one of a few words.
+    Value,
     /// A key or a variable of an inventory.
     Inventory,
     /// A name in a template or a condition.
     Name,
+    /// A part of what is registered.
+    Answer,
     /// A filter.
     Filter,
 }
 
 impl Place {
     /// All of them, with a heading.
-    pub const ALL: [(Self, &'static str); 7] = [
+    pub const ALL: [(Self, &'static str); 9] = [
         (Self::Inventory, "The inventory"),
         (Self::Playbook, "A playbook"),
         (Self::Task, "A task"),
         (Self::Module, "What a task does"),
         (Self::Field, "Fields"),
+        (Self::Value, "Values"),
         (Self::Name, "Names in templates and conditions"),
+        (Self::Answer, "What is registered"),
         (Self::Filter, "Filters"),
     ];
 }
@@ -222,11 +228,29 @@ pub const TABLE: &[Word] = &[
     word(Place::Field, &["fail_on_missing"], "`required`"),
     word(Place::Field, &["flat"], "each host has a directory of its own: leave it out"),
     word(Place::Field, &["fail_msg", "msg"], "`message`"),
+    word(Place::Field, &["virtualenv"], "`venv`"),
+    word(Place::Field, &["requirements"], "its lines as a list under `packages`"),
+    word(Place::Field, &["fstype"], "`type`"),
+    word(Place::Field, &["opts"], "`options`"),
+    word(Place::Field, &["append"], "groups that are not named are kept: leave it out"),
+    word(Place::Field, &["create_home"], "a new user gets a home directory: leave it out"),
+    word(Place::Field, &["daemon_reload"], "systemd reads units that changed by itself: leave it out"),
     word(
         Place::Field,
         &["update_cache", "cache_valid_time"],
         "lists of packages are fetched when they are needed: leave it out",
     ),
+    word(
+        Place::Value,
+        &["touch"],
+        "`content: \"\"` for an empty file; one that is made only where there is none: `command: { run: [touch, PATH], creates: PATH }`",
+    ),
+    word(Place::Value, &["directory"], "the resource `directory`"),
+    word(Place::Value, &["link", "hard"], "the resource `symlink`"),
+    word(Place::Value, &["running"], "`state: started`"),
+    word(Place::Value, &["installed"], "`state: present`"),
+    word(Place::Value, &["removed", "uninstalled"], "`state: absent`"),
+    word(Place::Value, &["mounted", "unmounted", "remounted"], "`state: present` or `state: absent`"),
     word(Place::Name, &["inventory_hostname", "inventory_hostname_short"], "`host.name`"),
     word(Place::Name, &["hostvars"], "`hosts[\"gpu0\"]`, as in `hosts[\"gpu0\"].address`"),
     word(Place::Name, &["group_names"], "`host.groups`"),
@@ -241,7 +265,25 @@ pub const TABLE: &[Word] = &[
     word(Place::Name, &["ansible_kernel"], "`facts.kernel.release`"),
     word(Place::Name, &["ansible_host", "ansible_default_ipv4"], "`host.address`"),
     word(Place::Name, &["ansible_facts", "ansible_*"], "`facts.NAME`; `provision explain facts` lists them"),
+    word(
+        Place::Name,
+        &["lookup", "query", "q"],
+        "`src` of a `file` or a `template` reads a file of this machine, `secrets:` of the inventory what is secret",
+    ),
     word(Place::Name, &["omit"], "a parameter with `default: null`"),
+    word(Place::Answer, &["stdout"], "the registered name itself is the output"),
+    word(
+        Place::Answer,
+        &["stdout_lines"],
+        "`parse: lines` of the `command`; the registered name is the list",
+    ),
+    word(
+        Place::Answer,
+        &["rc", "failed"],
+        "`parse: status` of the `command`; the registered name is the number",
+    ),
+    word(Place::Filter, &["to_yaml", "to_nice_yaml"], "`json`, which is YAML as well"),
+    word(Place::Filter, &["bool"], "what is true or false needs no filter: leave it out"),
     word(Place::Filter, &["to_json", "to_nice_json"], "`json`, or `json(pretty=true)`"),
     word(Place::Filter, &["quote"], "`sq`"),
     word(Place::Filter, &["d"], "`default(value=...)`"),

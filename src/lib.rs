@@ -31,6 +31,7 @@ pub mod playbook;
 pub mod process;
 pub mod project;
 pub mod reference;
+pub mod relay;
 pub mod report;
 pub mod resources;
 pub mod scheduler;

@@ -19,6 +19,7 @@ const ORDER: &[&str] = &[
     "lab",
     "watch",
     "report",
+    "relay",
     "engine",
     "journal",
     "bundle",

@@ -21,6 +21,7 @@ use provision::plan::StageDigest;
 use provision::project::{self, LoadOptions};
 use provision::secrets::Secrets;
 use provision::transport::{ConnectKind, Reply, Scripted};
+use tokio::sync::mpsc::UnboundedReceiver;
 
 #[path = "engine/batches.rs"]
 mod batches;
@@ -48,6 +49,8 @@ mod plans;
 mod proofs;
 #[path = "engine/registers.rs"]
 mod registers;
+#[path = "engine/relay.rs"]
+mod relay;
 #[path = "engine/rollout.rs"]
 mod rollout;
 #[path = "engine/shared.rs"]
@@ -92,6 +95,16 @@ struct Ran {
 }
 
 impl Ran {
+    fn new(report: engine::Report, mut receiver: UnboundedReceiver<Event>) -> Self {
+        let mut events = Vec::new();
+        while let Ok(event) = receiver.try_recv() {
+            events.push(event);
+        }
+        let ran = Self { report, record: Record::of(&events), events };
+        ran.check();
+        ran
+    }
+
     fn status(&self, host: &str) -> &HostStatus {
         self.record.hosts[host].status.as_ref().unwrap()
     }
@@ -142,11 +155,26 @@ async fn run_with(
     (secrets, consent): (Secrets, engine::Consent),
     during: impl FnOnce(engine::Stopper),
 ) -> Ran {
-    let project =
-        project::load(&world.inventory, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
-    let (emitter, mut receiver) = Emitter::new("run1", None);
     let (stopper, cancel) = engine::channel();
     during(stopper);
+    let (context, receiver) = context(world, transport, mode, (secrets, consent), cancel);
+    let report = engine::run(context, "apply").await;
+    let ran = Ran::new(report, receiver);
+    assert!(world.directory.path().exists());
+    ran
+}
+
+/// What a run has to do with.
+fn context(
+    world: &World,
+    transport: &Scripted,
+    mode: Mode,
+    (secrets, consent): (Secrets, engine::Consent),
+    cancel: engine::Cancel,
+) -> (Arc<Context>, UnboundedReceiver<Event>) {
+    let project =
+        project::load(&world.inventory, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let (emitter, receiver) = Emitter::new("run1", None);
     let index = |name: &str| project.hosts.iter().find(|host| host.name == name).map(|host| host.index);
     let fleet = SharedFacts::recorded(&world.recorded, NOW, index);
     let context = Arc::new(Context {
@@ -165,16 +193,7 @@ async fn run_with(
         reboots: tokio::sync::Semaphore::new(2),
         fleet: Arc::new(fleet),
     });
-    let report = engine::run(context, "apply").await;
-    let mut events = Vec::new();
-    while let Ok(event) = receiver.try_recv() {
-        events.push(event);
-    }
-    let record = Record::of(&events);
-    let ran = Ran { report, record, events };
-    ran.check();
-    assert!(world.directory.path().exists());
-    ran
+    (context, receiver)
 }
 
 /// Hosts on which every task succeeds.

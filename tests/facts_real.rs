@@ -386,6 +386,19 @@ fn the_next_boot_of_a_made_up_host() {
             ),
             ["rdma0: netplan cannot read its files, so that nothing configures it"]
         );
+        // As netplan 0.106 prints them.
+        for bare in ["rdma0:\\n      dhcp4: false\\n      mtu: 9000", "rdma0: {}"] {
+            let edit = format!(
+                "printf 'network:\\n  version: 2\\n  ethernets:\\n    {bare}\\n    rdma1:\\n      dhcp4: true\\n' >/etc/netplan/50.yaml"
+            );
+            assert_eq!(
+                wrong(&edit, |next| &next.network),
+                ["rdma0: netplan gives `rdma0` no address any more"],
+                "{shell:?} {bare}"
+            );
+        }
+        let given = "printf 'network:\\n  version: 2\\n  ethernets:\\n    rdma0:\\n      addresses:\\n      - \"10.0.1.10/24\"\\n' >/etc/netplan/50.yaml";
+        assert_eq!(wrong(given, |next| &next.network), Vec::<String>::new(), "{shell:?}");
         assert_eq!(wrong("rm $t/bin/depmod", |next| &next.symbols), ["depmod is not installed"]);
         assert_eq!(
             wrong(

@@ -17,6 +17,7 @@ use serde_json::Value as Json;
 /// What a parameter gets that has no default, or an empty one.
 const VALUES: &[(&str, &str)] = &[
     ("branch", "\"535\""),
+    ("controller", "a"),
     ("doca", "\"3.2.1\""),
     ("key_fingerprint", "\"ABABABABABABABABABABABABABABABABABABABAB\""),
     ("key_url", "\"https://example.com/key.pub\""),
@@ -119,7 +120,8 @@ fn no_playbook_plans_what_another_family_has() {
         let name = file.file_stem().unwrap().to_str().unwrap();
         for with in uses(name, &fs::read_to_string(&file).unwrap()) {
             let text = format!(
-                "cluster: c\nplaybooks: [{{ use: {name}, with: {{ {with} }} }}]\nhosts: {{ a: {{ address: 10.0.0.1 }} }}\n"
+                "cluster: c\nplaybooks: [{{ use: {name}, with: {{ {with} }} }}]\nsecrets: {{ munge: {{ env: MUNGE }} }}\n\
+                 groups: {{ gpu: {{ hosts: [a] }} }}\nhosts: {{ a: {{ address: 10.0.0.1 }} }}\n"
             );
             fs::write(&path, text).unwrap();
             let project = project::load(&path, &LoadOptions::default())

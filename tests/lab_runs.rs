@@ -34,6 +34,8 @@ mod resources;
 mod rhel;
 #[path = "lab_runs/shared.rs"]
 mod shared;
+#[path = "lab_runs/slurm.rs"]
+mod slurm;
 #[path = "lab_runs/support.rs"]
 mod support;
 #[path = "lab_runs/system.rs"]

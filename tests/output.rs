@@ -13,6 +13,7 @@
 
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
+use std::process::Command;
 
 use clap::CommandFactory as _;
 use provision::cli::Cli;
@@ -27,7 +28,7 @@ use provision::transport::ConnectKind;
 const STREAMS: [&str; 7] = ["first", "second", "failure", "pending", "drift", "killed", "attach"];
 
 /// Snapshots of a hundred hosts.
-const HUNDRED: usize = 4;
+const HUNDRED: usize = 6;
 
 /// Streams whose pages and metrics are kept.
 const PAGES: [&str; 3] = ["first", "failure", "drift"];
@@ -337,25 +338,29 @@ fn what_is_still_on_the_screen_is_not_said_again() {
 #[test]
 fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
     let mut record = Record::of(&hundred());
-    let all = plain(&provision::report::show::text(&record, false));
+    let all = plain(&provision::report::show::text(&record, false, None));
     assert!(
         all.contains("gpu[013,057-058]  unreachable: ssh: connect to port 22: Connection refused\n"),
         "{all}"
     );
+    let narrow = plain(&provision::report::show::text(&record, false, Some(80)));
+    assert!(narrow.lines().all(|line| provision::report::style::width_of(line) <= 80), "{narrow}");
+    snapshot("show/hundred-80.txt", &narrow);
     provision::report::show::keep_failed(&mut record);
-    let failed = plain(&provision::report::show::text(&record, false));
+    let failed = plain(&provision::report::show::text(&record, false, None));
     assert!(!failed.contains("gpu000") && !failed.contains("settings of NCCL"), "{failed}");
     snapshot("show/hundred-failed.txt", &failed);
+    snapshot("show/hundred-failed-80.txt", &plain(&provision::report::show::text(&record, false, Some(80))));
     let mut well = record_of("second");
     provision::report::show::keep_failed(&mut well);
-    let text = plain(&provision::report::show::text(&well, false));
+    let text = plain(&provision::report::show::text(&well, false, None));
     assert!(text.ends_with("\nno host failed\n"), "{text}");
 }
 
 #[test]
 fn a_plan_is_in_the_order_of_the_playbook_and_ends_with_its_sum() {
     let record = Record::of(&hundred());
-    let text = plain(&plan::text(&record)) + &plain(&plan::sum(&record));
+    let text = plain(&plan::text(&record, None)) + &plain(&plan::sum(&record, None));
     snapshot("plan/hundred.txt", &text);
     let place = |name: &str| text.find(name).unwrap_or_else(|| panic!("{name}: {text}"));
     // The first host does not have the first task in its plan.
@@ -417,10 +422,10 @@ fn plans_reports_json_and_junit() {
             &(serde_json::to_string_pretty(&json::object(&record)).unwrap() + "\n"),
         );
         snapshot(&format!("junit/{name}.xml"), &(junit::xml(&record).unwrap() + "\n"));
-        snapshot(&format!("show/{name}.txt"), &plain(&provision::report::show::text(&record, false)));
+        snapshot(&format!("show/{name}.txt"), &plain(&provision::report::show::text(&record, false, None)));
     }
     for name in ["first", "second", "drift"] {
-        snapshot(&format!("plan/{name}.txt"), &plain(&plan::text(&record_of(name))));
+        snapshot(&format!("plan/{name}.txt"), &plain(&plan::text(&record_of(name), None)));
     }
 }
 
@@ -470,10 +475,10 @@ fn no_number_of_a_journal_panics() {
                 let record = Record::of(&events);
                 json::object(&record);
                 junit::xml(&record).unwrap();
-                plan::text(&record);
+                plan::text(&record, None);
                 html::page(&record).unwrap();
                 prometheus::text(&record);
-                provision::report::show::text(&record, true);
+                provision::report::show::text(&record, true, None);
                 // Half a second of ticks is enough of a run that lasts for ages.
                 let mut terminal = Terminal::keeping(TerminalSettings {
                     verbosity: Verbosity::Verbose,
@@ -528,6 +533,28 @@ fn help(text: &mut String, command: &mut clap::Command, above: &str) {
     writeln!(text, "===== {path} =====\n{}\n", shown.join("\n").trim_end()).unwrap();
     for sub in command.get_subcommands_mut().filter(|sub| sub.get_name() != "help" && !sub.is_hide_set()) {
         help(text, sub, &path);
+    }
+}
+
+/// What an inventory is warned of is said by every command once.
+#[test]
+fn a_warning_is_told_once() {
+    let site = tempfile::tempdir().unwrap();
+    let inventory =
+        "cluster: c\ngroups:\n  gpu: { hosts: gpu0-3 }\nhosts:\n  other:\nplaybooks: [./p.yaml]\n";
+    std::fs::write(site.path().join("inventory.yaml"), inventory).unwrap();
+    std::fs::write(site.path().join("p.yaml"), "name: P\ntasks: []\n").unwrap();
+    for words in [["validate", "inventory.yaml"].as_slice(), &["inventory", "show", "inventory.yaml"]] {
+        let done = Command::new(env!("CARGO_BIN_EXE_provision"))
+            .args(words)
+            .current_dir(site.path())
+            .env("XDG_STATE_HOME", site.path().join("state"))
+            .output()
+            .unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(0), "{said}");
+        assert_eq!(said.matches("`gpu0-3` is one host of that name").count(), 1, "{said}");
+        assert_eq!(said.matches("no group has `other`").count(), 1, "{said}");
     }
 }
 

@@ -413,8 +413,8 @@ fn a_host_turns_no_text_around_and_writes_no_line_of_another() {
     let status = HostStatus::Quarantined { reason };
     record.hosts.values_mut().for_each(|host| host.status = Some(status.clone()));
     let strip = |text: String| anstream::adapter::strip_str(&text).to_string();
-    let checks = strip(provision::report::checks::text(&record, true));
-    let show = strip(provision::report::show::text(&record, true));
+    let checks = strip(provision::report::checks::text(&record, true, None));
+    let show = strip(provision::report::show::text(&record, true, None));
     for text in [&checks, &show, &html::page(&record).unwrap(), &junit::xml(&record).unwrap()] {
         let hidden =
             |c: char| matches!(c, '\u{2028}'..='\u{202e}' | '\u{2066}'..='\u{2069}' | '\u{feff}' | '\r');
@@ -427,7 +427,8 @@ fn a_host_turns_no_text_around_and_writes_no_line_of_another() {
 #[test]
 fn the_terminal_shows_a_thousand_hosts_on_a_screen() {
     let record = fleet(1000, on_a_bad_day);
-    let text = provision::report::plan::text(&record) + &provision::report::checks::text(&record, false);
+    let text =
+        provision::report::plan::text(&record, None) + &provision::report::checks::text(&record, false, None);
     let text = anstream::adapter::strip_str(&text).to_string();
     keep("thousand.txt", &text);
     assert!(text.lines().count() <= 50, "{} lines:\n{text}", text.lines().count());
@@ -441,7 +442,7 @@ fn the_terminal_spares_no_line_by_hiding_one_text() {
         let record = fleet(hosts, |host| {
             vec![finding("gpu.count", CheckStatus::Fail, &message(host), "x", "y".into())]
         });
-        anstream::adapter::strip_str(&provision::report::checks::text(&record, false)).to_string()
+        anstream::adapter::strip_str(&provision::report::checks::text(&record, false, None)).to_string()
     };
     assert!(text(4).contains("gpu003  device 3 is down"), "{}", text(4));
     assert!(text(5).contains("gpu[003-004]  2 other texts"), "{}", text(5));
@@ -451,7 +452,8 @@ fn the_terminal_spares_no_line_by_hiding_one_text() {
 #[test]
 fn the_last_line_of_a_verify_says_what_its_exit_code_says() {
     let last = |record: &Record| {
-        let text = anstream::adapter::strip_str(&provision::report::checks::text(record, false)).to_string();
+        let text =
+            anstream::adapter::strip_str(&provision::report::checks::text(record, false, None)).to_string();
         text.lines().last().unwrap().to_owned()
     };
     let pass = |_| vec![result("gpu.count", CheckStatus::Pass, "8")];

@@ -228,9 +228,9 @@ fn journal_of_a_run(bytes: &[u8], folder: &Utf8Path) {
     junit::xml(&record).expect("a record can be written");
     html::page(&record).expect("a record can be written");
     drop(prometheus::text(&record));
-    drop(show::text(&record, true));
-    drop(plan::text(&record));
-    drop(checks::text(&record, true));
+    drop(show::text(&record, true, None));
+    drop(plan::text(&record, None));
+    drop(checks::text(&record, true, None));
     drop(findings::findings(&record));
     drop(record.again());
 }

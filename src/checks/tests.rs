@@ -557,6 +557,27 @@ fn lanes_that_a_cloud_gives() {
     assert_eq!(of(boards("NVIDIA L40S", &[half]).expect(declared(16))).0, Fail);
 }
 
+/// A display that only holds a GPU open leaves it at rest, and a GPU at rest lowers its link: nvidia-smi(1) says so of
+/// the current generation.
+#[test]
+fn a_link_that_rests_is_not_slow() {
+    let slow = ("<current_link_gen>5", "<current_link_gen>1");
+    let held = (
+        "<processes>",
+        "<processes><process_info><pid>725</pid><type>G</type><process_name>/usr/lib/xorg/Xorg</process_name></process_info>",
+    );
+    let works = ("<clocks_event_reason_gpu_idle>Active", "<clocks_event_reason_gpu_idle>Not Active");
+    let of = |name: &str, edits: &[(&str, &str)]| {
+        boards(name, edits).results(None).remove("gpu.pcie_generation").unwrap()
+    };
+    let rests = (Skip, "the GPUs are idle and save power".to_owned());
+    assert_eq!(of("NVIDIA A10G", &[slow]), rests);
+    assert_eq!(of("NVIDIA A10G", &[slow, held]), rests);
+    assert_eq!(of("NVIDIA A10G", &[slow, held, works]).0, Warn);
+    // Boards of SXM keep theirs up.
+    assert_eq!(of("NVIDIA H200", &[slow, held]).0, Warn);
+}
+
 #[test]
 fn boards_without_nvlink_print_nothing_of_it() {
     let of = |name: &str, edits: &[(&str, &str)]| {

@@ -108,6 +108,30 @@ pub struct ThisMachine {
     /// Take values of secrets from this file, a JSON object (`-` for standard input)
     #[arg(long, value_name = "FILE", requires = "here")]
     pub secrets: Option<Utf8PathBuf>,
+    /// Write what happens as lines for the controller that has started this
+    #[arg(long, hide = true, requires = "here")]
+    pub events: bool,
+}
+
+/// What carries a run to its hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Engine {
+    /// A login on each host.
+    #[default]
+    Ssh,
+    /// A job of Slurm: the program and the project go to its nodes, and each does its own part.
+    Slurm,
+}
+
+/// The carrier of a run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Carrier {
+    /// What carries the run to the hosts
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["here"])]
+    pub engine: Engine,
+    /// The host with Slurm's commands, for `--engine slurm`
+    #[arg(long, value_name = "HOST", required_if_eq("engine", "slurm"))]
+    pub engine_at: Option<String>,
 }
 
 /// How hosts are connected to.
@@ -295,6 +319,9 @@ pub struct ApplyArgs {
     /// Whether it is this machine alone.
     pub here: ThisMachine,
     #[command(flatten)]
+    /// What carries it.
+    pub carrier: Carrier,
+    #[command(flatten)]
     /// How to connect.
     pub connect: Connect,
     #[command(flatten)]
@@ -325,6 +352,9 @@ pub struct PlanArgs {
     /// Whether it is this machine alone.
     pub here: ThisMachine,
     #[command(flatten)]
+    /// What carries it.
+    pub carrier: Carrier,
+    #[command(flatten)]
     /// How to connect.
     pub connect: Connect,
     #[command(flatten)]
@@ -348,6 +378,9 @@ pub struct VerifyArgs {
     #[command(flatten)]
     /// Whether it is this machine alone.
     pub here: ThisMachine,
+    #[command(flatten)]
+    /// What carries it.
+    pub carrier: Carrier,
     #[command(flatten)]
     /// How to connect.
     pub connect: Connect,

@@ -24,6 +24,7 @@ use crate::inventory::{Become, Host};
 use crate::journal::{self, Journal, LockError, RunLock, RunLog};
 use crate::plan::StageDigest;
 use crate::project::Project;
+use crate::relay;
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
@@ -51,6 +52,10 @@ pub(super) struct Launch<'a> {
     pub secrets: Option<Secrets>,
     /// Hosts that are logged in to by password.
     pub passwords: Option<PasswordLogins>,
+    /// The job that carries it, where the hosts are not logged in to.
+    pub job: Option<Box<relay::Job>>,
+    /// Whether what happens is written as lines for another controller, and for nobody else.
+    pub lines: bool,
 }
 
 impl<'a> Launch<'a> {
@@ -65,6 +70,8 @@ impl<'a> Launch<'a> {
             yes: false,
             secrets: None,
             passwords: None,
+            job: None,
+            lines: false,
         }
     }
 }
@@ -132,8 +139,9 @@ pub(super) async fn run(
     };
     let (emitter, mut events) = Emitter::new(run, sink);
     let emitter = Arc::new(emitter.hiding(secrets.clone()));
+    let at = launch.job.iter().map(|job| &job.at);
     let hosts: Vec<Host> =
-        project.online().chain(&project.controller).chain(project.scheduler()).cloned().collect();
+        project.online().chain(&project.controller).chain(project.scheduler()).chain(at).cloned().collect();
     let parallel = project.rollout.parallel;
     let ssh = SshSettings {
         config_dir,
@@ -175,6 +183,12 @@ pub(super) async fn run(
     #[expect(clippy::disallowed_methods, reason = "a signal is taken whatever the run does")]
     let signals = tokio::spawn(watch_signals(stopper.clone(), emitter.clone()));
     let (applies, teller) = (launch.mode == Mode::Apply, emitter.clone());
+    let mut lines = context
+        .project
+        .online()
+        .next()
+        .filter(|_| launch.lines)
+        .map(|host| relay::Lines::new(io::stdout(), &host.name));
     #[expect(clippy::disallowed_methods, reason = "the display goes on whatever the run does")]
     let reporter = tokio::spawn(async move {
         let mut record = Record::default();
@@ -184,7 +198,11 @@ pub(super) async fn run(
                 biased;
                 event = events.recv() => match event {
                     Some(event) => {
-                        display.lock().await.event(&event);
+                        match &mut lines {
+                            // Without a controller it goes on: the journal of this machine has it.
+                            Some(lines) => drop(lines.write(&event)),
+                            None => display.lock().await.event(&event),
+                        }
                         record.add(&event);
                         if matches!(event.kind, EventKind::RunFinished { .. }) {
                             return record;
@@ -198,19 +216,22 @@ pub(super) async fn run(
                     }
                     None => return record,
                 },
-                _ = tick.tick() => display.lock().await.tick(),
+                _ = tick.tick(), if lines.is_none() => display.lock().await.tick(),
             }
         }
     });
 
-    let mut report = engine::run(context.clone(), launch.command).await;
+    let (mut report, mut all) = match &launch.job {
+        Some(job) => Box::pin(relay::run(context.clone(), launch.command, job)).await,
+        None => (engine::run(context.clone(), launch.command).await, Vec::new()),
+    };
     if keeps && launch.mode != Mode::Gather {
         let hosts = context.project.hosts.iter().map(|host| host.name.as_str()).collect();
         context.fleet.record(&mut fleet, now);
         fleet.write(&cluster, &hosts);
     }
     drop(context);
-    let mut all = codes(&mut report, &emitter);
+    all.extend(codes(&mut report, &emitter));
     all.extend(engine::exit_code(&report.stats, connect.allow_unreachable, report.locked));
     signals.abort();
     if let Ok(code) = signals.await {

@@ -174,7 +174,10 @@ impl<T> Default for Entries<T> {
 
 impl<T: FromNode> FromNode for Entries<T> {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-        let entries = map_entries(node, diagnostics)?;
+        let Yaml::Map(entries) = &node.value else {
+            diagnostics.push(wrong(node, "a map").maybe_help(name_help(node)));
+            return None;
+        };
         let read: Vec<Option<(Sp<String>, T)>> = entries
             .iter()
             .map(|(key, value)| T::from_node(value, diagnostics).map(|value| (key.clone(), value)))
@@ -185,6 +188,16 @@ impl<T: FromNode> FromNode for Entries<T> {
     fn schema() -> Json {
         json!({ "type": "object", "additionalProperties": T::schema() })
     }
+}
+
+/// What is said of names that are written as a list, or without their colons.
+fn name_help(node: &Node) -> Option<String> {
+    let first = if let Yaml::List(items) = &node.value { items.first()? } else { node };
+    let first = first.as_str()?.split_whitespace().next()?;
+    let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.[]".contains(c);
+    let quote = if first.contains('[') { "\"" } else { "" };
+    (first.chars().all(is_name) && first.len() < 60)
+        .then(|| format!("each name has a colon behind it, and no dash before it: `{quote}{first}{quote}:`"))
 }
 
 impl FromNode for Node {
@@ -267,6 +280,12 @@ impl<'a> MapReader<'a> {
         None
     }
 
+    /// `{ path:/etc/a }` is a key of that name.
+    fn no_space(&self, key: &str) -> Option<String> {
+        let (name, value) = key.split_once(':').filter(|(name, _)| self.known.contains(name))?;
+        Some(format!("a space stands behind the colon: `{name}: {value}`"))
+    }
+
     /// Reports every key that was not asked for. Returns whether there was none.
     pub fn finish(self, diagnostics: &mut Diagnostics) -> bool {
         let mut clean = true;
@@ -277,7 +296,8 @@ impl<'a> MapReader<'a> {
                     Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
                         .label("not known here")
                         .maybe_help(
-                            foreign::key_help(&key.value, self.what)
+                            self.no_space(&key.value)
+                                .or_else(|| foreign::key_help(&key.value, self.what))
                                 .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
                         ),
                 );

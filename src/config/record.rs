@@ -184,7 +184,10 @@ macro_rules! choice {
                     $( Some($word) => return Some(Self::$variant), )*
                     Some(other) => diagnostics.push(
                         $crate::config::Diagnostic::error(node.span, format!("`{other}` is not one of {}", Self::WORDS.join(", ")))
-                            .maybe_help($crate::config::did_you_mean_text(other, Self::WORDS.iter().copied())),
+                            .maybe_help(
+                                $crate::foreign::help(other, &[$crate::foreign::Place::Value])
+                                    .or_else(|| $crate::config::did_you_mean_text(other, Self::WORDS.iter().copied())),
+                            ),
                     ),
                     None => $crate::config::read::wrong_type(node, &format!("one of {}", Self::WORDS.join(", ")), diagnostics),
                 }

@@ -224,7 +224,7 @@ impl Looks<'_> {
             !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
         };
         if let Some((key, value)) = text.split_once(':') {
-            if !is_word(key) || value.is_empty() || value.starts_with([' ', '/']) {
+            if !is_word(key) || value.is_empty() || value.starts_with(' ') || value.starts_with("//") {
                 return None;
             }
             let at = at + key.len();

@@ -228,7 +228,7 @@ pub fn read(sources: &Sources, source: SourceId, diagnostics: &mut Diagnostics) 
         }
         Ok(node) => {
             check_numbers(&node, sources, diagnostics);
-            Some(node)
+            no_letters_of_the_web(&node, sources, diagnostics).then_some(node)
         }
         Err(diagnostic) => {
             diagnostics.push(*diagnostic);
@@ -267,6 +267,46 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
                 .quoted(),
         );
     }
+}
+
+/// What pages of the web and text processors put in place of spaces and quotes, and YAML takes for letters. Whether
+/// the keys are what they look like.
+fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) -> bool {
+    let mut well = true;
+    match &node.value {
+        Yaml::Str(_) => {
+            let written = sources.snippet(node.span);
+            let quoted = |open, close| written.starts_with(open) && written.ends_with(close);
+            if quoted('“', '”') || quoted('‘', '’') {
+                diagnostics.push(
+                    Diagnostic::warning(node.span, "these quotes become part of the text")
+                        .help("quotes of YAML are `\"` and `'`"),
+                );
+            }
+        }
+        Yaml::List(items) => {
+            for item in items {
+                well &= no_letters_of_the_web(item, sources, diagnostics);
+            }
+        }
+        Yaml::Map(entries) => {
+            for (key, value) in entries {
+                if key.value.starts_with(|c: char| c.is_whitespace() && !c.is_ascii()) {
+                    well = false;
+                    diagnostics.push(
+                        Diagnostic::error(
+                            key.span,
+                            "this line begins with no-break spaces, which look like spaces",
+                        )
+                        .help("pages of the web have them; replace them by spaces"),
+                    );
+                }
+                well &= no_letters_of_the_web(value, sources, diagnostics);
+            }
+        }
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => {}
+    }
+    well
 }
 
 /// Writes a value as YAML; nothing when it cannot be written so.

@@ -1,5 +1,7 @@
 //! The tasks of one stage on one host, one after another.
 
+use std::collections::BTreeSet;
+
 use super::cancel::Stop;
 use super::connection::Gone;
 use super::guard;
@@ -24,8 +26,13 @@ enum Handlers {
 }
 
 impl Session {
-    /// Carries out a stage: tasks in order, then the handlers that were notified.
-    pub(super) async fn execute(&mut self, work: Vec<Work>, leaders: &Leaders) -> Result<(), Gone> {
+    /// Carries out a stage: tasks in order, then the handlers that were notified. `end`: where the stage ends.
+    pub(super) async fn execute(
+        &mut self,
+        work: Vec<Work>,
+        end: usize,
+        leaders: &Leaders,
+    ) -> Result<(), Gone> {
         let mut planner = Planner::asking_again(self.context.project.policy.reboot);
         let mut unchanged = Vec::new();
         let mut changed_anything = false;
@@ -65,7 +72,7 @@ impl Session {
                 }
                 if self.is_due(item, instance) {
                     // What they do may matter to the boot, and what is notified does not outlive it.
-                    self.run_handlers(&mut planner, Handlers::BeforeReboot).await?;
+                    self.run_handlers(&mut planner, Handlers::BeforeReboot, end).await?;
                     // It is planned on what they left.
                     self.know(std::slice::from_ref(item)).await?;
                 }
@@ -86,8 +93,8 @@ impl Session {
             self.emit(EventKind::TasksUnchanged { host: self.host.name.clone(), tasks: unchanged });
         }
         if !held.all() && self.context.cancel.now() == Stop::No {
-            self.run_handlers(&mut planner, Handlers::All).await?;
-        } else if !held.all() && !self.notified.due().is_empty() {
+            self.run_handlers(&mut planner, Handlers::All, end).await?;
+        } else if !held.all() && !self.due_here(end).is_empty() {
             left.get_or_insert_with(|| "its handlers".to_owned());
         }
         if let Some(left) = left.filter(|_| !self.has_failed()) {
@@ -96,10 +103,22 @@ impl Session {
         Ok(())
     }
 
+    /// The handlers whose turn comes with the stage that ends at a step. One that an earlier run left waits
+    /// while a task still to come notifies it: it may have failed for want of what that task does, and run too
+    /// early it would keep the task from being reached.
+    pub(super) fn due_here(&self, end: usize) -> BTreeSet<String> {
+        let steps = self.context.project.steps.get(end..).unwrap_or_default();
+        let own = steps.iter().filter(|step| step.hosts.contains(&self.host.index));
+        let later: BTreeSet<&String> = own.flat_map(|step| &step.conduct.notify).collect();
+        let waits = |id: &String| later.contains(id) && self.notified.is_only_left(id);
+        let here = |id: &&String| !waits(id) && !self.notified.is_planned(id);
+        self.notified.due().iter().filter(here).cloned().collect()
+    }
+
     /// Runs the notified handlers; a notification is cleared when its handler succeeded.
-    async fn run_handlers(&mut self, planner: &mut Planner, which: Handlers) -> Result<(), Gone> {
+    async fn run_handlers(&mut self, planner: &mut Planner, which: Handlers, end: usize) -> Result<(), Gone> {
         self.notified.forget_old(&mut self.connection, &mut self.spool).await;
-        let ids = self.notified.due().clone();
+        let ids = self.due_here(end);
         let mut cleared: Vec<String> = Vec::new();
         let handlers = self.tasks.handlers(self.known.facts(), &ids, planner);
         self.know(&handlers).await?;

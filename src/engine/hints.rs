@@ -49,6 +49,7 @@ pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Opti
         ConnectKind::KeyRefused => {
             format!("put your key on the host: ssh-copy-id {port}{user}{}", host.address)
         }
+        ConnectKind::PasswordRefused => "run the same command again with the right password".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
         ConnectKind::KeyMissing => format!(
             "name a key file that exists: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"

@@ -79,6 +79,6 @@ mod writers;
 pub use cancel::{Cancel, Stop, Stopper, channel};
 pub use context::{Consent, Context, Deadlines, Mode};
 pub use fleet::SharedFacts;
-pub use run::{Report, exit_code, run};
+pub use run::{Report, exit_code, run, started};
 pub use session::Session;
 pub use work::Leaders;

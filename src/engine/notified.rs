@@ -13,6 +13,10 @@ use crate::events::EventKind;
 pub(super) struct Notified {
     /// Handlers that this run notified or an earlier one left.
     due: BTreeSet<String>,
+    /// Those of them that this run notified.
+    own: BTreeSet<String>,
+    /// Those of them that a plan has shown in their place.
+    planned: BTreeSet<String>,
     /// What is noted on the host, of all clusters.
     noted: BTreeSet<Notification>,
     /// Files of notifications that a boot has served: they are removed with the next ones.
@@ -39,9 +43,25 @@ impl Notified {
         own.map(|it| it.handler.clone()).collect()
     }
 
+    /// Whether a handler is due only because an earlier run left it.
+    pub(super) fn is_only_left(&self, handler: &str) -> bool {
+        self.due.contains(handler) && !self.own.contains(handler)
+    }
+
+    /// A plan has shown these in their place; an apply runs them there.
+    pub(super) fn planned(&mut self, handlers: BTreeSet<String>) {
+        self.planned.extend(handlers);
+    }
+
+    /// Whether a plan has shown a handler.
+    pub(super) fn is_planned(&self, handler: &str) -> bool {
+        self.planned.contains(handler)
+    }
+
     /// A task notifies these.
     pub(super) fn add(&mut self, handlers: &[String]) {
         self.due.extend(handlers.iter().cloned());
+        self.own.extend(handlers.iter().cloned());
     }
 
     /// The host was rebooted by this run: that is all that these wanted.

@@ -15,6 +15,7 @@ use super::session::Session;
 use super::work::Leaders;
 use crate::events::{EventKind, HostStatus, RunStats};
 use crate::exit;
+use crate::project::Step;
 
 /// How a run ended.
 #[derive(Debug)]
@@ -64,26 +65,10 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
         [] if !context.queries.is_empty() => std::iter::once(0..0).collect(),
         _ => stages,
     };
-    let selected: Vec<usize> = sessions.iter().map(Session::index).collect();
-    context.emitter.emit(EventKind::RunStarted {
-        command: command.to_owned(),
-        inventory: project.path.to_string(),
-        options: project.options.clone(),
-        cluster: project.cluster.clone(),
-        version: env!("CARGO_PKG_VERSION").to_owned(),
-        hosts: sessions.iter().map(|session| session.name().to_owned()).collect(),
-        offline: offline.clone(),
-        playbooks: project.playbooks.len() as u64,
-        tasks: project.steps.len() as u64,
-        steps: project
-            .steps
-            .iter()
-            .map(|step| {
-                (step.id.clone(), selected.iter().filter(|host| step.hosts.contains(host)).count() as u64)
-            })
-            .collect(),
-        stages: stages.len() as u64,
-    });
+    let selected: Vec<(usize, String)> =
+        sessions.iter().map(|session| (session.index(), session.name().to_owned())).collect();
+    let skipped = offline.len() as u64;
+    started(&context, command, selected, offline, stages.len());
     let budget = Arc::new(Budget::new(context.clone(), &sessions));
     let last = stages.len().saturating_sub(1);
     let mut left_drained = 0;
@@ -100,7 +85,7 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     }
     sessions.sort_by_key(Session::index);
     context.transport.close().await;
-    let mut stats = RunStats { offline: offline.len() as u64, ..RunStats::default() };
+    let mut stats = RunStats { offline: skipped, ..RunStats::default() };
     let mut locked = false;
     for session in &sessions {
         let (status, tasks, pending) = session.result();
@@ -123,6 +108,31 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     }
     let stopped = context.cancel.now() > Stop::No || budget.stopped();
     Report { stats, sessions, locked, stopped, left_drained }
+}
+
+/// Says that a run starts on some hosts, by index and name.
+pub fn started(
+    context: &Context,
+    command: &str,
+    hosts: Vec<(usize, String)>,
+    offline: BTreeMap<String, String>,
+    stages: usize,
+) {
+    let project = &context.project;
+    let of = |step: &Step| hosts.iter().filter(|(index, _)| step.hosts.contains(index)).count() as u64;
+    context.emitter.emit(EventKind::RunStarted {
+        command: command.to_owned(),
+        inventory: project.path.to_string(),
+        options: project.options.clone(),
+        cluster: project.cluster.clone(),
+        version: env!("CARGO_PKG_VERSION").to_owned(),
+        offline,
+        playbooks: project.playbooks.len() as u64,
+        tasks: project.steps.len() as u64,
+        steps: project.steps.iter().map(|step| (step.id.clone(), of(step))).collect(),
+        stages: stages as u64,
+        hosts: hosts.into_iter().map(|(_, name)| name).collect(),
+    });
 }
 
 /// The exit code that the sums alone give; the command adds its own (drift, pending).

@@ -44,12 +44,12 @@ impl Session {
         let end = range.end;
         let work = self.complete(range).await?;
         self.take_fleet_answers(&work);
-        let digest = self.show_plan(&work, leaders).await?;
+        let digest = self.show_plan(&work, end, leaders).await?;
         self.unpromised = end;
         self.standing.add_digest(digest);
         if self.context.mode == Mode::Apply {
             self.check_expected()?;
-            self.execute(work, leaders).await?;
+            self.execute(work, end, leaders).await?;
             // What the others read of this host, where a change took it from the facts.
             let missing = self.known.missing(self.tasks.asked_by_all().clone());
             self.ask(&missing).await?;
@@ -100,14 +100,14 @@ impl Session {
         }
     }
 
-    /// Plans a stage and says so.
-    async fn show_plan(&mut self, work: &[Work], leaders: &Leaders) -> Result<StageDigest, Gone> {
+    /// Plans a stage and says so. `end`: where the stage ends.
+    async fn show_plan(&mut self, work: &[Work], end: usize, leaders: &Leaders) -> Result<StageDigest, Gone> {
         let reboot = self.context.project.policy.reboot;
         let mut planner = self.planner.take().unwrap_or_else(|| Planner::new(reboot));
         let mut plans = Vec::new();
         let mut known_after = BTreeSet::new();
         let mut shown = Vec::new();
-        let mut to_notify = self.notified.due().clone();
+        let mut to_notify = self.due_here(end);
         // Handlers of which it is sure that they run.
         let mut due = to_notify.clone();
         let mut notifiers: BTreeMap<String, Vec<String>> = BTreeMap::new();
@@ -209,6 +209,7 @@ impl Session {
         }
         if self.context.mode == Mode::Plan {
             self.planner = Some(planner);
+            self.notified.planned(self.due_here(end));
             for task in &shown {
                 self.count_planned(task);
             }

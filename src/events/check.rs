@@ -129,6 +129,15 @@ impl CheckCounts {
         }
     }
 
+    /// Adds those of another.
+    pub fn add(&mut self, other: &Self) {
+        self.pass += other.pass;
+        self.warn += other.warn;
+        self.fail += other.fail;
+        self.unknown += other.unknown;
+        self.skip += other.skip;
+    }
+
     /// Whether nothing was checked.
     pub fn is_empty(&self) -> bool {
         *self == Self::default()

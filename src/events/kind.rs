@@ -230,6 +230,37 @@ pub enum EventKind {
     },
 }
 
+impl EventKind {
+    /// The host that it is about, where it is about one.
+    pub fn host(&self) -> Option<&str> {
+        match self {
+            Self::HostConnecting { host }
+            | Self::HostConnected { host, .. }
+            | Self::HostGathered { host, .. }
+            | Self::HostPlanned { host, .. }
+            | Self::HostLost { host, .. }
+            | Self::HostRebooted { host, .. }
+            | Self::Attached { host, .. }
+            | Self::TasksUnchanged { host, .. }
+            | Self::TaskStarted { host, .. }
+            | Self::TaskFinished { host, .. }
+            | Self::RebootPending { host, .. }
+            | Self::HandlersPending { host, .. }
+            | Self::HostSeenThrough { host, .. }
+            | Self::HostChecked { host, .. }
+            | Self::HostMaintenance { host, .. }
+            | Self::HostFinished { host, .. } => Some(host),
+            Self::Warning { host, .. } => host.as_deref(),
+            Self::RunStarted { .. }
+            | Self::BatchStarted { .. }
+            | Self::PairsTested { .. }
+            | Self::Stopping { .. }
+            | Self::JournalLost { .. }
+            | Self::RunFinished { .. } => None,
+        }
+    }
+}
+
 /// One task of a host.
 #[derive(Debug, Clone)]
 pub struct TaskRecord {

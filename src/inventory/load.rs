@@ -4,6 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use camino::Utf8Path;
 use serde_json::{Map, Value as Json};
 
 use super::address::{self, AddressValues};
@@ -21,7 +22,7 @@ use super::select::Directory;
 use super::watch::Watch;
 use crate::config::{
     Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, TextError,
-    locate, yaml,
+    Yaml, locate, yaml,
 };
 use crate::hostlist::{self, MAX_HOSTS, MAX_NAMED};
 use crate::secrets::SecretSource;
@@ -80,12 +81,64 @@ pub fn load(
     lists: &dyn Lists,
     diagnostics: &mut Diagnostics,
 ) -> Option<Inventory> {
+    if let Some(span) = ini(sources.text(source), source) {
+        let help = format!("`provision inventory import {}` makes an inventory of it", sources.path(source));
+        diagnostics.push(Diagnostic::error(span, "this is an inventory of Ansible").help(help));
+        return None;
+    }
     let node = yaml::read(sources, source, diagnostics)?;
+    if let Some(diagnostic) = other_file(&node, sources.path(source)) {
+        diagnostics.push(diagnostic);
+        return None;
+    }
     let mut file = InventoryFile::from_node(&node, diagnostics)?;
     hosts_from::add(&mut file, sources, bases, lists, diagnostics);
     let mut loader =
         Loader { sources, bases, diagnostics, names: BTreeMap::new(), named: 0, hosts: Vec::new() };
     Some(loader.inventory(file, checks))
+}
+
+/// What plays of Ansible have.
+const PLAY: [&str; 4] = ["hosts", "tasks", "roles", "import_playbook"];
+
+/// What is said of a file of another kind: a playbook, or an inventory of Ansible.
+fn other_file(node: &Node, path: &Utf8Path) -> Option<Diagnostic> {
+    let has = |key: &str| node.get(key).is_some();
+    if has("cluster") {
+        return None;
+    }
+    let plays = if let Yaml::List(plays) = &node.value {
+        plays.first().filter(|play| PLAY.iter().any(|key| play.get(key).is_some()))
+    } else {
+        Some(node).filter(|_| has("tasks"))
+    };
+    let name = path.file_name().unwrap_or(path.as_str());
+    if let Some(plays) = plays {
+        let help = format!("an inventory names its hosts, and the playbook by `playbooks: [./{name}]`");
+        return Some(Diagnostic::error(plays.span, "this is a playbook, not an inventory").help(help));
+    }
+    (has("all") || has("_meta")).then(|| {
+        let help = format!("`provision inventory import {path}` makes an inventory of it");
+        Diagnostic::error(node.span, "this is an inventory of Ansible").help(help)
+    })
+}
+
+/// The first line of an inventory of Ansible in its own form: `[gpu]`, or hosts above that. No map of YAML begins
+/// like that.
+fn ini(text: &str, source: SourceId) -> Option<Span> {
+    let silent = |line: &&str| line.trim().is_empty() || line.starts_with(['#', ';']);
+    let section = |line: &str| {
+        let name = line.trim_end().strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        name.is_some_and(|name| !name.is_empty() && !name.contains([',', ' ', '[', ']', '"', '\'']))
+    };
+    let start: usize = text.split_inclusive('\n').take_while(silent).map(str::len).sum();
+    let first = text.get(start..)?.lines().next()?.trim_end();
+    let sets =
+        first.split_whitespace().skip(1).any(|word| word.starts_with("ansible_") && word.contains('='));
+    let is_yaml = first.starts_with(['{', '-', '%', ' ']) || first.contains(": ") || first.ends_with(':');
+    let is_ini = section(first) || sets || !is_yaml && text.lines().any(section);
+    let byte = |at: usize| u32::try_from(at).unwrap_or(u32::MAX);
+    is_ini.then(|| Span { source, start: byte(start), end: byte(start + first.len()) })
 }
 
 /// How long a login may stay.

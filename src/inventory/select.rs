@@ -153,7 +153,14 @@ impl Parser<'_> {
         if word == "all" {
             return Ok((0..self.directory.hosts.len()).collect());
         }
-        let names = hostlist::expand(&word).map_err(|error| error.shift(start))?;
+        let names = hostlist::expand(&word).map_err(|error| {
+            let error = error.shift(start);
+            // Patterns of shells, as other tools take them.
+            if word.contains(['*', '?', ':', '~']) {
+                return error.help("hosts are `all`, names, ranges (`gpu[0-7]`), groups and labels (`rack=r3`); `,` adds, `&` narrows, `!` takes away");
+            }
+            error
+        })?;
         let mut hosts = BTreeSet::new();
         for name in names {
             let Some(index) = self.directory.hosts.get(&name) else {

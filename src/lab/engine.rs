@@ -50,21 +50,22 @@ pub(crate) struct Engine {
     pub(crate) cgroup2: bool,
     /// Whether it runs without root on this machine.
     pub(crate) rootless: bool,
-    /// Whether a container may be given `CAP_SYS_RESOURCE`, which raising a limit needs.
-    pub(crate) may_raise_limits: bool,
+    /// Capabilities that a container may be given, as the kernel writes sets of them.
+    pub(crate) bounds: u64,
 }
 
-/// Bit of `CAP_SYS_RESOURCE` in the capability sets of the kernel.
-const SYS_RESOURCE: u64 = 1 << 24;
+/// What hosts are given where the machine has it, by the bit of the kernel. A limit can only be raised with
+/// the first. With the second a daemon gives CPUs to processes of others, as slurmd does.
+pub(crate) const WANTED: &[(u64, &str)] = &[(1 << 24, "SYS_RESOURCE"), (1 << 23, "SYS_NICE")];
 
-/// Whether a process's `/proc/.../status` has `CAP_SYS_RESOURCE` in its bounding set. A machine
-/// that is itself confined lacks it, and an engine refuses to start what asks for it.
-fn may_raise_limits(status: &str) -> bool {
+/// The bounding set in a process's `/proc/.../status`. A machine that is itself confined lacks some of it,
+/// and an engine refuses to start what asks for that.
+fn bounds(status: &str) -> u64 {
     status
         .lines()
         .find_map(|line| line.strip_prefix("CapBnd:"))
         .and_then(|set| u64::from_str_radix(set.trim(), 16).ok())
-        .is_some_and(|set| set & SYS_RESOURCE != 0)
+        .unwrap_or_default()
 }
 
 impl Engine {
@@ -82,7 +83,7 @@ impl Engine {
             {
                 // The engine runs on this machine, in the same bounds.
                 let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
-                return Ok(Self { may_raise_limits: may_raise_limits(&status), ..found });
+                return Ok(Self { bounds: bounds(&status), ..found });
             }
         }
         bail!(
@@ -103,7 +104,7 @@ impl Engine {
             program: name,
             cgroup2: cgroup.trim_start_matches('v') == "2",
             rootless: security == "true" || security.contains("rootless"),
-            may_raise_limits: false,
+            bounds: 0,
         })
     }
 
@@ -155,9 +156,13 @@ mod tests {
     }
 
     #[test]
-    fn a_confined_machine_cannot_raise_limits() {
-        assert!(may_raise_limits("Name:\tx\nCapBnd:\t000001ffffffffff\n"));
-        assert!(!may_raise_limits("CapBnd:\t000001fffeffffff\n"));
-        assert!(!may_raise_limits(""));
+    fn a_confined_machine_lacks_some_of_what_hosts_are_given() {
+        let given = |status: &str| {
+            let bounds = bounds(status);
+            WANTED.iter().filter(|(bit, _)| bounds & bit != 0).map(|(_, name)| *name).collect::<Vec<_>>()
+        };
+        assert_eq!(given("Name:\tx\nCapBnd:\t000001ffffffffff\n"), ["SYS_RESOURCE", "SYS_NICE"]);
+        assert_eq!(given("CapBnd:\t000001fffeffffff\n"), ["SYS_NICE"]);
+        assert!(given("").is_empty());
     }
 }

@@ -10,7 +10,7 @@ use anyhow::{Context as _, Result, anyhow, bail};
 use camino::Utf8PathBuf;
 use sha2::{Digest as _, Sha256};
 
-use super::engine::{self, Engine};
+use super::engine::{self, Engine, WANTED};
 use super::image::short_hex;
 use super::mirror;
 use super::spec::SudoKind;
@@ -210,9 +210,8 @@ impl Node {
         ]
         .map(str::to_owned)
         .to_vec();
-        if engine.may_raise_limits {
-            arguments.push("--cap-add=SYS_RESOURCE".to_owned());
-        }
+        let given = WANTED.iter().filter(|(bit, _)| engine.bounds & bit != 0);
+        arguments.extend(given.map(|(_, name)| format!("--cap-add={name}")));
         if engine.program == "podman" {
             // Podman prepares mounts and cgroups for systemd itself.
             arguments.push("--systemd=always".to_owned());
@@ -220,6 +219,8 @@ impl Node {
             arguments.extend(
                 [
                     "--security-opt=apparmor=unconfined",
+                    // Device files of GPUs that are not there: who opens one is told so.
+                    "--device-cgroup-rule=c 195:* rwm",
                     "--tmpfs=/run:exec,mode=755",
                     "--tmpfs=/run/lock",
                     "-econtainer=docker",
@@ -412,13 +413,13 @@ mod tests {
 
     #[test]
     fn each_engine_gets_what_systemd_needs_there() {
-        let docker = Engine { program: "docker", cgroup2: false, rootless: false, may_raise_limits: true };
+        let docker = Engine { program: "docker", cgroup2: false, rootless: false, bounds: !0 };
         let on_v1 = node().arguments(&docker, "net", Some(20_000));
         assert!(on_v1.contains(&"-v/sys/fs/cgroup:/sys/fs/cgroup:rw".to_owned()));
         assert!(on_v1.contains(&"-p127.0.0.1:20000:22".to_owned()));
         let on_v2 = node().arguments(&Engine { cgroup2: true, ..docker }, "net", Some(20_000));
         assert!(on_v2.contains(&"--cgroupns=private".to_owned()));
-        let podman = Engine { program: "podman", cgroup2: true, rootless: true, may_raise_limits: false };
+        let podman = Engine { program: "podman", cgroup2: true, rootless: true, bounds: 0 };
         let rootless = node().arguments(&podman, "net", Some(20_000));
         assert!(rootless.contains(&"--systemd=always".to_owned()));
         let offline = node().arguments(&podman, "net", None);
@@ -435,7 +436,7 @@ mod tests {
         engine::text(crate::process::heard("sh").args(write), text.as_bytes(), engine::USUAL)
             .expect("written");
         let program: &'static str = Box::leak(program.to_str().expect("UTF-8").to_owned().into_boxed_str());
-        Engine { program, cgroup2: false, rootless: false, may_raise_limits: false }
+        Engine { program, cgroup2: false, rootless: false, bounds: 0 }
     }
 
     fn lab() -> Lab {

@@ -81,6 +81,21 @@ for directory in usr etc lib boot var opt; do
         cp -dR --preserve=mode "$profile/root/$path" "/$path"
     done
 done
+# Device files: each says what mknod is to make there, such as `c 195 0`.
+if [ -f /run/lab-devices ]; then
+    while IFS= read -r path; do
+        rm -f "$path"
+    done </run/lab-devices
+    rm -f /run/lab-devices
+fi
+if [ -d "$profile/root/dev" ]; then
+    (cd "$profile/root" && find dev -type f) | while IFS= read -r path; do
+        read -r kind major minor <"$profile/root/$path"
+        mkdir -p "/${path%/*}"
+        mknod -m 666 "/$path" "$kind" "$major" "$minor"
+        printf '/%s\n' "$path" >>/run/lab-devices
+    done
+fi
 for tool in /usr/local/bin/*; do
     case $(readlink "$tool" || :) in "$profile"/bin/*) rm -f "$tool" ;; esac
 done

@@ -5,13 +5,14 @@ use std::time::Duration;
 use serde_json::{Value as Json, json};
 
 use crate::config::{
-    Diagnostic, Diagnostics, Entries, FromNode, Node, Period, Record as _, Sp, Span, Yaml, did_you_mean,
-    did_you_mean_text,
+    Diagnostic, Diagnostics, Entries, FromNode, Need, Node, Period, Record as _, Sp, Span, Yaml,
+    did_you_mean, did_you_mean_text,
     read::{map_entries, wrong_type},
 };
 use crate::foreign::{self, Place};
 use crate::inventory::file::Words;
 use crate::resources::Kind;
+use crate::template::paths::is_template;
 
 crate::choice! {
     /// What happens to a task's processes on the host when its time is up.
@@ -288,15 +289,30 @@ impl Task {
 pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagnostics) -> Option<Task> {
     let entries = map_entries(node, diagnostics)?;
     let fields: Vec<&'static str> = TaskRecord::fields().iter().map(|field| field.name).collect();
-    let (common, others): (Vec<_>, Vec<_>) =
+    let (mut common, others): (Vec<_>, Vec<_>) =
         entries.iter().cloned().partition(|(key, _)| fields.contains(&key.value.as_str()));
-    let common = Node { value: Yaml::Map(common), span: node.span };
-    let record = TaskRecord::from_node(&common, diagnostics);
     let mut found: Vec<(Kind, Span, Node)> = Vec::new();
     let mut unknown = false;
+    // Ansible has a module of this name.
+    if let Some(at) = common.iter().position(|(key, value)| key.value == "raw" && value.as_str().is_some()) {
+        let (_, value) = common.remove(at);
+        unknown = true;
+        diagnostics.push(
+            Diagnostic::error(value.span, "`raw` runs nothing: it is `true` where a task has no templates")
+                .help("a command is run by `command: { script: \"...\" }`"),
+        );
+    }
+    let common = Node { value: Yaml::Map(common), span: node.span };
+    let record = TaskRecord::from_node(&common, diagnostics);
     for (key, body) in others {
         if let Some(kind) = kinds.iter().find(|kind| kind.name == key.value) {
-            found.push((*kind, key.span, body));
+            match body.as_str().filter(|text| !is_template(text)) {
+                Some(text) => {
+                    unknown = true;
+                    diagnostics.push(no_fields(kind, text, &body));
+                }
+                None => found.push((*kind, key.span, body)),
+            }
             continue;
         }
         unknown = true;
@@ -308,7 +324,15 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
         let is_field = did_you_mean(&key.value, fields.iter().copied()).is_some();
         let what = if is_field { "key" } else { "resource" };
         let all = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));
+        // `file:` and its fields in one column.
+        let empty = entries.iter().filter(|(_, body)| body.is_null()).find_map(|(name, _)| {
+            let kind = kinds.iter().find(|kind| kind.name == name.value)?;
+            (kind.fields)().iter().any(|field| field.name == key.value).then_some(kind.name)
+        });
         let help = match did_you_mean(&key.value, all) {
+            _ if let Some(kind) = empty => {
+                Some(format!("it is a field of `{kind}`: indent it below that line"))
+            }
             Some(near) => Some(format!("did you mean `{near}`?")),
             None => did_you_mean_text(&key.value, kinds.iter().map(|kind| kind.name)),
         };
@@ -362,6 +386,44 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
         return None;
     }
     misplaced(&record, &action, handler, span, diagnostics).then_some(Task { record, action, span })
+}
+
+/// A value of `mode=0644` as YAML has it.
+fn plain(value: &str) -> String {
+    let is_text = |c: char| c.is_ascii_alphanumeric() || "/._-".contains(c);
+    match value.to_ascii_lowercase().as_str() {
+        "yes" | "true" => "true".to_owned(),
+        "no" | "false" => "false".to_owned(),
+        _ if value.starts_with(|c: char| c.is_ascii_alphabetic() || c == '/')
+            && value.chars().all(is_text) =>
+        {
+            value.to_owned()
+        }
+        _ => format!("\"{}\"", value.trim_matches(['"', '\''])),
+    }
+}
+
+/// What is said of a resource whose fields are written as one text. Ansible takes `apt: name=jq state=present`.
+fn no_fields(kind: &Kind, text: &str, body: &Node) -> Diagnostic {
+    let name = kind.name;
+    let pairs: Option<Vec<String>> = text
+        .split_whitespace()
+        .map(|word| word.split_once('=').map(|(key, value)| format!("{key}: {}", plain(value))))
+        .collect();
+    let help = match pairs {
+        _ if kind.runs_anything => {
+            "a program and its arguments: `{ run: [ls, -l] }`; a line for the shell: `{ script: \"ls | wc -l\" }`"
+                .to_owned()
+        }
+        Some(pairs) if !pairs.is_empty() => format!("write them as a map: `{name}: {{ {} }}`", pairs.join(", ")),
+        _ => {
+            let needed = (kind.fields)().into_iter().filter(|field| field.need == Need::Required);
+            let needed: Vec<String> = needed.map(|field| format!("{}: ...", field.name)).collect();
+            let map = if needed.is_empty() { "...".to_owned() } else { needed.join(", ") };
+            format!("write a map, `{name}: {{ {map} }}`; `provision explain {name}` shows all fields")
+        }
+    };
+    Diagnostic::error(body.span, format!("expected the fields of `{name}`, found a string")).help(help)
 }
 
 /// Reports keys that mean nothing where they are.

@@ -106,9 +106,10 @@ fn read(
         Origin::Disk(path) => match super::files::read_text(path) {
             Ok(text) => sources.add(path.clone(), text),
             Err(error) => {
+                let help = "a path is relative to the file that names it".to_owned();
                 diagnostics.push(
                     Diagnostic::error(name.span, format!("cannot read the playbook `{path}`: {error}"))
-                        .help("a path is relative to the file that names it"),
+                        .maybe_help((!path.exists()).then_some(help)),
                 );
                 return None;
             }

@@ -3,8 +3,8 @@
 
 use std::fmt::Write as _;
 
-use super::LoadOptions;
 use super::testing::Case;
+use super::{LoadOptions, load};
 
 /// Files that are too large or too repetitive to be kept.
 fn generated() -> Vec<(&'static str, String)> {
@@ -55,5 +55,43 @@ fn bad_files() {
         };
         let found = format!("{}\n", case.relative(&found));
         settings.bind(|| insta::assert_snapshot!(format!("{name}.stderr"), found));
+    }
+}
+
+/// Usual mistakes, each alone: `tests/cases/mistakes/NAME.txt` has them with a title, the snapshot beside it what each
+/// answers. The words are those of the program, and files that a mistake does not name are as they should be.
+#[test]
+fn usual_mistakes() {
+    let directory = std::path::Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/mistakes"));
+    let rest = [
+        ("inventory.yaml", "cluster: c\nplaybooks: [./p.yaml]\nhosts:\n  n0:\n"),
+        ("p.yaml", "name: P\ntasks:\n  - name: t\n    package: { names: [jq] }\n"),
+    ];
+    let mut settings = insta::Settings::clone_current();
+    settings.set_snapshot_path(directory);
+    settings.set_prepend_module_to_snapshot(false);
+    settings.set_omit_expression(true);
+    for name in ["yaml", "ansible"] {
+        let text = std::fs::read_to_string(directory.join(format!("{name}.txt"))).unwrap();
+        let mut answers = String::new();
+        let mistakes: Vec<&str> = text.split("=== ").skip(1).collect();
+        assert!(mistakes.len() >= 15, "{}", mistakes.len());
+        for mistake in mistakes {
+            let (title, files) = mistake.split_once('\n').unwrap();
+            let case = Case::new(files);
+            for (file, content) in rest {
+                if !case.path(file).exists() {
+                    std::fs::write(case.path(file), content).unwrap();
+                }
+            }
+            let found = match load(&case.path("inventory.yaml"), &LoadOptions::default()) {
+                Err(error) => error.render(false),
+                Ok(project) => project.validate().render(&project.sources, false),
+            };
+            let wrong = found.contains("error: ") || found.contains("warning: ");
+            let found = if wrong { case.relative(&found) } else { "valid".to_owned() };
+            writeln!(answers, "=== {title}\n{found}\n").unwrap();
+        }
+        settings.bind(|| insta::assert_snapshot!(name, answers));
     }
 }

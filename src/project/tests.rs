@@ -523,6 +523,8 @@ fn pipes_and_devices_are_not_read() {
             };
             assert!(error.contains(&format!("it is a {what}, not a file")), "{error}");
             assert!(case.relative(&error).contains(place), "{place}:\n{error}");
+            // It is there.
+            assert!(!error.contains("relative to"), "{error}");
         }
     }
     let case = Case::new("");

@@ -255,12 +255,22 @@ pub fn fact_index() -> String {
     for fact in facts::base::TABLE {
         text.push_str(&row(fact.name, 16, fact.doc));
     }
+    text.push_str("\nThose that are one of a few words, which conditions must name as they are:\n\n");
+    for (keys, words) in facts::base::WORDS {
+        text.push_str(&row(&keys.join("."), 24, &choices(words)));
+    }
+    text.push_str("\nTexts that are ordered are versions: `facts.os.version_id >= \"9\"` holds for 22.04.\n");
     text
 }
 
-/// The page of a fact: `facts.os`.
+/// The words that a fact may be.
+fn choices(words: &[&str]) -> String {
+    words.iter().copied().filter(|word| !word.is_empty()).collect::<Vec<_>>().join(", ")
+}
+
+/// The page of a fact, by its name or that of a field: `facts.os`, `facts.os.family`.
 pub fn fact(name: &str) -> Option<String> {
-    let name = name.strip_prefix("facts.")?;
+    let name = name.strip_prefix("facts.")?.split('.').next()?;
     facts::base::TABLE.iter().find(|fact| fact.name == name).map(fact_of)
 }
 
@@ -282,10 +292,7 @@ fn fact_of(fact: &facts::base::BaseFact) -> String {
                 Json::Null => "none",
             };
             let kind = match words {
-                Some((_, words)) => {
-                    let words: Vec<&str> = words.iter().copied().filter(|word| !word.is_empty()).collect();
-                    format!("one of {}", words.join(", "))
-                }
+                Some((_, words)) => format!("one of {}", choices(words)),
                 None => kind.to_owned(),
             };
             put!(text, "| `{path}` | {kind} | `{}` |\n", value.to_string().replace('|', "\\|"));

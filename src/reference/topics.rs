@@ -255,6 +255,21 @@ mod tests {
     }
 
     #[test]
+    fn facts_of_a_few_words_name_them() {
+        let index = pages::fact_index();
+        for (keys, words) in crate::facts::base::WORDS {
+            let path = keys.join(".");
+            let page = pages::fact(&format!("facts.{path}")).unwrap();
+            for word in words.iter().filter(|word| !word.is_empty()) {
+                assert!(index.contains(&path) && index.contains(word), "{path}: {word}\n{index}");
+                assert!(page.contains(word), "{path}: {word}\n{page}");
+            }
+        }
+        assert!(index.lines().all(|line| line.chars().count() <= WIDTH), "{index}");
+        assert_eq!(pages::fact("facts.nothing"), None);
+    }
+
+    #[test]
     fn words_of_ansible_are_on_the_page() {
         let page = from_ansible();
         for word in ["apt", "shell", "with_*", "become", "delegate_to", "block", "ansible_host", "hosts"] {

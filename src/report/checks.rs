@@ -2,7 +2,8 @@
 
 use super::findings::{Finding, findings};
 use super::fold::fold;
-use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line};
+use super::rows::hanging;
+use super::style::{BAD, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line};
 use crate::events::{CheckStatus, Record};
 use crate::exit;
 use crate::put;
@@ -11,13 +12,17 @@ use crate::words::count;
 /// Most different texts of one check that are shown.
 const VARIANTS: usize = 3;
 
-/// The findings as text.
-pub fn text(record: &Record, verbose: bool) -> String {
+/// Columns before the text of a line.
+const INDENT: usize = VERB + 2;
+
+/// The findings as text, for a terminal this wide.
+pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
     let mut text = String::new();
     for finding in findings(record) {
-        lines(&mut text, &finding);
+        lines(&mut text, &finding, width);
         if let Some(hint) = finding.hint {
-            put!(text, "            {}\n", paint(HINT, &format!("hint: {}", safe_line(hint))));
+            let hint = paint(HINT, &format!("hint: {}", safe_line(hint)));
+            put!(text, "{}\n", hanging(&format!("            {hint}"), INDENT + 6, width));
         }
         if verbose && let Some(variant) = finding.variants.first() {
             for evidence in &variant.example.evidence {
@@ -27,7 +32,7 @@ pub fn text(record: &Record, verbose: bool) -> String {
         }
     }
     super::seen::put(&mut text, record, verbose);
-    summary(&mut text, record);
+    summary(&mut text, record, width);
     text
 }
 
@@ -36,40 +41,42 @@ fn checks_of(ids: &[&str]) -> String {
     if ids.len() <= 3 { ids.join(", ") } else { format!("{} checks", ids.len()) }
 }
 
-fn lines(text: &mut String, finding: &Finding<'_>) {
+fn lines(text: &mut String, finding: &Finding<'_>, width: Option<usize>) {
     let ids = checks_of(&finding.checks);
     let why = finding.because.map(|id| format!(" (see {id})")).unwrap_or_default();
     // The place of "1 other text" has room for that text.
     let most = if finding.variants.len() == VARIANTS + 1 { VARIANTS + 1 } else { VARIANTS };
     for variant in finding.variants.iter().take(most) {
-        line(text, finding.status, &ids, &fold(&variant.hosts), &format!("{}{why}", variant.message));
+        let message = format!("{}{why}", variant.message);
+        line(text, finding.status, &ids, &fold(&variant.hosts), &message, width);
     }
     let rest = finding.variants.get(most..).unwrap_or_default();
     let hosts: Vec<&str> = rest.iter().flat_map(|variant| variant.hosts.iter().copied()).collect();
     if !hosts.is_empty() {
         let other = count(rest.len() as u64, "other text");
-        line(text, finding.status, &ids, &fold(&hosts), &format!("{other}, see --json or --html"));
+        let message = format!("{other}, see --json or --html");
+        line(text, finding.status, &ids, &fold(&hosts), &message, width);
     }
 }
 
-fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: &str) {
+fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: &str, width: Option<usize>) {
     let style = match status {
         CheckStatus::Fail => BAD,
         CheckStatus::Unknown | CheckStatus::Warn => CHANGE,
         CheckStatus::Skip | CheckStatus::Pass => GOOD,
     };
     let word = paint(style, &format!("{:>10}", status.word()));
-    put!(text, "{word}  {id}  {}  {}\n", paint(DIM, hosts), safe_line(message));
+    let line = format!("{word}  {id}  {}  {}", paint(DIM, hosts), safe_line(message));
+    put!(text, "{}\n", hanging(&line, INDENT, width));
 }
 
-fn summary(text: &mut String, record: &Record) {
+fn summary(text: &mut String, record: &Record, width: Option<usize>) {
     let stats = record.stats.clone().unwrap_or_default();
     let counts = &stats.checks;
     let checked = record.hosts.values().filter(|host| !host.checks.is_empty()).count() as u64;
     if !counts.is_empty() {
-        put!(
-            text,
-            "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped\n",
+        let line = format!(
+            "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped",
             paint(if counts.fail + counts.unknown == 0 { GOOD } else { BAD }, "   Checked"),
             count(checked, "host"),
             counts.pass,
@@ -78,6 +85,7 @@ fn summary(text: &mut String, record: &Record) {
             counts.unknown,
             counts.skip,
         );
+        put!(text, "{}\n", hanging(&line, INDENT, width));
     }
     let code = record.exit_code.unwrap_or_default();
     if code == exit::OK {
@@ -99,5 +107,6 @@ fn summary(text: &mut String, record: &Record) {
         .map(|(number, noun, rest)| format!("{} {rest}", count(number, noun)))
         .collect();
     words.push(format!("exit code {code}"));
-    put!(text, "{}  {}\n", paint(BAD, "Unverified"), words.join(", "));
+    let line = format!("{}  {}", paint(BAD, "Unverified"), words.join(", "));
+    put!(text, "{}\n", hanging(&line, INDENT, width));
 }

@@ -39,6 +39,11 @@ pub fn data(text: &str) -> std::io::Result<()> {
     }
 }
 
+/// Columns of stdout where it is a terminal.
+pub fn stdout_width() -> Option<usize> {
+    console::Term::stdout().size_checked().map(|(_, columns)| usize::from(columns)).filter(|width| *width > 0)
+}
+
 /// What is drawn at the bottom of the terminal now.
 static BARS: Mutex<Option<MultiProgress>> = Mutex::new(None);
 

@@ -7,6 +7,7 @@ use indexmap::IndexMap;
 
 use super::away::Away;
 use super::fold::{by_value, fold};
+use super::rows::hanging;
 use super::style::{BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, style_diff};
 use crate::events::{ChangeView, HostRecord, PlannedTask, PlannedVerdict, Record};
 use crate::project::Project;
@@ -20,8 +21,9 @@ struct Planned<'a> {
     hosts: Vec<(String, &'a PlannedTask)>,
 }
 
-/// The plan of a run as text, in the order of the playbooks; empty when nothing would be done.
-pub fn text(record: &Record) -> String {
+/// The plan of a run as text for a terminal this wide, in the order of the playbooks; empty when nothing would be
+/// done.
+pub fn text(record: &Record, width: Option<usize>) -> String {
     let places: BTreeMap<&str, usize> =
         record.steps.iter().enumerate().map(|(place, id)| (id.as_str(), place)).collect();
     let mut tasks: IndexMap<(&str, Option<usize>), Planned<'_>> = IndexMap::new();
@@ -47,7 +49,7 @@ pub fn text(record: &Record) -> String {
         let _written = writeln!(text, "{}  {}", safe_line(task.name), paint(DIM, task.resource));
         let keyed = task.hosts.iter().map(|(host, planned)| (host.clone(), Same(planned)));
         for (hosts, Same(planned)) in by_value(keyed) {
-            host_block(&mut text, &hosts, planned);
+            host_block(&mut text, &hosts, planned, width);
         }
         text.push('\n');
     }
@@ -94,13 +96,14 @@ fn verified(project: &Project) -> &'static str {
 }
 
 /// What stands below a plan: how much it is, and which hosts have none or not all of it.
-pub fn sum(record: &Record) -> String {
+pub fn sum(record: &Record, width: Option<usize>) -> String {
     let stats = record.stats.clone().unwrap_or_default();
     let mut text = String::new();
     let mut line = |style, verb: &str, hosts: &str, rest: &str| {
         let verb = paint(style, &format!("{verb:>VERB$}"));
         let gap = if hosts.is_empty() { "" } else { "  " };
-        put!(text, "{verb}  {hosts}{gap}{}\n", safe_line(rest));
+        let line = format!("{verb}  {hosts}{gap}{}", safe_line(rest));
+        put!(text, "{}\n", hanging(&line, VERB + 2, width));
     };
     let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
     let mut changed = 0;
@@ -170,7 +173,7 @@ impl std::hash::Hash for Same<'_> {
     }
 }
 
-fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask) {
+fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask, width: Option<usize>) {
     let (sign, style, note, changes): (_, _, _, &[ChangeView]) = match &planned.verdict {
         PlannedVerdict::Changes(changes) => ("~", CHANGE, String::new(), changes),
         PlannedVerdict::Runs(changes)
@@ -189,30 +192,33 @@ fn host_block(text: &mut String, hosts: &str, planned: &PlannedTask) {
         PlannedVerdict::Skipped(_) | PlannedVerdict::Unchanged => return,
     };
     let note = if note.is_empty() { note } else { format!("  {note}") };
-    let _written = writeln!(text, "  {} {hosts}{note}", paint(style, sign));
+    let head = format!("  {} {hosts}{note}", paint(style, sign));
+    put!(text, "{}\n", hanging(&head, 6, width));
     if !planned.notified_by.is_empty() {
         let tasks: Vec<_> =
             planned.notified_by.iter().map(|name| format!("\"{}\"", safe_line(name))).collect();
-        let _written = writeln!(text, "      {}", paint(DIM, &format!("because of {}", tasks.join(", "))));
+        let line = format!("      {}", paint(DIM, &format!("because of {}", tasks.join(", "))));
+        put!(text, "{}\n", hanging(&line, 8, width));
     }
     if let Some(since) = &planned.pending_since {
         let _written = writeln!(text, "      {}", paint(DIM, &format!("pending: {since}")));
     }
-    changes_block(text, changes);
+    changes_block(text, changes, width);
     if let Some(reason) = &planned.blocked {
-        let _written =
-            writeln!(text, "  {} {hosts}  the rest is blocked: {}", paint(CHANGE, "x"), safe_line(reason));
+        let line = format!("  {} {hosts}  the rest is blocked: {}", paint(CHANGE, "x"), safe_line(reason));
+        put!(text, "{}\n", hanging(&line, 6, width));
     }
 }
 
-fn changes_block(text: &mut String, changes: &[ChangeView]) {
+fn changes_block(text: &mut String, changes: &[ChangeView], width: Option<usize>) {
     for change in changes {
         let class = match change.disruption.as_str() {
             // It interrupts only some containers, and is not made then.
             "none" | "reload" => String::new(),
             other => format!("  [{other}]"),
         };
-        let _written = writeln!(text, "      {}{class}", safe_line(&change.summary));
+        let line = format!("      {}{class}", safe_line(&change.summary));
+        put!(text, "{}\n", hanging(&line, 8, width));
         for line in safe(&change.diff).lines() {
             let _written = writeln!(text, "        {}", style_diff(line));
         }

@@ -133,20 +133,28 @@ impl Columns {
         Row { first, below }
     }
 
-    /// Lines under a row, such as diffs, output and hints.
+    /// Lines under a row, such as diffs, output and hints. A diff is cut, because its lines are lines; all else is
+    /// read to its end.
     pub fn under(&self, text: &str) -> Vec<String> {
         let indent = " ".repeat(INDENT);
         let room = self.width.map(|width| width.saturating_sub(INDENT));
         safe(text)
             .lines()
             .flat_map(|line| match room {
-                // What is to be copied (hints with commands) is wrapped, the rest is cut.
-                Some(room) if line.starts_with(HINT) => {
-                    let lines = wrap(line.trim_start_matches(HINT), room.saturating_sub(HINT.len()));
-                    let lead = |at: usize| if at == 0 { HINT.to_owned() } else { " ".repeat(HINT.len()) };
+                Some(room) if line.starts_with(['+', '-', '@', ' ']) => vec![cut(line, room)],
+                Some(room) => {
+                    let leads = [HINT, "ran: ", "| "];
+                    let lead = leads.into_iter().find(|lead| line.starts_with(lead)).map_or(0, str::len);
+                    let (lead, rest) = line.split_at(lead);
+                    let next = if lead == "| " { "|   ".to_owned() } else { " ".repeat(lead.len()) };
+                    let mut lines = wrap(rest, room.saturating_sub(next.len()));
+                    shorten(&mut lines);
+                    if lines.is_empty() {
+                        lines.push(String::new());
+                    }
+                    let lead = |at: usize| if at == 0 { lead } else { &next };
                     lines.iter().enumerate().map(|(at, line)| format!("{}{line}", lead(at))).collect()
                 }
-                Some(room) => vec![cut(line, room)],
                 None => vec![line.to_owned()],
             })
             .map(|line| format!("{indent}{line}"))
@@ -157,14 +165,55 @@ impl Columns {
         let Some(width) = self.width else { return vec![format!("{}{text}", " ".repeat(indent))] };
         let room = width.saturating_sub(indent).max(20);
         let mut lines = if list { wrap_list(text, room) } else { wrap(text, room) };
-        if lines.len() > MOST_LINES {
-            lines.truncate(MOST_LINES);
-            if let Some(last) = lines.last_mut() {
-                last.push_str(" …");
-            }
-        }
+        shorten(&mut lines);
         lines.into_iter().map(|line| cut(&format!("{}{line}", " ".repeat(indent)), width)).collect()
     }
+}
+
+/// Leaves the first lines of a text.
+fn shorten(lines: &mut Vec<String>) {
+    if lines.len() > MOST_LINES {
+        lines.truncate(MOST_LINES);
+        if let Some(last) = lines.last_mut() {
+            last.push_str(" …");
+        }
+    }
+}
+
+/// Where a word that is too long for a line may be broken; it takes no column.
+const BREAK: &str = "\u{200b}";
+
+/// A line for a terminal this wide: what does not fit stands below it, so many columns in. A list of hosts that no
+/// line has room for breaks behind its commas.
+pub fn hanging(line: &str, indent: usize, width: Option<usize>) -> String {
+    let Some(width) = width.filter(|width| width_of(line) > *width) else { return line.to_owned() };
+    let width = width.max(indent + 20);
+    let text = line.trim_start_matches(' ');
+    let (first, next) = (" ".repeat(line.len() - text.len()), " ".repeat(indent));
+    let words = text.split_inclusive(' ').map(|word| {
+        let long = width_of(word.trim_end()) > width - indent;
+        if long { word.replace(',', &format!(",{BREAK}")) } else { word.to_owned() }
+    });
+    let text: String = words.collect();
+    let options = textwrap::Options::new(width)
+        .initial_indent(&first)
+        .subsequent_indent(&next)
+        .word_separator(textwrap::WordSeparator::Custom(words_and_pieces))
+        .word_splitter(textwrap::WordSplitter::NoHyphenation)
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
+    textwrap::fill(&text, options).replace(BREAK, "")
+}
+
+/// What a line may be broken between; all spaces behind a word are its own.
+fn words_and_pieces(line: &str) -> Box<dyn Iterator<Item = textwrap::core::Word<'_>> + '_> {
+    let mut rest = line;
+    Box::new(std::iter::from_fn(move || {
+        let end = rest.find([' ', '\u{200b}']).unwrap_or(rest.len());
+        let behind = rest.get(end..)?.trim_start_matches([' ', '\u{200b}']);
+        let (word, next) = rest.split_at(rest.len() - behind.len());
+        rest = next;
+        (!word.is_empty()).then(|| textwrap::core::Word::from(word))
+    }))
 }
 
 /// The first pieces of a list and how many more there are.
@@ -240,6 +289,43 @@ mod tests {
         assert_eq!(wrap("modprobe: FATAL: not found", 16), ["modprobe: FATAL:", "not found"]);
         assert_eq!(wrap("+ /etc/a (+ /etc/b)", 10), ["+ /etc/a", "(+ /etc/b)"]);
         assert_eq!(wrap("/a/very/long/path", 8), ["/a/very/", "long/pat", "h"]);
+    }
+
+    #[test]
+    fn a_line_hangs() {
+        let line = "      fail  gpu.count  gpu[001,003,005,007]  7 GPUs, expected 8";
+        assert_eq!(hanging(line, 12, Some(80)), line);
+        assert_eq!(hanging(line, 12, None), line);
+        assert_eq!(
+            hanging(line, 12, Some(40)),
+            "      fail  gpu.count\n            gpu[001,003,005,007]  7\n            GPUs, expected 8"
+        );
+        // What is to be copied is not torn apart, unless no line has room for it.
+        assert_eq!(
+            hanging("--hosts gpu[031,033,035,037,039,041,043] x", 2, Some(24)),
+            "--hosts gpu[031,033,035,\n  037,039,041,043] x"
+        );
+        let painted = super::super::style::paint(super::super::style::BAD, "fail");
+        assert_eq!(hanging(&format!("{painted} a b"), 2, Some(80)), format!("{painted} a b"));
+        let lines = hanging(&format!("{painted} {}", "word ".repeat(20)), 2, Some(40));
+        assert!(lines.lines().all(|line| width_of(line) <= 40), "{lines}");
+    }
+
+    /// What a tool said is read to its end; a diff keeps its lines.
+    #[test]
+    fn output_is_read_to_its_end() {
+        let columns = Columns::new(Some(40));
+        let lines = columns.under("ran: make -C /usr/src/nccl all\n| E: Unable to locate package nvidia-driver\n+ a line of a diff that is longer than the terminal");
+        assert_eq!(
+            lines,
+            [
+                "            ran: make -C /usr/src/nccl",
+                "                 all",
+                "            | E: Unable to locate",
+                "            |   package nvidia-driver",
+                "            + a line of a diff that is …"
+            ]
+        );
     }
 
     #[test]

@@ -1,16 +1,17 @@
 //! A recorded run for people: host by host what was done, with diffs; hosts with the same story
-//! are one. A run of one host has the times of its tasks too.
+//! are one, and those that went well come first. A run of one host has the times of its tasks too.
 
 use super::away::{self, Away};
 use super::fold::by_value;
+use super::rows::hanging;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds, style_diff};
 use super::wording::summary;
 use crate::events::{HostRecord, HostStatus, Outcome, Record, TaskRecord};
 use crate::put;
 use crate::words::count;
 
-/// The run as text; `outputs` adds what the commands printed.
-pub fn text(record: &Record, outputs: bool) -> String {
+/// The run as text for a terminal this wide; `outputs` adds what the commands printed.
+pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let at = record.at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default();
     let mut text = format!("run {}  {} {}  {at}\n", record.run, record.command, record.inventory);
     match record.exit_code {
@@ -18,18 +19,24 @@ pub fn text(record: &Record, outputs: bool) -> String {
         None => text.push_str("it did not end: killed, or the machine went down\n"),
     }
     let times = record.hosts.len() == 1;
-    let stories = record.hosts.iter().map(|(name, host)| (name.clone(), story(host, outputs, times)));
+    let stories = record.hosts.iter().map(|(name, host)| (name.clone(), story(host, outputs, times, width)));
     let away = Away::of(record);
-    for (hosts, story) in by_value(stories) {
-        put!(text, "\n{hosts}  {}", story.status);
+    // What went wrong stands where a terminal ends.
+    let mut stories = by_value(stories);
+    stories.sort_by_key(|(_, story)| !story.well);
+    for (hosts, story) in stories {
+        let mut head = format!("{hosts}  {}", story.status);
         let (reason, hint) = away.told(&hosts).unwrap_or_default();
         if !reason.is_empty() {
-            put!(text, ": {}", safe_line(&reason));
+            put!(head, ": {}", safe_line(&reason));
         }
+        put!(head, "{}", story.unchanged);
+        put!(text, "\n{}\n", hanging(&head, 2, width));
         if let Some(hint) = hint {
-            put!(text, "\n  {}", paint(HINT, &format!("hint: {}", safe_line(&hint))));
+            let hint = paint(HINT, &format!("hint: {}", safe_line(&hint)));
+            put!(text, "{}\n", hanging(&format!("  {hint}"), 8, width));
         }
-        put!(text, "{}\n{}", story.unchanged, story.tasks);
+        text.push_str(&story.tasks);
     }
     if record.hosts.is_empty() {
         text.push_str("\nno host failed\n");
@@ -46,6 +53,7 @@ pub fn text(record: &Record, outputs: bool) -> String {
 /// What is the same of several hosts.
 #[derive(PartialEq, Eq, Hash)]
 struct Story {
+    well: bool,
     status: String,
     /// Why it was not reached or not taken to its end, but for its address.
     reason: Option<String>,
@@ -53,7 +61,7 @@ struct Story {
     tasks: String,
 }
 
-fn story(host: &HostRecord, outputs: bool, times: bool) -> Story {
+fn story(host: &HostRecord, outputs: bool, times: bool, width: Option<usize>) -> Story {
     let unchanged = host.tasks.iter().filter(|task| task.outcome == Outcome::Unchanged).count();
     let status = match &host.status {
         Some(status @ HostStatus::Ok) => paint(GOOD, status.word()),
@@ -67,7 +75,7 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> Story {
     };
     let mut text = String::new();
     for task in &host.tasks {
-        task_lines(&mut text, task, outputs, times);
+        task_lines(&mut text, task, outputs, times, width);
     }
     if !host.reboot.is_empty() {
         put!(text, "  {}  {}\n", paint(CHANGE, "reboot pending"), safe_line(&host.reboot.join("; ")));
@@ -84,9 +92,10 @@ fn story(host: &HostRecord, outputs: bool, times: bool) -> Story {
         );
     }
     for warning in &host.warnings {
-        put!(text, "  {}  {}\n", paint(CHANGE, "warning"), safe_line(warning));
+        let line = format!("  {}  {}", paint(CHANGE, "warning"), safe_line(warning));
+        put!(text, "{}\n", hanging(&line, 11, width));
     }
-    Story { status, reason, unchanged, tasks: text }
+    Story { well: host.status == Some(HostStatus::Ok), status, reason, unchanged, tasks: text }
 }
 
 /// Leaves what `--failed` shows: hosts that need another run, and of their tasks those that failed.
@@ -98,7 +107,7 @@ pub fn keep_failed(record: &mut Record) {
     record.offline.clear();
 }
 
-fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) {
+fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool, width: Option<usize>) {
     let (style, line, printed) = match &task.outcome {
         Outcome::Unchanged | Outcome::Skipped(_) => return,
         Outcome::Changed { changes, output, .. } | Outcome::Ran { changes, output } => {
@@ -119,7 +128,8 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) 
         put!(line, "  {}", seconds(task.seconds));
     }
     let word = format!("{:7}", task.outcome.word());
-    put!(text, "  {}  {}  {}\n", paint(style, &word), safe_line(&task.task.name), line.trim_start());
+    let line = format!("  {}  {}  {}", paint(style, &word), safe_line(&task.task.name), line.trim_start());
+    put!(text, "{}\n", hanging(&line, 11, width));
     match &task.outcome {
         Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
             for line in changes.iter().flat_map(|change| change.diff.lines()) {
@@ -144,6 +154,7 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool) 
     if let Outcome::Failed(failure) = &task.outcome
         && let Some(hint) = &failure.hint
     {
-        put!(text, "      {}\n", paint(HINT, &format!("hint: {}", safe_line(hint))));
+        let hint = paint(HINT, &format!("hint: {}", safe_line(hint)));
+        put!(text, "{}\n", hanging(&format!("      {hint}"), 12, width));
     }
 }

@@ -43,14 +43,18 @@ pub(super) fn task_of(id: &str) -> String {
 /// How the hosts of a run ended, in numbers.
 pub(super) fn sum_of_hosts(command: &str, stats: &RunStats) -> String {
     // Who only looks has not said yet whether all is well.
-    let word = if matches!(command, "plan" | "verify") { "reached" } else { "ok" };
+    let first = if matches!(command, "plan" | "verify") {
+        (stats.ok + stats.failed, "reached")
+    } else {
+        (stats.ok, "ok")
+    };
     let others = [
         (stats.failed, "failed"),
         (stats.unreachable, "unreachable"),
         (stats.not_started, "not started"),
         (stats.offline, "offline"),
     ];
-    numbers((stats.ok, word), &others)
+    numbers(first, &others)
 }
 
 /// How the tasks of a run ended, in numbers.
@@ -75,4 +79,16 @@ fn numbers(first: (u64, &str), others: &[(u64, &str)]) -> String {
     let others = others.iter().copied().filter(|(number, _)| *number > 0);
     let all = std::iter::once(first).chain(others);
     all.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn hosts_whose_plan_failed_were_reached() {
+        let stats = RunStats { ok: 1, failed: 2, unreachable: 1, ..RunStats::default() };
+        assert_eq!(sum_of_hosts("verify", &stats), "3 reached, 2 failed, 1 unreachable");
+        assert_eq!(sum_of_hosts("apply", &stats), "1 ok, 2 failed, 1 unreachable");
+    }
 }

@@ -607,6 +607,8 @@ mod tests {
             ("true or later == 1", true),
             ("later == 1 or true", true),
             ("version >= '9'", true),
+            ("version < '24.04'", true),
+            ("'12' >= '9'", true),
             ("version < '22.4.1'", true),
             ("version == '22.04'", true),
             ("version > '22.04-rc1'", false),

@@ -370,7 +370,13 @@ impl Parser {
                 self.at += 1;
                 ExprKind::IsNone(Box::new(left), negated)
             } else {
-                return Err(self.unexpected().help("after `is` comes `defined`, `not defined` or `none`"));
+                let help = if self.word("version") {
+                    self.at -= 1;
+                    "versions are compared like numbers, in quotes: `facts.os.version_id >= \"22.04\"`"
+                } else {
+                    "after `is` comes `defined`, `not defined` or `none`"
+                };
+                return Err(self.unexpected().help(help));
             }
         } else {
             return Ok(left);

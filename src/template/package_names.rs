@@ -39,7 +39,9 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("librdmacm-dev", &["rdma-core-devel"]),
     ("librdmacm1", &["librdmacm"]),
     ("make", &["make"]),
+    ("mariadb-server", &["mariadb-server"]),
     ("mstflint", &["mstflint"]),
+    ("munge", &["munge"]),
     ("nfs-common", &["nfs-utils"]),
     ("numactl", &["numactl"]),
     ("nvidia-peer-memory-dkms", &["nvidia_peer_memory"]),
@@ -53,6 +55,10 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("python3-venv", &["python3"]),
     ("rdma-core", &["rdma-core"]),
     ("rdmacm-utils", &["librdmacm-utils"]),
+    ("slurm-client", &["slurm"]),
+    ("slurmctld", &["slurm-slurmctld"]),
+    ("slurmd", &["slurm-slurmd"]),
+    ("slurmdbd", &["slurm-slurmdbd"]),
     ("srptools", &["srp_daemon"]),
 ];
 
@@ -84,8 +90,8 @@ mod tests {
 
     #[test]
     fn names_by_family() {
-        let names = ["ibverbs-providers", "libibverbs1", "g++", "slurm", "build-essential"];
-        assert_eq!(on("rhel", &names), "libibverbs gcc-c++ slurm gcc make");
+        let names = ["ibverbs-providers", "libibverbs1", "g++", "tmux", "build-essential"];
+        assert_eq!(on("rhel", &names), "libibverbs gcc-c++ tmux gcc make");
         assert_eq!(on("debian", &names), names.join(" "));
         assert_eq!(on("suse", &names), names.join(" "));
     }

@@ -222,7 +222,10 @@ impl Names {
                             shape.name(),
                             path_text("", std::slice::from_ref(segment)).trim_start_matches('.')
                         ),
-                        help: None,
+                        help: match segment {
+                            Segment::Key(key) => foreign::help(key, &[Place::Answer]),
+                            Segment::Index(_) | Segment::Any => None,
+                        },
                     });
                 }
             };

@@ -193,6 +193,11 @@ fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
         let range = &report.span().range;
         let start = range.start.saturating_sub(shift).min(source.len());
         let end = range.end.saturating_sub(shift).clamp(start, source.len());
+        if report.message().contains("expected identifier")
+            && let Some(help) = unnamed_argument(source, start, end)
+        {
+            return TextError::new(start, end, "an argument has a name here").help(help);
+        }
         return TextError::new(start, end, sentence(report.message()));
     }
     let text = error.to_string();
@@ -205,7 +210,27 @@ fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
     let known = filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
     let name = source.get(start..end).unwrap_or("");
     let foreign = crate::foreign::help(name, &[crate::foreign::Place::Filter]);
-    TextError { help: foreign.or_else(|| crate::config::did_you_mean_text(name, known)), ..error }
+    let near = foreign.or_else(|| crate::config::did_you_mean_text(name, known));
+    error.help(near.unwrap_or_else(|| "`provision explain templates` lists the filters".to_owned()))
+}
+
+/// What is written for `default('x')` and the like; `None` where this is no argument.
+fn unnamed_argument(source: &str, start: usize, end: usize) -> Option<String> {
+    let before = source.get(..start)?.trim_end();
+    let open = before.ends_with(['(', ',']).then(|| before.rfind('(')).flatten()?;
+    let head = before.get(..open)?.trim_end();
+    let name = head.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
+    let places = [crate::foreign::Place::Filter, crate::foreign::Place::Name];
+    if let Some(help) = crate::foreign::help(name, &places) {
+        return Some(help);
+    }
+    let arguments = ARGUMENTS.iter().find(|(known, _)| *known == name).map(|(_, arguments)| *arguments)?;
+    let given = source.get(start..end)?;
+    let arguments: Vec<String> = match arguments {
+        [one] => vec![format!("{one}={given}")],
+        several => several.iter().map(|argument| format!("{argument}=...")).collect(),
+    };
+    Some(format!("write `{name}({})`", arguments.join(", ")))
 }
 
 /// Where the name in a message's backticks stands in the text.
@@ -221,6 +246,22 @@ fn sentence(message: &str) -> String {
     let mut chars = line.chars();
     chars.next().map_or_else(String::new, |c| c.to_lowercase().chain(chars).collect())
 }
+
+/// The arguments of filters that Jinja takes without their names.
+const ARGUMENTS: &[(&str, &[&str])] = &[
+    ("default", &["value"]),
+    ("get", &["key", "default"]),
+    ("group_by", &["attribute"]),
+    ("indent", &["width"]),
+    ("int", &["base"]),
+    ("join", &["sep"]),
+    ("nth", &["n"]),
+    ("replace", &["from", "to"]),
+    ("round", &["method", "precision"]),
+    ("split", &["pat"]),
+    ("trim", &["pat"]),
+    ("truncate", &["length"]),
+];
 
 /// Tera's own filters.
 pub const TERA_FILTERS: &[&str] = &[

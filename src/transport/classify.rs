@@ -272,6 +272,7 @@ fn explain(kind: ConnectKind, line: &str, stderr: &str) -> String {
         | ConnectKind::Refused
         | ConnectKind::TimedOut
         | ConnectKind::KeyRefused
+        | ConnectKind::PasswordRefused
         | ConnectKind::KeyMissing
         | ConnectKind::Closed
         | ConnectKind::NoShell

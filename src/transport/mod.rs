@@ -109,6 +109,8 @@ pub enum ConnectKind {
     HostKeyChanged,
     /// No key or password was accepted.
     KeyRefused,
+    /// The password of the login was refused.
+    PasswordRefused,
     /// The private key cannot be read.
     KeyUnreadable,
     /// The private key is not there.

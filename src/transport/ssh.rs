@@ -445,7 +445,8 @@ fn settle<T>(
     match greeted {
         Err(TransportError::Connect { kind: ConnectKind::KeyRefused, message }) => {
             trial.refused(host);
-            Err(classify::connect(ConnectKind::KeyRefused, format!("the password was refused: {message}")))
+            let message = format!("the password was refused: {message}");
+            Err(classify::connect(ConnectKind::PasswordRefused, message))
         }
         Err(TransportError::Connect {
             kind:

@@ -148,9 +148,7 @@ pub(super) fn refused(words: &str) -> TransportError {
     } else if is_wrong(words) {
         (ConnectKind::SudoRefused, "sudo refused the password".to_owned())
     } else if said(&["a password is required"]) {
-        let help =
-            "give one with `--ask-become-pass` or `become: { method: sudo, password: { secret: NAME } }`";
-        (ConnectKind::SudoPassword, format!("sudo wants a password and none was given: {help}"))
+        (ConnectKind::SudoPassword, "sudo wants a password and none was given".to_owned())
     } else {
         (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
     };

@@ -272,7 +272,7 @@ async fn a_failure_stays_drained_with_its_reason_and_stops_the_rollout() {
     let json = serde_json::to_value(provision::report::json::object(&ran.record)).unwrap();
     assert_eq!(json["hosts"]["gpu0"]["maintenance"]["phase"], "back");
     assert!(json["left_drained"]["gpu1"].as_str().unwrap().starts_with("`boot`: it does not reboot"));
-    let shown = plans::plain(&provision::report::show::text(&ran.record, false));
+    let shown = plans::plain(&provision::report::show::text(&ran.record, false, None));
     assert!(shown.contains("maintenance: left drained  `boot`: it does not reboot"), "{shown}");
 }
 

@@ -101,3 +101,56 @@ async fn what_waits_for_its_handlers_when_the_run_is_stopped() {
     let ran = apply(&world("{}", broken), &transport).await;
     assert_eq!(ran.record.hosts["gpu0"].handlers, ["boot", "tell"]);
 }
+
+/// A handler that failed because a later stage had not done its part yet must not keep that stage from
+/// being reached in the next run.
+#[tokio::test(start_paused = true)]
+async fn what_an_earlier_run_left_waits_for_the_tasks_that_may_mend_it() {
+    let playbook = "
+name: p
+tasks:
+  - name: first
+    command: { run: [work-1, it] }
+  - name: everybody
+    command: { run: [work-2, it] }
+    run_once: true
+  - name: mend
+    command: { run: [work-3, it] }
+    notify: tell
+handlers:
+  - name: tell
+    command: { run: [work-4, it] }
+";
+    let left = "version\t1\nnotify\t./site.yaml/tell\tt\tnew\tk9\n";
+    let transport = healthy();
+    transport.first(Reply::part("state").output(left));
+    let ran = apply(&world("{}", playbook), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    let order: Vec<&str> = acts(&transport, "gpu0")
+        .iter()
+        .filter(|sent| sent.part == "task")
+        .filter_map(|sent| {
+            ["work-1", "work-2", "work-3", "work-4"].into_iter().find(|it| sent.text.contains(it))
+        })
+        .collect();
+    assert_eq!(order, ["work-1", "work-2", "work-3", "work-4"]);
+    // No task to come has to do with it: it runs at the end of the first stage, and a plan says so once.
+    let other = playbook.replace("    notify: tell\n", "");
+    for (playbook, stage) in [(playbook, 2), (other.as_str(), 0)] {
+        let transport = healthy();
+        transport.first(Reply::part("state").output(left));
+        let ran = run(&world("{}", playbook), &transport, Mode::Plan, |_| {}).await;
+        let planned: Vec<bool> = ran
+            .events
+            .iter()
+            .filter_map(|event| match &event.kind {
+                EventKind::HostPlanned { host, tasks } if host == "gpu0" => {
+                    Some(tasks.iter().any(|task| task.task.name == "tell"))
+                }
+                _ => None,
+            })
+            .collect();
+        assert_eq!(planned.iter().position(|told| *told), Some(stage), "{planned:?}");
+        assert_eq!(planned.iter().filter(|told| **told).count(), 1, "{planned:?}");
+    }
+}

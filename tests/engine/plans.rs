@@ -25,7 +25,7 @@ async fn planned(tail: &str, tasks: &str, transport: &Scripted) -> String {
         let parts = transport.parts(host);
         assert!(!parts.iter().any(|part| part == "task" || part == "lock"), "{parts:?}");
     }
-    plain(&provision::report::plan::text(&ran.record))
+    plain(&provision::report::plan::text(&ran.record, None))
 }
 
 /// Hosts on which nothing that tasks of these tests manage is there yet.
@@ -237,7 +237,7 @@ async fn what_a_command_that_always_runs_may_change_is_no_drift_while_it_is_as_i
     for (digest, pending) in [(OLD, 0), (&OLD.replace('2', "3"), 4)] {
         let ran = run(&world("{}", &playbook), &holds(digest), Mode::Plan, |_| {}).await;
         assert_eq!(ran.report.stats.pending, pending, "{:?}", ran.record);
-        let text = plain(&provision::report::plan::text(&ran.record));
+        let text = plain(&provision::report::plan::text(&ran.record, None));
         assert!(text.contains("? gpu[0-3]  known after task \"install\""), "{text}");
     }
     // A change that is due makes another of it, so both are drift on each of the four hosts.

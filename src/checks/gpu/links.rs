@@ -27,7 +27,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "each GPU's PCIe link runs at its full generation",
         needs: Needs::Load,
         severity: Warn,
-        expects: "the highest generation of the link; boards that are not SXM lower it when idle, and are skipped then",
+        expects: "the highest generation of the link; boards that are not SXM lower it when nothing runs on them, which a display or a daemon that holds them open does not change, and are skipped then",
         why: "Each lower generation halves the bandwidth to the host and to the network cards.",
         hint: "`lspci -vv` of the GPU and of the port above it: LnkSta says which side lowered it",
         source: "nvidia-smi(1)",
@@ -112,7 +112,8 @@ fn pcie_generation(subject: &Subject<'_>) -> Checked {
         let stays_up = models::find(&gpu.name).is_some_and(|model| model.sxm);
         match gpu.generation {
             Some((now, most)) if now >= most => {}
-            Some(_) if gpu.processes == 0 && !stays_up => idle += 1,
+            // A display or a daemon that holds it open gives it nothing to do.
+            Some(_) if (gpu.processes == 0 || gpu.at_rest) && !stays_up => idle += 1,
             Some((now, most)) => {
                 let line = format!("current_link_gen {now}, max_link_gen {most}");
                 findings.wrong(name, format!("generation {now} of {most}"), SMI, line);

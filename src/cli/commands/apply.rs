@@ -2,9 +2,10 @@
 
 use std::collections::BTreeMap;
 
-use super::here;
 use super::plan::PlanFile;
+use super::{carried, here};
 use crate::cli::args::{ApplyArgs, PlanArgs};
+use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Launch};
 use crate::cli::settings::Settings;
 use crate::engine::Mode;
@@ -21,6 +22,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
         let plan = PlanArgs {
             target: args.target,
             here: args.here,
+            carrier: args.carrier,
             connect: args.connect,
             reports: args.reports,
             exit_code: false,
@@ -43,7 +45,14 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
         Some(file) => Some(expected(file, &project)?),
         None => None,
     };
-    let launch = Launch { expected, yes: args.yes, ..Launch::new("apply", Mode::Apply) };
+    let mut launch =
+        Launch { expected, yes: args.yes, lines: args.here.events, ..Launch::new("apply", Mode::Apply) };
+    let words: &[&str] = if args.yes { &["apply", "--yes"] } else { &["apply"] };
+    let way = (&args.target, &args.carrier, &args.connect);
+    let _bundle = carried::prepare(&settings, &mut project, way, words, &mut launch)?;
+    if launch.job.is_some() && args.plan.is_some() {
+        return Err(Exit::new(exit::USAGE, "--plan is not for --engine slurm: each node plans anew").into());
+    }
     let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report, _| {
         let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);
         if report.stats.tasks.blocked > 0 || reboot || report.left_drained > 0 {

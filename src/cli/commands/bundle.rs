@@ -36,7 +36,7 @@ pub(crate) fn run(settings: &Settings, args: BundleArgs) -> anyhow::Result<u8> {
     Ok(exit::OK)
 }
 
-fn refused(error: PackError) -> Exit {
+pub(super) fn refused(error: PackError) -> Exit {
     let exit = Exit::new(exit::CONFIG, error.message);
     match error.hint {
         Some(hint) => exit.hint(hint),

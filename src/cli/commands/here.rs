@@ -43,7 +43,7 @@ pub(super) fn load(
     target: &Target,
     here: &ThisMachine,
 ) -> anyhow::Result<(Project, Option<Opened>)> {
-    prepared(settings, target, here, Ok)
+    prepared(settings, target, here, |project| Ok(load::told(project)))
 }
 
 fn prepared(
@@ -53,7 +53,7 @@ fn prepared(
     check: impl FnOnce(Project) -> anyhow::Result<Project>,
 ) -> anyhow::Result<(Project, Option<Opened>)> {
     if !here.here {
-        let project = check(load::load(settings, target)?)?;
+        let project = check(load::read(settings, target)?)?;
         return Ok((load::reachable(settings, target, project)?, None));
     }
     let named = || bundle::is_bundle(&target.inventory).then(|| target.inventory.clone());
@@ -68,12 +68,12 @@ fn prepared(
             set.extend(target.set.iter().cloned());
             let packed = Target { set, ..target.clone() };
             let lists = Some(opened.index.lists.clone());
-            let mut project = load::load_from(settings, &packed, &opened.inventory(), lists)?;
+            let mut project = load::read_from(settings, &packed, &opened.inventory(), lists)?;
             project.options = target.lasting();
             project.path = file;
             project
         }
-        _ => load::load(settings, target)?,
+        _ => load::read(settings, target)?,
     };
     project.options.push("--here".to_owned());
     if let Some(name) = &here.name {

@@ -25,6 +25,14 @@ use crate::secrets::SecretSource;
 /// # Errors
 /// With exit code 2 or 3; what is wrong was shown already.
 pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
+    Ok(told(read(settings, target)?))
+}
+
+/// The same, and what it warns of is not shown yet.
+///
+/// # Errors
+/// With exit code 2 or 3; what is wrong was shown already.
+pub(super) fn read(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
     if bundle::is_bundle(&target.inventory) {
         return Err(Exit::new(
             exit::USAGE,
@@ -33,14 +41,14 @@ pub(crate) fn load(settings: &Settings, target: &Target) -> anyhow::Result<Proje
         .hint(format!("on that machine: provision apply --bundle {} --here", target.inventory))
         .into());
     }
-    load_from(settings, target, &target.inventory, None)
+    read_from(settings, target, &target.inventory, None)
 }
 
 /// The same from another file; `carried` are the lists of a bundle, whose `~` is nobody's.
 ///
 /// # Errors
 /// With exit code 2 or 3; what is wrong was shown already.
-pub(super) fn load_from(
+pub(super) fn read_from(
     settings: &Settings,
     target: &Target,
     inventory: &Utf8Path,
@@ -62,7 +70,6 @@ pub(super) fn load_from(
     };
     match project::load(inventory, &options) {
         Ok(mut project) => {
-            show(&project.warnings, &project.sources);
             project.options = target.lasting();
             Ok(project)
         }
@@ -75,10 +82,16 @@ pub(super) fn load_from(
 /// # Errors
 /// With exit code 2 or 3; what is wrong was shown already.
 pub(crate) fn load_checked(settings: &Settings, target: &Target) -> anyhow::Result<Project> {
-    checked(load(settings, target)?)
+    checked(read(settings, target)?)
 }
 
-/// Renders every template and checks every type.
+/// Shows what a load warned of.
+pub(super) fn told(project: Project) -> Project {
+    show(&project.warnings, &project.sources);
+    project
+}
+
+/// Renders every template and checks every type. What the load warned of is among what is shown.
 ///
 /// # Errors
 /// With exit code 3; what is wrong was shown already.

@@ -2,6 +2,7 @@
 
 pub(super) mod apply;
 pub(super) mod bundle;
+pub(super) mod carried;
 pub(super) mod exec;
 pub(super) mod explain;
 pub(super) mod facts;

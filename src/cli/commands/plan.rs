@@ -7,7 +7,7 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
-use super::here;
+use super::{carried, here};
 use crate::cli::args::PlanArgs;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
@@ -127,18 +127,24 @@ fn sources(project: &Project) -> BTreeMap<String, String> {
 /// # Errors
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
-    let (project, _unpacked) = here::load_to_run(settings, &args.target, &args.here)?;
+    let (mut project, _unpacked) = here::load_to_run(settings, &args.target, &args.here)?;
     let sources = sources(&project);
-    let launch = Launch::new("plan", Mode::Plan);
+    let mut launch = Launch { lines: args.here.events, ..Launch::new("plan", Mode::Plan) };
+    let way = (&args.target, &args.carrier, &args.connect);
+    let _bundle = carried::prepare(settings, &mut project, way, &["plan"], &mut launch)?;
+    if launch.job.is_some() && args.out.is_some() {
+        return Err(Exit::new(exit::USAGE, "--out is not for --engine slurm: nodes keep the digests").into());
+    }
     let (finished, code) =
         launch::run(settings, project, &args.connect, &args.reports, launch, |report, _| {
             if args.exit_code && report.stats.pending > 0 { vec![exit::PENDING] } else { Vec::new() }
         })
         .await?;
-    if args.reports.json.as_deref() != Some("-") {
+    if args.reports.json.as_deref() != Some("-") && !args.here.events {
+        let width = output::stdout_width();
         let project = finished.report.sessions.first().map(Session::project);
         let schedule = project.map(|project| plan::schedule(&finished.record, project)).unwrap_or_default();
-        let text = plan::text(&finished.record) + &schedule + &plan::sum(&finished.record);
+        let text = plan::text(&finished.record, width) + &schedule + &plan::sum(&finished.record, width);
         output::data(&text).context("cannot write to stdout")?;
     }
     if let Some(file) = &args.out {

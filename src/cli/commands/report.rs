@@ -97,6 +97,6 @@ fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8>
         write_reports(reports, record)?;
         return Ok(exit::OK);
     }
-    output::data(&show::text(record, outputs)).context("cannot write to stdout")?;
+    output::data(&show::text(record, outputs, output::stdout_width())).context("cannot write to stdout")?;
     Ok(exit::OK)
 }

@@ -346,6 +346,7 @@ async fn accepted(settings: &Settings, hosts: Vec<Host>) -> anyhow::Result<BTree
                 Err(TransportError::Connect {
                     kind:
                         ConnectKind::KeyRefused
+                        | ConnectKind::PasswordRefused
                         | ConnectKind::NoShell
                         | ConnectKind::SudoPassword
                         | ConnectKind::SudoRefused

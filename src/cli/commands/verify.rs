@@ -6,11 +6,11 @@ use anyhow::Context as _;
 use camino::Utf8Path;
 use serde_json::Value as Json;
 
-use super::here;
 use super::through::Through;
+use super::{carried, here};
 use crate::active;
 use crate::checks::{self, Baseline, Baselines, JobView};
-use crate::cli::args::{Connect, Reports, Target, ThisMachine, VerifyArgs};
+use crate::cli::args::{Carrier, Connect, Engine, Reports, Target, ThisMachine, VerifyArgs};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
@@ -35,13 +35,21 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
     let active = if args.active { Active::Yes } else { Active::No };
     let through =
         args.through.as_deref().map(|text| Through::read(text, args.through_at.as_deref())).transpose()?;
-    let look = Look { active, through: through.as_ref() };
+    let look = Look { active, through: through.as_ref(), carrier: Some(&args.carrier) };
+    if args.carrier.engine == Engine::Slurm && (args.active || args.through.is_some()) {
+        let message = "--active and --through are not for --engine slurm: they start jobs of their own";
+        return Err(Exit::new(exit::USAGE, message).into());
+    }
     let (finished, code) =
         once(settings, (&args.target, &args.here), &args.connect, &args.reports, look, Kept::Recorded)
             .await?;
-    if args.reports.json.as_deref() != Some("-") {
-        let text = plan::text(&finished.record)
-            + &report::checks::text(&finished.record, settings.verbosity == Verbosity::Verbose);
+    if args.reports.json.as_deref() != Some("-") && !args.here.events {
+        let text = plan::text(&finished.record, output::stdout_width())
+            + &report::checks::text(
+                &finished.record,
+                settings.verbosity == Verbosity::Verbose,
+                output::stdout_width(),
+            );
         output::data(&text).context("cannot write to stdout")?;
     }
     Ok(code)
@@ -63,11 +71,13 @@ pub(super) struct Look<'a> {
     pub active: Active,
     /// A launcher behind which they are looked at as well.
     pub through: Option<&'a Through>,
+    /// What carries it to the hosts; their own logins when left out.
+    pub carrier: Option<&'a Carrier>,
 }
 
 impl Look<'_> {
     /// Nothing.
-    pub(super) const NOTHING: Self = Self { active: Active::No, through: None };
+    pub(super) const NOTHING: Self = Self { active: Active::No, through: None, carrier: None };
 }
 
 /// What a verify leaves behind.
@@ -122,7 +132,7 @@ pub(super) async fn once(
     (target, here): (&Target, &ThisMachine),
     connect: &Connect,
     reports: &Reports,
-    Look { active, through }: Look<'_>,
+    Look { active, through, carrier }: Look<'_>,
     kept: Kept,
 ) -> anyhow::Result<(Finished, u8)> {
     let (mut project, _unpacked) = here::load_to_run(settings, target, here)?;
@@ -149,12 +159,19 @@ pub(super) async fn once(
         None => BTreeMap::new(),
     };
     let hosts: BTreeMap<usize, Host> = project.online().map(|host| (host.index, host.clone())).collect();
-    let launch = Launch {
+    let mut launch = Launch {
         queries: checks::queries(),
         recorded: kept == Kept::Recorded,
         secrets: Some(secrets),
+        lines: here.events,
         ..Launch::new("verify", Mode::Plan)
     };
+    let mut _bundle = None;
+    if let Some(carrier) = carrier {
+        let way = (target, carrier, connect);
+        _bundle = carried::prepare(settings, &mut project, way, &["verify"], &mut launch)?;
+    }
+    let by_nodes = launch.job.is_some();
     let mut broken = None;
     let now = crate::events::now().to_string();
     let file = match kept {
@@ -164,6 +181,10 @@ pub(super) async fn once(
     let counters = launch::cluster_dir(settings, &project.cluster).join(file);
     let (finished, code) = launch::run(settings, project, connect, reports, launch, |report, emitter| {
         let mut codes = Vec::new();
+        if by_nodes {
+            // They have judged what they saw.
+            return codes;
+        }
         if report.sessions.iter().any(Session::has_drift) {
             codes.push(exit::DRIFT);
         }

@@ -154,8 +154,9 @@ pub(super) fn way_in(sections: &Sections<'_>) -> Seen<Aspect> {
 /// Whether netplan has a link of this name, and nothing below it that leads to an address. The lines are the names of
 /// links and, deeper, what gives them addresses; what NetworkManager alone knows says nothing.
 fn has_no_address(text: &str, name: &str) -> bool {
-    let mut lines =
-        text.lines().skip_while(|line| line.trim().trim_end_matches(':').trim_matches('"') != name);
+    // One that nothing at all is said of is `rdma0: {}`.
+    let of = |line: &str| line.trim().trim_end_matches(" {}").trim_end_matches(':').trim_matches('"') == name;
+    let mut lines = text.lines().skip_while(|line| !of(line));
     lines.next().is_some()
         && lines.take_while(|line| line.starts_with("      ")).all(|line| {
             matches!(

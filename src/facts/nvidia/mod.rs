@@ -91,6 +91,8 @@ pub struct Gpu {
     pub replays: Option<u64>,
     /// Processes that use it.
     pub processes: u64,
+    /// The driver says that nothing runs on it (`gpu_idle`), whoever holds it open.
+    pub at_rest: bool,
 }
 
 /// What `nvidia-smi -q -x` says of the host.
@@ -351,6 +353,7 @@ fn gpu(node: &Element) -> Gpu {
         compute_mode: text("compute_mode"),
         replays: node.number("pci/replay_counter"),
         processes: node.at("processes").map_or(0, |list| list.children.len() as u64),
+        at_rest: reasons(node).any(|reason| reason == "gpu_idle"),
     }
 }
 
@@ -374,18 +377,19 @@ fn fabric_troubles(node: &Element) -> Option<Vec<String>> {
     (!told.is_empty()).then(|| wrong.map(|(name, seen, _)| format!("{name} {seen}")).collect())
 }
 
-fn throttle(node: &Element) -> Vec<String> {
+/// What holds its clocks down.
+fn reasons(node: &Element) -> impl Iterator<Item = &str> {
     let lists = ["clocks_event_reasons", "clocks_throttle_reasons"];
-    let reasons = lists.iter().filter_map(|name| node.at(name)).flat_map(|list| &list.children);
-    reasons
-        .filter(|reason| reason.text.trim() == "Active")
-        .map(|reason| {
-            let name = reason.name.as_str();
-            let name = name.strip_prefix("clocks_event_reason_").unwrap_or(name);
-            name.strip_prefix("clocks_throttle_reason_").unwrap_or(name).to_owned()
-        })
-        .filter(|name| name != "gpu_idle")
-        .collect()
+    let reasons = lists.into_iter().filter_map(|name| node.at(name)).flat_map(|list| &list.children);
+    reasons.filter(|reason| reason.text.trim() == "Active").map(|reason| {
+        let name = reason.name.as_str();
+        let name = name.strip_prefix("clocks_event_reason_").unwrap_or(name);
+        name.strip_prefix("clocks_throttle_reason_").unwrap_or(name)
+    })
+}
+
+fn throttle(node: &Element) -> Vec<String> {
+    reasons(node).filter(|name| *name != "gpu_idle").map(str::to_owned).collect()
 }
 
 /// Reads `nvidia-smi nvlink -s`. Only a number is a link that is up.

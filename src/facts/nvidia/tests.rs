@@ -19,6 +19,25 @@ fn two_h200() {
     assert_eq!((gpu.fabric_state.as_deref(), &gpu.recovery), (Some("Completed"), &None));
 }
 
+/// Who only holds a GPU open does not work on it: the driver says what runs there. Its words for that changed once.
+#[test]
+fn a_gpu_at_rest() {
+    let gpu = |list: &str, entry: &str, idle: &str| {
+        let xml = format!(
+            "<nvidia_smi_log><driver_version>515.1</driver_version><gpu id=\"00000000:00:1E.0\">\
+             <performance_state>P8</performance_state><{list}><{entry}_gpu_idle>{idle}</{entry}_gpu_idle>\
+             <{entry}_sw_power_cap>Active</{entry}_sw_power_cap></{list}>\
+             <processes><process_info><pid>725</pid><type>G</type></process_info></processes></gpu></nvidia_smi_log>"
+        );
+        let gpu = smi(&xml).unwrap().gpus.remove(0);
+        assert_eq!(gpu.throttle, ["sw_power_cap"]);
+        (gpu.processes, gpu.at_rest)
+    };
+    assert_eq!(gpu("clocks_throttle_reasons", "clocks_throttle_reason", "Active"), (1, true));
+    assert_eq!(gpu("clocks_event_reasons", "clocks_event_reason", "Active"), (1, true));
+    assert_eq!(gpu("clocks_event_reasons", "clocks_event_reason", "Not Active"), (1, false));
+}
+
 /// `<health>` as nvidia-smi writes it on a GB200, of which NVIDIA published both (k8s-test-infra,
 /// `qx-gb200-fabric-degraded.xml`), and on a GPU whose fabric has no health.
 #[test]

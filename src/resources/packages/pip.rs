@@ -20,7 +20,7 @@ crate::record! {
     /// also matches `2.4.1+cu121`). Packages come from the index that pip is configured for, from
     /// `index`, or, without any network, from a directory of wheels. `sources.mirrors` replaces
     /// indexes, also that of `PyPI`.
-    PipFields("Python packages") {
+    PipFields("a set of Python packages") {
         /// Directory of the virtual environment.
         req venv: HostPath,
         /// `NAME` or `NAME==VERSION`; `[EXTRA]` may follow the name.

@@ -1,4 +1,4 @@
-# Prints the online CPUs, the first model name and the sockets.
+# Prints the online CPUs, the first model name, the threads of one core and the sockets.
 online=''
 [ ! -r /sys/devices/system/cpu/online ] || read -r online </sys/devices/system/cpu/online
 printf 'online=%s\n' "$online"
@@ -10,6 +10,12 @@ while IFS= read -r line; do
         ;;
     esac
 done </proc/cpuinfo
+for file in /sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list; do
+    [ -r "$file" ] || continue
+    read -r siblings <"$file" || continue
+    printf 'siblings=%s\n' "$siblings"
+    break
+done
 seen=' '
 for file in /sys/devices/system/cpu/cpu[0-9]*/topology/physical_package_id; do
     [ -r "$file" ] || continue

@@ -288,7 +288,7 @@ finish 0
 [ -z "$unit" ] || ask 5 systemctl is-enabled "$unit"
 # All that it prints may hold passwords: the names of links, and who gives them their addresses, do not.
 if [ -n "$yaml" ] && command -v netplan >/dev/null 2>&1; then
-    sift '^ {4}[^ ].*:$|^ {6}(dhcp[46]|addresses|networkmanager):' 10 netplan get
+    sift '^ {4}[^ ].*:( [{][}])?$|^ {6}(dhcp[46]|addresses|networkmanager):' 10 netplan get
 fi
 begin complete
 finish 0

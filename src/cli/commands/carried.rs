@@ -1,0 +1,74 @@
+//! `--engine slurm`: what a job of Slurm needs to carry a run to its nodes.
+
+use std::collections::BTreeMap;
+use std::io::{BufWriter, Write as _};
+
+use anyhow::Context as _;
+use camino::Utf8PathBuf;
+use tempfile::NamedTempFile;
+
+use crate::bundle;
+use crate::cli::args::{Carrier, Connect, Engine, Target};
+use crate::cli::dispatch::Exit;
+use crate::cli::launch::{self, Launch};
+use crate::cli::settings::Settings;
+use crate::exit;
+use crate::project::Project;
+use crate::relay::Job;
+use crate::report::output;
+
+/// Gives a run its job, where Slurm carries it. What comes back is to be kept until the run has ended.
+///
+/// # Errors
+/// What keeps the project from being packed, and a host that the inventory does not have.
+pub(super) fn prepare(
+    settings: &Settings,
+    project: &mut Project,
+    (target, carrier, connect): (&Target, &Carrier, &Connect),
+    words: &[&str],
+    launch: &mut Launch<'_>,
+) -> anyhow::Result<Option<NamedTempFile>> {
+    let Some(name) = carrier.engine_at.as_ref().filter(|_| carrier.engine == Engine::Slurm) else {
+        return Ok(None);
+    };
+    let unknown = || Exit::new(exit::USAGE, format!("--engine-at: no host `{name}` in the inventory"));
+    let at = project.hosts.iter().find(|host| host.name == *name).ok_or_else(unknown)?.clone();
+    if let Some(host) = project.online().find(|host| host.transport.is_this_machine()) {
+        let message = format!("{} is this machine, and Slurm carries runs to others", host.name);
+        return Err(Exit::new(exit::USAGE, message).hint("leave it out: --hosts").into());
+    }
+    let program = std::env::current_exe().context("cannot find this program")?;
+    let program = Utf8PathBuf::from_path_buf(program)
+        .map_err(|path| Exit::new(exit::CONFIG, format!("{} is no UTF-8", path.display())))?;
+    let secrets = launch::secrets(project, connect.ask_become_pass, true, settings)?;
+    let values = project.needed_secrets(true).into_keys();
+    let values: BTreeMap<_, _> =
+        values.filter_map(|name| Some((name.clone(), secrets.get(&name)?.clone()))).collect();
+    let draft = tempfile::Builder::new().prefix("provision-").suffix(".bundle").tempfile()?;
+    let mut out = BufWriter::new(draft.as_file());
+    bundle::pack(project, &target.set)
+        .and_then(|packed| packed.write(&mut out))
+        .map_err(super::bundle::refused)?;
+    out.flush().context("cannot write the bundle")?;
+    drop(out);
+    let path = Utf8PathBuf::try_from(draft.path().to_owned()).context("the bundle")?;
+    let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
+    for (option, tags) in [("--tags", &target.tags), ("--skip-tags", &target.skip_tags)] {
+        if !tags.is_empty() {
+            words.extend([option.to_owned(), tags.join(",")]);
+        }
+    }
+    let left = project
+        .controller
+        .as_ref()
+        .map_or(0, |host| project.steps.iter().filter(|step| step.hosts.contains(&host.index)).count());
+    if left > 0 {
+        output::say("left out, they are done on the controller: a run without `--engine slurm` does them");
+    }
+    project.controller = None;
+    project.options.extend(["--engine", "slurm", "--engine-at", name].map(str::to_owned));
+    let exclusive = words.first().is_some_and(|word| word == "apply");
+    launch.secrets = Some(secrets);
+    launch.job = Some(Box::new(Job { at, words, program, bundle: path, secrets: values, exclusive }));
+    Ok(Some(draft))
+}

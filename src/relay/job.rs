@@ -1,0 +1,247 @@
+//! What the host with Slurm is asked: to start the job, how it stands, to end it.
+
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+use camino::Utf8PathBuf;
+use secrecy::{ExposeSecret as _, SecretString};
+
+use crate::hostlist;
+use crate::inventory::Host;
+use crate::placeholder;
+use crate::scheduler::Known;
+use crate::secrets::Secrets;
+use crate::transport::{CONNECT, Frame, Part, Remote, Script, Transport, TransportError};
+
+/// How long an answer of the host may take.
+const ANSWER: Duration = Duration::from_secs(30);
+/// Bytes of output that are taken at once.
+const PIECE: usize = 2 << 20;
+/// The name of the secret that holds all others on their way.
+const ALL: &str = "all secrets of the run";
+
+/// What is carried.
+#[derive(Debug)]
+pub struct Job {
+    /// The host that has Slurm's commands.
+    pub at: Host,
+    /// The command for each node, with its options.
+    pub words: Vec<String>,
+    /// The program that nodes get.
+    pub program: Utf8PathBuf,
+    /// The bundle that nodes get.
+    pub bundle: Utf8PathBuf,
+    /// Values of the secrets that tasks need.
+    pub secrets: BTreeMap<String, SecretString>,
+    /// Whether nodes must be free of other jobs.
+    pub exclusive: bool,
+}
+
+/// Which hosts Slurm can start something on now, and why it cannot on the others. `alone`: whether nothing else may
+/// run there.
+pub fn sort<'a>(
+    hosts: impl IntoIterator<Item = &'a str>,
+    known: &BTreeMap<String, Known>,
+    alone: bool,
+) -> (Vec<String>, BTreeMap<String, String>) {
+    let (mut nodes, mut refused) = (Vec::new(), BTreeMap::new());
+    for host in hosts {
+        let reason = match known.get(host) {
+            None => Some("Slurm has no node of this name".to_owned()),
+            Some(known) if known.node.state.ends_with('*') => {
+                Some(format!("Slurm has the node as {}: it does not answer", known.node.state))
+            }
+            Some(known) if known.node.state == "completing" => {
+                Some("Slurm has the node as completing: it still clears away a job that has ended".to_owned())
+            }
+            // One that is busy would have all the others wait.
+            Some(known) if known.node.state == "allocated" || alone && known.node.state == "mixed" => {
+                Some(format!("Slurm has the node as {}: jobs run on it", known.node.state))
+            }
+            Some(known) => known.refusal(),
+        };
+        match reason {
+            Some(reason) => drop(refused.insert(host.to_owned(), reason)),
+            None => nodes.push(host.to_owned()),
+        }
+    }
+    (nodes, refused)
+}
+
+/// How the job stands.
+#[derive(Debug, Default, Clone, PartialEq, Eq)]
+pub(super) struct Standing {
+    /// Its status, where it has ended.
+    pub ended: Option<i32>,
+    /// Its number, where Slurm has given it nodes.
+    pub number: Option<String>,
+    /// What Slurm said last.
+    pub said: Vec<String>,
+}
+
+/// The open host with Slurm.
+pub(super) struct Place {
+    transport: std::sync::Arc<dyn Transport>,
+    host: Host,
+    remote: Box<dyn Remote>,
+    directory: String,
+    /// Bytes of the output that were taken.
+    offset: u64,
+}
+
+impl Place {
+    /// Opens the host and gives it what nodes need.
+    pub(super) async fn open(
+        transport: std::sync::Arc<dyn Transport>,
+        job: &Job,
+    ) -> Result<Self, TransportError> {
+        let remote = transport.open(&job.at, CONNECT).await?;
+        let mut place = Self { transport, host: job.at.clone(), remote, directory: String::new(), offset: 0 };
+        let made =
+            place.ask("directory", Script::new("mktemp -d /var/tmp/provision.XXXXXXXXXX"), 4096).await?;
+        place.directory = made.trim().to_owned();
+        for (name, file) in [("program", &job.program), ("bundle", &job.bundle)] {
+            let unread = |error: std::io::Error| TransportError::Protocol {
+                message: format!("cannot read {file}: {}", crate::disk::short(&error)),
+            };
+            let mut content = tokio::fs::File::open(file).await.map_err(unread)?;
+            place.remote.stream(&format!("{}/{name}", place.directory), &mut content).await?;
+        }
+        let script = Script::new("cd \"$1\" && chmod 700 program").arg(place.directory.as_str());
+        place.ask("program", script, 4096).await?;
+        Ok(place)
+    }
+
+    /// Starts the job on some nodes.
+    /// `target`: how the names of its files on nodes begin, another one for each try.
+    pub(super) async fn start(
+        &mut self,
+        job: &Job,
+        nodes: &[String],
+        target: &str,
+    ) -> Result<(), TransportError> {
+        let values: BTreeMap<&str, &str> =
+            job.secrets.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+        let values = serde_json::to_string(&values).unwrap_or_default();
+        let script = Script::new(crate::shell!("relay/start.sh"))
+            .named("DIRECTORY", self.directory.as_str())
+            .named("NUMBER", nodes.len().to_string())
+            .named("NODES", hostlist::fold(nodes.iter().map(String::as_str)))
+            .named("SECRETS", placeholder::of(ALL))
+            .named("TARGET", format!("/var/tmp/provision-{target}"))
+            .named("EXCLUSIVE", if job.exclusive { "yes" } else { "no" })
+            .list("WORD", job.words.iter().map(String::as_str));
+        let part = Part { name: "start".to_owned(), script, deadline: ANSWER, limit: 4096 };
+        let secrets = Secrets::default().with(ALL, values.into());
+        self.offset = 0;
+        self.send(Frame { parts: vec![part], secrets, ..Frame::default() }).await.map(drop)
+    }
+
+    /// How the job stands, and more of its output.
+    pub(super) async fn poll(&mut self) -> Result<(Standing, Vec<u8>), TransportError> {
+        let script = Script::new(crate::shell!("relay/poll.sh"))
+            .named("DIRECTORY", self.directory.as_str())
+            .named("OFFSET", self.offset.to_string())
+            .named("MOST", PIECE.to_string());
+        let part = Part { name: "poll".to_owned(), script, deadline: ANSWER, limit: PIECE + (64 << 10) };
+        let answer = self.send(Frame { parts: vec![part], ..Frame::default() }).await?;
+        let (standing, output) = standing(&answer);
+        self.offset += output.len() as u64;
+        Ok((standing, output))
+    }
+
+    /// Logs in anew after a lost connection.
+    pub(super) async fn again(&mut self) -> Result<(), TransportError> {
+        self.remote = self.transport.open(&self.host, CONNECT).await?;
+        Ok(())
+    }
+
+    /// Sends the processes of the job a signal.
+    pub(super) async fn signal(&mut self, number: &str, signal: &str) -> Result<(), TransportError> {
+        let script = Script::new("scancel --signal=\"$2\" \"$1\" 2>&1").arg(number).arg(signal);
+        self.ask("signal", script, 4096).await.map(drop)
+    }
+
+    /// Takes away what was written there.
+    pub(super) async fn close(mut self) {
+        let script = Script::new("rm -rf -- \"$1\"").arg(self.directory.as_str());
+        let asked = self.ask("clean", script, 4096).await;
+        if let Err(error) = asked {
+            tracing::debug!(%error, "files of the job");
+        }
+        self.remote.close().await;
+    }
+
+    async fn ask(&mut self, name: &str, script: Script, limit: usize) -> Result<String, TransportError> {
+        let part = Part { name: name.to_owned(), script, deadline: ANSWER, limit };
+        let output = self.send(Frame { parts: vec![part], ..Frame::default() }).await?;
+        Ok(String::from_utf8_lossy(&output).into_owned())
+    }
+
+    /// The output of a frame of one part; one that fails is an error with its last line.
+    async fn send(&mut self, frame: Frame) -> Result<Vec<u8>, TransportError> {
+        let mut ended = None;
+        self.remote.run(&frame, &mut |end| ended = Some(end)).await?;
+        let message = |text: String| TransportError::Protocol { message: text };
+        let end = ended.ok_or_else(|| message(format!("{} gave no answer", self.host.name)))?;
+        if end.status == 0 {
+            return Ok(end.output);
+        }
+        let said = String::from_utf8_lossy(&end.output).into_owned();
+        let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("without a word").trim();
+        Err(message(format!("on {}: {said}", self.host.name)))
+    }
+}
+
+/// Reads what `poll.sh` prints.
+fn standing(answer: &[u8]) -> (Standing, Vec<u8>) {
+    let mut standing = Standing::default();
+    let mut rest = answer;
+    loop {
+        let end = rest.iter().position(|byte| *byte == b'\n');
+        let Some((line, after)) = end.and_then(|end| rest.split_at_checked(end)) else { break };
+        rest = after.get(1..).unwrap_or_default();
+        let line = String::from_utf8_lossy(line);
+        match line.split_once('=') {
+            None => return (standing, rest.to_owned()),
+            Some(("ended", value)) => standing.ended = value.parse().ok(),
+            Some(("job", value)) if !value.is_empty() => standing.number = Some(value.to_owned()),
+            Some(("error", value)) if !value.trim().is_empty() => standing.said.push(value.trim().to_owned()),
+            Some(_) => {}
+        }
+    }
+    (standing, Vec::new())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_job_that_runs_and_one_that_has_ended() {
+        let text = b"ended=\njob=\n\nprovision-event a";
+        assert_eq!(standing(text), (Standing::default(), b"provision-event a".to_vec()));
+        let text = b"ended=1\njob=17\nerror=srun: error: x=y\n\n";
+        let ended = Standing {
+            ended: Some(1),
+            number: Some("17".to_owned()),
+            said: vec!["srun: error: x=y".to_owned()],
+        };
+        assert_eq!(standing(text), (ended, Vec::new()));
+    }
+
+    #[test]
+    fn slurm_says_which_nodes_it_reaches() {
+        let known = crate::scheduler::nodes(
+            "gpu0|idle|gpu:2|c|none\ngpu1|drained|gpu:2|c|cable\ngpu3|idle*|gpu:2|c|none\ngpu4|mixed|gpu:2|c|none\n",
+        );
+        let hosts = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4"];
+        let (nodes, refused) = sort(hosts, &known, true);
+        assert_eq!(nodes, ["gpu0"]);
+        assert_eq!(refused["gpu1"], "Slurm has the node as drained: cable");
+        assert_eq!(refused["gpu2"], "Slurm has no node of this name");
+        assert_eq!(refused["gpu3"], "Slurm has the node as idle*: it does not answer");
+        assert_eq!(refused["gpu4"], "Slurm has the node as mixed: jobs run on it");
+        assert_eq!(sort(hosts, &known, false).0, ["gpu0", "gpu4"]);
+    }
+}

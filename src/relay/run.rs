@@ -1,0 +1,301 @@
+//! From the nodes that Slurm has to the end of the last of them.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
+use std::time::Duration;
+
+use super::job::{Job, Place, Standing, sort};
+use super::lines::{Assembly, Line};
+use crate::engine::{Context, Report, Stop, started};
+use crate::events::{EventKind, HostStatus, RunStats, TaskCounts};
+use crate::exit;
+use crate::scheduler::Known;
+use crate::through::ask_slurm;
+use crate::transport::{ConnectKind, TransportError};
+
+/// How often the job is looked at.
+const PAUSE: Duration = Duration::from_millis(500);
+/// How long Slurm may take to clear away a job that has ended.
+const CLEARED: Duration = Duration::from_secs(30);
+/// How often a lost login is tried anew.
+const LOGINS: u32 = 10;
+/// How long a node may be silent at the beginning, once another one speaks: its slurmd hangs.
+const SILENT: Duration = Duration::from_mins(1);
+
+/// What is known of the nodes.
+#[derive(Debug, Default)]
+struct Nodes {
+    /// Those that have not ended.
+    open: BTreeSet<String>,
+    /// Those that have said something.
+    spoke: BTreeSet<String>,
+    /// How those ended whose program told it.
+    told: BTreeMap<String, HostStatus>,
+    /// What their programs said last.
+    said: BTreeMap<String, String>,
+    stats: RunStats,
+    codes: BTreeSet<u8>,
+}
+
+/// Has Slurm carry a run to the selected hosts. The exit codes of the nodes are its second result.
+pub async fn run(context: Arc<Context>, command: &str, job: &Job) -> (Report, Vec<u8>) {
+    let project = &context.project;
+    let hosts: Vec<String> = project.online().map(|host| host.name.clone()).collect();
+    let offline = project.selected.iter().filter_map(|index| project.hosts.get(*index));
+    let offline: BTreeMap<String, String> =
+        offline.filter_map(|host| Some((host.name.clone(), host.offline.clone()?))).collect();
+    let selected = project.online().map(|host| (host.index, host.name.clone())).collect();
+    started(&context, command, selected, offline.clone(), 1);
+    let mut nodes = Nodes { open: hosts.iter().cloned().collect(), ..Nodes::default() };
+    nodes.stats.offline = offline.len() as u64;
+    let ended = carry(&context, job, &hosts, &mut nodes).await;
+    let stopped = context.cancel.now() > Stop::No;
+    let reason = match ended {
+        Ok(reason) => reason,
+        Err(error) => error.to_string(),
+    };
+    for host in nodes.open.clone() {
+        let reason = nodes.said.get(&host).unwrap_or(&reason).clone();
+        let status = if nodes.spoke.contains(&host) {
+            HostStatus::Quarantined { reason }
+        } else if stopped {
+            HostStatus::NotStarted("the run was stopped before it".to_owned())
+        } else {
+            unreachable(&reason)
+        };
+        nodes.end(&context, &host, status);
+    }
+    context.transport.close().await;
+    let locked = nodes.codes.contains(&exit::LOCKED);
+    (
+        Report { stats: nodes.stats, sessions: Vec::new(), locked, stopped, left_drained: 0 },
+        nodes.codes.into_iter().collect(),
+    )
+}
+
+/// Starts jobs until every node that Slurm reaches has had its turn; why the rest has none.
+async fn carry(
+    context: &Context,
+    job: &Job,
+    hosts: &[String],
+    nodes: &mut Nodes,
+) -> Result<String, TransportError> {
+    let unanswered = |message: String| TransportError::Protocol { message };
+    let mut known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
+    // A job that has just ended.
+    let until = tokio::time::Instant::now() + CLEARED;
+    let completing = |known: &BTreeMap<String, Known>| {
+        hosts.iter().any(|host| known.get(host).is_some_and(|known| known.node.state == "completing"))
+    };
+    while completing(&known) && tokio::time::Instant::now() < until && context.cancel.now() == Stop::No {
+        tokio::time::sleep(PAUSE * 4).await;
+        known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
+    }
+    let (mut reached, refused) = sort(hosts.iter().map(String::as_str), &known, job.exclusive);
+    for (host, reason) in refused {
+        nodes.end(context, &host, unreachable(&reason));
+    }
+    let mut place = Place::open(context.transport.clone(), job).await?;
+    let mut reason = "Slurm reaches none of them".to_owned();
+    let mut tries = 0;
+    while !reached.is_empty() && context.cancel.now() == Stop::No {
+        tries += 1;
+        place.start(job, &reached, &format!("{}.{tries}", context.emitter.run())).await?;
+        let standing = follow(context, &mut place, nodes).await?;
+        reason = told(&standing);
+        // One node that does not answer ends the job of all.
+        let bad: Vec<(String, String)> =
+            reached.iter().filter_map(|node| Some((node.clone(), names(&standing, node)?))).collect();
+        reached.retain(|node| nodes.open.contains(node) && !nodes.spoke.contains(node));
+        let before = reached.len();
+        for (node, said) in bad.iter().filter(|(node, _)| reached.contains(node)) {
+            nodes.end(context, node, unreachable(said));
+        }
+        reached.retain(|node| nodes.open.contains(node));
+        if reached.len() == before {
+            break;
+        }
+    }
+    place.close().await;
+    Ok(reason)
+}
+
+/// Takes what a job says until it has ended.
+async fn follow(context: &Context, place: &mut Place, nodes: &mut Nodes) -> Result<Standing, TransportError> {
+    let mut assembly = Assembly::default();
+    let mut asked = Stop::No;
+    let mut logins = 0;
+    let mut spoke = None;
+    loop {
+        let (standing, output) = match place.poll().await {
+            Ok(answer) => answer,
+            Err(TransportError::Lost { .. } | TransportError::PartTimedOut { .. }) if logins < LOGINS => {
+                logins += 1;
+                tokio::time::sleep(PAUSE * 4).await;
+                // What was lost stays lost when this fails too: the next poll says so.
+                if let Err(error) = place.again().await {
+                    tracing::debug!(%error, "login to the host with Slurm");
+                }
+                continue;
+            }
+            Err(error) => return Err(error),
+        };
+        logins = 0;
+        let more = !output.is_empty();
+        for line in assembly.take(&output) {
+            match line {
+                Line::Part => {}
+                Line::Said(text) => tracing::debug!("{text}"),
+                Line::Node(node, text) => {
+                    nodes.spoke.insert(node.clone());
+                    nodes.said.insert(node, text);
+                }
+                Line::Event(node, event) => nodes.take(context, &node, event.kind),
+                Line::Broken(node, reason) => {
+                    nodes.end(context, &node, HostStatus::Quarantined { reason });
+                }
+            }
+        }
+        if !nodes.spoke.is_empty() && spoke.is_none() {
+            spoke = Some(tokio::time::Instant::now());
+        }
+        if standing.ended.is_some() && !more {
+            return Ok(standing);
+        }
+        let stop = context.cancel.now();
+        // What is left are nodes whose slurmd does not answer: nobody waits for them.
+        let silent = spoke.is_some_and(|since| since.elapsed() > SILENT)
+            && !nodes.open.is_empty()
+            && nodes.open.is_disjoint(&nodes.spoke);
+        if let Some(number) = &standing.number {
+            if stop > asked {
+                asked = stop;
+                place.signal(number, "TERM").await?;
+            } else if silent {
+                place.signal(number, "KILL").await?;
+            }
+        }
+        if !more {
+            tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+impl Nodes {
+    /// Takes an event of a node. It speaks for itself alone.
+    fn take(&mut self, context: &Context, node: &str, kind: EventKind) {
+        if !self.open.contains(node) {
+            return;
+        }
+        self.spoke.insert(node.to_owned());
+        if let EventKind::RunFinished { stats, exit_code, .. } = &kind {
+            if self.told.contains_key(node) {
+                self.open.remove(node);
+                add(&mut self.stats, stats);
+                self.codes.insert(*exit_code);
+            } else {
+                let said = format!("its program ended with {exit_code} and did not tell how the host ended");
+                self.said.insert(node.to_owned(), said);
+            }
+        } else if let EventKind::Warning { host: None, message } = kind {
+            context.emitter.emit(EventKind::Warning { host: Some(node.to_owned()), message });
+        } else if kind.host() == Some(node) {
+            let again = if let EventKind::HostFinished { status, .. } = &kind {
+                self.told.insert(node.to_owned(), status.clone()).is_some()
+            } else {
+                false
+            };
+            if !again {
+                context.emitter.emit(kind);
+            }
+        } else {
+            tracing::debug!(node, ?kind, "not passed on");
+        }
+    }
+
+    /// A host ends without a word of its own.
+    fn end(&mut self, context: &Context, host: &str, status: HostStatus) {
+        if !self.open.remove(host) {
+            return;
+        }
+        let told = self.told.get(host);
+        self.stats.hosts += 1;
+        match told.unwrap_or(&status) {
+            HostStatus::Ok => self.stats.ok += 1,
+            HostStatus::Failed => self.stats.failed += 1,
+            HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. } => self.stats.unreachable += 1,
+            HostStatus::Offline(_) | HostStatus::NotStarted(_) => self.stats.not_started += 1,
+        }
+        if told.is_some() {
+            return;
+        }
+        let tasks = TaskCounts::default();
+        context.emitter.emit(EventKind::HostFinished { host: host.to_owned(), status, tasks, seconds: 0.0 });
+    }
+}
+
+fn unreachable(reason: &str) -> HostStatus {
+    HostStatus::Unreachable {
+        kind: ConnectKind::Other,
+        reason: reason.to_owned(),
+        hint: Some("`scontrol show node NAME` has its state and the reason".to_owned()),
+    }
+}
+
+/// What Slurm said last, and what of that is an error.
+fn told(standing: &Standing) -> String {
+    let status = standing.ended.unwrap_or_default();
+    let wrong = standing.said.iter().rfind(|line| line.contains("error:"));
+    match wrong.or(standing.said.last()) {
+        Some(line) => format!("the job of Slurm ended with {status}: {line}"),
+        None => format!("the job of Slurm ended with {status} before the host was done"),
+    }
+}
+
+/// The line of an error in which Slurm names a node.
+fn names(standing: &Standing, node: &str) -> Option<String> {
+    let inside = |c: char| c.is_ascii_alphanumeric() || c == '-' || c == '_' || c == '.';
+    let named = |line: &&String| {
+        line.match_indices(node).any(|(at, _)| {
+            let before = line.get(..at).and_then(|text| text.chars().next_back());
+            let after = line.get(at + node.len()..).and_then(|text| text.chars().next());
+            !before.is_some_and(inside) && !after.is_some_and(inside)
+        })
+    };
+    standing.said.iter().filter(|line| line.contains("error:")).find(named).cloned()
+}
+
+fn add(sum: &mut RunStats, stats: &RunStats) {
+    sum.hosts += stats.hosts;
+    sum.ok += stats.ok;
+    sum.failed += stats.failed;
+    sum.unreachable += stats.unreachable;
+    sum.not_started += stats.not_started;
+    sum.pending += stats.pending;
+    sum.tasks.unchanged += stats.tasks.unchanged;
+    sum.tasks.changed += stats.tasks.changed;
+    sum.tasks.ran += stats.tasks.ran;
+    sum.tasks.skipped += stats.tasks.skipped;
+    sum.tasks.blocked += stats.tasks.blocked;
+    sum.tasks.failed += stats.tasks.failed;
+    sum.checks.add(&stats.checks);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Lines of Slurm 22.05.
+    #[test]
+    fn a_node_is_named_whole() {
+        let said =
+            "salloc: Granted job allocation 6 on gpu1\nsbcast: error: REQUEST_FILE_BCAST(gpu12): File exists";
+        let said = said.lines().map(str::to_owned).collect();
+        let standing = Standing { ended: Some(1), number: None, said };
+        assert_eq!(names(&standing, "gpu1"), None);
+        let named = names(&standing, "gpu12").unwrap_or_default();
+        assert_eq!(named, "sbcast: error: REQUEST_FILE_BCAST(gpu12): File exists");
+        let told = told(&standing);
+        assert!(told.starts_with("the job of Slurm ended with 1: sbcast: error:"), "{told}");
+    }
+}

@@ -1,0 +1,49 @@
+# Has Slurm carry a run to some nodes, and does not wait for its end. DIRECTORY has `program` and `bundle`. It gets
+# `out` with the events, `error` with what Slurm says, `job` with the number of the job, and `ended` with its status.
+# Parameters: DIRECTORY NUMBER NODES SECRETS TARGET EXCLUSIVE WORD...
+cd "$1" || exit 1
+number=$2
+nodes=$3
+secrets=$4
+target=$5
+exclusive=$6
+shift 6
+for tool in salloc sbcast srun setsid; do
+    command -v "$tool" >/dev/null 2>&1 || {
+        echo "this host has no $tool"
+        exit 1
+    }
+done
+rm -f ended job
+: >out
+: >error
+# The files are taken away by each node when it is done.
+# shellcheck disable=SC2016  # both texts are for other shells
+on_node='target=$1
+shift
+"$target.program" "$@" --bundle "$target.bundle" --here --as "$SLURMD_NODENAME" --secrets - --events 2>"$target.said"
+status=$?
+[ "$status" = 0 ] || tail -n 3 "$target.said" | sed "s/^/provision-said $SLURMD_NODENAME /"
+rm -f "${target%.*}".*
+# What runs that were killed left, more than a day ago.
+find /var/tmp/provision-* -prune -user 0 -mtime +0 -exec rm -f {} +
+exit "$status"'
+# shellcheck disable=SC2016
+in_job='echo "$SLURM_JOB_ID" >job
+on_node=$1
+target=$2
+shift
+for file in program bundle; do
+    sbcast "$file" "$target.$file" </dev/null || exit 1
+done
+srun --no-kill --wait=0 --kill-on-bad-exit=0 --ntasks-per-node=1 --cpu-bind=none --export=PATH,HOME,LC_ALL=C \
+    sh -c "$on_node" node "$@"'
+options='--cpus-per-task=1 --mem=512'
+[ "$exclusive" != yes ] || options='--exclusive --mem=0'
+{
+    # shellcheck disable=SC2086  # words of our own
+    printf '%s' "$secrets" | setsid salloc --job-name=provision --nodes="$number" --nodelist="$nodes" --ntasks-per-node=1 \
+        --no-kill --immediate=60 $options sh -c "$in_job" job "$on_node" "$target" "$@" >out 2>error
+    echo $? >ended.new
+    mv ended.new ended
+} >/dev/null 2>&1 &

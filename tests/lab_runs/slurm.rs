@@ -1,0 +1,179 @@
+//! The playbook `slurm` makes a cluster that runs jobs, and `verify --through slurm` sees what only its jobs see.
+
+#![expect(
+    clippy::unwrap_used,
+    clippy::indexing_slicing,
+    reason = "these are tests, though not in functions that are marked so"
+)]
+
+use base64::Engine as _;
+use serde_json::Value as Json;
+
+use super::support::{Lab, Ran, run};
+
+const INVENTORY: &str = r#"
+cluster: jobs
+lab: { profile: h200-x2 }
+playbooks:
+  - ssh-mesh
+  - { use: slurm, with: { controller: login0, settings: { TaskProlog: /etc/slurm-task-prolog } } }
+  - { use: ./note.yaml, hosts: gpu }
+secrets:
+  token: { env: NOTE_TOKEN }
+  munge: { command: [printf, "%s", "a key that is known to everybody who reads this"] }
+groups:
+  gpu: { hosts: "gpu[0-2]" }
+  login: { hosts: [login0] }
+"#;
+
+const NOTE: &str = r#"
+name: note
+params: { word: { type: string, default: old } }
+tasks:
+  - name: a note
+    file: { path: /etc/note, content: "{{ word }}\n", mode: "0644" }
+  - name: a token
+    file: { path: /etc/token, content: "{{ secrets.token }}" }
+"#;
+
+/// What is found of a host through Slurm: `fail job.devices`.
+fn findings(json: &Json, host: &str) -> Vec<String> {
+    let checks = json["hosts"][host]["checks"].as_array().unwrap();
+    let word = |check: &Json, key: &str| check[key].as_str().unwrap().to_owned();
+    checks
+        .iter()
+        .filter(|check| ["fail", "warn", "unknown"].contains(&check["status"].as_str().unwrap()))
+        .map(|check| format!("{} {}", word(check, "status"), word(check, "check")))
+        .collect()
+}
+
+/// A library that the loader takes for NCCL, as base64.
+fn nccl() -> String {
+    let folder = tempfile::tempdir().unwrap();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    std::fs::write(path("nccl.c"), "int ncclGetVersion(int *v) { *v = 22703; return 0; }\n").unwrap();
+    let library = path("libnccl.so.2");
+    run("cc", &["-shared", "-fPIC", "-Wl,-soname,libnccl.so.2", "-o", &library, &path("nccl.c")]).unwrap();
+    base64::engine::general_purpose::STANDARD.encode(std::fs::read(library).unwrap())
+}
+
+#[test]
+fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
+    let Some(lab) = Lab::of(4, INVENTORY, &[("note.yaml".to_owned(), NOTE.to_owned())], &[]) else { return };
+    let inventory = lab.text("lab.yaml");
+    let started = |words: &[&str]| {
+        let all = [&words[..1], &[&inventory, "--json", "-"], &words[1..]].concat();
+        lab.spawn_with(&all, &[("NOTE_TOKEN", "s3cret-\"token\"")], "").wait()
+    };
+    let apply = || started(&["apply", "--yes"]).expect(0).json();
+    let login = lab.node("login0");
+    for name in ["gpu0", "gpu1", "gpu2"] {
+        let library = nccl();
+        lab.node(name).sh(&format!(
+            "mkdir -p /opt/other && base64 -d >/usr/local/lib/libnccl.so.2 <<'END'\n{library}\nEND\n\
+             cp /usr/local/lib/libnccl.so.2 /opt/other && ldconfig\n\
+             printf '#!/bin/sh\\n' >/etc/slurm-task-prolog && chmod 755 /etc/slurm-task-prolog"
+        ));
+    }
+    apply();
+    assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
+    // Every node, its GPUs by cgroup: one of two can be opened as far as nothing stands behind it.
+    assert_eq!(login.sh("srun -N3 hostname | sort | tr '\\n' ' '"), "gpu0 gpu1 gpu2");
+    let opened = "srun --gres=gpu:1 sh -c '(: </dev/nvidia0) 2>&1; (: </dev/nvidia1) 2>&1' | sed 's/.*: //'";
+    assert_eq!(login.sh(opened), "No such device or address\nOperation not permitted");
+    login.wait_for("sacct -a -X -n -o JobName,State | grep -q 'hostname.*COMPLETED'");
+
+    carried_by_slurm(&lab, &started);
+
+    let through =
+        || started(&["verify", "--hosts", "gpu", "--through", "slurm", "--through-at", "login0"]).json();
+    let json = through();
+    for host in ["gpu0", "gpu1", "gpu2"] {
+        assert_eq!(findings(&json, host), Vec::<String>::new(), "{json:#}");
+    }
+
+    // What a login does not see: a limit of slurmd alone, a GPU that gres.conf lacks, another NCCL.
+    lab.node("gpu0").sh(
+        "printf '[Service]\\nLimitMEMLOCK=65536\\n' >/etc/systemd/system/slurmd.service.d/60-test.conf\n\
+         systemctl daemon-reload && systemctl restart slurmd",
+    );
+    login.sh("sed -i 's/^\\(NodeName=gpu1 .*\\)nvidia\\[0-1\\]/\\1nvidia0/' /etc/slurm/gres.conf\n\
+         sed -i 's/^\\(NodeName=gpu1 .*\\)gpu:2/\\1gpu:1/' /etc/slurm/slurm.conf\n\
+         systemctl restart slurmctld");
+    login.wait_for("scontrol ping | grep -q 'is UP'");
+    login.sh("scontrol reconfigure");
+    lab.node("gpu1").sh("systemctl restart slurmd");
+    lab.node("gpu2")
+        .sh("printf '#!/bin/sh\\necho export LD_LIBRARY_PATH=/opt/other\\n' >/etc/slurm-task-prolog");
+    login.wait_for("[ \"$(sinfo -h -N -t idle -o %N | wc -l)\" = 3 ]");
+    let json = through();
+    assert_eq!(findings(&json, "gpu0"), ["warn job.memlock"], "{json:#}");
+    assert_eq!(findings(&json, "gpu1"), ["fail slurm.gres", "fail job.devices"], "{json:#}");
+    assert_eq!(findings(&json, "gpu2"), ["fail job.libraries"], "{json:#}");
+
+    // An apply mends what is its own, and nodes take it without a restart of slurmd.
+    apply();
+    login.wait_for("[ \"$(sinfo -h -n gpu1 -o %G)\" = gpu:2 ]");
+    assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
+
+    // A node that an operator took out is not tried, and the reason is theirs.
+    login.sh("scontrol update nodename=gpu2 state=drain reason='cable of rail 3'");
+    let json = through();
+    assert_eq!(findings(&json, "gpu2"), ["warn slurm.node", "fail job.started"], "{json:#}");
+    assert!(json.to_string().contains("Slurm has the node as drained: cable of rail 3"), "{json:#}");
+}
+
+/// Slurm carries a run to the nodes: the same is done and told, and a node that is lost keeps nobody.
+fn carried_by_slurm(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
+    let slurm = |words: &[&str]| {
+        let way = ["--hosts", "gpu", "--engine", "slurm", "--engine-at", "login0"];
+        started(&[words, &way[..]].concat())
+    };
+    let json = slurm(&["apply", "--yes", "--set", "word=new"]).expect(0).json();
+    assert_eq!(json["summary"]["tasks"]["changed"], 3, "{json:#}");
+    for name in ["gpu0", "gpu1", "gpu2"] {
+        let node = lab.node(name);
+        assert_eq!(node.sh("cat /etc/note /etc/token"), "new\ns3cret-\"token\"", "{json:#}");
+        assert_eq!(node.sh("ls -d /var/tmp/provision* 2>/dev/null || true"), "");
+    }
+    assert_eq!(lab.node("login0").sh("ls -d /var/tmp/provision* 2>/dev/null || true"), "");
+    let again = slurm(&["apply", "--yes", "--set", "word=new"]).expect(0).json();
+    assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
+    let direct = started(&["apply", "--yes", "--hosts", "gpu", "--set", "word=new"]).expect(0).json();
+    assert_eq!(plain(&again["hosts"]), plain(&direct["hosts"]));
+    let json = slurm(&["plan", "--set", "word=other"]).expect(0).json();
+    assert_eq!(json["summary"]["pending"], 3, "{json:#}");
+    let verified = slurm(&["verify", "--set", "word=new"]).json();
+    let direct = started(&["verify", "--hosts", "gpu", "--set", "word=new"]).json();
+    assert_eq!(verified["summary"]["pending"], 0, "{verified:#}");
+    assert_eq!(
+        verified["hosts"]["gpu0"]["checks"].as_array().unwrap().len(),
+        direct["hosts"]["gpu0"]["checks"].as_array().unwrap().len()
+    );
+
+    lab.node("gpu2").sh("systemctl stop slurmd");
+    let json = slurm(&["apply", "--yes"]).expect(4).json();
+    assert_eq!(json["hosts"]["gpu2"]["status"], "unreachable", "{json:#}");
+    assert_eq!(json["summary"]["tasks"]["changed"], 2, "{json:#}");
+    lab.node("gpu2").sh("systemctl start slurmd");
+    // Slurm would take a minute or two to clear away what it could not end there.
+    let cleared =
+        "scontrol update nodename=gpu2 state=down reason=test; scontrol update nodename=gpu2 state=resume";
+    lab.node("login0").sh(cleared);
+    lab.node("login0").wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+    let json = slurm(&["apply", "--yes"]).expect(0).json();
+    assert_eq!(json["summary"]["tasks"]["changed"], 1, "{json:#}");
+}
+
+/// Without times, and without what a node alone does not know of the others.
+fn plain(json: &Json) -> Json {
+    match json {
+        Json::Object(map) => map
+            .iter()
+            .filter(|(key, _)| !["seconds", "warnings"].contains(&key.as_str()))
+            .map(|(key, value)| (key.clone(), plain(value)))
+            .collect(),
+        Json::Array(items) => items.iter().map(plain).collect(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => json.clone(),
+    }
+}
