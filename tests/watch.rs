@@ -11,6 +11,7 @@ mod hook;
 
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Output, Stdio};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 use hook::Hook;
@@ -64,7 +65,7 @@ fn line(record: &mut Record, line: &str) {
                     ..HostRecord::default()
                 };
             }
-            ["drift", task] => host.plan.push(PlannedTask {
+            ["drift", task] => host.plan.push(Arc::new(PlannedTask {
                 task: TaskRef {
                     id: "t".to_owned(),
                     item: None,
@@ -80,7 +81,7 @@ fn line(record: &mut Record, line: &str) {
                 blocked: None,
                 pending_since: None,
                 notified_by: Vec::new(),
-            }),
+            })),
             [word, id] => host.checks.push(check(id, status(word), message)),
             _ => panic!("not understood: {line}"),
         }

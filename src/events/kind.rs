@@ -2,7 +2,9 @@
 //!
 //! An event is defined here, with what is kept of it; `docs/contributing/adding-an-event.md`.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::hash::Hash;
+use std::sync::Arc;
 
 use indexmap::IndexMap;
 use serde::{Deserialize, Serialize};
@@ -261,13 +263,13 @@ impl EventKind {
     }
 }
 
-/// One task of a host.
+/// One task of a host. What it shares with those of other hosts is held once.
 #[derive(Debug, Clone)]
 pub struct TaskRecord {
     /// The task.
-    pub task: TaskRef,
+    pub task: Arc<TaskRef>,
     /// How it ended.
-    pub outcome: Outcome,
+    pub outcome: Arc<Outcome>,
     /// How long it took.
     pub seconds: f64,
     /// Whether an earlier connection or run had started it.
@@ -282,7 +284,7 @@ pub struct HostRecord {
     /// Its tasks in the order they ended.
     pub tasks: Vec<TaskRecord>,
     /// Its plan.
-    pub plan: Vec<PlannedTask>,
+    pub plan: Vec<Arc<PlannedTask>>,
     /// Why it still needs a reboot.
     pub reboot: Vec<String>,
     /// Handlers that were notified and did not run.
@@ -297,6 +299,24 @@ pub struct HostRecord {
     pub warnings: Vec<String>,
     /// How long it took.
     pub seconds: f64,
+}
+
+/// Values of which ten thousand hosts have the same, each held once.
+#[derive(Debug, Clone, Default)]
+struct Shared {
+    tasks: HashSet<Arc<TaskRef>>,
+    outcomes: HashSet<Arc<Outcome>>,
+    planned: HashSet<Arc<PlannedTask>>,
+}
+
+/// The one of a set that is equal to a value.
+fn shared<T: Clone + Eq + Hash>(set: &mut HashSet<Arc<T>>, value: &T) -> Arc<T> {
+    if let Some(known) = set.get(value) {
+        return known.clone();
+    }
+    let new = Arc::new(value.clone());
+    set.insert(new.clone());
+    new
 }
 
 /// A whole run.
@@ -328,6 +348,7 @@ pub struct Record {
     pub exit_code: Option<u8>,
     /// How long it took.
     pub seconds: f64,
+    shared: Shared,
 }
 
 impl Record {
@@ -354,24 +375,17 @@ impl Record {
                 self.steps = steps.keys().cloned().collect();
                 self.hosts = hosts.iter().map(|host| (host.clone(), HostRecord::default())).collect();
             }
-            EventKind::HostPlanned { host, tasks } => self.host(host).plan.extend(tasks.iter().cloned()),
+            EventKind::HostPlanned { host, tasks } => {
+                let tasks: Vec<_> = tasks.iter().map(|task| shared(&mut self.shared.planned, task)).collect();
+                self.host(host).plan.extend(tasks);
+            }
             EventKind::TasksUnchanged { host, tasks } => {
-                let unchanged = |task: &TaskRef| TaskRecord {
-                    task: task.clone(),
-                    outcome: Outcome::Unchanged,
-                    seconds: 0.0,
-                    attached: false,
-                };
-                self.host(host).tasks.extend(tasks.iter().map(unchanged));
+                for task in tasks {
+                    self.take_task(host, task, &Outcome::Unchanged, 0.0, false);
+                }
             }
             EventKind::TaskFinished { host, task, outcome, seconds, attached } => {
-                let record = TaskRecord {
-                    task: task.clone(),
-                    outcome: outcome.clone(),
-                    seconds: *seconds,
-                    attached: *attached,
-                };
-                self.host(host).tasks.push(record);
+                self.take_task(host, task, outcome, *seconds, *attached);
             }
             EventKind::Warning { host: Some(host), message } => {
                 self.host(host).warnings.push(message.clone());
@@ -418,6 +432,12 @@ impl Record {
             | EventKind::JournalLost { .. }
             | EventKind::Stopping { .. } => {}
         }
+    }
+
+    fn take_task(&mut self, host: &str, task: &TaskRef, outcome: &Outcome, seconds: f64, attached: bool) {
+        let task = shared(&mut self.shared.tasks, task);
+        let outcome = shared(&mut self.shared.outcomes, outcome);
+        self.host(host).tasks.push(TaskRecord { task, outcome, seconds, attached });
     }
 
     fn host(&mut self, name: &str) -> &mut HostRecord {

@@ -6,7 +6,7 @@ use super::check::CheckCounts;
 use crate::transport::ConnectKind;
 
 /// A task of the run on one host.
-#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize, Hash)]
 pub struct TaskRef {
     /// Stable id of its step.
     pub id: String,
@@ -19,7 +19,7 @@ pub struct TaskRef {
 }
 
 /// A change as people see it: no script, no secret.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 pub struct ChangeView {
     /// What changes, in words.
     pub object: String,
@@ -32,7 +32,7 @@ pub struct ChangeView {
 }
 
 /// Why a task failed.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 pub struct Failure {
     /// What happened, in one line.
     pub message: String,
@@ -45,7 +45,7 @@ pub struct Failure {
 }
 
 /// How a task ended.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "snake_case")]
 pub enum Outcome {
     /// All was as it should be.
@@ -170,7 +170,7 @@ crate::choice! {
 }
 
 /// What a plan says of one task.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 #[serde(rename_all = "snake_case")]
 pub enum PlannedVerdict {
     /// Nothing to do.
@@ -190,7 +190,7 @@ pub enum PlannedVerdict {
 }
 
 /// One task of a plan.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize, Hash)]
 pub struct PlannedTask {
     /// The task.
     pub task: TaskRef,

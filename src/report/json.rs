@@ -136,7 +136,7 @@ fn task_object(task: &TaskRecord) -> Json {
     if task.attached {
         fields.insert("attached".to_owned(), json!(true));
     }
-    match &task.outcome {
+    match &*task.outcome {
         Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
             fields.insert("changes".to_owned(), json!(changes));
             if let Some(reason) = task.outcome.blocked() {

@@ -28,7 +28,7 @@ pub fn xml(record: &Record) -> Result<String, quick_junit::SerializeError> {
             suite.add_test_case(TestCase::new("connection", status));
         }
         for task in &host.tasks {
-            let status = match &task.outcome {
+            let status = match &*task.outcome {
                 Outcome::Changed { blocked: Some(reason), .. } => {
                     skipped(&format!("changed as far as it can be: {reason}"))
                 }
@@ -49,7 +49,7 @@ pub fn xml(record: &Record) -> Result<String, quick_junit::SerializeError> {
             suite.add_test_case(case);
         }
         if record.command == "verify" {
-            suite.add_test_cases(host.plan.iter().filter_map(planned));
+            suite.add_test_cases(host.plan.iter().filter_map(|task| planned(task)));
         }
         suite.add_test_cases(host.checks.iter().map(check));
         report.add_test_suite(suite);

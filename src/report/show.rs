@@ -62,7 +62,7 @@ struct Story {
 }
 
 fn story(host: &HostRecord, outputs: bool, times: bool, width: Option<usize>) -> Story {
-    let unchanged = host.tasks.iter().filter(|task| task.outcome == Outcome::Unchanged).count();
+    let unchanged = host.tasks.iter().filter(|task| *task.outcome == Outcome::Unchanged).count();
     let status = match &host.status {
         Some(status @ HostStatus::Ok) => paint(GOOD, status.word()),
         Some(status) => paint(BAD, status.word()),
@@ -102,13 +102,13 @@ fn story(host: &HostRecord, outputs: bool, times: bool, width: Option<usize>) ->
 pub fn keep_failed(record: &mut Record) {
     record.hosts.retain(|_, host| host.status.as_ref().is_none_or(|status| status.again().is_some()));
     for host in record.hosts.values_mut() {
-        host.tasks.retain(|task| matches!(task.outcome, Outcome::Failed(_)));
+        host.tasks.retain(|task| matches!(*task.outcome, Outcome::Failed(_)));
     }
     record.offline.clear();
 }
 
 fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool, width: Option<usize>) {
-    let (style, line, printed) = match &task.outcome {
+    let (style, line, printed) = match &*task.outcome {
         Outcome::Unchanged | Outcome::Skipped(_) => return,
         Outcome::Changed { changes, output, .. } | Outcome::Ran { changes, output } => {
             (CHANGE, summary(changes), output.as_str())
@@ -130,7 +130,7 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool, 
     let word = format!("{:7}", task.outcome.word());
     let line = format!("  {}  {}  {}", paint(style, &word), safe_line(&task.task.name), line.trim_start());
     put!(text, "{}\n", hanging(&line, 11, width));
-    match &task.outcome {
+    match &*task.outcome {
         Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
             for line in changes.iter().flat_map(|change| change.diff.lines()) {
                 put!(text, "      {}\n", style_diff(&safe_line(line)));
@@ -146,12 +146,12 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool, 
         }
         Outcome::Unchanged | Outcome::Skipped(_) | Outcome::Blocked(_) => {}
     }
-    if outputs || matches!(task.outcome, Outcome::Failed(_)) {
+    if outputs || matches!(*task.outcome, Outcome::Failed(_)) {
         for line in safe(printed).lines() {
             put!(text, "      | {line}\n");
         }
     }
-    if let Outcome::Failed(failure) = &task.outcome
+    if let Outcome::Failed(failure) = &*task.outcome
         && let Some(hint) = &failure.hint
     {
         let hint = paint(HINT, &format!("hint: {}", safe_line(hint)));

@@ -59,7 +59,7 @@ impl PlanFile {
                     .record
                     .hosts
                     .get(session.name())
-                    .map(|host| host.plan.clone())
+                    .map(|host| host.plan.iter().map(|task| (**task).clone()).collect())
                     .unwrap_or_default();
                 Some((session.name().to_owned(), HostPlan { stages, tasks }))
             })

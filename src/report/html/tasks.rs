@@ -89,7 +89,7 @@ pub(super) fn tasks(record: &Record, budget: &mut Budget) -> (Vec<Json>, Vec<Jso
         });
         let ended = host.tasks.iter().flat_map(|ended| {
             let stories = [Story::ended(&ended.outcome), ended.outcome.blocked().map(Story::blocked)];
-            stories.map(|story| (&ended.task, story))
+            stories.map(|story| (&*ended.task, story))
         });
         // What was carried out tells more than that it was planned.
         let stories: Vec<_> =
