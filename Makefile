@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm test lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
+.PHONY: help setup build demo demo-down demo-vm demo-maintenance test lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -27,6 +27,9 @@ demo-down: ## remove the hosts of the demo
 demo-vm: build ## two virtual machines with RDMA between them, rebooted and power-cycled; JSON=1 prints the figures
 	@scripts/setup.sh --vm
 	@scripts/demo-vm.sh $(PROVISION) inventories/lab-vm.yaml $(if $(JSON),--json -)
+
+demo-maintenance: build ## a change rolls through a live Slurm cluster in the lab, under its jobs
+	@scripts/demo-maintenance.sh $(PROVISION) inventories/lab-maintenance.yaml
 
 lint: setup ## formatting, clippy and shellcheck, warnings denied
 	$(CARGO) fmt --check

@@ -64,7 +64,7 @@ pub fn schedule(record: &Record, project: &Project) -> String {
     }
     let hosts: BTreeMap<usize, &HostRecord> =
         record.hosts.iter().filter_map(|(name, host)| Some((project.host(name)?.index, host))).collect();
-    let to_do = |host: &HostRecord| host.plan.iter().any(PlannedTask::is_to_do);
+    let to_do = |host: &HostRecord| host.plan.iter().any(|task| task.is_to_do());
     let work: BTreeSet<usize> =
         hosts.iter().filter(|(_, host)| to_do(host)).map(|(index, _)| *index).collect();
     let all: Vec<usize> = work.iter().copied().collect();
@@ -73,7 +73,7 @@ pub fn schedule(record: &Record, project: &Project) -> String {
         let mut kinds: IndexMap<String, Vec<&str>> = IndexMap::new();
         for index in &slot.hosts {
             let (Some(host), Some(record)) = (project.at(*index), hosts.get(index)) else { continue };
-            let classes: BTreeSet<&str> = record.plan.iter().flat_map(PlannedTask::interrupts).collect();
+            let classes: BTreeSet<&str> = record.plan.iter().flat_map(|task| task.interrupts()).collect();
             let classes = classes.into_iter().collect::<Vec<_>>().join(", ");
             let kind = match (classes.as_str(), &project.maintenance) {
                 ("", _) => "changed in service".to_owned(),

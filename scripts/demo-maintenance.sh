@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# A change of class network rolls through a live Slurm cluster; Slurm's own records say what became of the jobs.
+#   demo-maintenance.sh PROVISION INVENTORY
+set -euo pipefail
+provision=$1 given=$2
+# The lab of an inventory goes by its path: one that stays, so that it can be taken down.
+place=target/demo-maintenance
+inventory=$place/$(basename "$given")
+kept=$(mktemp -d)
+trap 'rm -rf "$kept"' EXIT
+
+step() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
+# A command on the controller of Slurm.
+login() { "$provision" exec "$inventory" --hosts login0 --json - -- sh -c "$1" | jq -r '.hosts.login0.output'; }
+must() { if ! "${@:2}"; then printf '\n%s\n' "$1" >&2; exit 1; fi; }
+none() { [ "$(login "$1")" = "" ]; }
+
+mkdir -p "$place"
+cp -r "$(dirname "$given")/lab-maintenance" "$place"
+sed '/^# ---- a live cluster/,/^# ----$/d' "$given" >"$inventory"
+step "$provision" lab up "$inventory"
+printf '\nThe cluster is brought up without `maintenance:`, because there is no Slurm yet.\n'
+step "$provision" apply "$inventory" --yes --set mtu=9000
+cp "$given" "$inventory"
+# States of all nodes, once a second, as Slurm has them.
+login 'nohup sh -c "while :; do sinfo -h -N -o \"%N %T\" | sort -u | tr \"\\n\" \";\"; echo; sleep 1; done" >/var/tmp/states 2>/dev/null </dev/null & echo $! >/var/tmp/sampler'
+printf '\nJobs: two that hold half of the nodes for 40 s, and six short ones that come after them.\n'
+login 'cd /tmp && for n in gpu0 gpu2; do sbatch -Q -w $n --exclusive --wrap "sleep 40"; done; for i in 1 2 3 4 5 6; do sbatch -Q -N1 --exclusive --wrap "sleep 8"; done; sleep 2; squeue'
+step "$provision" plan "$inventory" --set mtu=8000
+step "$provision" apply "$inventory" --yes --set mtu=8000 --json "$kept/first"
+
+printf '\nWhat Slurm recorded:\n'
+login 'while [ -n "$(squeue -h)" ]; do sleep 1; done; sleep 2; kill "$(cat /var/tmp/sampler)"'
+login 'sacct -a -X --format=JobID,NodeList,State,Start,End'
+must 'a job did not end by itself' none 'sacct -a -X -n --format=State | grep -v COMPLETED'
+must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
+least=$(login 'while read -r line; do echo "$line" | tr ";" "\n" | grep -c -E " (idle|mixed|allocated|completing)$"; done </var/tmp/states | sort -n | head -1')
+printf '\nNodes in service, at least: %s of 4; keep_up is 50%%.\n' "$least"
+must 'fewer nodes were in service than keep_up wants' [ "$least" -ge 2 ]
+# A job that starts on a node which is drained would be seen as "draining" there after "drained".
+must 'a job started on a node under change' none 'tr ";" "\n" </var/tmp/states | awk "{ if (before[\$1] == \"drained\" && \$2 == \"draining\") print; before[\$1] = \$2 }"'
+step "$provision" apply "$inventory" --yes --set mtu=8000 --json "$kept/second"
+must 'the second apply changed something' [ "$(jq .summary.tasks.changed "$kept/second")" = 0 ]
+
+printf '\nNow one node fails: the rollout stops, and it stays drained.\n'
+if step "$provision" apply "$inventory" --yes --set mtu=7000 --set broken=gpu1 --json "$kept/broken"; then
+    must 'a failure must not end with 0' false
+fi
+login "sinfo -R -o '%E %N'"
+must 'gpu1 is not drained with our reason' [ "$(login 'sinfo -h -n gpu1 -o %T,%E | grep -c "^drained,provision:"')" = 1 ]
+must 'others were left drained' [ "$(login 'sinfo -h -N -t drain,drng -o %N | sort -u')" = gpu1 ]
+printf '\nIt is mended, and the same apply goes on from there.\n'
+"$provision" exec "$inventory" --hosts gpu1 -- sudo touch /run/fabric-mended >/dev/null
+step "$provision" apply "$inventory" --yes --set mtu=7000 --set broken=gpu1 --json "$kept/mended"
+must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
+must 'a host that was done was changed again' [ "$(jq '[.hosts.gpu0.tasks[] | select(.outcome == "changed")] | length' "$kept/mended")" = 0 ]
+
+cat <<END
+
+All jobs ended by themselves, none started on a node under change, and all nodes are back.
+
+  take it all down   $provision lab down $inventory
+END
