@@ -1,6 +1,8 @@
 #!/usr/bin/env bash
 # A change of class network rolls through a live Slurm cluster; Slurm's own records say what became of the jobs.
 #   demo-maintenance.sh PROVISION INVENTORY
+# Commands in single quotes are for the shell of the controller of Slurm.
+# shellcheck disable=SC2016
 set -euo pipefail
 provision=$1 given=$2
 # The lab of an inventory goes by its path: one that stays, so that it can be taken down.

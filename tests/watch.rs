@@ -646,14 +646,14 @@ fn only_a_trusted_service_gets_a_message() {
     assert!(made.status.success(), "{}", String::from_utf8_lossy(&made.stderr));
     let certificate = rustls::pki_types::CertificateDer::from_pem_file(path("cert")).unwrap();
     let key = rustls::pki_types::PrivateKeyDer::from_pem_file(path("key")).unwrap();
-    let provider = std::sync::Arc::new(rustls::crypto::ring::default_provider());
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = rustls::ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(vec![certificate], key)
         .unwrap();
-    let config = std::sync::Arc::new(config);
+    let config = Arc::new(config);
     let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let port = listener.local_addr().unwrap().port();
     std::thread::spawn(move || {

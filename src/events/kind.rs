@@ -2,11 +2,11 @@
 //!
 //! An event is defined here, with what is kept of it; `docs/contributing/adding-an-event.md`.
 
-use std::collections::{BTreeMap, BTreeSet, HashSet};
+use std::collections::{BTreeMap, BTreeSet};
 use std::hash::Hash;
 use std::sync::Arc;
 
-use indexmap::IndexMap;
+use indexmap::{IndexMap, IndexSet};
 use serde::{Deserialize, Serialize};
 
 use super::check::{CheckResult, PairTest, SeenThrough};
@@ -304,13 +304,13 @@ pub struct HostRecord {
 /// Values of which ten thousand hosts have the same, each held once.
 #[derive(Debug, Clone, Default)]
 struct Shared {
-    tasks: HashSet<Arc<TaskRef>>,
-    outcomes: HashSet<Arc<Outcome>>,
-    planned: HashSet<Arc<PlannedTask>>,
+    tasks: IndexSet<Arc<TaskRef>>,
+    outcomes: IndexSet<Arc<Outcome>>,
+    planned: IndexSet<Arc<PlannedTask>>,
 }
 
 /// The one of a set that is equal to a value.
-fn shared<T: Clone + Eq + Hash>(set: &mut HashSet<Arc<T>>, value: &T) -> Arc<T> {
+fn shared<T: Clone + Eq + Hash>(set: &mut IndexSet<Arc<T>>, value: &T) -> Arc<T> {
     if let Some(known) = set.get(value) {
         return known.clone();
     }
