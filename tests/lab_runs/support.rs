@@ -41,6 +41,7 @@ struct Permit(usize);
 
 impl Permit {
     fn take(number: usize) -> Self {
+        assert!(number <= CONTAINERS, "{number} containers would be waited for for ever");
         let mut free = FREE.0.lock().unwrap_or_else(PoisonError::into_inner);
         let mine = free.last;
         free.last += 1;
