@@ -116,6 +116,8 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
     login.wait_for("[ \"$(sinfo -h -n gpu1 -o %G)\" = gpu:2 ]");
     assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
 
+    health_before_jobs(&lab, &apply);
+
     // A node that an operator took out is not tried, and the reason is theirs.
     login.sh("scontrol update nodename=gpu2 state=drain reason='cable of rail 3'");
     let json = through();
@@ -163,6 +165,40 @@ fn carried_by_slurm(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     lab.node("login0").wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
     let json = slurm(&["apply", "--yes"]).expect(0).json();
     assert_eq!(json["summary"]["tasks"]["changed"], 1, "{json:#}");
+}
+
+/// A node that fails a check before a job is drained with the finding, and the job starts elsewhere.
+fn health_before_jobs(lab: &Lab, apply: &dyn Fn() -> Json) {
+    let expected = "cluster: health\nexpect: { gpu: { count: 2 } }\ngroups: { gpu: { hosts: \"gpu[0-2]\" } }\n\
+                    hosts: { \"gpu[0-2]\": { address: \"10.0.0.{{ host.number }}\" } }\n";
+    std::fs::write(lab.path("health.yaml"), expected).unwrap();
+    let (health, bundle) = (lab.text("health.yaml"), lab.text("health.bundle"));
+    lab.run(&["bundle", &health, "-o", &bundle]).expect(0);
+    let program = assert_cmd::cargo::cargo_bin!("provision").to_str().unwrap();
+    let files = format!(
+        "name: files\ntasks:\n  - name: program\n    copy: {{ src: {program}, path: /usr/local/bin/provision, mode: \"0755\" }}\n  \
+         - name: bundle\n    copy: {{ src: {bundle}, path: /etc/health.bundle }}\n"
+    );
+    std::fs::write(lab.path("files.yaml"), files).unwrap();
+    let inventory = std::fs::read_to_string(lab.path("lab.yaml")).unwrap();
+    let inventory = inventory
+        .replace("controller: login0,", "controller: login0, health: /etc/health.bundle,")
+        .replace("  - ssh-mesh", "  - { use: ./files.yaml, hosts: gpu }\n  - ssh-mesh");
+    std::fs::write(lab.path("lab.yaml"), inventory).unwrap();
+    apply();
+    let login = lab.node("login0");
+    login.wait_for("[ \"$(srun -N3 hostname | wc -l)\" = 3 ]");
+    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "gpu-off-the-bus"]).expect(0);
+    login.wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+    assert_eq!(login.sh("srun -N1 -w gpu1 hostname 2>&1 | head -1"), "srun: Prolog failure on node gpu1");
+    assert_eq!(
+        login.sh("sinfo -h -n gpu1 -o %E"),
+        "provision: health: gpu.count: 0000:00:07.0: listed by the driver, gone from the PCI bus"
+    );
+    assert_eq!(login.sh("srun -N2 hostname | sort | tr '\\n' ' '"), "gpu0 gpu2");
+    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "none"]).expect(0);
+    login.sh("scontrol update nodename=gpu1 state=resume");
+    login.wait_for("[ \"$(srun -N3 hostname | wc -l)\" = 3 ]");
 }
 
 /// Without times, and without what a node alone does not know of the others.
