@@ -4,6 +4,8 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 use std::time::Duration;
 
+use tokio::time::Instant;
+
 use super::job::{Job, Place, Standing, sort};
 use super::lines::{Assembly, Line};
 use crate::engine::{Context, Report, Stop, started};
@@ -17,6 +19,12 @@ use crate::transport::{ConnectKind, TransportError};
 const PAUSE: Duration = Duration::from_millis(500);
 /// How long Slurm may take to clear away a job that has ended.
 const CLEARED: Duration = Duration::from_secs(30);
+/// How often Slurm is asked about the nodes that have not ended.
+const LOOK: Duration = Duration::from_secs(30);
+/// How often in a row it must say that a node is lost.
+const LOST: u32 = 2;
+/// How long a job may go on that no node is in any more.
+const LINGERS: Duration = Duration::from_secs(10);
 /// How often a lost login is tried anew.
 const LOGINS: u32 = 10;
 /// How long a node may be silent at the beginning, once another one speaks: its slurmd hangs.
@@ -83,11 +91,11 @@ async fn carry(
     let unanswered = |message: String| TransportError::Protocol { message };
     let mut known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
     // A job that has just ended.
-    let until = tokio::time::Instant::now() + CLEARED;
+    let until = Instant::now() + CLEARED;
     let completing = |known: &BTreeMap<String, Known>| {
         hosts.iter().any(|host| known.get(host).is_some_and(|known| known.node.state == "completing"))
     };
-    while completing(&known) && tokio::time::Instant::now() < until && context.cancel.now() == Stop::No {
+    while completing(&known) && Instant::now() < until && context.cancel.now() == Stop::No {
         tokio::time::sleep(PAUSE * 4).await;
         known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
     }
@@ -101,7 +109,7 @@ async fn carry(
     while !reached.is_empty() && context.cancel.now() == Stop::No {
         tries += 1;
         place.start(job, &reached, &format!("{}.{tries}", context.emitter.run())).await?;
-        let standing = follow(context, &mut place, nodes).await?;
+        let standing = follow(context, job, &mut place, nodes).await?;
         reason = told(&standing);
         // One node that does not answer ends the job of all.
         let bad: Vec<(String, String)> =
@@ -121,8 +129,15 @@ async fn carry(
 }
 
 /// Takes what a job says until it has ended.
-async fn follow(context: &Context, place: &mut Place, nodes: &mut Nodes) -> Result<Standing, TransportError> {
+async fn follow(
+    context: &Context,
+    job: &Job,
+    place: &mut Place,
+    nodes: &mut Nodes,
+) -> Result<Standing, TransportError> {
     let mut assembly = Assembly::default();
+    let (mut looked, mut lost) = (Instant::now(), BTreeMap::new());
+    let mut alone = None;
     let mut asked = Stop::No;
     let mut logins = 0;
     let mut spoke = None;
@@ -157,11 +172,17 @@ async fn follow(context: &Context, place: &mut Place, nodes: &mut Nodes) -> Resu
             }
         }
         if !nodes.spoke.is_empty() && spoke.is_none() {
-            spoke = Some(tokio::time::Instant::now());
+            spoke = Some(Instant::now());
         }
         if standing.ended.is_some() && !more {
             return Ok(standing);
         }
+        if looked.elapsed() > LOOK {
+            look(context, job, nodes, &mut lost).await;
+            looked = Instant::now();
+        }
+        alone = nodes.open.is_empty().then(|| alone.unwrap_or_else(Instant::now));
+        let lingers = alone.is_some_and(|since: Instant| since.elapsed() > LINGERS);
         let stop = context.cancel.now();
         // What is left are nodes whose slurmd does not answer: nobody waits for them.
         let silent = spoke.is_some_and(|since| since.elapsed() > SILENT)
@@ -171,12 +192,27 @@ async fn follow(context: &Context, place: &mut Place, nodes: &mut Nodes) -> Resu
             if stop > asked {
                 asked = stop;
                 place.signal(number, "TERM").await?;
-            } else if silent {
+            } else if silent || lingers {
                 place.signal(number, "KILL").await?;
             }
         }
         if !more {
             tokio::time::sleep(PAUSE).await;
+        }
+    }
+}
+
+/// Asks Slurm about the nodes that have not ended: one that it lost says nothing any more.
+async fn look(context: &Context, job: &Job, nodes: &mut Nodes, lost: &mut BTreeMap<String, u32>) {
+    let Ok(known) = ask_slurm(context.transport.as_ref(), &job.at).await else { return };
+    for host in nodes.open.clone() {
+        let state = known.get(&host).map_or("gone", |known| known.node.state.as_str());
+        let is_lost = ["gone", "idle"].contains(&state) || state.starts_with("down") || state.ends_with('*');
+        let times = lost.entry(host.clone()).or_default();
+        *times = if is_lost { *times + 1 } else { 0 };
+        if *times >= LOST {
+            let reason = format!("Slurm has the node as {state}: its part of the job is lost");
+            nodes.end(context, &host, HostStatus::Quarantined { reason });
         }
     }
 }

@@ -135,3 +135,22 @@ async fn a_node_speaks_for_itself_alone() {
         matches!(ran.status("gpu2"), HostStatus::Quarantined { reason } if reason == "error: the bundle is damaged")
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_node_that_slurm_lost_does_not_hold_the_run() {
+    let transport = slurm(&NODES.replace("gpu2|idle", "gpu2|down*"));
+    transport.first(poll("ended=137\njob=9", ""));
+    // The job goes on for the others until it is ended.
+    transport.first(Reply::part("poll").output("ended=\njob=9\n\n").times(170));
+    let said =
+        lines("gpu0", "gpu0", Some(0)) + &lines("gpu1", "gpu1", Some(0)) + &lines("gpu2", "gpu2", None);
+    transport.first(poll("ended=\njob=9", &said));
+    transport.first(Reply::part("sinfo").output(NODES).times(1));
+    transport.first(Reply::part("signal"));
+    let (ran, _) = carried(&transport).await;
+    let HostStatus::Quarantined { reason } = ran.status("gpu2") else { panic!("{:?}", ran.record) };
+    assert_eq!(reason, "Slurm has the node as down*: its part of the job is lost");
+    assert_eq!((ran.report.stats.ok, ran.report.stats.unreachable), (2, 2));
+    let signal = transport.sent().into_iter().rfind(|sent| sent.part == "signal").unwrap();
+    assert!(signal.text.contains("KILL"));
+}

@@ -60,6 +60,20 @@ ls -l /proc/[0-9]*/fd 2>/dev/null |
         idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
         [ "$use" != gpu ] || endangered "$directory" "$name"
     done
+# The job that this runs in, if it is one: it is no reason to wait.
+own=''
+pid=$$
+while [ "${pid:-0}" -gt 1 ]; do
+    name=''
+    { read -r name <"/proc/$pid/comm"; } 2>/dev/null || break
+    if [ "$name" = slurmstepd ]; then
+        own=$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)
+        own=${own#*\[}
+        own=${own%%.*}
+        break
+    fi
+    pid=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null)
+done
 for directory in /proc/[0-9]*; do
     name=''
     { read -r name <"$directory/comm"; } 2>/dev/null || continue
@@ -68,6 +82,7 @@ for directory in /proc/[0-9]*; do
         # It calls itself `slurmstepd: [JOB.STEP]`.
         title=$(tr '\0' ' ' <"$directory/cmdline" 2>/dev/null)
         job=${title#*\[}
+        [ -z "$own" ] || [ "${job%%.*}" != "$own" ] || continue
         # Its first process is that of who started the job.
         child=''
         { read -r child _ <"$directory/task/${directory#/proc/}/children"; } 2>/dev/null

@@ -21,10 +21,20 @@ rm -f ended job
 # shellcheck disable=SC2016  # both texts are for other shells
 on_node='target=$1
 shift
-"$target.program" "$@" --bundle "$target.bundle" --here --as "$SLURMD_NODENAME" --secrets - --events 2>"$target.said"
+said=$(mktemp) || exit 1
+# A signal is for all processes of the step. The program knows what it asks for, this shell cleans up after it.
+trap : TERM
+exec 3<&0
+"$target.program" "$@" --bundle "$target.bundle" --here --as "$SLURMD_NODENAME" --secrets - --events <&3 3<&- 2>"$said" &
+program=$!
+wait "$program"
 status=$?
-[ "$status" = 0 ] || tail -n 3 "$target.said" | sed "s/^/provision-said $SLURMD_NODENAME /"
-rm -f "${target%.*}".*
+while kill -0 "$program" 2>/dev/null; do
+    wait "$program"
+    status=$?
+done
+[ "$status" = 0 ] || tail -n 3 "$said" | sed "s/^/provision-said $SLURMD_NODENAME /"
+rm -f "$said" "${target%.*}".*
 # What runs that were killed left, more than a day ago.
 find /var/tmp/provision-* -prune -user 0 -mtime +0 -exec rm -f {} +
 exit "$status"'
