@@ -313,7 +313,7 @@ impl Roll<'_> {
                 turns = if ready.is_empty() && !waiting.is_empty() {
                     maintenance.some(&own).await
                 } else {
-                    maintenance.decided(&own)
+                    maintenance.decided(&own).await
                 };
                 if maintenance.is_settled(&own) {
                     maintenance.want(&next);

@@ -241,8 +241,51 @@ impl Maintenance {
         self.poked.notify_one();
     }
 
-    /// Those of these hosts of which it is decided now; they are taken.
-    pub(super) fn decided(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
+    /// Those of these hosts of which it is decided now; they are taken. One may have waited for its batch for long, so
+    /// it is looked at once more.
+    pub(super) async fn decided(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
+        let mut turns = self.take(names);
+        let ready: BTreeSet<String> = turns
+            .iter()
+            .filter(|(_, turn)| matches!(turn, Turn::Ready))
+            .map(|(name, _)| name.clone())
+            .collect();
+        if ready.is_empty() {
+            return turns;
+        }
+        let seen = self.look(&ready).await;
+        for entry in self.entries().iter_mut().filter(|entry| ready.contains(&entry.name)) {
+            let now = match &seen {
+                Ok(seen) => {
+                    let jobs = scheduler::jobs_on(&seen.jobs, &entry.name);
+                    match seen.nodes.get(&entry.name).map(|known| (known.drain(), known.node.is_drained())) {
+                        Some((Drain::Ours(..), true)) if jobs.is_none() => continue,
+                        Some((Drain::Others(why), _)) => {
+                            Some(operator("an operator drained it meanwhile", why))
+                        }
+                        Some((Drain::No, _)) => {
+                            Some("somebody resumed it while it was waited for".to_owned())
+                        }
+                        None => Some("Slurm has no node of this name any more".to_owned()),
+                        Some((Drain::Ours(..), _)) => None,
+                    }
+                }
+                Err(_) => None,
+            };
+            if let Some(why) = now {
+                entry.stand = Stand::Over;
+                turns.insert(entry.name.clone(), Turn::Left(why));
+            } else {
+                entry.stand = Stand::Draining;
+                entry.since = Instant::now();
+                turns.remove(&entry.name);
+            }
+        }
+        self.poked.notify_one();
+        turns
+    }
+
+    fn take(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
         let mut turns = BTreeMap::new();
         for entry in self.entries().iter_mut().filter(|entry| names.contains(entry.name.as_str())) {
             let turn = match &entry.stand {
@@ -266,7 +309,7 @@ impl Maintenance {
     pub(super) async fn some(&self, names: &BTreeSet<&str>) -> BTreeMap<String, Turn> {
         let mut moved = self.moved.subscribe();
         loop {
-            let turns = self.decided(names);
+            let turns = self.decided(names).await;
             if !turns.is_empty() || self.context.cancel.now() > Stop::No {
                 return turns;
             }
@@ -408,7 +451,10 @@ impl Maintenance {
             self.ask(vec![scheduler::drain(names.iter().map(String::as_str), &reason)]).await.map(drop);
         if answer.is_err() {
             // Whether it arrived is not known.
-            for name in names {
+            let now = self.nodes().await.unwrap_or_default();
+            let ours =
+                |name: &&String| now.get(*name).is_none_or(|known| matches!(known.drain(), Drain::Ours(..)));
+            for name in names.iter().filter(ours) {
                 let _said = self.resume(name, "it is as it was: it could not be drained").await;
             }
         }
@@ -436,6 +482,9 @@ impl Maintenance {
             if entry.since.elapsed() >= self.settings.wait {
                 entry.stand = Stand::Left(why.to_owned());
                 moved = true;
+                if entry.drained {
+                    self.stays(&entry.name, &format!("it was drained, and {why}"));
+                }
             } else {
                 let phase = if entry.stand == Stand::Wanted { Phase::Waiting } else { Phase::Draining };
                 self.say(entry, phase, why.to_owned());
@@ -457,7 +506,7 @@ impl Maintenance {
         let result = async {
             match self.nodes().await?.get(name).map(Known::drain) {
                 Some(Drain::Ours(..)) => {}
-                Some(Drain::No) => return Ok(true),
+                Some(Drain::No) => return Ok(false),
                 Some(Drain::Others(why)) => return Err(operator("an operator drained it meanwhile", why)),
                 None => return Err("Slurm has no node of this name any more".to_owned()),
             }
@@ -465,7 +514,9 @@ impl Maintenance {
         }
         .await;
         match result {
-            Ok(_) => {
+            Ok(ours) => {
+                let why =
+                    if ours { why } else { "somebody had resumed it already: jobs may have started before" };
                 self.phase(name, Phase::Back, why);
                 Ok(())
             }

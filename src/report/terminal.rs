@@ -446,8 +446,14 @@ impl Terminal {
         }
         for (why, hosts) in reasons {
             let hosts = fold(&hosts);
-            self.phase("Drained", Tone::Bad, &format!("{hosts} stays drained: {}", safe(&why)), None);
-            self.whole("give it back with: ", &safe(&scheduler::resume_by_hand(&hosts)));
+            // The whole text is with the task.
+            let first = why.lines().next().unwrap_or_default();
+            self.phase("Drained", Tone::Bad, &format!("{hosts} stays drained: {}", safe(first)), None);
+            if !why.contains("an operator") {
+                let by_hand =
+                    "the same apply goes on from there after the repair; by hand, when all is well: ";
+                self.whole(by_hand, &safe(&scheduler::resume_by_hand(&hosts)));
+            }
         }
     }
 

@@ -268,7 +268,8 @@ async fn a_failure_stays_drained_with_its_reason_and_stops_the_rollout() {
     let lines: Vec<&str> = watched.lines().skip(1).collect();
     assert_eq!(lines[..wanted.len()], wanted, "{watched}");
     assert!(watched.contains("gpu1 stays drained: `boot`: it does not reboot"), "{watched}");
-    assert!(watched.contains("give it back with: scontrol update NodeName=gpu1 State=RESUME"), "{watched}");
+    let hint = "after the repair; by hand, when all is well: scontrol update NodeName=gpu1 State=RESUME";
+    assert!(watched.contains(hint), "{watched}");
     let json = serde_json::to_value(provision::report::json::object(&ran.record)).unwrap();
     assert_eq!(json["hosts"]["gpu0"]["maintenance"]["phase"], "back");
     assert!(json["left_drained"]["gpu1"].as_str().unwrap().starts_with("`boot`: it does not reboot"));
@@ -321,6 +322,35 @@ async fn a_node_that_was_resumed_a_moment_ago_is_waited_for() {
 }
 
 /// As an earlier run left it that was killed, or on which a task failed.
+/// What somebody does with a node.
+type Change = fn(&mut Node);
+
+/// It is drained ahead, and somebody does something with it before its batch begins.
+#[tokio::test(start_paused = true)]
+async fn what_becomes_of_a_node_that_waits_for_its_batch_is_seen() {
+    let cases: [(Change, &str); 2] = [
+        (
+            |node| node.reason = "hands off".to_owned(),
+            "an operator drained it meanwhile (hands off) and is left alone",
+        ),
+        (|node| node.drained = false, "somebody resumed it while it was waited for"),
+    ];
+    for (change, why) in cases {
+        let cluster = Cluster::new();
+        let own = cluster.clone();
+        let transport = kernels(&cluster, move |sent| {
+            let mut slurm = own.0.lock().unwrap();
+            if sent.part == "sinfo" && slurm.nodes["gpu1"].drained && !slurm.nodes["gpu0"].drained {
+                change(slurm.nodes.get_mut("gpu1").unwrap());
+            }
+            None
+        });
+        let ran = apply(&live(SLURM, "{ batch: 1 }", BOOT), &transport).await;
+        assert_eq!(ran.left("gpu1"), why);
+        assert!(!transport.parts("gpu1").contains(&"reboot".to_owned()), "{:?}", transport.parts("gpu1"));
+    }
+}
+
 fn left(node: &mut Node) {
     *node = Node { drained: true, reason: "provision: run0: is to be changed".into(), ..Node::default() };
 }
