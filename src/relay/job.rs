@@ -20,6 +20,9 @@ const PIECE: usize = 2 << 20;
 /// The name of the secret that holds all others on their way.
 const ALL: &str = "all secrets of the run";
 
+/// Why a host is none that Slurm could reach.
+pub(super) const NO_NODE: &str = "Slurm has no node of this name";
+
 /// What is carried.
 #[derive(Debug)]
 pub struct Job {
@@ -47,7 +50,7 @@ pub fn sort<'a>(
     let (mut nodes, mut refused) = (Vec::new(), BTreeMap::new());
     for host in hosts {
         let reason = match known.get(host) {
-            None => Some("Slurm has no node of this name".to_owned()),
+            None => Some(NO_NODE.to_owned()),
             Some(known) if known.node.state.ends_with('*') => {
                 Some(format!("Slurm has the node as {}: it does not answer", known.node.state))
             }

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::job::{Job, Place, Standing, sort};
+use super::job::{Job, NO_NODE, Place, Standing, sort};
 use super::lines::{Assembly, Line};
 use crate::engine::{Context, Report, Stop, started};
 use crate::events::{EventKind, HostStatus, RunStats, TaskCounts};
@@ -271,10 +271,15 @@ impl Nodes {
 }
 
 fn unreachable(reason: &str) -> HostStatus {
+    let hint = if reason == NO_NODE {
+        "leave it out with `--hosts`, and reach it over ssh"
+    } else {
+        "`scontrol show node NAME` has its state and the reason, `squeue -w NAME` the jobs there: one called `provision` is an earlier run that goes on"
+    };
     HostStatus::Unreachable {
         kind: ConnectKind::Other,
         reason: reason.to_owned(),
-        hint: Some("`scontrol show node NAME` has its state and the reason".to_owned()),
+        hint: Some(hint.to_owned()),
     }
 }
 

@@ -81,6 +81,8 @@ async fn nodes_tell_what_they_did_and_the_others_why_not() {
     };
     assert_eq!(reason("gpu1"), "Slurm has the node as drained: cable");
     assert_eq!(reason("gpu3"), "Slurm has no node of this name");
+    let HostStatus::Unreachable { hint: Some(hint), .. } = ran.status("gpu3") else { panic!() };
+    assert_eq!(hint, "leave it out with `--hosts`, and reach it over ssh");
     let start: Vec<_> = transport.sent().into_iter().filter(|sent| sent.part == "start").collect();
     assert_eq!(start.len(), 1);
     assert!(start[0].text.contains("gpu[0,2]"), "{}", start[0].text);
