@@ -13,7 +13,7 @@ use super::live;
 use super::rollout::{Batch, Budget};
 use super::session::Session;
 use super::work::Leaders;
-use crate::events::{EventKind, HostStatus, RunStats};
+use crate::events::{EventKind, RunStats};
 use crate::exit;
 use crate::project::Step;
 
@@ -89,21 +89,9 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
     let mut locked = false;
     for session in &sessions {
         let (status, tasks, pending) = session.result();
-        stats.hosts += 1;
+        stats.count(&status);
+        stats.tasks.add(&tasks);
         stats.pending += pending;
-        match status {
-            HostStatus::Ok => stats.ok += 1,
-            HostStatus::Failed => stats.failed += 1,
-            HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. } => stats.unreachable += 1,
-            HostStatus::Offline(_) => stats.offline += 1,
-            HostStatus::NotStarted(_) => stats.not_started += 1,
-        }
-        stats.tasks.unchanged += tasks.unchanged;
-        stats.tasks.changed += tasks.changed;
-        stats.tasks.ran += tasks.ran;
-        stats.tasks.skipped += tasks.skipped;
-        stats.tasks.blocked += tasks.blocked;
-        stats.tasks.failed += tasks.failed;
         locked |= session.locked();
     }
     let stopped = context.cancel.now() > Stop::No || budget.stopped();

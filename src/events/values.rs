@@ -254,7 +254,44 @@ pub struct TaskCounts {
     pub failed: u64,
 }
 
+impl RunStats {
+    /// Counts one host by how it ended.
+    pub fn count(&mut self, status: &HostStatus) {
+        self.hosts += 1;
+        match status {
+            HostStatus::Ok => self.ok += 1,
+            HostStatus::Failed => self.failed += 1,
+            HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. } => self.unreachable += 1,
+            HostStatus::Offline(_) => self.offline += 1,
+            HostStatus::NotStarted(_) => self.not_started += 1,
+        }
+    }
+
+    /// Adds those of another run.
+    pub fn add(&mut self, other: &Self) {
+        self.hosts += other.hosts;
+        self.ok += other.ok;
+        self.failed += other.failed;
+        self.unreachable += other.unreachable;
+        self.offline += other.offline;
+        self.not_started += other.not_started;
+        self.tasks.add(&other.tasks);
+        self.pending += other.pending;
+        self.checks.add(&other.checks);
+    }
+}
+
 impl TaskCounts {
+    /// Adds those of another.
+    pub fn add(&mut self, other: &Self) {
+        self.unchanged += other.unchanged;
+        self.changed += other.changed;
+        self.ran += other.ran;
+        self.skipped += other.skipped;
+        self.blocked += other.blocked;
+        self.failed += other.failed;
+    }
+
     /// Counts one outcome. A task that was changed as far as it can be counts as blocked, too.
     pub fn count(&mut self, outcome: &Outcome) {
         match outcome {

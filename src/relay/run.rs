@@ -227,7 +227,7 @@ impl Nodes {
         if let EventKind::RunFinished { stats, exit_code, .. } = &kind {
             if self.told.contains_key(node) {
                 self.open.remove(node);
-                add(&mut self.stats, stats);
+                self.stats.add(stats);
                 self.codes.insert(*exit_code);
             } else {
                 let said = format!("its program ended with {exit_code} and did not tell how the host ended");
@@ -255,13 +255,7 @@ impl Nodes {
             return;
         }
         let told = self.told.get(host);
-        self.stats.hosts += 1;
-        match told.unwrap_or(&status) {
-            HostStatus::Ok => self.stats.ok += 1,
-            HostStatus::Failed => self.stats.failed += 1,
-            HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. } => self.stats.unreachable += 1,
-            HostStatus::Offline(_) | HostStatus::NotStarted(_) => self.stats.not_started += 1,
-        }
+        self.stats.count(told.unwrap_or(&status));
         if told.is_some() {
             return;
         }
@@ -304,22 +298,6 @@ fn names(standing: &Standing, node: &str) -> Option<String> {
         })
     };
     standing.said.iter().filter(|line| line.contains("error:")).find(named).cloned()
-}
-
-fn add(sum: &mut RunStats, stats: &RunStats) {
-    sum.hosts += stats.hosts;
-    sum.ok += stats.ok;
-    sum.failed += stats.failed;
-    sum.unreachable += stats.unreachable;
-    sum.not_started += stats.not_started;
-    sum.pending += stats.pending;
-    sum.tasks.unchanged += stats.tasks.unchanged;
-    sum.tasks.changed += stats.tasks.changed;
-    sum.tasks.ran += stats.tasks.ran;
-    sum.tasks.skipped += stats.tasks.skipped;
-    sum.tasks.blocked += stats.tasks.blocked;
-    sum.tasks.failed += stats.tasks.failed;
-    sum.checks.add(&stats.checks);
 }
 
 #[cfg(test)]
