@@ -87,11 +87,10 @@ pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeM
     .await;
     asked.map_err(|error| format!("{} cannot be asked for the nodes of Slurm: {error}", place.name))?;
     let end = ended.ok_or("sinfo gave no answer")?;
-    let text = String::from_utf8_lossy(&end.output);
     if end.status == 0 {
-        return Ok(scheduler::nodes(&text));
+        return Ok(scheduler::nodes(&String::from_utf8_lossy(&end.output)));
     }
-    let said = text.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("sinfo failed").trim();
+    let said = end.last_line().unwrap_or_else(|| "sinfo failed".to_owned());
     Err(format!("{} knows no nodes of Slurm: {said}", place.name))
 }
 

@@ -662,14 +662,11 @@ impl Maintenance {
         }
         let mut texts = Vec::new();
         for (part, end) in frame.parts.iter().zip(&ends) {
-            let text = String::from_utf8_lossy(&end.output).into_owned();
             if end.status != 0 {
-                let last = text.lines().rfind(|line| !line.trim().is_empty());
-                let said =
-                    last.map_or_else(|| format!("{} failed", part.name), |line| line.trim().to_owned());
+                let said = end.last_line().unwrap_or_else(|| format!("{} failed", part.name));
                 return Err(format!("{at}: {said}"));
             }
-            texts.push(text);
+            texts.push(String::from_utf8_lossy(&end.output).into_owned());
         }
         Ok(texts)
     }

@@ -190,8 +190,7 @@ impl Place {
         if end.status == 0 {
             return Ok(end.output);
         }
-        let said = String::from_utf8_lossy(&end.output).into_owned();
-        let said = said.lines().rfind(|line| !line.trim().is_empty()).unwrap_or("without a word").trim();
+        let said = end.last_line().unwrap_or_else(|| "without a word".to_owned());
         Err(message(format!("on {}: {said}", self.host.name)))
     }
 }

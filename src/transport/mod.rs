@@ -99,6 +99,14 @@ pub struct PartEnd {
     pub dropped: u64,
 }
 
+impl PartEnd {
+    /// The last line of its output that says something.
+    pub fn last_line(&self) -> Option<String> {
+        let text = String::from_utf8_lossy(&self.output);
+        text.lines().rfind(|line| !line.trim().is_empty()).map(|line| line.trim().to_owned())
+    }
+}
+
 /// Why a host could not be reached, by what mends it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
