@@ -53,11 +53,8 @@ pub(super) fn prepare(
     drop(out);
     let path = Utf8PathBuf::try_from(draft.path().to_owned()).context("the bundle")?;
     let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
-    for (option, tags) in [("--tags", &target.tags), ("--skip-tags", &target.skip_tags)] {
-        if !tags.is_empty() {
-            words.extend([option.to_owned(), tags.join(",")]);
-        }
-    }
+    // Variables are in the bundle.
+    words.extend(Target { lab: false, set: Vec::new(), ..target.clone() }.lasting());
     let left = project
         .controller
         .as_ref()
