@@ -188,8 +188,9 @@ fn health_before_jobs(lab: &Lab, apply: &dyn Fn() -> Json) {
     apply();
     let login = lab.node("login0");
     login.wait_for("[ \"$(srun -N3 hostname | wc -l)\" = 3 ]");
-    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "gpu-off-the-bus"]).expect(0);
+    // The epilog looks at the node too: it has to be over before the fault is there.
     login.wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "gpu-off-the-bus"]).expect(0);
     assert_eq!(login.sh("srun -N1 -w gpu1 hostname 2>&1 | head -1"), "srun: Prolog failure on node gpu1");
     assert_eq!(
         login.sh("sinfo -h -n gpu1 -o %E"),
