@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 use crate::inventory::Host;
-use crate::scheduler::{self, Known};
+use crate::scheduler::slurm::{self, Known};
 use crate::transport::{Frame, Transport, TransportError};
 
 /// How long a launcher may take to give a shell. Slurm gives up sooner and says why.
@@ -76,7 +76,7 @@ impl Launcher {
 /// # Errors
 /// Why there is no answer.
 pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeMap<String, Known>, String> {
-    let frame = Frame { parts: vec![scheduler::ask_nodes()], ..Frame::default() };
+    let frame = Frame { parts: vec![slurm::ask_nodes()], ..Frame::default() };
     let mut ended = None;
     let asked: Result<(), TransportError> = async {
         let mut remote = transport.open(place, crate::transport::CONNECT).await?;
@@ -88,7 +88,7 @@ pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeM
     asked.map_err(|error| format!("{} cannot be asked for the nodes of Slurm: {error}", place.name))?;
     let end = ended.ok_or("sinfo gave no answer")?;
     if end.status == 0 {
-        return Ok(scheduler::nodes(&String::from_utf8_lossy(&end.output)));
+        return Ok(slurm::nodes(&String::from_utf8_lossy(&end.output)));
     }
     let said = end.last_line().unwrap_or_else(|| "sinfo failed".to_owned());
     Err(format!("{} knows no nodes of Slurm: {said}", place.name))
@@ -115,7 +115,7 @@ mod tests {
     #[test]
     fn slurm_is_asked_for_all_gpus_of_a_node_and_not_for_a_drained_one() {
         let nodes =
-            scheduler::nodes("gpu0|idle|gpu:h100:8(S:0-1)|comp|none\ngpu1|drained|(null)|comp|bad cable\n");
+            slurm::nodes("gpu0|idle|gpu:h100:8(S:0-1)|comp|none\ngpu1|drained|(null)|comp|bad cable\n");
         let words = Launcher::Slurm.words("gpu0", nodes.get("gpu0"));
         assert!(words.contains(&"--gres=gpu:8".to_owned()) && words.contains(&"--nodelist=gpu0".to_owned()));
         assert!(

@@ -53,6 +53,8 @@ mod registers;
 mod relay;
 #[path = "engine/rollout.rs"]
 mod rollout;
+#[path = "engine/schedulers.rs"]
+mod schedulers;
 #[path = "engine/shared.rs"]
 mod shared;
 #[path = "engine/spool.rs"]

@@ -120,6 +120,12 @@ const RUN_BY: &[(&str, &str)] = &[
     ("state_real", "batch.sh batch_next.sh fence.sh lock_owner.sh unlock.sh upload.sh upload_drop.sh"),
     ("disks_real", "facts/block.sh resources/empty_device.sh resources/filesystem.sh zeros.sh"),
     ("lab_vm", "booted.sh resources/cmdline.sh resources/raid.sh resources/reboot.sh"),
+    (
+        "scheduler_real",
+        "scheduler/begin.sh scheduler/end.sh scheduler/idle.sh scheduler/kubectl.sh scheduler/kubectl_drain.sh \
+         scheduler/kubectl_nodes.sh scheduler/kubectl_patch.sh scheduler/kubectl_pods.sh scheduler/marks.sh \
+         scheduler/marks_directory.sh",
+    ),
     ("roce_real", "facts/roce.sh resources/roce.sh roce_device.sh"),
 ];
 

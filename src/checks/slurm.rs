@@ -45,7 +45,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
 ///
 /// # Errors
 /// The verdict without Slurm.
-fn node<'a>(subject: &Subject<'a>) -> Result<&'a crate::scheduler::Node, Verdict> {
+fn node<'a>(subject: &Subject<'a>) -> Result<&'a crate::scheduler::slurm::Node, Verdict> {
     let system = subject.system()?;
     match &system.node {
         Err(gap) if gap.kind == GapKind::Absent => Err(Verdict::Skip("no Slurm".to_owned())),

@@ -86,7 +86,8 @@ pub(super) async fn roll(
     let mut done = Vec::new();
     let mut held = BTreeSet::new();
     if let Some(maintenance) = &maintenance {
-        held = to_drain(context, &look, &found, unknown.as_deref(), &mut sessions).await;
+        held = to_drain(context, maintenance.scheduler(), &look, &found, unknown.as_deref(), &mut sessions)
+            .await;
         for session in sessions.values_mut().filter(|session| session.service == Service::Working) {
             session.drains = Some(maintenance.clone());
         }
@@ -128,10 +129,42 @@ pub(super) async fn roll(
     (done, maintenance.left())
 }
 
+/// Says beside a plan what an apply would find at the scheduler: why it would drain nobody, and which hosts it would leave.
+pub(super) async fn foretell(context: &Arc<Context>, sessions: &[Session]) {
+    let to_do = |session: &&Session| session.result().2 > 0;
+    let hosts: BTreeSet<&str> = sessions.iter().filter(to_do).map(Session::name).collect();
+    if hosts.is_empty() {
+        return;
+    }
+    let Some(maintenance) = Maintenance::new(context) else { return };
+    let warn = |host: Option<&str>, message: String| {
+        context.emitter.emit(EventKind::Warning { host: host.map(str::to_owned), message });
+    };
+    match maintenance.find().await {
+        Err(why) => warn(None, format!("an apply would do nothing that interrupts jobs: {why}")),
+        Ok(found) => {
+            if let Some(never) = found.never {
+                warn(None, format!("an apply would do nothing that interrupts jobs: {never}"));
+            }
+            for (host, why) in found.away.iter().filter(|(host, _)| hosts.contains(host.as_str())) {
+                warn(Some(host), format!("an apply would do nothing that interrupts jobs: {why}"));
+            }
+            for (host, why) in found.left.iter().filter(|(host, _)| hosts.contains(host.as_str())) {
+                warn(
+                    Some(host),
+                    format!("it stayed drained ({why}): an apply begins with it and gives it back"),
+                );
+            }
+        }
+    }
+    maintenance.hang_up().await;
+}
+
 /// The hosts that are drained: what an earlier run left so, and those whose changes interrupt when that is agreed to.
 /// Every other node is not to be interrupted.
 async fn to_drain(
     context: &Context,
+    scheduler: &str,
     look: &Look,
     found: &Found,
     unknown: Option<&str>,
@@ -146,7 +179,7 @@ async fn to_drain(
         .partition(|host| unknown.is_some() || found.nodes.contains(&name(host)));
     if !others.is_empty() {
         warn(format!(
-            "Slurm has no node {}: what interrupts there is done without a drain, when the host is idle",
+            "{scheduler} has no node {}: what interrupts there is done without a drain, when the host is idle",
             names(&others.iter().map(name).collect())
         ));
     }

@@ -6,7 +6,7 @@
 //!                        └ drained by an operator, down, no room for long ────────┴─> left
 //! ```
 //!
-//! What outlives this program is in the scheduler: a node is drained with a reason that names the run. Only such a
+//! What outlives this program is with the scheduler: a node is drained with a reason that names the run. Only such a
 //! node is ever resumed.
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -21,17 +21,20 @@ use tokio::time::Instant;
 use super::cancel::Stop;
 use super::context::{Context, Drains};
 use super::hints::human;
+use super::scheduler_host::{Nodes, SchedulerHost, Seen};
 use crate::backoff::Backoff;
 use crate::events::{EventKind, MaintenancePhase as Phase};
 use crate::hostlist::fold;
-use crate::inventory::{Busy, Host, Maintenance as Settings, Share};
-use crate::scheduler::{self, Drain, Job, Known};
-use crate::transport::{Frame, Part, PartEnd, Remote, TransportError};
+use crate::inventory::{Busy, Maintenance as Settings, Share};
+use crate::scheduler::{Drain, Load, Node};
 
 /// How long a node may be silent that was resumed a moment ago.
 const SILENCE: Duration = Duration::from_mins(2);
 /// Between two looks at all nodes: at first, and after a while in which nothing moved.
 const PAUSES: (Duration, Duration) = (Duration::from_secs(3), Duration::from_secs(30));
+/// The longest pause after two runs gave way to each other, in milliseconds: each has its own, so that they look again
+/// at different times.
+const SKEW: u64 = 2000;
 
 /// What a host waited for came to.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -69,16 +72,14 @@ struct Entry {
     under_way: bool,
     /// Whether this run drained it.
     drained: bool,
-    /// When it was wanted, then when it was drained.
+    /// Since when it is waited for: that there is room for it, then that its jobs end.
     since: Instant,
+    /// Since when it has only what is moved elsewhere.
+    leaves: Option<Instant>,
+    /// Since when it does not answer the scheduler.
+    silent: Option<Instant>,
     /// What was said of it last.
     said: String,
-}
-
-/// What the scheduler says at one moment.
-struct Seen {
-    nodes: BTreeMap<String, Known>,
-    jobs: Vec<Job>,
 }
 
 /// How many nodes may be drained now.
@@ -90,10 +91,10 @@ struct Room {
 }
 
 impl Room {
-    fn of(nodes: &BTreeMap<String, Known>, settings: &Settings) -> Self {
-        let counted = |known: &&Known| is_counted(known, settings);
-        let all = nodes.values().filter(counted).count();
-        let usable = nodes.values().filter(counted).filter(|known| known.node.is_usable()).count();
+    fn of(nodes: &Nodes, settings: &Settings) -> Self {
+        let counted = || nodes.values().filter(|node| node.counted);
+        let all = counted().count();
+        let usable = counted().filter(|node| node.usable).count();
         let must = match settings.keep_up {
             None => 0,
             Some(Share::Hosts(number)) => usize::try_from(number).unwrap_or(usize::MAX),
@@ -135,10 +136,6 @@ impl Drains for Maintenance {
     }
 }
 
-fn is_counted(known: &Known, settings: &Settings) -> bool {
-    settings.partition.as_ref().is_none_or(|partition| known.partitions.contains(partition))
-}
-
 /// What is found before anything is drained.
 #[derive(Debug, Default)]
 pub(super) struct Found {
@@ -156,8 +153,7 @@ pub(super) struct Found {
 pub(super) struct Maintenance {
     context: Arc<Context>,
     settings: Settings,
-    controller: Host,
-    remote: tokio::sync::Mutex<Option<Box<dyn Remote>>>,
+    scheduler: SchedulerHost,
     entries: Mutex<Vec<Entry>>,
     /// Wakes who looks at the nodes.
     poked: Notify,
@@ -172,12 +168,11 @@ impl Maintenance {
     /// For a project that says how; `None` without.
     pub(super) fn new(context: &Arc<Context>) -> Option<Self> {
         let settings = context.project.maintenance.clone()?;
-        let controller = context.project.host(&settings.at)?.clone();
+        let scheduler = SchedulerHost::new(context, &settings)?;
         Some(Self {
             context: context.clone(),
             settings,
-            controller,
-            remote: tokio::sync::Mutex::new(None),
+            scheduler,
             entries: Mutex::default(),
             poked: Notify::new(),
             moved: watch::Sender::new(()),
@@ -186,12 +181,17 @@ impl Maintenance {
         })
     }
 
+    /// What the scheduler is called.
+    pub(super) fn scheduler(&self) -> &'static str {
+        self.scheduler.kind().name()
+    }
+
     /// Looks at all nodes before anything is drained.
     pub(super) async fn find(&self) -> Result<Found, String> {
-        let nodes = self.nodes().await?;
+        let nodes = self.scheduler.nodes().await?;
         let (mut left, mut gone) = (BTreeMap::new(), BTreeMap::new());
-        for (name, known) in &nodes {
-            match (known.drain(), away(known)) {
+        for (name, node) in &nodes {
+            match (node.drain(), away(node)) {
                 // Runs on other hosts of the cluster may go on beside this one.
                 (Drain::Ours(run, _), _) if (self.context.alive)(run) => {
                     gone.insert(name.clone(), format!("run {run} has drained it and is still at work"));
@@ -206,8 +206,8 @@ impl Maintenance {
             }
         }
         let room = Room::of(&nodes, &self.settings);
-        let never = match &self.settings.partition {
-            Some(partition) if room.all == 0 => Some(format!("Slurm has no partition `{partition}`")),
+        let never = match self.scheduler.kind().none_counted() {
+            Some(none) if room.all == 0 => Some(none),
             _ if room.must > 0 && room.must >= room.all => Some(format!(
                 "`keep_up` wants {} of {} nodes in service, so none can be drained",
                 room.must, room.all
@@ -225,6 +225,8 @@ impl Maintenance {
             under_way: false,
             drained: false,
             since: Instant::now(),
+            leaves: None,
+            silent: None,
             said: String::new(),
         };
         self.entries().extend(names.into_iter().map(entry));
@@ -253,20 +255,20 @@ impl Maintenance {
         if ready.is_empty() {
             return turns;
         }
-        let seen = self.look(&ready).await;
+        let seen = self.scheduler.look(&ready).await;
         for entry in self.entries().iter_mut().filter(|entry| ready.contains(&entry.name)) {
             let now = match &seen {
                 Ok(seen) => {
-                    let jobs = scheduler::jobs_on(&seen.jobs, &entry.name);
-                    match seen.nodes.get(&entry.name).map(|known| (known.drain(), known.node.is_drained())) {
-                        Some((Drain::Ours(..), true)) if jobs.is_none() => continue,
+                    let idle = seen.load(&entry.name) == Load::default();
+                    match seen.nodes.get(&entry.name).map(|node| (node.drain(), node.emptied)) {
+                        Some((Drain::Ours(..), true)) if idle => continue,
                         Some((Drain::Others(why), _)) => {
                             Some(operator("an operator drained it meanwhile", why))
                         }
                         Some((Drain::No, _)) => {
                             Some("somebody resumed it while it was waited for".to_owned())
                         }
-                        None => Some("Slurm has no node of this name any more".to_owned()),
+                        None => Some(self.no_node()),
                         Some((Drain::Ours(..), _)) => None,
                     }
                 }
@@ -359,41 +361,49 @@ impl Maintenance {
 
     /// Looks once and does what is due; whether anything moved.
     async fn turn(&self, awaited: &BTreeSet<String>) -> bool {
-        let seen = match self.look(awaited).await {
+        let seen = match self.scheduler.look(awaited).await {
             Ok(seen) => seen,
             Err(why) => return self.blind(&why),
         };
         let mut room = Room::of(&seen.nodes, &self.settings);
         let (mut drain, mut back) = (BTreeSet::new(), BTreeMap::new());
+        let mut evict = BTreeSet::new();
         let mut moved = false;
+        // Who waits for room that this run itself takes is not late.
+        let takes_room =
+            |entry: &Entry| matches!(entry.stand, Stand::Draining | Stand::Ready | Stand::Changing);
+        let own = self.entries().iter().any(takes_room);
         for entry in self.entries().iter_mut().filter(|entry| awaited.contains(&entry.name)) {
             if !matches!(entry.stand, Stand::Wanted | Stand::Draining) {
                 continue;
             }
+            if own && entry.stand == Stand::Wanted {
+                entry.since = Instant::now();
+            }
             let late = entry.since.elapsed() >= self.settings.wait;
-            let known = seen.nodes.get(&entry.name);
-            let jobs = scheduler::jobs_on(&seen.jobs, &entry.name);
-            let next = match (&entry.stand, known) {
-                (_, None) => Stand::Left("Slurm has no node of this name any more".to_owned()),
-                (Stand::Wanted, Some(known)) => match known.drain() {
+            let node = seen.nodes.get(&entry.name);
+            let Load { jobs, movable } = seen.load(&entry.name);
+            let next = match (&entry.stand, node) {
+                (_, None) => Stand::Left(self.no_node()),
+                (Stand::Wanted, Some(node)) => match node.drain() {
                     Drain::Ours(..) => {
                         entry.since = Instant::now();
                         Stand::Draining
                     }
-                    _ if let Some(why) = away(known) => Stand::Left(why),
-                    _ if known.node.is_silent() => {
-                        if entry.since.elapsed() < SILENCE {
-                            self.say(entry, Phase::Waiting, known.told());
+                    _ if let Some(why) = away(node) => Stand::Left(why),
+                    _ if node.silent => {
+                        if entry.silent.get_or_insert_with(Instant::now).elapsed() < SILENCE {
+                            self.say(entry, Phase::Waiting, node.told.clone());
                             continue;
                         }
-                        Stand::Left(known.told())
+                        Stand::Left(node.told.clone())
                     }
                     Drain::Others(_) | Drain::No => match jobs {
                         Some(jobs) if self.context.project.policy.busy == Busy::Refuse => {
                             Stand::Left(format!("{jobs} runs there, and `policy.busy` is refuse"))
                         }
                         _ => {
-                            let counts = is_counted(known, &self.settings) && known.node.is_usable();
+                            let counts = node.counted && node.usable;
                             if !counts || room.is_left() {
                                 room.usable -= usize::from(counts);
                                 drain.insert(entry.name.clone());
@@ -412,20 +422,38 @@ impl Maintenance {
                         }
                     },
                 },
-                (_, Some(known)) => match known.drain() {
+                (_, Some(node)) => match node.drain() {
                     Drain::No => Stand::Left("somebody resumed it while it was waited for".to_owned()),
                     Drain::Others(why) => Stand::Left(operator("an operator drained it meanwhile", why)),
-                    Drain::Ours(..) if known.node.is_drained() && jobs.is_none() => Stand::Ready,
-                    Drain::Ours(..) if late => {
-                        let jobs = jobs.unwrap_or_else(|| known.told());
-                        let why = format!("not idle within {}: {jobs}", human(self.settings.wait));
-                        back.insert(entry.name.clone(), why.clone());
-                        Stand::Left(why)
-                    }
-                    Drain::Ours(..) => {
-                        self.say(entry, Phase::Draining, jobs.unwrap_or_else(|| known.told()));
-                        continue;
-                    }
+                    Drain::Ours(..) => match (jobs, movable) {
+                        (None, None) if node.emptied => Stand::Ready,
+                        (None, Some(movable)) => {
+                            let leaves = entry.leaves.get_or_insert_with(Instant::now);
+                            let within = self.scheduler.kind().leaves_within();
+                            if leaves.elapsed() < within {
+                                evict.insert(entry.name.clone());
+                                if entry.said.is_empty() || !entry.said.starts_with(&movable) {
+                                    self.say(entry, Phase::Draining, movable);
+                                }
+                                continue;
+                            }
+                            let kept = entry.said.strip_prefix(&movable).unwrap_or_default();
+                            let why = format!("not left within {}: {movable}{kept}", human(within));
+                            back.insert(entry.name.clone(), why.clone());
+                            Stand::Left(why)
+                        }
+                        (jobs, _) if late => {
+                            let jobs = jobs.unwrap_or_else(|| node.told.clone());
+                            let why = format!("not idle within {}: {jobs}", human(self.settings.wait));
+                            back.insert(entry.name.clone(), why.clone());
+                            Stand::Left(why)
+                        }
+                        (jobs, _) => {
+                            entry.leaves = None;
+                            self.say(entry, Phase::Draining, jobs.unwrap_or_else(|| node.told.clone()));
+                            continue;
+                        }
+                    },
                 },
             };
             moved = true;
@@ -433,6 +461,14 @@ impl Maintenance {
         }
         if !drain.is_empty() {
             self.drain(&drain, &seen).await;
+        }
+        if !evict.is_empty() {
+            let kept = self.scheduler.evict(&evict).await;
+            for entry in self.entries().iter_mut() {
+                let Some(why) = kept.get(&entry.name) else { continue };
+                let movable = seen.load(&entry.name).movable.unwrap_or_default();
+                self.say(entry, Phase::Draining, format!("{movable}: {why}"));
+            }
         }
         for (name, why) in back {
             if self.has_drained(&name) {
@@ -446,29 +482,57 @@ impl Maintenance {
     }
 
     async fn drain(&self, names: &BTreeSet<String>, seen: &Seen) {
-        let reason = scheduler::reason(self.context.emitter.run(), "is to be changed");
-        let answer =
-            self.ask(vec![scheduler::drain(names.iter().map(String::as_str), &reason)]).await.map(drop);
-        if answer.is_err() {
+        let answers = self.scheduler.drain(names).await;
+        let failed: BTreeMap<&String, &String> =
+            answers.iter().filter_map(|(name, answer)| Some((name, answer.as_ref().err()?))).collect();
+        let now = self.scheduler.nodes().await;
+        for name in failed.keys() {
             // Whether it arrived is not known.
-            let now = self.nodes().await.unwrap_or_default();
-            let ours =
-                |name: &&String| now.get(*name).is_none_or(|known| matches!(known.drain(), Drain::Ours(..)));
-            for name in names.iter().filter(ours) {
+            let node = now.as_ref().ok().and_then(|nodes| nodes.get(*name));
+            if node.is_none_or(|node| matches!(node.drain(), Drain::Ours(..))) {
                 let _said = self.resume(name, "it is as it was: it could not be drained").await;
             }
         }
         for entry in self.entries().iter_mut().filter(|entry| names.contains(&entry.name)) {
-            match &answer {
-                Ok(()) => {
-                    entry.since = Instant::now();
-                    let jobs = scheduler::jobs_on(&seen.jobs, &entry.name);
-                    self.say(entry, Phase::Draining, jobs.unwrap_or_else(|| "no job runs there".to_owned()));
-                }
-                Err(why) => {
-                    entry.stand = Stand::Left(format!("it cannot be drained: {why}"));
-                }
+            if let Some(why) = failed.get(&entry.name) {
+                entry.stand = Stand::Left(format!("it cannot be drained: {why}"));
+            } else {
+                entry.since = Instant::now();
+                let Load { jobs, movable } = seen.load(&entry.name);
+                let said = jobs.or(movable).unwrap_or_else(|| "no job runs there".to_owned());
+                self.say(entry, Phase::Draining, said);
             }
+        }
+        let drained = names.iter().filter(|name| !failed.contains_key(name));
+        self.yield_room(drained, now.unwrap_or_default()).await;
+    }
+
+    /// Gives back what was drained a moment ago where somebody else has drained at the same moment, and both together
+    /// have taken more than there is room for.
+    async fn yield_room(&self, drained: impl DoubleEndedIterator<Item = &String>, now: Nodes) {
+        let mut room = Room::of(&now, &self.settings);
+        let mut gave_way = false;
+        for name in drained.rev() {
+            let counted = now.get(name).is_some_and(|node| node.counted);
+            if room.must == 0 || room.usable >= room.must || !counted {
+                continue;
+            }
+            let why =
+                format!("it is as it was: somebody else has drained nodes meanwhile, and {}", room.told());
+            if self.resume(name, &why).await.is_err() {
+                continue;
+            }
+            room.usable += 1;
+            for entry in self.entries().iter_mut().filter(|entry| entry.name == *name) {
+                (entry.stand, entry.drained, entry.since) = (Stand::Wanted, false, Instant::now());
+                entry.said.clear();
+            }
+            gave_way = true;
+        }
+        if gave_way {
+            let run = self.context.emitter.run().bytes();
+            let sum = run.fold(0, |sum: u64, byte| sum.wrapping_mul(31).wrapping_add(byte.into()));
+            tokio::time::sleep(Duration::from_millis(sum % SKEW)).await;
         }
     }
 
@@ -504,13 +568,13 @@ impl Maintenance {
 
     async fn resume(&self, name: &str, why: &str) -> Result<(), String> {
         let result = async {
-            match self.nodes().await?.get(name).map(Known::drain) {
+            match self.scheduler.nodes().await?.get(name).map(Node::drain) {
                 Some(Drain::Ours(..)) => {}
                 Some(Drain::No) => return Ok(false),
                 Some(Drain::Others(why)) => return Err(operator("an operator drained it meanwhile", why)),
-                None => return Err("Slurm has no node of this name any more".to_owned()),
+                None => return Err(self.no_node()),
             }
-            self.ask(vec![scheduler::resume([name])]).await.map(|_| true)
+            self.scheduler.resume(name).await.map(|()| true)
         }
         .await;
         match result {
@@ -532,9 +596,8 @@ impl Maintenance {
     pub(super) async fn leave(&self, name: &str, why: &str) {
         self.over(name);
         let result: Result<(), String> = async {
-            if let Some(Drain::Ours(..)) = self.nodes().await?.get(name).map(Known::drain) {
-                let reason = scheduler::reason(self.context.emitter.run(), why);
-                self.ask(vec![scheduler::drain([name], &reason)]).await?;
+            if let Some(Drain::Ours(..)) = self.scheduler.nodes().await?.get(name).map(Node::drain) {
+                self.scheduler.say(name, why).await?;
             }
             Ok(())
         }
@@ -579,9 +642,12 @@ impl Maintenance {
         }
         self.closed.store(true, Ordering::Relaxed);
         self.poked.notify_one();
-        if let Some(mut remote) = self.remote.lock().await.take() {
-            remote.close().await;
-        }
+        self.scheduler.close().await;
+    }
+
+    /// Ends the connection, where nothing was begun.
+    pub(super) async fn hang_up(&self) {
+        self.scheduler.close().await;
     }
 
     /// How many nodes stay drained.
@@ -611,64 +677,15 @@ impl Maintenance {
             left.remove(host);
         }
         drop(left);
+        let by_hand = (phase == Phase::LeftDrained && !why.contains("an operator"))
+            .then(|| self.scheduler.by_hand(host))
+            .flatten();
         let (host, why) = (host.to_owned(), why.to_owned());
-        self.context.emitter.emit(EventKind::HostMaintenance { host, phase, why });
+        self.context.emitter.emit(EventKind::HostMaintenance { host, phase, why, by_hand });
     }
 
-    async fn nodes(&self) -> Result<BTreeMap<String, Known>, String> {
-        let texts = self.ask(vec![scheduler::ask_nodes()]).await?;
-        Ok(scheduler::nodes(texts.first().map_or("", String::as_str)))
-    }
-
-    async fn look(&self, names: &BTreeSet<String>) -> Result<Seen, String> {
-        let nodes = self.nodes().await?;
-        // squeue refuses all for one that Slurm does not know.
-        let known: Vec<&str> =
-            names.iter().map(String::as_str).filter(|name| nodes.contains_key(*name)).collect();
-        if known.is_empty() {
-            return Ok(Seen { nodes, jobs: Vec::new() });
-        }
-        let texts = self.ask(vec![scheduler::ask_jobs(known)]).await?;
-        Ok(Seen { nodes, jobs: scheduler::jobs(texts.first().map_or("", String::as_str)) })
-    }
-
-    /// What the parts print on the host that has the scheduler's commands. All of them may be sent twice.
-    async fn ask(&self, parts: Vec<Part>) -> Result<Vec<String>, String> {
-        let at = &self.controller.name;
-        let frame = Frame { parts, secrets: self.context.secrets.clone(), ..Frame::default() };
-        let mut remote = self.remote.lock().await;
-        let mut ends: Vec<PartEnd> = Vec::new();
-        let mut again = remote.is_some();
-        loop {
-            ends.clear();
-            let result: Result<(), TransportError> = async {
-                if remote.is_none() {
-                    let deadline = self.context.deadlines.connect;
-                    *remote = Some(self.context.transport.open(&self.controller, deadline).await?);
-                }
-                match remote.as_mut() {
-                    Some(open) => open.run(&frame, &mut |end| ends.push(end)).await,
-                    None => Ok(()),
-                }
-            }
-            .await;
-            let Err(error) = result else { break };
-            if let Some(mut lost) = remote.take() {
-                lost.close().await;
-            }
-            if !std::mem::take(&mut again) {
-                return Err(format!("{at} does not answer: {error}"));
-            }
-        }
-        let mut texts = Vec::new();
-        for (part, end) in frame.parts.iter().zip(&ends) {
-            if end.status != 0 {
-                let said = end.last_line().unwrap_or_else(|| format!("{} failed", part.name));
-                return Err(format!("{at}: {said}"));
-            }
-            texts.push(String::from_utf8_lossy(&end.output).into_owned());
-        }
-        Ok(texts)
+    fn no_node(&self) -> String {
+        format!("{} has no node of this name any more", self.scheduler.kind().name())
     }
 
     fn entries(&self) -> MutexGuard<'_, Vec<Entry>> {
@@ -677,11 +694,11 @@ impl Maintenance {
 }
 
 /// Why a node is not touched: others have drained it, or it is down.
-fn away(known: &Known) -> Option<String> {
-    match known.drain() {
+fn away(node: &Node) -> Option<String> {
+    match node.drain() {
         Drain::Ours(..) => None,
         Drain::Others(why) => Some(operator("an operator has drained it", why)),
-        Drain::No => (known.node.is_away() && !known.node.is_silent()).then(|| known.told()),
+        Drain::No => (node.away && !node.silent).then(|| node.told.clone()),
     }
 }
 

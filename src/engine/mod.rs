@@ -11,6 +11,7 @@
 //!   live           the same on a cluster that carries jobs
 //!   gate             what checks find on hosts after they were changed
 //!   maintenance    hosts taken out of service, and given back
+//!   scheduler_host   the host that has the scheduler's commands
 //!   hosts          some hosts at once; the only file that spawns tasks
 //!   rollout        who goes first, and when nobody starts any more
 //!   stage          one stage of one host: asks, plans, carries out
@@ -63,6 +64,7 @@ mod maintenance;
 mod notified;
 mod rollout;
 mod run;
+mod scheduler_host;
 mod session;
 mod spool;
 mod stage;

@@ -84,6 +84,9 @@ pub async fn run(context: Arc<Context>, command: &str) -> Report {
         }
     }
     sessions.sort_by_key(Session::index);
+    if context.mode == Mode::Plan {
+        live::foretell(&context, &sessions).await;
+    }
     context.transport.close().await;
     let mut stats = RunStats { offline: skipped, ..RunStats::default() };
     let mut locked = false;

@@ -349,7 +349,7 @@ impl Session {
     /// Why a change that interrupts may not be made now: the host is in use, or nobody agreed.
     async fn refusal(&mut self, task: &str, worst: Disruption) -> Result<Option<String>, Gone> {
         if let Service::Carries(why) = &self.service {
-            let text = format!("it interrupts: {worst}, and the host is a node of Slurm that is not drained");
+            let text = format!("it interrupts: {worst}, and the host takes jobs and is not drained");
             return Ok(Some(format!("{text}: {why}")));
         }
         let what = format!("`{task}` on {} interrupts: {worst}", self.host.name);
@@ -720,7 +720,7 @@ impl Session {
         let timeout = item.step.conduct.timeout;
         let policy = &self.context.project.policy;
         let cycle = policy.power_cycle.as_ref().filter(|_| self.service == Service::Held && !self.cycled);
-        let cycle = cycle.and_then(|cycle| cycle.words(&self.host).ok());
+        let cycle = cycle.and_then(|cycle| cycle.line().words(&self.host).ok());
         self.cycled |= cycle.is_some();
         let new = match boot::carry_out(&mut self.connection, &last.script, &old, timeout, cycle).await? {
             Ok(new) => new,

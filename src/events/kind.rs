@@ -199,6 +199,9 @@ pub enum EventKind {
         phase: MaintenancePhase,
         /// What it waits for, or why it is so; may be empty.
         why: String,
+        /// Of one that stays drained by us: the command that gives it back.
+        #[serde(default, skip_serializing_if = "Option::is_none")]
+        by_hand: Option<String>,
     },
     /// A signal or a spent budget stops the run.
     Stopping {
@@ -408,7 +411,7 @@ impl Record {
                 self.stats = Some(stats.clone());
                 self.exit_code = Some(*exit_code);
             }
-            EventKind::HostMaintenance { host, phase, why } => {
+            EventKind::HostMaintenance { host, phase, why, .. } => {
                 if *phase == MaintenancePhase::LeftDrained {
                     self.left_drained.insert(host.clone(), why.clone());
                 } else {

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use super::probe::Probe;
 use super::section::{Section, Sections, pair};
 use super::{Gap, GapKind, Seen};
-use crate::scheduler::Node;
+use crate::scheduler::slurm::Node;
 
 /// A mounted directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]

@@ -46,7 +46,7 @@ crate::record! {
         /// How many hosts at once, and when to stop.
         opt rollout: RolloutFile,
         /// How hosts are taken out of service for changes that interrupt, and given back.
-        opt maintenance: MaintenanceFile,
+        opt maintenance: Sp<MaintenanceFile>,
         /// What `verify` expects of all hosts.
         def expect: Expectations = Expectations::default(),
         /// How often `provision watch` looks at the hosts, and whom it tells.

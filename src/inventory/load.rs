@@ -16,7 +16,7 @@ use super::file::{
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 use super::hosts_from::{self, Lists};
-use super::maintenance::{self, Maintenance};
+use super::maintenance::{self, Maintenance, MaintenanceFile};
 use super::rollout::Batch;
 use super::select::Directory;
 use super::watch::Watch;
@@ -229,8 +229,9 @@ impl Loader<'_> {
         if let Some(policy) = &file.policy {
             maintenance::check(policy, file.maintenance.is_some(), &hosts, self.diagnostics);
         }
-        let maintenance =
-            file.maintenance.map(|maintenance| maintenance.resolve(&directory.hosts, self.diagnostics));
+        let maintenance = file.maintenance.and_then(|maintenance| {
+            MaintenanceFile::resolve(maintenance, &directory.hosts, &hosts, self.diagnostics)
+        });
         let mut set_vars: BTreeMap<String, Vec<(Node, Span)>> = BTreeMap::new();
         let group_vars = groups.iter().map(|group| &group.file.vars);
         let host_vars = host_files.iter().map(|(_, host)| &host.vars);

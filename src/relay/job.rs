@@ -9,7 +9,7 @@ use secrecy::{ExposeSecret as _, SecretString};
 use crate::hostlist;
 use crate::inventory::Host;
 use crate::placeholder;
-use crate::scheduler::Known;
+use crate::scheduler::slurm::Known;
 use crate::secrets::Secrets;
 use crate::transport::{CONNECT, Frame, Part, Remote, Script, Transport, TransportError};
 
@@ -234,7 +234,7 @@ mod tests {
 
     #[test]
     fn slurm_says_which_nodes_it_reaches() {
-        let known = crate::scheduler::nodes(
+        let known = crate::scheduler::slurm::nodes(
             "gpu0|idle|gpu:2|c|none\ngpu1|drained|gpu:2|c|cable\ngpu3|idle*|gpu:2|c|none\ngpu4|mixed|gpu:2|c|none\n",
         );
         let hosts = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4"];

@@ -11,7 +11,7 @@ use super::lines::{Assembly, Line};
 use crate::engine::{Context, Report, Stop, started};
 use crate::events::{EventKind, HostStatus, RunStats, TaskCounts};
 use crate::exit;
-use crate::scheduler::Known;
+use crate::scheduler::slurm::Known;
 use crate::through::ask_slurm;
 use crate::transport::{ConnectKind, TransportError};
 

@@ -21,7 +21,6 @@ use crate::events::{
 };
 use crate::exit;
 use crate::inventory::RECORDED;
-use crate::scheduler;
 use crate::transport::quote;
 use crate::words::count;
 
@@ -92,7 +91,7 @@ pub struct Terminal {
     /// Hosts by a handler that still waits.
     handlers: BTreeMap<String, Vec<String>>,
     /// Nodes that stay drained, with the reason.
-    drained: BTreeMap<String, String>,
+    drained: BTreeMap<String, (String, Option<String>)>,
     failed: BTreeSet<String>,
     /// What `--hosts @NAME` calls the hosts that need another run.
     again: BTreeSet<&'static str>,
@@ -440,24 +439,28 @@ impl Terminal {
 
     /// Names every node that stays drained, and how it is given back.
     fn drained(&mut self) {
-        let mut reasons: BTreeMap<String, Vec<String>> = BTreeMap::new();
-        for (host, why) in std::mem::take(&mut self.drained) {
-            reasons.entry(why).or_default().push(host);
+        let mut reasons: BTreeMap<String, (Vec<String>, Option<String>)> = BTreeMap::new();
+        for (host, (why, by_hand)) in std::mem::take(&mut self.drained) {
+            let (hosts, first) = reasons.entry(why).or_default();
+            hosts.push(host);
+            *first = first.take().or(by_hand);
         }
-        for (why, hosts) in reasons {
-            let hosts = fold(&hosts);
+        for (why, (names, by_hand)) in reasons {
+            let hosts = fold(&names);
             // The whole text is with the task.
             let first = why.lines().next().unwrap_or_default();
             self.phase("Drained", Tone::Bad, &format!("{hosts} stays drained: {}", safe(first)), None);
-            if !why.contains("an operator") {
-                let by_hand =
-                    "the same apply goes on from there after the repair; by hand, when all is well: ";
-                self.whole(by_hand, &safe(&scheduler::resume_by_hand(&hosts)));
+            if let Some(by_hand) = by_hand {
+                let more = if names.len() > 1 { ", for each of them" } else { "" };
+                let lead = format!(
+                    "the same apply goes on from there after the repair; by hand, when all is well{more}: "
+                );
+                self.whole(&lead, &safe(&by_hand));
             }
         }
     }
 
-    fn maintenance(&mut self, host: &str, phase: MaintenancePhase, why: &str) {
+    fn maintenance(&mut self, host: &str, phase: MaintenancePhase, why: &str, by_hand: Option<&str>) {
         self.drained.remove(host);
         let (verb, tone, doing) = match phase {
             MaintenancePhase::Waiting => ("Waiting", Tone::Calm, "waiting for its turn"),
@@ -466,7 +469,7 @@ impl Terminal {
             MaintenancePhase::Verifying => ("Verifying", Tone::Calm, "verifying"),
             MaintenancePhase::Back => ("Back", Tone::Good, ""),
             MaintenancePhase::LeftDrained => {
-                self.drained.insert(host.to_owned(), why.to_owned());
+                self.drained.insert(host.to_owned(), (why.to_owned(), by_hand.map(str::to_owned)));
                 ("Drained", Tone::Bad, "")
             }
         };
@@ -623,7 +626,9 @@ impl Reporter for Terminal {
                     None => self.phase("Warning", Tone::Change, &safe(message), None),
                 }
             }
-            EventKind::HostMaintenance { host, phase, why } => self.maintenance(host, *phase, why),
+            EventKind::HostMaintenance { host, phase, why, by_hand } => {
+                self.maintenance(host, *phase, why, by_hand.as_deref());
+            }
             EventKind::RebootPending { host, reasons } => {
                 self.reboots.entry(safe_line(&reasons.join("; "))).or_default().push(host.clone());
             }

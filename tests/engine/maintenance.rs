@@ -112,9 +112,9 @@ impl Cluster {
 }
 
 /// Reboots what has a newer kernel.
-const BOOT: &str = "name: b\ntasks:\n  - name: boot\n    reboot: {}\n";
+pub(super) const BOOT: &str = "name: b\ntasks:\n  - name: boot\n    reboot: {}\n";
 
-fn live(maintenance: &str, rollout: &str, playbook: &str) -> World {
+pub(super) fn live(maintenance: &str, rollout: &str, playbook: &str) -> World {
     let world = world("{}", playbook);
     let text = format!(
         "cluster: t\npolicy: {{ reboot: allow, busy: drain }}\nrollout: {rollout}\nmaintenance: {maintenance}\n\
@@ -135,7 +135,7 @@ fn kernels(cluster: &Cluster, special: impl Fn(&Sent) -> Option<Reply> + Send + 
 
 impl Ran {
     /// Where a host stood, one after another.
-    fn phases(&self, host: &str) -> Vec<MaintenancePhase> {
+    pub(super) fn phases(&self, host: &str) -> Vec<MaintenancePhase> {
         let phase = |event: &Event| match &event.kind {
             EventKind::HostMaintenance { host: own, phase, .. } if own == host => Some(*phase),
             _ => None,
@@ -146,9 +146,9 @@ impl Ran {
     }
 
     /// What was said of a host at a phase.
-    fn why(&self, host: &str, wanted: MaintenancePhase) -> Vec<String> {
+    pub(super) fn why(&self, host: &str, wanted: MaintenancePhase) -> Vec<String> {
         let why = |event: &Event| match &event.kind {
-            EventKind::HostMaintenance { host: own, phase, why } if own == host && *phase == wanted => {
+            EventKind::HostMaintenance { host: own, phase, why, .. } if own == host && *phase == wanted => {
                 Some(why.clone())
             }
             _ => None,
@@ -157,7 +157,7 @@ impl Ran {
     }
 
     /// The run as a person watches it.
-    fn watched(&self) -> String {
+    pub(super) fn watched(&self) -> String {
         use provision::report::{Reporter as _, terminal};
         let mut display = terminal::Terminal::keeping(terminal::TerminalSettings {
             verbosity: terminal::Verbosity::Normal,
@@ -514,6 +514,90 @@ async fn a_plan_tells_who_is_drained_when_and_drains_nobody() {
     let wanted = line("Schedule", "canary: gpu0") + &line("", "batch 1: gpu1") + &line("", "batch 2: gpu3");
     assert_eq!(plans::plain(&text), wanted);
     assert_eq!(cluster.told(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_tells_what_an_apply_would_find_at_the_scheduler() {
+    let warnings = |ran: &Ran| {
+        let warning = |event: &Event| match &event.kind {
+            EventKind::Warning { host, message } => {
+                Some(format!("{}: {message}", host.as_deref().unwrap_or("all")))
+            }
+            _ => None,
+        };
+        ran.events.iter().filter_map(warning).collect::<Vec<_>>()
+    };
+    let cluster = Cluster::new().with("gpu0", left).with("gpu1", |node| {
+        *node = Node { drained: true, reason: "bad fan".into(), ..Node::default() };
+    });
+    let ran = run(&live(SLURM, "{}", BOOT), &kernels(&cluster, |_| None), Mode::Plan, |_| {}).await;
+    let wanted = [
+        "gpu1: an apply would do nothing that interrupts jobs: an operator has drained it (bad fan) and is left alone",
+        "gpu0: it stayed drained (run0: is to be changed): an apply begins with it and gives it back",
+    ];
+    assert_eq!(warnings(&ran), wanted);
+    let up = "{ slurm: { controller: login0 }, keep_up: 4 }";
+    let ran = run(&live(up, "{}", BOOT), &kernels(&Cluster::new(), |_| None), Mode::Plan, |_| {}).await;
+    let wanted = "all: an apply would do nothing that interrupts jobs: `keep_up` wants 4 of 4 nodes in service, so none \
+                  can be drained";
+    assert_eq!(warnings(&ran), [wanted]);
+    let none = kernels(&Cluster::new(), |sent| {
+        (sent.part == "sinfo").then(|| Reply::default().status(127).output("sh: 68: sinfo: not found\n"))
+    });
+    let ran = run(&live(SLURM, "{}", BOOT), &none, Mode::Plan, |_| {}).await;
+    assert_eq!(
+        warnings(&ran),
+        ["all: an apply would do nothing that interrupts jobs: login0 has no `sinfo`"]
+    );
+}
+
+/// Another run looks at the same moment, and both see that there is room.
+#[tokio::test(start_paused = true)]
+async fn two_runs_that_drain_at_the_same_moment_leave_what_is_to_stay_up() {
+    let cluster = Cluster::new();
+    let own = cluster.clone();
+    let transport = kernels(&cluster, move |sent| {
+        let mut slurm = own.0.lock().unwrap();
+        // The other one is a moment faster, and has done its work some minutes later.
+        if sent.part == "drain" && slurm.told.is_empty() {
+            let soon = tokio::time::Instant::now() + Duration::from_mins(5);
+            let theirs = Node {
+                drained: true,
+                reason: "provision: alive1: is to be changed".into(),
+                silent: Some(soon),
+                ..Node::default()
+            };
+            slurm.nodes.insert("gpu3".into(), theirs);
+        }
+        let done = slurm.nodes["gpu3"].silent.is_some_and(|end| tokio::time::Instant::now() >= end);
+        if done && slurm.nodes["gpu3"].drained {
+            slurm.nodes.insert("gpu3".into(), Node::default());
+        }
+        None
+    });
+    let settings = "{ slurm: { controller: login0, partition: comp, wait: 2h }, keep_up: 3 }";
+    let world = live(settings, "{}", BOOT);
+    let text = std::fs::read_to_string(&world.inventory).unwrap().replace("hosts: gpu }", "hosts: gpu0 }");
+    std::fs::write(&world.inventory, text).unwrap();
+    let ran = apply(&world, &transport).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu0"), [Draining, Back, Waiting, Draining, Changing, Back]);
+    let why = &ran.why("gpu0", Back)[0];
+    assert_eq!(
+        why,
+        "it is as it was: somebody else has drained nodes meanwhile, and 2 of 4 nodes are in service, and `keep_up` \
+         wants 3"
+    );
+}
+
+/// The batch before takes longer than anybody waits, and takes all the room.
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_the_room_that_this_run_takes_is_not_late() {
+    let cluster = Cluster::new().job("gpu0", Duration::from_mins(100)).job("gpu1", Duration::from_mins(190));
+    let settings = "{ slurm: { controller: login0, partition: comp, wait: 2h }, keep_up: 3 }";
+    let ran = apply(&live(settings, "{}", BOOT), &kernels(&cluster, |_| None)).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu3"), [Waiting, Draining, Changing, Back]);
 }
 
 /// Hosts whose gpu1 does not come back from its reboot; whether turning it off and on helps.

@@ -22,7 +22,7 @@ use crate::project::Project;
 use crate::report::output;
 use crate::report::style::{CALM, paint};
 use crate::report::terminal::Verbosity;
-use crate::scheduler::Known;
+use crate::scheduler::slurm::Known;
 use crate::secrets::Secrets;
 use crate::through::{Launcher, START, ask_slurm};
 use crate::transport::{CONNECT, Launched, Place};

@@ -1,21 +1,16 @@
-//! Slurm: what it is asked and told, and what it answers. Words and parsers; nothing is decided here.
+//! Slurm: sinfo, squeue and scontrol.
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::{Load, Scheduler, few, part};
 use crate::hostlist;
+use crate::inventory::Host;
 use crate::transport::{Part, Script};
 
 /// What `sinfo` prints of a node in each of its partitions. A reason may hold anything, so it is last.
 const NODE: &str = "%N|%T|%G|%R|%E";
 /// What `squeue` prints of a job.
 const JOB: &str = "%i|%u|%T|%N";
-/// How a drain of ours begins. Only such a node is ever resumed.
-const OURS: &str = "provision: ";
-/// Bytes of a reason that are kept: it is one line of `sinfo -R`.
-const LONGEST: usize = 200;
-/// How long an answer of slurmctld may take.
-const DEADLINE: std::time::Duration = std::time::Duration::from_secs(30);
-
 /// A node as `sinfo` shows it.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 pub struct Node {
@@ -36,15 +31,11 @@ pub struct Known {
     pub partitions: BTreeSet<String>,
 }
 
-/// Who drained a node.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Drain<'a> {
-    /// Nobody.
-    No,
-    /// A run of this program: which, and why.
-    Ours(&'a str, &'a str),
-    /// Somebody else, with the reason.
-    Others(&'a str),
+/// Slurm, as a scheduler that hosts are taken from.
+#[derive(Debug)]
+pub struct Slurm {
+    /// The partition that `keep_up` counts; all nodes without.
+    pub partition: Option<String>,
 }
 
 /// A job that has nodes.
@@ -122,17 +113,6 @@ impl Known {
         let reason = if self.reason.is_empty() { String::new() } else { format!(": {}", self.reason) };
         format!("Slurm has the node as {}{reason}", self.node.state)
     }
-
-    /// Who drained it. A reason outlives its drain on a node that is down, so both must be there.
-    pub fn drain(&self) -> Drain<'_> {
-        if !self.node.is_draining() && !self.node.is_drained() {
-            return Drain::No;
-        }
-        match self.reason.strip_prefix(OURS).map(|rest| rest.split_once(": ").unwrap_or((rest, ""))) {
-            Some((run, why)) => Drain::Ours(run, why),
-            None => Drain::Others(&self.reason),
-        }
-    }
 }
 
 /// Reads rows of `sinfo`; a node of several partitions has several.
@@ -168,41 +148,9 @@ pub fn jobs(text: &str) -> Vec<Job> {
 }
 
 /// What jobs run on a node, for people; `None` without any.
-pub fn jobs_on(jobs: &[Job], node: &str) -> Option<String> {
-    let mut on = jobs.iter().filter(|job| job.nodes.contains(node)).peekable();
-    on.peek()?;
-    let told: Vec<String> = on.map(|job| format!("job {} of {}", job.id, job.user)).collect();
-    Some(match told.as_slice() {
-        [first, second, third, _, ..] => format!("{first}, {second}, {third} and {} more", told.len() - 3),
-        few => few.join(", "),
-    })
-}
-
-/// The reason of a drain: one line, as long as is useful.
-pub fn reason(run: &str, why: &str) -> String {
-    let mut text: String = why
-        .split(|c: char| c.is_control() || c.is_whitespace())
-        .filter(|word| !word.is_empty())
-        .fold(format!("{OURS}{run}:"), |mut text, word| {
-            text.push(' ');
-            text.push_str(word);
-            text
-        });
-    if text.len() > LONGEST {
-        let end = text.char_indices().map(|(at, _)| at).take_while(|at| *at <= LONGEST - 3).last();
-        text.truncate(end.unwrap_or(0));
-        text.push_str("...");
-    }
-    text
-}
-
-/// The command that gives a node back, for people.
-pub fn resume_by_hand(node: &str) -> String {
-    format!("scontrol update NodeName={node} State=RESUME")
-}
-
-fn part(name: &str, script: Script) -> Part {
-    Part { name: name.to_owned(), script, deadline: DEADLINE, limit: 16 << 20 }
+fn jobs_on(jobs: &[Job], node: &str) -> Option<String> {
+    let on = jobs.iter().filter(|job| job.nodes.contains(node));
+    few(&on.map(|job| format!("job {} of {}", job.id, job.user)).collect::<Vec<_>>())
 }
 
 /// Asks for all nodes.
@@ -210,29 +158,71 @@ pub fn ask_nodes() -> Part {
     part("sinfo", Script::new("sinfo -h -N -o \"$1\" 2>&1").arg(NODE))
 }
 
-/// Asks for the jobs on some nodes.
-pub fn ask_jobs<'a>(nodes: impl IntoIterator<Item = &'a str>) -> Part {
-    part("squeue", Script::new("squeue -h -w \"$1\" -o \"$2\" 2>&1").arg(listed(nodes)).arg(JOB))
+fn listed(hosts: &[&Host]) -> String {
+    hosts.iter().map(|host| host.name.as_str()).collect::<Vec<_>>().join(",")
 }
 
-/// Lets no new job start on some nodes.
-pub fn drain<'a>(nodes: impl IntoIterator<Item = &'a str>, reason: &str) -> Part {
-    let script = Script::new("scontrol update \"NodeName=$1\" State=DRAIN \"Reason=$2\" 2>&1");
-    part("drain", script.arg(listed(nodes)).arg(reason))
-}
+impl Scheduler for Slurm {
+    fn name(&self) -> &'static str {
+        "Slurm"
+    }
 
-/// Lets jobs start on some nodes again.
-pub fn resume<'a>(nodes: impl IntoIterator<Item = &'a str>) -> Part {
-    let script = Script::new("scontrol update \"NodeName=$1\" State=RESUME 2>&1");
-    part("resume", script.arg(listed(nodes)))
-}
+    fn none_counted(&self) -> Option<String> {
+        self.partition.as_ref().map(|partition| format!("Slurm has no partition `{partition}`"))
+    }
 
-fn listed<'a>(nodes: impl IntoIterator<Item = &'a str>) -> String {
-    nodes.into_iter().collect::<Vec<_>>().join(",")
+    fn ask_nodes(&self) -> Part {
+        ask_nodes()
+    }
+
+    fn nodes(&self, text: &str) -> BTreeMap<String, super::Node> {
+        let node = |known: Known| super::Node {
+            held: known.node.is_draining() || known.node.is_drained(),
+            usable: known.node.is_usable(),
+            silent: known.node.is_silent(),
+            away: known.node.is_away(),
+            emptied: known.node.is_drained(),
+            counted: self.partition.as_ref().is_none_or(|partition| known.partitions.contains(partition)),
+            told: known.told(),
+            reason: known.reason,
+        };
+        nodes(text).into_iter().map(|(name, known)| (name, node(known))).collect()
+    }
+
+    fn ask_load(&self, hosts: &[&Host]) -> Vec<Part> {
+        // It refuses all for one that Slurm does not know.
+        vec![part("squeue", Script::new("squeue -h -w \"$1\" -o \"$2\" 2>&1").arg(listed(hosts)).arg(JOB))]
+    }
+
+    fn load(&self, hosts: &[&Host], texts: &[String]) -> BTreeMap<String, Load> {
+        let jobs: Vec<Job> = texts.iter().flat_map(|text| jobs(text)).collect();
+        let load = |host: &&Host| Load { jobs: jobs_on(&jobs, &host.name), movable: None };
+        hosts.iter().map(|host| (host.name.clone(), load(host))).collect()
+    }
+
+    fn drain(&self, hosts: &[&Host], reason: &str) -> Vec<Part> {
+        let script = Script::new("scontrol update \"NodeName=$1\" State=DRAIN \"Reason=$2\" 2>&1");
+        vec![part("drain", script.arg(listed(hosts)).arg(reason))]
+    }
+
+    fn say(&self, host: &Host, reason: &str) -> Part {
+        let script = Script::new("scontrol update \"NodeName=$1\" State=DRAIN \"Reason=$2\" 2>&1");
+        part("drain", script.arg(host.name.as_str()).arg(reason))
+    }
+
+    fn resume(&self, host: &Host) -> Part {
+        let script = Script::new("scontrol update \"NodeName=$1\" State=RESUME 2>&1");
+        part("resume", script.arg(host.name.as_str()))
+    }
+
+    fn by_hand(&self, host: &Host) -> String {
+        format!("scontrol update NodeName={} State=RESUME", host.name)
+    }
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::{Drain, Node as Stands, Scheduler as _};
     use super::*;
 
     #[test]
@@ -248,46 +238,34 @@ mod tests {
         assert_eq!(nodes["gpu1"].refusal().unwrap(), told);
     }
 
-    #[test]
-    fn only_a_drain_with_our_reason_is_ours() {
-        let known = |state: &str, reason: &str| Known {
-            node: Node { state: state.to_owned(), gres: String::new() },
-            reason: reason.to_owned(),
-            partitions: BTreeSet::new(),
-        };
-        let ours = reason("20261125-070824-123ab", "`driver` failed:\n E: no\tspace");
-        assert_eq!(ours, "provision: 20261125-070824-123ab: `driver` failed: E: no space");
-        let why = Drain::Ours("20261125-070824-123ab", "`driver` failed: E: no space");
-        assert_eq!(known("drained", &ours).drain(), why);
-        assert_eq!(known("draining*", &ours).drain(), why);
-        // Somebody resumed it, or it went down for another reason: the text is what is left.
-        assert_eq!(known("idle", &ours).drain(), Drain::No);
-        assert_eq!(known("down", &ours).drain(), Drain::No);
-        assert_eq!(known("drained", "provision it later").drain(), Drain::Others("provision it later"));
-        assert_eq!(known("drained", "").drain(), Drain::Others(""));
-        let long = reason("r", &"ü ".repeat(200));
-        assert!(long.len() <= LONGEST && long.ends_with("..."), "{long}");
-    }
-
     /// Slurm 22.05.8 of Debian 12: each state was made with slurmctld, slurmd and scontrol, one after another.
     #[test]
     fn states_as_slurm_says_them() {
-        let seen = |row: &str| nodes(row).into_values().next().unwrap();
+        let comp = Slurm { partition: Some("comp".to_owned()) };
+        let seen = |row: &str| -> Stands { comp.nodes(row).into_values().next().unwrap() };
         // A job runs, and the node was drained by us; then with quotes in the reason.
-        let known = seen("gpu0|draining|(null)|comp|provision: 20261125-070824-123ab: is to be changed");
-        assert_eq!(known.drain(), Drain::Ours("20261125-070824-123ab", "is to be changed"));
-        assert!(known.node.is_draining() && !known.node.is_drained());
-        let known = seen("gpu0|draining|(null)|comp|provision: r1: `boot`: it's \"bad\" | x");
-        assert_eq!(known.drain(), Drain::Ours("r1", "`boot`: it's \"bad\" | x"));
+        let node = seen("gpu0|draining|(null)|comp|provision: 20261125-070824-123ab: is to be changed");
+        assert_eq!(node.drain(), Drain::Ours("20261125-070824-123ab", "is to be changed"));
+        assert!(node.counted && !node.emptied);
+        let node = seen("gpu0|draining|(null)|other|provision: r1: `boot`: it's \"bad\" | x");
+        assert_eq!(node.drain(), Drain::Ours("r1", "`boot`: it's \"bad\" | x"));
+        assert!(!node.counted);
         // Drained by us and rebooted: `scontrol show node` says DOWN+DRAIN. It stays ours.
-        let known = seen("gpu2|drained|(null)|comp|provision: r: t");
-        assert!(known.node.is_drained() && known.drain() == Drain::Ours("r", "t"));
+        let node = seen("gpu2|drained|(null)|comp|provision: r: t");
+        assert!(node.emptied && node.drain() == Drain::Ours("r", "t"));
+        let node = seen("gpu2|draining*|(null)|comp|provision: r: t");
+        assert!(!node.emptied && node.drain() == Drain::Ours("r", "t"));
+        // Somebody resumed it, or it went down for another reason: the text is what is left.
+        for state in ["idle", "down"] {
+            assert_eq!(seen(&format!("gpu2|{state}|(null)|comp|provision: r: t")).drain(), Drain::No);
+        }
         // Just resumed: it is in service as soon as its slurmd has answered.
-        let known = seen("gpu2|idle*|(null)|comp|none");
-        assert!(known.node.is_silent() && known.drain() == Drain::No && !known.node.is_usable());
+        let node = seen("gpu2|idle*|(null)|comp|none");
+        assert!(node.silent && node.drain() == Drain::No && !node.usable);
         // Rebooted without a drain, with ReturnToService=1.
-        let known = seen("gpu3|down|(null)|comp|Node unexpectedly rebooted");
-        assert_eq!(known.refusal().unwrap(), "Slurm has the node as down: Node unexpectedly rebooted");
+        let node = seen("gpu3|down|(null)|comp|Node unexpectedly rebooted");
+        assert!(node.away);
+        assert_eq!(node.told, "Slurm has the node as down: Node unexpectedly rebooted");
     }
 
     #[test]
