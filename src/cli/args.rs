@@ -437,6 +437,9 @@ pub struct FactsArgs {
     /// How to connect.
     pub connect: Connect,
     #[command(flatten)]
+    /// What carries it to the hosts.
+    pub carrier: Carrier,
+    #[command(flatten)]
     /// Where reports go.
     pub reports: JsonReport,
     /// Only these facts: `os`, `kernel`, `pci` ...

@@ -191,6 +191,13 @@ pub enum EventKind {
         /// Every check, in the order of the catalogue.
         checks: Vec<CheckResult>,
     },
+    /// What a node says of itself to the controller whose job it is.
+    HostFacts {
+        /// The host.
+        host: String,
+        /// Its facts, by name.
+        facts: serde_json::Value,
+    },
     /// Where a host stands that is taken out of service for a change. It may be a node that is no part of the run.
     HostMaintenance {
         /// The host.
@@ -253,6 +260,7 @@ impl EventKind {
             | Self::HandlersPending { host, .. }
             | Self::HostSeenThrough { host, .. }
             | Self::HostChecked { host, .. }
+            | Self::HostFacts { host, .. }
             | Self::HostMaintenance { host, .. }
             | Self::HostFinished { host, .. } => Some(host),
             Self::Warning { host, .. } => host.as_deref(),
@@ -296,6 +304,8 @@ pub struct HostRecord {
     pub checks: Vec<CheckResult>,
     /// What a launcher showed of it, where one was asked for.
     pub through: Option<SeenThrough>,
+    /// What it said of itself, where Slurm carried the question.
+    pub facts: serde_json::Value,
     /// Where it stood last, and why, when it was taken out of service.
     pub maintenance: Option<(MaintenancePhase, String)>,
     /// What was warned about.
@@ -423,6 +433,7 @@ impl Record {
             }
             EventKind::PairsTested { pairs } => self.pairs.clone_from(pairs),
             EventKind::HostSeenThrough { host, seen } => self.host(host).through = Some(seen.clone()),
+            EventKind::HostFacts { host, facts } => self.host(host).facts.clone_from(facts),
             EventKind::HostChecked { host, checks } => self.host(host).checks.clone_from(checks),
             EventKind::HostConnecting { .. }
             | EventKind::HostConnected { .. }

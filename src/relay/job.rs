@@ -100,8 +100,7 @@ impl Place {
     ) -> Result<Self, TransportError> {
         let remote = transport.open(&job.at, CONNECT).await?;
         let mut place = Self { transport, host: job.at.clone(), remote, directory: String::new(), offset: 0 };
-        let made =
-            place.ask("directory", Script::new("mktemp -d /var/tmp/provision.XXXXXXXXXX"), 4096).await?;
+        let made = place.ask("directory", Script::new(crate::shell!("relay/directory.sh")), 4096).await?;
         place.directory = made.trim().to_owned();
         for (name, file) in [("program", &job.program), ("bundle", &job.bundle)] {
             let unread = |error: std::io::Error| TransportError::Protocol {

@@ -648,6 +648,7 @@ impl Reporter for Terminal {
             EventKind::HostPlanned { host, tasks } => self.planned(host, tasks),
             // Findings are data: the command shows them on stdout.
             EventKind::HostChecked { .. }
+            | EventKind::HostFacts { .. }
             | EventKind::PairsTested { .. }
             | EventKind::HostSeenThrough { .. }
             | EventKind::TasksUnchanged { .. } => {}

@@ -153,10 +153,20 @@ fn carried_by_slurm(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
         direct["hosts"]["gpu0"]["checks"].as_array().unwrap().len()
     );
 
+    let facts = ["facts", "--only", "os,cpu"];
+    let direct = started(&[&facts[..], &["--hosts", "gpu"]].concat()).expect(0).json();
+    assert_eq!(slurm(&facts).expect(0).json(), direct);
+
+    // What a killed run has left is taken away once its job has ended; what goes on is not.
+    let old = "cd /var/tmp && mkdir provision.overoverov provision.goesongoes && touch provision.goesongoes/out && \
+               touch -d '-2 hours' provision.overoverov/ended";
+    lab.node("login0").sh(old);
     lab.node("gpu2").sh("systemctl stop slurmd");
     let json = slurm(&["apply", "--yes"]).expect(4).json();
     assert_eq!(json["hosts"]["gpu2"]["status"], "unreachable", "{json:#}");
     assert_eq!(json["summary"]["tasks"]["changed"], 2, "{json:#}");
+    assert_eq!(lab.node("login0").sh("ls -d /var/tmp/provision.*"), "/var/tmp/provision.goesongoes");
+    lab.node("login0").sh("rm -rf /var/tmp/provision.*");
     lab.node("gpu2").sh("systemctl start slurmd");
     // Slurm would take a minute or two to clear away what it could not end there.
     let cleared =

@@ -5,13 +5,14 @@ use std::collections::BTreeSet;
 use anyhow::Context as _;
 use serde_json::{Map, Value as Json};
 
-use super::here;
+use super::{carried, here};
 use crate::cli::args::FactsArgs;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Launch};
 use crate::cli::settings::Settings;
 use crate::config::did_you_mean_text;
 use crate::engine::Mode;
+use crate::events::EventKind;
 use crate::exit;
 use crate::facts;
 use crate::put;
@@ -39,17 +40,33 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         };
         queries.insert(query);
     }
-    let (project, _unpacked) = here::load(settings, &args.target, &args.here)?;
-    let launch = Launch { queries, ..Launch::new("facts", Mode::Gather) };
+    let (mut project, _unpacked) = here::load(settings, &args.target, &args.here)?;
+    let to_controller = args.here.events;
+    let mut launch = Launch { queries, lines: to_controller, ..Launch::new("facts", Mode::Gather) };
+    let way = (&args.target, &args.carrier, &args.connect);
+    let only = args.only.join(",");
+    let words = if only.is_empty() { vec!["facts"] } else { vec!["facts", "--only", &only] };
+    let _bundle = carried::prepare(settings, &mut project, way, &words, &mut launch)?;
+    let by_nodes = launch.job.is_some();
     let reports = crate::cli::args::Reports::default();
     let (finished, code) =
-        launch::run(settings, project, &args.connect, &reports, launch, |_, _| Vec::new()).await?;
-    let hosts: Vec<(String, Json)> = finished
-        .report
-        .sessions
-        .iter()
-        .map(|session| (session.name().to_owned(), session.facts().view()))
-        .collect();
+        launch::run(settings, project, &args.connect, &reports, launch, |report, emitter| {
+            for session in report.sessions.iter().filter(|_| to_controller) {
+                let (host, facts) = (session.name().to_owned(), session.facts().view());
+                emitter.emit(EventKind::HostFacts { host, facts });
+            }
+            Vec::new()
+        })
+        .await?;
+    let hosts: Vec<(String, Json)> = if by_nodes {
+        finished.record.hosts.iter().map(|(name, host)| (name.clone(), host.facts.clone())).collect()
+    } else {
+        let sessions = finished.report.sessions.iter();
+        sessions.map(|session| (session.name().to_owned(), session.facts().view())).collect()
+    };
+    if to_controller {
+        return Ok(code);
+    }
     if let Some(file) = &args.reports.json {
         let object: Map<String, Json> = hosts.into_iter().collect();
         launch::write_json(file, &Json::Object(object))?;
