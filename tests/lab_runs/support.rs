@@ -15,7 +15,7 @@ use std::io::{Read, Write as _};
 use std::net::TcpStream;
 use std::path::PathBuf;
 use std::process::{Child, Command, ExitStatus, Output, Stdio};
-use std::sync::{Arc, Condvar, Mutex, PoisonError};
+use std::sync::{Arc, Condvar, LazyLock, Mutex, PoisonError};
 use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 
@@ -61,10 +61,10 @@ impl Drop for Permit {
     }
 }
 
-/// The name of a container: unlike its id it stays when the lab makes the host anew.
-fn name_of(engine: &str, id: &str) -> String {
-    let name = run(engine, &["inspect", "--format", "{{.Name}}", id]).unwrap();
-    name.trim().trim_start_matches('/').to_owned()
+/// The names of containers: unlike its id that of a host stays when the lab makes it anew.
+fn names_of(engine: &str, ids: &[&str]) -> Vec<String> {
+    let names = run(engine, &[&["inspect", "--format", "{{.Name}}"], ids].concat()).unwrap();
+    names.lines().map(|name| name.trim().trim_start_matches('/').to_owned()).collect()
 }
 
 /// One host of a lab.
@@ -329,8 +329,9 @@ impl Node {
     /// Waits until a script succeeds on the host.
     #[track_caller]
     pub(crate) fn wait_for(&self, script: &str) {
+        // The engine is asked again only when a whole minute of tries could not be made at once.
         eventually(script, || {
-            output(&self.engine, &["exec", "-i", &self.container, "sh", "-s"], script)
+            output("timeout", &["75", &self.engine, "exec", "-i", &self.container, "sh", "-c", TRIES], script)
                 .unwrap()
                 .status
                 .success()
@@ -338,18 +339,33 @@ impl Node {
     }
 }
 
+/// Tries the script on standard input for a minute: each call of the engine costs a processor a tenth of a second.
+/// No list of processes shows the script, so that `pgrep -f` in it does not find itself.
+const TRIES: &str = "script=$(cat)
+    read -r now idle </proc/uptime
+    end=$((${now%.*} + 60))
+    until (eval \"$script\") </dev/null >/dev/null 2>&1; do
+        read -r now idle </proc/uptime
+        [ ${now%.*} -lt $end ] || exit 1
+        sleep 0.1
+    done";
+
 /// Waits until something is so.
 #[track_caller]
 pub(crate) fn eventually(what: &str, mut is_so: impl FnMut() -> bool) {
     let until = Instant::now() + Duration::from_mins(1);
+    let mut pause = Duration::from_millis(50);
     while !is_so() {
         assert!(Instant::now() < until, "not seen within a minute: {what}");
-        std::thread::sleep(Duration::from_millis(50));
+        std::thread::sleep(pause);
+        pause = (pause * 5 / 4).min(Duration::from_millis(500));
     }
 }
 
 fn engine_answers() -> bool {
-    ["docker", "podman"].iter().any(|engine| run(engine, &["info"]).is_ok())
+    static ANSWERS: LazyLock<bool> =
+        LazyLock::new(|| ["docker", "podman"].iter().any(|engine| run(engine, &["info"]).is_ok()));
+    *ANSWERS
 }
 
 impl Lab {
@@ -395,19 +411,20 @@ impl Lab {
         up.extend(options.iter().map(String::as_str));
         lab.run(&up).expect(0);
         lab.state = lab.run(&["lab", "status", &inventory, "--json", "-"]).expect(0).json();
-        lab.nodes = lab.state["hosts"]
-            .as_array()
-            .unwrap()
+        let text = |json: &Json, name: &str| json[name].as_str().unwrap().to_owned();
+        let (engine, network) = (text(&lab.state, "engine"), text(&lab.state, "network"));
+        let hosts = lab.state["hosts"].as_array().unwrap();
+        let ids: Vec<&str> = hosts.iter().map(|host| host["container"].as_str().unwrap()).collect();
+        let names = names_of(&engine, &ids);
+        lab.nodes = hosts
             .iter()
-            .map(|host| Node {
-                name: host["name"].as_str().unwrap().to_owned(),
+            .zip(names)
+            .map(|(host, container)| Node {
+                name: text(host, "name"),
                 port: u16::try_from(host["port"].as_u64().unwrap()).unwrap(),
-                container: name_of(
-                    lab.state["engine"].as_str().unwrap(),
-                    host["container"].as_str().unwrap(),
-                ),
-                engine: lab.state["engine"].as_str().unwrap().to_owned(),
-                network: lab.state["network"].as_str().unwrap().to_owned(),
+                container,
+                engine: engine.clone(),
+                network: network.clone(),
             })
             .collect();
         lab
@@ -541,9 +558,10 @@ impl Lab {
 
 impl Drop for Lab {
     fn drop(&mut self) {
-        for node in &self.nodes {
+        if let Some(node) = self.nodes.first() {
             // A paused container cannot be removed by every engine.
-            drop(run(&node.engine, &["unpause", &node.container]));
+            let names: Vec<&str> = self.nodes.iter().map(|node| node.container.as_str()).collect();
+            drop(run(&node.engine, &[&["unpause"], names.as_slice()].concat()));
         }
         let down = self.run(&["lab", "down", &self.text("lab.yaml")]);
         if !std::thread::panicking() {
