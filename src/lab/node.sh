@@ -30,15 +30,16 @@ echo "$rule" >/etc/sudoers.d/.lab
 chmod 440 /etc/sudoers.d/.lab
 mv /etc/sudoers.d/.lab /etc/sudoers.d/10-lab
 
-# sshd has made its keys before it listens.
-tries=$((wait * 20))
-while ! systemctl -q is-active ssh.service 2>/dev/null; do
+# sshd has made its keys before it listens, and writes its process id then. systemd, which is busy, is asked when that is
+# there, and twice a second where it is written elsewhere.
+tries=$((wait * 10))
+while { [ ! -e /run/sshd.pid ] && [ $((tries % 5)) != 0 ]; } || ! systemctl -q is-active ssh.service 2>/dev/null; do
     tries=$((tries - 1))
     [ "$tries" -gt 0 ] || {
         systemctl --no-pager status ssh.service >&2 || true
         exit 1
     }
-    sleep 0.05
+    sleep 0.1
 done
 # Logins are refused by pam_nologin until this is done.
 while [ -e /run/nologin ] && [ "$tries" -gt 0 ]; do
