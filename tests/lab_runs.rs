@@ -2,6 +2,13 @@
 //!
 //! Needs Docker or Podman. Without one the tests fail, unless `PROVISION_NO_LAB` is set.
 
+/// The longest: tests begin in the order of their names.
+#[path = "lab_runs"]
+mod at_first {
+    mod examples;
+    mod paused;
+    mod slurm;
+}
 #[path = "lab_runs/broken.rs"]
 mod broken;
 #[path = "lab_runs/builds.rs"]
@@ -12,8 +19,6 @@ mod commands;
 mod converge;
 #[path = "lab_runs/driver.rs"]
 mod driver;
-#[path = "lab_runs/examples.rs"]
-mod examples;
 #[path = "support/hook.rs"]
 mod hook;
 #[path = "lab_runs/mesh.rs"]
@@ -24,8 +29,6 @@ mod monitoring;
 mod netdev;
 #[path = "lab_runs/offline.rs"]
 mod offline;
-#[path = "lab_runs/paused.rs"]
-mod paused;
 #[path = "lab_runs/poison.rs"]
 mod poison;
 #[path = "lab_runs/resources.rs"]
@@ -34,8 +37,6 @@ mod resources;
 mod rhel;
 #[path = "lab_runs/shared.rs"]
 mod shared;
-#[path = "lab_runs/slurm.rs"]
-mod slurm;
 #[path = "lab_runs/support.rs"]
 mod support;
 #[path = "lab_runs/system.rs"]

@@ -9,7 +9,7 @@
 use std::collections::BTreeMap;
 use std::sync::Mutex;
 
-use super::support::Lab;
+use crate::support::Lab;
 
 #[path = "../support/pages.rs"]
 mod pages;

@@ -1,7 +1,7 @@
 //! Hosts that stand still: the others finish, and no run waits for ever.
 
-use super::broken::wait_for_task;
-use super::support::{Lab, outcome};
+use crate::broken::wait_for_task;
+use crate::support::{Lab, outcome};
 
 #[test]
 fn a_host_that_is_paused_before_the_run_does_not_keep_the_others() {

@@ -9,7 +9,7 @@
 use base64::Engine as _;
 use serde_json::Value as Json;
 
-use super::support::{Lab, Ran, run};
+use crate::support::{Lab, Ran, run};
 
 const INVENTORY: &str = r#"
 cluster: jobs
@@ -184,7 +184,10 @@ fn health_before_jobs(lab: &Lab, apply: &dyn Fn() -> Json) {
     std::fs::write(lab.path("health.yaml"), expected).unwrap();
     let (health, bundle) = (lab.text("health.yaml"), lab.text("health.bundle"));
     lab.run(&["bundle", &health, "-o", &bundle]).expect(0);
-    let program = assert_cmd::cargo::cargo_bin!("provision").to_str().unwrap();
+    // What a debugger reads is most of it.
+    let program = lab.text("provision");
+    let built = assert_cmd::cargo::cargo_bin!("provision").to_str().unwrap();
+    run("strip", &["-o", &program, built]).unwrap();
     let files = format!(
         "name: files\ntasks:\n  - name: program\n    copy: {{ src: {program}, path: /usr/local/bin/provision, mode: \"0755\" }}\n  \
          - name: bundle\n    copy: {{ src: {bundle}, path: /etc/health.bundle }}\n"
