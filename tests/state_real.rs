@@ -432,6 +432,16 @@ fn numbers(last: u32) -> String {
     (1..=last).map(|number| number.to_string() + "\n").collect()
 }
 
+/// How many bytes of output the spool has in the directory of a host.
+fn stored(home: &Path) -> u64 {
+    let entry = home.join("provision/spool").join(KEY);
+    ["out", "tail", "kept"]
+        .iter()
+        .filter_map(|name| fs::metadata(entry.join(name)).ok())
+        .map(|file| file.len())
+        .sum()
+}
+
 /// Ends processes when a test is over, whichever way.
 struct Ended(&'static str);
 
@@ -463,11 +473,13 @@ fn what_a_command_wrote_is_kept_whatever_it_leaves_behind() {
             assert_eq!(status, if text.ends_with("exit 3") { 3 } else { 0 }, "{words:?} {text}");
             let output = output.replace("\n[... output left out ...]\n", "");
             assert!(output == expected, "{words:?} {text}: {} bytes", output.len());
+            let expected_size = output.len() as u64;
             // A shell that was forked has not become it at once.
             let expected = text.matches("sleep").count();
             wait(|| running(seconds).len() == expected);
             assert_eq!(running(seconds).len(), expected, "{words:?}");
             assert_eq!(holding(home.path(), seconds), Vec::<String>::new(), "{words:?} {text}");
+            assert_eq!(stored(home.path()), expected_size, "{words:?} {text}");
             drop(Ended(seconds));
         }
     }
@@ -489,6 +501,7 @@ fn the_begin_and_the_end_of_much_output_are_kept() {
             .unwrap_or_else(|| panic!("{words:?} {background}: {} bytes", output.len()));
         assert_eq!((first.len(), last.len()), (524_288, 65_536), "{words:?}");
         assert!(all.starts_with(first) && all.ends_with(last), "{words:?}");
+        assert_eq!(stored(home.path()), 524_288 + 65_536 + 1, "{words:?}");
     }
 }
 

@@ -103,8 +103,16 @@ if [ -e "/proc/$relay/fd/0" ]; then
 	dd bs=1048576 count=1 <&4 >/dev/null 2>&1 9>&-
 	wait $!
 	exec 4>&-
+else
+	relay=
 fi
 wait $keeper
+# Entries stay until their run ends, so what nobody will read goes now. One byte more than is shown of the end
+# says that there was more.
+if [ -s "$s/tail" ] || [ -n "$relay" ]; then
+	tr -d "\\000" <"$s/tail" | tail -c 65537 >"$s/kept" && mv "$s/kept" "$s/tail"
+	[ -z "$relay" ] || { tr -d "\\000" <"$s/out" >"$s/kept" && mv "$s/kept" "$s/out"; }
+fi 2>/dev/null 9>&-
 printf "%s\n" $status 1<>"$s/status"
 '
 if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then
