@@ -21,7 +21,7 @@ use crate::events::{self, Emitter, EventKind, Record, Sink};
 use crate::exit;
 use crate::facts::Query;
 use crate::inventory::{Become, Host};
-use crate::journal::{self, Journal, LockError, RunLock, RunLog};
+use crate::journal::{self, Journal, LockError, Outages, RunLock, RunLog};
 use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::relay;
@@ -230,6 +230,12 @@ pub(super) async fn run(
         context.fleet.record(&mut fleet, now);
         fleet.write(&cluster, &hosts);
     }
+    let drains: Option<BTreeSet<String>> = context
+        .project
+        .maintenance
+        .as_ref()
+        .filter(|_| applies)
+        .map(|_| context.project.hosts.iter().map(|host| host.name.clone()).collect());
     drop(context);
     all.extend(codes(&mut report, &emitter));
     all.extend(engine::exit_code(&report.stats, connect.allow_unreachable, report.locked));
@@ -263,6 +269,11 @@ pub(super) async fn run(
             "            {} unreachable, allowed by --allow-unreachable {}",
             report.stats.unreachable, connect.allow_unreachable
         ));
+    }
+    if let Some(members) = drains {
+        let mut outages = Outages::read(&cluster);
+        outages.note(&record);
+        outages.write(&cluster, &members)?;
     }
     write_reports(reports, &record)?;
     Ok((Finished { report, record }, exit_code))

@@ -287,6 +287,17 @@ pub struct TaskRecord {
     pub attached: bool,
 }
 
+/// A time out of service, in seconds since the run began.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Outage {
+    /// When it was drained.
+    pub drained: f64,
+    /// When its jobs had ended.
+    pub changing: Option<f64>,
+    /// When it was given back.
+    pub back: Option<f64>,
+}
+
 /// One host.
 #[derive(Debug, Clone, Default)]
 pub struct HostRecord {
@@ -308,10 +319,29 @@ pub struct HostRecord {
     pub facts: serde_json::Value,
     /// Where it stood last, and why, when it was taken out of service.
     pub maintenance: Option<(MaintenancePhase, String)>,
+    /// How long it was out of service, where the run drained it.
+    pub outage: Option<Outage>,
     /// What was warned about.
     pub warnings: Vec<String>,
     /// How long it took.
     pub seconds: f64,
+}
+
+impl HostRecord {
+    /// It stands so since then.
+    fn take_phase(&mut self, phase: MaintenancePhase, now: f64) {
+        match (phase, &mut self.outage) {
+            (MaintenancePhase::Draining, None) => {
+                self.outage = Some(Outage { drained: now, changing: None, back: None });
+            }
+            (MaintenancePhase::Changing, Some(outage)) => outage.changing = Some(now),
+            (MaintenancePhase::Back, Some(outage)) if outage.changing.is_some() => outage.back = Some(now),
+            (MaintenancePhase::Waiting | MaintenancePhase::LeftDrained | MaintenancePhase::Back, _) => {
+                self.outage = None;
+            }
+            (MaintenancePhase::Draining | MaintenancePhase::Changing | MaintenancePhase::Verifying, _) => {}
+        }
+    }
 }
 
 /// Values of which ten thousand hosts have the same, each held once.
@@ -429,6 +459,7 @@ impl Record {
                 }
                 if let Some(record) = self.hosts.get_mut(host) {
                     record.maintenance = Some((*phase, why.clone()));
+                    record.take_phase(*phase, event.elapsed);
                 }
             }
             EventKind::PairsTested { pairs } => self.pairs.clone_from(pairs),

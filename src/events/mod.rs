@@ -16,7 +16,7 @@ mod values;
 
 pub use check::{CheckCounts, CheckResult, CheckStatus, Difference, Evidence, PairTest, SeenThrough};
 pub use emitter::{Emitter, Sink, now};
-pub use kind::{Event, EventKind, HostRecord, Record, TaskRecord};
+pub use kind::{Event, EventKind, HostRecord, Outage, Record, TaskRecord};
 pub use values::{
     ChangeView, Failure, HostStatus, MaintenancePhase, Outcome, PlannedTask, PlannedVerdict, RunStats,
     TaskCounts, TaskRef,

@@ -5,10 +5,12 @@ mod fleet;
 mod kept;
 mod lock;
 mod log;
+mod outages;
 mod store;
 
 pub use fleet::{Entry, FleetRecord};
 pub use kept::{JournalError, read_state, write_state};
 pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere, running};
 pub use log::RunLog;
+pub use outages::{LastOutage, Outages};
 pub use store::{Journal, RunInfo, cache_home, last_run, list, new_run_id, read, run_names, state_home};

@@ -8,8 +8,9 @@ use indexmap::IndexMap;
 use super::away::Away;
 use super::fold::{by_value, fold};
 use super::rows::hanging;
-use super::style::{BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, style_diff};
+use super::style::{BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, seconds, style_diff};
 use crate::events::{ChangeView, HostRecord, PlannedTask, PlannedVerdict, Record};
+use crate::journal::{LastOutage, Outages};
 use crate::project::Project;
 use crate::put;
 use crate::words::count;
@@ -56,8 +57,9 @@ pub fn text(record: &Record, width: Option<usize>) -> String {
     text
 }
 
-/// Who is changed when, where an apply drains hosts or looks at them before it goes on; else empty.
-pub fn schedule(record: &Record, project: &Project) -> String {
+/// Who is changed when and how long it took last time, where an apply drains hosts or looks at them before it goes on;
+/// else empty.
+pub fn schedule(record: &Record, project: &Project, last: &Outages) -> String {
     let mut text = String::new();
     if !project.is_live() {
         return text;
@@ -70,25 +72,45 @@ pub fn schedule(record: &Record, project: &Project) -> String {
     let all: Vec<usize> = work.iter().copied().collect();
     let mut verb = "Schedule";
     for slot in project.slots(&all, &work) {
-        let mut kinds: IndexMap<String, Vec<&str>> = IndexMap::new();
+        let mut kinds: IndexMap<String, (Vec<&str>, Vec<&LastOutage>)> = IndexMap::new();
         for index in &slot.hosts {
             let (Some(host), Some(record)) = (project.at(*index), hosts.get(index)) else { continue };
             let classes: BTreeSet<&str> = record.plan.iter().flat_map(|task| task.interrupts()).collect();
+            let before = last.of(&host.name, &classes);
             let classes = classes.into_iter().collect::<Vec<_>>().join(", ");
             let kind = match (classes.as_str(), &project.maintenance) {
                 ("", _) => "changed in service".to_owned(),
                 (_, Some(_)) => format!("drained, changed [{classes}]{}, given back", verified(project)),
                 (_, None) => format!("changed [{classes}]"),
             };
-            kinds.entry(kind).or_default().push(&host.name);
+            let (names, outages) = kinds.entry(kind).or_default();
+            names.push(&host.name);
+            outages.extend(before);
         }
         let name = slot.name.map(|name| format!("{}: ", safe_line(&name))).unwrap_or_default();
-        for (kind, hosts) in kinds {
-            put!(text, "{}  {name}{} {kind}\n", paint(CALM, &format!("{verb:>VERB$}")), fold(&hosts));
+        for (kind, (hosts, outages)) in kinds {
+            let lead = paint(CALM, &format!("{verb:>VERB$}"));
+            put!(text, "{lead}  {name}{} {kind}{}\n", fold(&hosts), last_time(hosts.len(), &outages));
             verb = "";
         }
     }
     text
+}
+
+/// How long these hosts were out of service when the same was interrupted last, as far as that is known.
+fn last_time(hosts: usize, outages: &[&LastOutage]) -> String {
+    let longest = |of: fn(&LastOutage) -> f64| outages.iter().map(|last| of(last)).max_by(f64::total_cmp);
+    let (Some(changed), Some(waited)) = (longest(|last| last.changed), longest(|last| last.waited)) else {
+        return String::new();
+    };
+    let most = if outages.len() > 1 { "at most " } else { "" };
+    let who = match outages.len() {
+        known if known < hosts => format!(" for {known} of them"),
+        _ => String::new(),
+    };
+    let jobs =
+        if waited < 1.0 { String::new() } else { format!(", and {} until jobs had ended", seconds(waited)) };
+    format!(" (last time {most}{}{who}{jobs})", seconds(changed))
 }
 
 fn verified(project: &Project) -> &'static str {

@@ -4,6 +4,8 @@ use std::sync::Mutex;
 
 use super::*;
 use provision::events::MaintenancePhase::{self, Back, Changing, Draining, LeftDrained, Verifying, Waiting};
+use provision::events::Outage;
+use provision::journal::Outages;
 use provision::transport::Sent;
 
 /// Slurm on `login0`: states, reasons, and when the job of a node ends.
@@ -473,6 +475,9 @@ async fn a_host_that_fails_its_gate_stays_drained_with_the_finding_and_the_next_
     let ran = apply(&world, &transport).await;
     assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back], "{:?}", ran.record);
     assert_eq!(ran.phases("gpu1"), [Draining, Changing, Verifying, LeftDrained]);
+    let outage = |host: &str| ran.record.hosts[host].outage.clone();
+    assert!(outage("gpu0").is_some_and(|it| it.drained <= it.changing.unwrap() && it.changing < it.back));
+    assert_eq!((outage("gpu1"), outage("gpu2")), (None, None));
     let reason = cluster.node("gpu1").reason;
     let wanted = "provision: run1: `verify after the change`: system.hugepages: 4, expected 8";
     assert_eq!(reason, wanted);
@@ -507,13 +512,37 @@ async fn a_plan_tells_who_is_drained_when_and_drains_nobody() {
     });
     let world = live(SLURM, "{ canary: 1, batch: 1, gate: verify }", BOOT);
     let ran = run(&world, &transport, Mode::Plan, |_| {}).await;
-    let text = provision::report::plan::schedule(&ran.record, ran.report.sessions[0].project());
-    let line = |lead: &str, what: &str| {
-        format!("{lead:>10}  {what} drained, changed [reboot], verified, given back\n")
+    let line = |lead: &str, what: &str, last: &str| {
+        format!("{lead:>10}  {what} drained, changed [reboot], verified, given back{last}\n")
     };
-    let wanted = line("Schedule", "canary: gpu0") + &line("", "batch 1: gpu1") + &line("", "batch 2: gpu3");
-    assert_eq!(plans::plain(&text), wanted);
+    let schedule = |ran: &Ran, last: &Outages| {
+        plans::plain(&provision::report::plan::schedule(&ran.record, ran.report.sessions[0].project(), last))
+    };
+    let wanted = line("Schedule", "canary: gpu0", "")
+        + &line("", "batch 1: gpu1", "")
+        + &line("", "batch 2: gpu3", "");
+    assert_eq!(schedule(&ran, &Outages::default()), wanted);
     assert_eq!(cluster.told(), Vec::<String>::new());
+
+    // How long it took last time is that of the run that did it, and of the same kind of change.
+    let mut last = Outages::default();
+    let drained = |host: &str, at: [f64; 3]| {
+        let [drained, changing, back] = at;
+        let mut record = ran.record.clone();
+        record.hosts.retain(|name, _| name == host);
+        record.hosts[host].outage = Some(Outage { drained, changing: Some(changing), back: Some(back) });
+        record
+    };
+    last.note(&drained("gpu0", [1.0, 1.5, 300.6]));
+    last.note(&drained("gpu3", [1.0, 7201.0, 7301.0]));
+    let wanted = line("Schedule", "canary: gpu0", " (last time 4m 59s)")
+        + &line("", "batch 1: gpu1", "")
+        + &line("", "batch 2: gpu3", " (last time 100.0s, and 2h 00m until jobs had ended)");
+    assert_eq!(schedule(&ran, &last), wanted);
+    let one = live(SLURM, "{ batch: 4, gate: verify }", BOOT);
+    let ran = run(&one, &transport, Mode::Plan, |_| {}).await;
+    let most = " (last time at most 4m 59s for 2 of them, and 2h 00m until jobs had ended)";
+    assert_eq!(schedule(&ran, &last), line("Schedule", "gpu[0-1,3]", most));
 }
 
 #[tokio::test(start_paused = true)]

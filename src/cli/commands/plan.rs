@@ -16,6 +16,7 @@ use crate::disk;
 use crate::engine::{Mode, Session};
 use crate::events::PlannedTask;
 use crate::exit;
+use crate::journal::Outages;
 use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::report::{output, plan};
@@ -143,7 +144,11 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
     if args.reports.json.as_deref() != Some("-") && !args.here.events {
         let width = output::stdout_width();
         let project = finished.report.sessions.first().map(Session::project);
-        let schedule = project.map(|project| plan::schedule(&finished.record, project)).unwrap_or_default();
+        let schedule = project.map(|project| {
+            let last = Outages::read(&launch::cluster_dir(settings, &project.cluster));
+            plan::schedule(&finished.record, project, &last)
+        });
+        let schedule = schedule.unwrap_or_default();
         let text = plan::text(&finished.record, width) + &schedule + &plan::sum(&finished.record, width);
         output::data(&text).context("cannot write to stdout")?;
     }
