@@ -9,6 +9,9 @@ use super::source::{Sp, Span};
 use super::yaml::{Node, Yaml};
 use crate::foreign;
 
+/// Keys of `ssh` that are often written beside it.
+const OF_SSH: [&str; 5] = ["user", "port", "identity_file", "known_hosts", "jump"];
+
 /// A type that can be read from a YAML node.
 pub trait FromNode: Sized {
     /// Reads the value; on a mistake adds it to `diagnostics` and returns `None`.
@@ -286,6 +289,12 @@ impl<'a> MapReader<'a> {
         Some(format!("a space stands behind the colon: `{name}: {value}`"))
     }
 
+    /// `{ port: 2222 }` of a host stands one level deeper.
+    fn of_ssh(&self, key: &str) -> Option<String> {
+        let is_there = self.known.contains(&"ssh") && OF_SSH.contains(&key);
+        is_there.then(|| format!("it is a key of `ssh`: write `ssh: {{ {key}: ... }}`"))
+    }
+
     /// Reports every key that was not asked for. Returns whether there was none.
     pub fn finish(self, diagnostics: &mut Diagnostics) -> bool {
         let mut clean = true;
@@ -297,6 +306,7 @@ impl<'a> MapReader<'a> {
                         .label("not known here")
                         .maybe_help(
                             self.no_space(&key.value)
+                                .or_else(|| self.of_ssh(&key.value))
                                 .or_else(|| foreign::key_help(&key.value, self.what))
                                 .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
                         ),
