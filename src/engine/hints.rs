@@ -34,7 +34,7 @@ pub(super) fn last_line(output: &str) -> String {
 }
 
 /// What mends a host that cannot be reached.
-pub(super) fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
+pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
     let inventory = &project.path;
     let name = &host.name;
     let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
@@ -121,6 +121,8 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
         "a tool is missing on the host: add its package in an earlier task"
     } else if has("systemd skipped the start") {
         "make the condition of the unit hold in an earlier task, or leave the service out on this host with `when`"
+    } else if has("gave no answer within") {
+        "a program hangs on the host: a dead network file system or a stuck driver does that, and `dmesg` there tells"
     } else if has("did not converge") {
         "something restores the old state, or the host cannot keep what the task asks for"
     } else {
