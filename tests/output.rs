@@ -136,6 +136,11 @@ fn the_last_line_names_all_hosts_that_are_left() {
 
 /// What the display says at the end of a run of which one host failed.
 fn continuation(command: &str, options: &[&str]) -> String {
+    continuation_after(HostStatus::Failed, command, options)
+}
+
+/// The same where the host ended so.
+fn continuation_after(status: HostStatus, command: &str, options: &[&str]) -> String {
     let (emitter, mut receiver) = Emitter::new("run1", None);
     emitter.emit(EventKind::RunStarted {
         command: command.into(),
@@ -151,12 +156,7 @@ fn continuation(command: &str, options: &[&str]) -> String {
         stages: 1,
     });
     let tasks = TaskCounts::default();
-    emitter.emit(EventKind::HostFinished {
-        host: "gpu0".to_owned(),
-        status: HostStatus::Failed,
-        tasks,
-        seconds: 1.0,
-    });
+    emitter.emit(EventKind::HostFinished { host: "gpu0".to_owned(), status, tasks, seconds: 1.0 });
     emitter.emit(EventKind::RunFinished { stats: RunStats::default(), exit_code: 5, seconds: 1.0 });
     let events: Vec<Event> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
     plain(&display(&events, None, Verbosity::Normal))
@@ -167,6 +167,18 @@ fn the_last_line_is_the_same_run_for_the_hosts_that_are_left() {
     let text = continuation("apply", &["--lab", "--tags", "a,b", "--set", "motd=two words"]);
     let wanted =
         "provision apply 'my hosts.yaml' --lab --tags 'a,b' --set 'motd=two words' --hosts @failed\n";
+    assert!(text.ends_with(wanted), "{text}");
+}
+
+#[test]
+fn the_last_line_asks_for_the_password_that_was_missing() {
+    let status = HostStatus::Unreachable {
+        kind: ConnectKind::SudoPassword,
+        reason: "sudo wants a password and none was given".to_owned(),
+        hint: None,
+    };
+    let text = continuation_after(status, "apply", &["--yes"]);
+    let wanted = "provision apply 'my hosts.yaml' --yes --ask-become-pass --hosts @unreachable\n";
     assert!(text.ends_with(wanted), "{text}");
 }
 

@@ -21,7 +21,7 @@ use crate::events::{
 };
 use crate::exit;
 use crate::inventory::RECORDED;
-use crate::transport::quote;
+use crate::transport::{ConnectKind, quote};
 use crate::words::count;
 
 /// How long a line waits for other hosts to say the same, in seconds.
@@ -95,6 +95,8 @@ pub struct Terminal {
     failed: BTreeSet<String>,
     /// What `--hosts @NAME` calls the hosts that need another run.
     again: BTreeSet<&'static str>,
+    /// Whether sudo on one of them wants a password that nobody was asked for.
+    needs_password: bool,
     command: String,
     inventory: String,
     options: Vec<String>,
@@ -131,6 +133,7 @@ impl Terminal {
             drained: BTreeMap::new(),
             failed: BTreeSet::new(),
             again: BTreeSet::new(),
+            needs_password: false,
             command: String::new(),
             inventory: String::new(),
             options: Vec::new(),
@@ -346,7 +349,11 @@ impl Terminal {
                 return;
             }
             HostStatus::NotStarted(_) => {}
-            HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. } => self.away += 1,
+            HostStatus::Unreachable { kind, .. } => {
+                self.away += 1;
+                self.needs_password |= *kind == ConnectKind::SudoPassword;
+            }
+            HostStatus::Quarantined { .. } => self.away += 1,
         }
         self.reasons.add(host, status);
         let verb = verb(status.word());
@@ -429,7 +436,8 @@ impl Terminal {
             let hosts = if again.len() > 1 { format!("'{hosts}'") } else { hosts };
             let words = std::iter::once(&self.inventory).chain(&self.options);
             let words = words.map(|word| quote(word)).collect::<Vec<_>>().join(" ");
-            let text = safe(&format!("provision {} {words} --hosts {hosts}", self.command));
+            let more = if self.needs_password { " --ask-become-pass" } else { "" };
+            let text = safe(&format!("provision {} {words}{more} --hosts {hosts}", self.command));
             self.whole("continue with: ", &text);
         }
         if let Some(log) = self.log.take().filter(|_| bad) {
