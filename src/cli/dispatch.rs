@@ -8,6 +8,7 @@ use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpabl
 use super::args::{Cli, Command};
 use super::settings::{self, Settings};
 use super::{commands, complete};
+use crate::report::rows::hanging;
 use crate::report::style::{BAD, HINT, paint, safe};
 use crate::report::{log, output};
 use crate::{exit, transport};
@@ -88,7 +89,7 @@ pub fn main_impl() -> ExitCode {
     runtime.shutdown_background();
     match result {
         Ok(code) => ExitCode::from(code),
-        Err(error) => ExitCode::from(explain(&error)),
+        Err(error) => ExitCode::from(explain(&error, settings.width)),
     }
 }
 
@@ -115,18 +116,23 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
     }
 }
 
-/// Says what went wrong; its exit code.
-fn explain(error: &anyhow::Error) -> u8 {
+/// Says what went wrong, on a terminal this wide; its exit code.
+fn explain(error: &anyhow::Error, width: Option<usize>) -> u8 {
     let exit = error.downcast_ref::<Exit>();
     let message = safe(&error.to_string());
+    let say = |text: &str, indent| {
+        for line in text.lines() {
+            output::say(&hanging(line, indent, width));
+        }
+    };
     if !message.is_empty() {
-        output::say(&format!("{}: {message}", paint(BAD, "error")));
+        say(&format!("{}: {message}", paint(BAD, "error")), 7);
         for cause in error.chain().skip(1) {
-            output::say(&format!("  caused by: {}", safe(&cause.to_string())));
+            say(&format!("  caused by: {}", safe(&cause.to_string())), 13);
         }
     }
     if let Some(hint) = exit.and_then(|exit| exit.hint.as_ref()) {
-        output::say(&paint(HINT, &format!("hint: {hint}")));
+        say(&paint(HINT, &format!("hint: {hint}")), 6);
     }
     // What the system refuses is no bug.
     let refused = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
