@@ -215,7 +215,7 @@ pub enum Command {
     Facts(FactsArgs),
     /// Write the project as one file without secrets, for machines that apply their own part
     Bundle(BundleArgs),
-    /// Run a command on the hosts; identical output is folded
+    /// Run a command on the hosts, as root where the inventory has `become`; identical output is folded
     Exec(ExecArgs),
     /// Say who has the locks of hosts and take them: for a run that is cut off, which the host has not noticed
     Unlock(UnlockArgs),

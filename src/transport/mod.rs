@@ -108,7 +108,7 @@ impl PartEnd {
 }
 
 /// Why a host could not be reached, by what mends it.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "kebab-case")]
 pub enum ConnectKind {
     /// No `known_hosts` line for the host.

@@ -4,19 +4,21 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use futures::stream::{self, StreamExt as _};
+use indexmap::IndexMap;
 use serde_json::json;
 
 use super::load::{load, reachable};
 use crate::cli::args::ExecArgs;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
+use crate::engine::what_mends;
 use crate::exit;
 use crate::inventory::Host;
 use crate::put;
 use crate::report::fold::by_value;
 use crate::report::output;
-use crate::report::style::{BAD, GOOD, paint, safe};
-use crate::transport::{CONNECT, Frame, Part, Script, Transport, TransportError};
+use crate::report::style::{BAD, GOOD, HINT, paint, safe};
+use crate::transport::{CONNECT, ConnectKind, Frame, Part, Script, Transport, TransportError};
 
 /// Bytes of output that are kept of a host.
 const LIMIT: usize = 4 << 20;
@@ -24,7 +26,7 @@ const LIMIT: usize = 4 << 20;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Said {
     Ended(i32, String),
-    Unreached(String),
+    Unreached(ConnectKind, String),
     Stuck(String),
 }
 
@@ -60,7 +62,7 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         match said {
             Said::Ended(0, _) => {}
             Said::Ended(..) => codes.push(exit::FAILED),
-            Said::Unreached(_) | Said::Stuck(_) => codes.push(exit::UNREACHABLE),
+            Said::Unreached(..) | Said::Stuck(_) => codes.push(exit::UNREACHABLE),
         }
     }
     let code = exit::choose(&codes);
@@ -73,15 +75,24 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         )?;
         return Ok(code);
     }
+    let mut hints: IndexMap<Said, Option<String>> = IndexMap::new();
+    for ((_, _, said), host) in results.iter().zip(&hosts) {
+        if let Said::Unreached(kind, _) = said {
+            hints.entry(said.clone()).or_insert_with(|| what_mends(*kind, host, &project));
+        }
+    }
     let mut text = String::new();
     for (hosts, said) in by_value(results.into_iter().map(|(_, host, said)| (host, said))) {
         let (style, head, body) = match &said {
             Said::Ended(0, body) => (GOOD, hosts, body.as_str()),
             Said::Ended(status, body) => (BAD, format!("{hosts}  (status {status})"), body.as_str()),
-            Said::Unreached(why) => (BAD, format!("{hosts}  (unreached)"), why.as_str()),
+            Said::Unreached(_, why) => (BAD, format!("{hosts}  (unreached)"), why.as_str()),
             Said::Stuck(why) => (BAD, format!("{hosts}  (did not end)"), why.as_str()),
         };
         put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), body_lines(body));
+        if let Some(Some(hint)) = hints.get(&said) {
+            put!(text, "{}\n", paint(HINT, &format!("  hint: {}", safe(hint))));
+        }
     }
     output::data(&text).context("cannot write to stdout")?;
     Ok(code)
@@ -99,7 +110,8 @@ fn body_lines(body: &str) -> String {
 async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said {
     let mut remote = match transport.open(host, CONNECT).await {
         Ok(remote) => remote,
-        Err(error) => return Said::Unreached(error.to_string()),
+        Err(TransportError::Connect { kind, message }) => return Said::Unreached(kind, message),
+        Err(error) => return Said::Unreached(ConnectKind::Other, error.to_string()),
     };
     let mut said = Said::Stuck("no result".to_owned());
     let result = remote
@@ -126,7 +138,7 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said 
 fn object(said: &Said) -> serde_json::Value {
     match said {
         Said::Ended(status, output) => json!({ "status": "ok", "rc": status, "output": output }),
-        Said::Unreached(reason) => json!({ "status": "unreachable", "reason": reason }),
+        Said::Unreached(_, reason) => json!({ "status": "unreachable", "reason": reason }),
         Said::Stuck(reason) => json!({ "status": "quarantined", "reason": reason }),
     }
 }
