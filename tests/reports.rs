@@ -530,8 +530,14 @@ fn nothing_is_cut_on_paper() {
     let mut seen = 0;
     for rule in screen.split('}') {
         let Some((selector, body)) = rule.rsplit_once('{') else { continue };
-        let cuts =
-            ["overflow: auto", "overflow: hidden", "max-height:", "position: sticky", "position: fixed"];
+        let cuts = [
+            "overflow: auto",
+            "overflow-x: auto",
+            "overflow: hidden",
+            "max-height:",
+            "position: sticky",
+            "position: fixed",
+        ];
         if cuts.iter().any(|cut| body.contains(cut)) {
             seen += 1;
             let selector = selector.trim().trim_end_matches(":first-child");

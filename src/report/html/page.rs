@@ -18,6 +18,7 @@ use crate::words::count;
 
 const PAGE: &str = include_str!("page.html");
 const TASKS: &str = include_str!("tasks.html");
+const HOSTS: &str = include_str!("hosts.html");
 const STYLE: &str = include_str!("style.css");
 const SCRIPT: &str = include_str!("script.js");
 
@@ -32,7 +33,7 @@ const VARIANTS: usize = 12;
 /// When the template is broken, which a test looks for.
 pub fn page(record: &Record) -> Result<String, tera::Error> {
     let mut engine = Tera::default();
-    let templates = [("page.html", PAGE), ("tasks.html", TASKS)];
+    let templates = [("page.html", PAGE), ("tasks.html", TASKS), ("hosts.html", HOSTS)];
     engine.add_raw_templates(templates)?;
     let mut context = Context::new();
     let mut budget = Budget(TEXT);
@@ -75,43 +76,44 @@ fn head(record: &Record) -> Json {
     })
 }
 
-fn tile(value: u64, label: &str, class: &str) -> Json {
-    json!({ "value": value, "label": label, "class": if value == 0 { "none" } else { class } })
+/// A number and what it counts; `one` and `many` are the words for one and for several.
+fn tile(value: u64, (one, many): (&str, &str), class: &str) -> Json {
+    json!({ "value": value, "label": if value == 1 { one } else { many }, "class": if value == 0 { "none" } else { class } })
 }
 
 fn tiles(record: &Record) -> Vec<Json> {
     let stats = record.stats.clone().unwrap_or_default();
-    let mut tiles = vec![tile(stats.hosts, "hosts", "plain")];
+    let mut tiles = vec![tile(stats.hosts, ("host", "hosts"), "plain")];
     if stats.unreachable > 0 {
-        tiles.push(tile(stats.unreachable, "not reached", "fail"));
+        tiles.push(tile(stats.unreachable, ("not reached", "not reached"), "fail"));
     }
     if stats.failed > 0 {
-        tiles.push(tile(stats.failed, "hosts failed", "fail"));
+        tiles.push(tile(stats.failed, ("host failed", "hosts failed"), "fail"));
     }
     let checks = stats.checks;
     if !checks.is_empty() {
-        tiles.push(tile(checks.fail, "checks fail", "fail"));
-        tiles.push(tile(checks.unknown, "unknown", "unknown"));
-        tiles.push(tile(checks.warn, "warnings", "warn"));
-        tiles.push(tile(checks.pass, "pass", "pass"));
-        tiles.push(tile(checks.skip, "do not apply", "plain"));
+        tiles.push(tile(checks.fail, ("check fails", "checks fail"), "fail"));
+        tiles.push(tile(checks.unknown, ("unknown", "unknown"), "unknown"));
+        tiles.push(tile(checks.warn, ("warning", "warnings"), "warn"));
+        tiles.push(tile(checks.pass, ("passes", "pass"), "pass"));
+        tiles.push(tile(checks.skip, ("does not apply", "do not apply"), "plain"));
     }
     // After `apply` they are changed or failed, and counted as that.
     if matches!(record.command.as_str(), "verify" | "plan") {
-        tiles.push(tile(stats.pending, "tasks to change", "warn"));
+        tiles.push(tile(stats.pending, ("task to change", "tasks to change"), "warn"));
     }
     let tasks = stats.tasks;
     if tasks.unchanged > 0 || tasks.changed > 0 || tasks.failed > 0 {
-        tiles.push(tile(tasks.unchanged, "tasks unchanged", "pass"));
+        tiles.push(tile(tasks.unchanged, ("task unchanged", "tasks unchanged"), "pass"));
     }
-    for (value, label, class) in [
-        (tasks.changed, "changed", "warn"),
-        (tasks.ran, "ran", "warn"),
-        (tasks.blocked, "blocked", "unknown"),
-        (tasks.failed, "tasks failed", "fail"),
+    for (value, words, class) in [
+        (tasks.changed, ("changed", "changed"), "warn"),
+        (tasks.ran, ("ran", "ran"), "warn"),
+        (tasks.blocked, ("blocked", "blocked"), "unknown"),
+        (tasks.failed, ("task failed", "tasks failed"), "fail"),
     ] {
         if value > 0 {
-            tiles.push(tile(value, label, class));
+            tiles.push(tile(value, words, class));
         }
     }
     tiles

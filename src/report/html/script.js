@@ -6,12 +6,14 @@
   const WORDS = ['fail', 'unknown', 'warn', 'skip', 'pass'];
   const SIGNS = ['✕', '?', '!', '–', '·'];
   const FIRST = 150; // rows that are drawn at once
+  const SHEET = 40; // columns that a sheet of paper has room for
   const byHost = document.getElementById('by-host');
   const byCheck = document.getElementById('by-check');
   const onlyFound = document.getElementById('only-found');
   const detail = document.getElementById('detail');
   const more = document.getElementById('more');
   let most = FIRST;
+  let printing = false;
 
   const escape = (text) => String(text).replace(/[&<>"']/g, (c) => '&#' + c.charCodeAt(0) + ';');
   // Of a host: result by column.
@@ -25,14 +27,8 @@
   const hot = data.checks.map((_, column) => rows.some((row) => row.cells[column] !== undefined && data.results[row.cells[column]][1] === 0));
   const group = (id) => id.split('.')[0];
 
-  function draw() {
-    const wantedHost = byHost.value.trim();
-    const wantedCheck = byCheck.value.trim();
-    let columns = data.checks.map((_, column) => column).filter((column) => data.checks[column][0].includes(wantedCheck));
-    if (onlyFound.checked) columns = columns.filter((column) => found[column]);
-    let shown = rows;
-    if (wantedHost) shown = shown.filter((row) => row.name.includes(wantedHost) || row.hosts.some((host) => data.hosts[host][0].includes(wantedHost)));
-    if (onlyFound.checked) shown = shown.filter((row) => !row.known || columns.some((column) => row.cells[column] !== undefined && data.results[row.cells[column]][1] < 3));
+  // Some columns of some rows.
+  function part(columns, shown) {
     const first = columns.map((column, at) => at === 0 || group(data.checks[columns[at - 1]][0]) !== group(data.checks[column][0]) ? 'first' : '');
     const html = ['<thead><tr><th></th>'];
     columns.forEach((column, at) => {
@@ -40,7 +36,7 @@
       html.push(`<th class="${first[at]}${hot[column] ? ' hot' : ''}" title="${escape(id + ': ' + title)}"><span>${escape(id)}</span></th>`);
     });
     html.push('</tr></thead><tbody>');
-    shown.slice(0, most).forEach((row) => {
+    shown.forEach((row) => {
       const at = rows.indexOf(row);
       const number = row.hosts.length > 1 ? `<small>${row.hosts.length} hosts</small> ` : '';
       html.push(`<tr data-row="${at}"><th scope="row" title="${escape(row.name)}">${number}${escape(row.name)}</th>`);
@@ -56,10 +52,27 @@
       });
       html.push('</tr>');
     });
-    table.innerHTML = html.join('') + '</tbody>';
+    return html.join('') + '</tbody>';
+  }
+
+  function draw() {
+    const wantedHost = byHost.value.trim();
+    const wantedCheck = byCheck.value.trim();
+    let columns = data.checks.map((_, column) => column).filter((column) => data.checks[column][0].includes(wantedCheck));
+    const onlyThese = onlyFound.checked || (printing && found.some(Boolean));
+    if (onlyThese) columns = columns.filter((column) => found[column]);
+    let shown = rows;
+    if (wantedHost) shown = shown.filter((row) => row.name.includes(wantedHost) || row.hosts.some((host) => data.hosts[host][0].includes(wantedHost)));
+    if (onlyThese) shown = shown.filter((row) => !row.known || columns.some((column) => row.cells[column] !== undefined && data.results[row.cells[column]][1] < 3));
+    // Paper is not scrolled: columns that one sheet has no room for stand below the others.
+    const wide = printing ? SHEET : Math.max(columns.length, 1);
+    const parts = [];
+    for (let at = 0; at === 0 || at < columns.length; at += wide) parts.push(part(columns.slice(at, at + wide), shown.slice(0, most)));
+    table.innerHTML = parts.join('');
     const hidden = shown.length - most;
     more.innerHTML = hidden > 0 ? `<button>${hidden} more rows</button>` : '';
     if (shown.length === 0) more.textContent = 'nothing matches';
+    if (printing && onlyThese) more.textContent = 'Hosts and checks without findings are left out on paper.';
   }
 
   const link = (host) => `<a data-host="${host}">${escape(data.hosts[host][0])}</a>`;
@@ -129,6 +142,10 @@
   document.addEventListener('keydown', (event) => { if (event.key === 'Escape') detail.hidden = true; });
   more.addEventListener('click', () => { most += 1000; draw(); });
   for (const input of [byHost, byCheck, onlyFound]) input.addEventListener('input', () => { most = FIRST; draw(); });
+  // On paper it has only what was found, where anything was.
+  for (const [moment, now] of [['beforeprint', true], ['afterprint', false]]) {
+    window.addEventListener(moment, () => { printing = now; if (now) most = rows.length; else most = FIRST; draw(); });
+  }
   document.getElementById('filter').addEventListener('submit', (event) => event.preventDefault());
   onlyFound.checked = rows.length > 60 && found.some(Boolean);
   draw();
