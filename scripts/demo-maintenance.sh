@@ -52,7 +52,7 @@ login "sinfo -R -o '%E %N'"
 must 'gpu1 is not drained with our reason' [ "$(login 'sinfo -h -n gpu1 -o %T,%E | grep -c "^drained,provision:"')" = 1 ]
 must 'others were left drained' [ "$(login 'sinfo -h -N -t drain,drng -o %N | sort -u')" = gpu1 ]
 printf '\nIt is mended, and the same apply goes on from there.\n'
-"$provision" exec "$inventory" --hosts gpu1 -- sudo touch /run/fabric-mended >/dev/null
+"$provision" exec "$inventory" --hosts gpu1 -- touch /run/fabric-mended >/dev/null
 step "$provision" apply "$inventory" --yes --set mtu=7000 --set broken=gpu1 --json "$kept/mended"
 must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
 must 'a host that was done was changed again' [ "$(jq '[.hosts.gpu0.tasks[] | select(.outcome == "changed")] | length' "$kept/mended")" = 0 ]

@@ -25,7 +25,7 @@ cat <<END
 The second apply changed 0 tasks; $(count unchanged) were as declared.
 
   look at a host     $provision exec $inventory -- uptime
-  break something    $provision exec $inventory --hosts gpu1 -- sudo rm /etc/nccl.conf
+  break something    $provision exec $inventory --hosts gpu1 -- rm /etc/nccl.conf
   see it             $provision plan $inventory
   mend it            $provision apply $inventory --yes
   take it all down   $provision lab down $inventory
