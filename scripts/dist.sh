@@ -21,8 +21,13 @@ SOURCE_DATE_EPOCH=${SOURCE_DATE_EPOCH:-$(git log -1 --format=%ct)}
 export SOURCE_DATE_EPOCH
 # Messages of a panic name files; these must not say where they were compiled.
 home=${CARGO_HOME:-$HOME/.cargo}
-# Nothing unwinds where a panic ends the program: the tables for that would be a tenth of it.
-export RUSTFLAGS="--remap-path-prefix=$PWD=/provision --remap-path-prefix=$home=/cargo -C force-unwind-tables=no"
+flags=("--remap-path-prefix=$PWD=/provision" "--remap-path-prefix=$home=/cargo")
+# Nothing unwinds where a panic ends the program. The standard library brings the tables for it all the same, a tenth of the
+# program: the linker leaves them out. Its path is relative, because names of symbols depend on these words.
+flags+=(-C force-unwind-tables=no -C link-arg=-Tscripts/dist.ld)
+unset RUSTFLAGS
+CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf %s "${flags[*]}")
+export CARGO_ENCODED_RUSTFLAGS
 # What earlier builds left must not be in it.
 export CARGO_INCREMENTAL=0
 # Files of a package are as readable as the program says, whatever this user's are.
