@@ -147,9 +147,26 @@ fn machines_come_up_lose_their_power_and_go() {
     let said = lab.good(&["exec", "--lab"], &["--", "uname", "-s"]);
     assert!(said.contains("Linux"), "{said}");
 
+    // One that is off stays off when another one is started again, and comes up with all.
+    let running = || {
+        let state = lab.state();
+        let hosts = state["hosts"].as_array().expect("hosts").clone();
+        hosts.iter().map(|host| host["running"] == true).collect::<Vec<_>>()
+    };
+    lab.ssh("node1", "sudo systemd-run --on-active=1 poweroff --force --force");
+    let since = std::time::Instant::now();
+    while running() != [true, false] {
+        assert!(since.elapsed().as_secs() < 120, "node1 is still on");
+        std::thread::sleep(std::time::Duration::from_secs(1));
+    }
+    lab.good(&["lab", "restart"], &["node0"]);
+    assert_eq!(running(), [true, false]);
+    lab.good(&["lab", "up", "--vm"], &[]);
+    assert_eq!(running(), [true, true]);
+
     // The other kind is not put over it.
     let refused = lab.run(&["lab", "up"], &[]);
-    assert!(String::from_utf8_lossy(&refused.stderr).contains("is up as vm"), "{refused:?}");
+    assert!(String::from_utf8_lossy(&refused.stderr).contains("already runs as vm"), "{refused:?}");
     lab.good(&["lab", "down"], &[]);
     assert!(!lab.run(&["lab", "status"], &[]).status.success());
 }

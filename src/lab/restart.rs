@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use anyhow::{Context as _, Result, bail};
 
-use super::deploy::{WAITING, lock, profile_folder, start, up};
+use super::deploy::{WAITING, lock, profile_folder, start};
 use super::engine::Engine;
 use super::files;
 use super::node::{Container, Lab, Node, Ready};
@@ -27,13 +27,11 @@ pub fn restart(spec: &LabSpec, hosts: &[String], progress: &mut dyn FnMut(&str))
     }
     let chosen = |name: &str| hosts.is_empty() || hosts.iter().any(|host| host == name);
     progress("pulling the plug");
-    if state.engine == vm::ENGINE {
-        let known: Vec<&str> = spec.hosts.iter().map(|host| host.name.as_str()).collect();
-        vm::cut(&folder, &known, chosen)?;
-        let settings = LabSettings { kind: Some(LabKind::Vm), ..spec.settings.clone() };
-        return up(&LabSpec { settings, ..spec.clone() }, progress);
-    }
     let _lock = lock(&folder.file("lock"), WAITING, progress)?;
+    if state.engine == vm::ENGINE {
+        let settings = LabSettings { kind: Some(LabKind::Vm), ..spec.settings.clone() };
+        return vm::restart(&LabSpec { settings, ..spec.clone() }, &folder, hosts, progress);
+    }
     // Another command may have changed it meanwhile.
     state = folder.load()?.with_context(down)?;
     let engine = Engine::find()?;

@@ -34,6 +34,50 @@ pub(crate) fn is(folder: &Folder) -> bool {
 /// # Errors
 /// What is missing on this machine, or what does not start.
 pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
+    bring(spec, folder, &Wanted::All, progress)
+}
+
+/// Pulls the plug of some machines, all where none is named, and starts them again. Others stay as they are.
+///
+/// # Errors
+/// When one does not end or start, and when the machines are not those of the inventory.
+pub(crate) fn restart(
+    spec: &LabSpec,
+    folder: &Folder,
+    hosts: &[String],
+    progress: &mut dyn FnMut(&str),
+) -> Result<LabState> {
+    let wanted = if hosts.is_empty() { Wanted::All } else { Wanted::Only(hosts) };
+    let place = folder.file("vm");
+    for host in spec.hosts.iter().filter(|host| wanted.has(&host.name)) {
+        Process::new(&place, &host.name).stop()?;
+    }
+    bring(spec, folder, &wanted, progress)
+}
+
+/// Which machines run afterwards.
+enum Wanted<'a> {
+    /// All; what differs from the inventory is made anew.
+    All,
+    /// These, and those that run already.
+    Only(&'a [String]),
+}
+
+impl Wanted<'_> {
+    fn has(&self, name: &str) -> bool {
+        match self {
+            Self::All => true,
+            Self::Only(hosts) => hosts.iter().any(|host| host == name),
+        }
+    }
+}
+
+fn bring(
+    spec: &LabSpec,
+    folder: &Folder,
+    wanted: &Wanted<'_>,
+    progress: &mut dyn FnMut(&str),
+) -> Result<LabState> {
     check(spec)?;
     qemu::find()?;
     let secure_boot = spec.settings.secure_boot == Some(true);
@@ -64,6 +108,9 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
     let recipe = recipe(&image, &names, &login, secure_boot);
     let recipe_file = place.join("recipe");
     if place.exists() && std::fs::read_to_string(&recipe_file).ok().as_deref() != Some(&recipe) {
+        if matches!(wanted, Wanted::Only(_)) {
+            bail!("the machines differ from the inventory: run `provision lab up {}`", spec.inventory);
+        }
         progress("making the machines anew: they differ from the inventory");
         remove(folder)?;
     }
@@ -86,7 +133,7 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
             Some(port) if machine.process.runs() || !node::listens(port) => port,
             _ => free.next().with_context(|| format!("no free port for {}", machine.name))?,
         };
-        if !machine.process.runs() {
+        if !machine.process.runs() && wanted.has(&machine.name) {
             machine.start(&accel, port).with_context(|| format!("cannot start {}", machine.name))?;
             started.push(machine);
         }
@@ -99,7 +146,7 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
             container: String::new(),
             profile: None,
             fault: None,
-            running: true,
+            running: machine.process.runs(),
         });
     }
     let state = LabState {
@@ -111,7 +158,8 @@ pub(crate) fn up(spec: &LabSpec, folder: &Folder, progress: &mut dyn FnMut(&str)
     if !started.is_empty() {
         progress(&format!("{} machines boot ({accel})", started.len()));
     }
-    wait(&state, &machines, progress)?;
+    let running: Vec<&Machine> = machines.iter().filter(|machine| machine.process.runs()).collect();
+    wait(&state, &running, progress)?;
     Ok(state)
 }
 
@@ -126,15 +174,6 @@ pub(crate) fn down(folder: &Folder, progress: &mut dyn FnMut(&str)) -> Result<us
     progress(&format!("removing {number} machines"));
     remove(folder)?;
     Ok(number)
-}
-
-/// Pulls the plug of the chosen machines; `up` starts them again.
-///
-/// # Errors
-/// When one does not end.
-pub(crate) fn cut(folder: &Folder, names: &[&str], chosen: impl Fn(&str) -> bool) -> Result<()> {
-    let place = folder.file("vm");
-    names.iter().filter(|name| chosen(name)).try_for_each(|name| Process::new(&place, name).stop())
 }
 
 /// Fills in which machines run.
@@ -187,7 +226,7 @@ fn remove(folder: &Folder) -> Result<()> {
 }
 
 /// Waits until every machine takes its login and has booted to the end.
-fn wait(state: &LabState, machines: &[Machine], progress: &mut dyn FnMut(&str)) -> Result<()> {
+fn wait(state: &LabState, machines: &[&Machine], progress: &mut dyn FnMut(&str)) -> Result<()> {
     let (sender, answers) = mpsc::channel();
     let todo = Mutex::new(machines.iter());
     let mut errors = Vec::new();

@@ -181,7 +181,7 @@ impl Machine {
             format!("user,id=management,dhcpstart=10.0.2.{address},hostfwd=tcp:127.0.0.1:{port}-:22"),
         );
         add("-device", format!("virtio-net-pci,netdev=management,addr=3,mac={}", self.mac(0)));
-        let [theirs, ours] = qemu::plug(*index);
+        let [theirs, ours] = qemu::plug(&self.process.place, *index);
         add("-netdev", qemu::socket("lan", &ours, &theirs));
         add("-device", format!("virtio-net-pci,netdev=lan,addr=4,mac={}", self.mac(1)));
         add("-device", "virtio-rng-pci,addr=5".to_owned());
@@ -211,5 +211,8 @@ mod tests {
             assert_eq!(own, one != other, "{one} {other}");
         }
         assert_eq!(machines[1].address(), "192.168.77.12");
+        // qemu has left its folder when it sends.
+        let hub = format!("remote.path={place}/net/hub1");
+        assert!(words[1].iter().any(|word| word.starts_with("dgram,id=lan") && word.ends_with(&hub)));
     }
 }

@@ -17,5 +17,5 @@ mod image;
 mod machine;
 mod qemu;
 
-pub(crate) use deploy::{ENGINE, cut, down, is, look, up};
+pub(crate) use deploy::{ENGINE, down, is, look, restart, up};
 pub(crate) use qemu::find;

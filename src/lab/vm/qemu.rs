@@ -15,6 +15,8 @@ pub(super) const PROGRAM: &str = "qemu-system-x86_64";
 /// Longest that a machine under KVM may take to its first process. Emulated it is about ten
 /// seconds; under a KVM that works less than two.
 const PROBE: Duration = Duration::from_secs(10);
+/// Longest path of a unix socket, in bytes: `sun_path` of unix(7) without its NUL.
+const SOCKET_PATH: usize = 107;
 /// The folder of the hub and its sockets.
 pub(super) const NET: &str = "net";
 /// What the kernel says just before its first process.
@@ -138,9 +140,8 @@ fn try_kvm(image: &Utf8Path) -> Result<Accel> {
 /// A qemu in the background with its files in a folder of its own.
 #[derive(Debug, Clone)]
 pub(super) struct Process {
-    /// The folder that it is started in; its paths are relative to it, since the path of a unix
-    /// socket may have 107 bytes only.
-    place: Utf8PathBuf,
+    /// The folder that it is started in; files that it opens then are relative to it.
+    pub(super) place: Utf8PathBuf,
     /// Its own folder below that.
     pub(super) name: String,
 }
@@ -204,7 +205,9 @@ impl Process {
 /// One end of the network between the machines: datagrams, so that either side may start again, and
 /// one that does not read costs a frame. With the `stream` sockets of qemu 7.2 the network stood
 /// still for good after some ten thousand frames.
-pub(super) fn socket(id: &str, local: &str, remote: &str) -> String {
+pub(super) fn socket(id: &str, local: &Utf8Path, remote: &Utf8Path) -> String {
+    // A comma in a value is written twice.
+    let [local, remote] = [local, remote].map(|path| path.as_str().replace(',', ",,"));
     format!("dgram,id={id},local.type=unix,local.path={local},remote.type=unix,remote.path={remote}")
 }
 
@@ -213,7 +216,10 @@ pub(super) fn socket(id: &str, local: &str, remote: &str) -> String {
 pub(super) fn hub(process: &Process, ports: usize) -> Result<()> {
     let mut arguments = vec!["-machine".to_owned(), "none".to_owned()];
     for port in 0..ports {
-        let [ours, theirs] = plug(port);
+        let [ours, theirs] = plug(&process.place, port);
+        if ours.as_str().len() > SOCKET_PATH {
+            bail!("{ours} is too long for a socket: set XDG_STATE_HOME to a shorter path");
+        }
         arguments.extend([
             "-netdev".to_owned(),
             socket(&format!("socket{port}"), &ours, &theirs),
@@ -224,7 +230,9 @@ pub(super) fn hub(process: &Process, ports: usize) -> Result<()> {
     process.start(&arguments).context("cannot start the network of the lab (qemu 7.2 or newer is needed)")
 }
 
-/// The two sockets between a machine and the hub: the hub's and the machine's.
-pub(super) fn plug(port: usize) -> [String; 2] {
-    [format!("{NET}/hub{port}"), format!("{NET}/{port}")]
+/// The two sockets between a machine and the hub of a lab: the hub's and the machine's. Absolute, since qemu looks
+/// the other end up for each frame and has left its folder when it runs in the background.
+pub(super) fn plug(place: &Utf8Path, port: usize) -> [Utf8PathBuf; 2] {
+    let folder = place.join(NET);
+    [folder.join(format!("hub{port}")), folder.join(port.to_string())]
 }
