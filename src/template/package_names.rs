@@ -36,6 +36,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("libnl-route-3-200", &["libnl3"]),
     ("libnuma-dev", &["numactl-devel"]),
     ("libopenmpi-dev", &["openmpi-devel"]),
+    ("libpam-slurm-adopt", &["slurm-pam_slurm"]),
     ("librdmacm-dev", &["rdma-core-devel"]),
     ("librdmacm1", &["librdmacm"]),
     ("make", &["make"]),

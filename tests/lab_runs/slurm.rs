@@ -118,6 +118,8 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
 
     health_before_jobs(&lab, &apply);
 
+    logins_need_a_job(&lab, &started);
+
     // A node that an operator took out is not tried, and the reason is theirs.
     login.sh("scontrol update nodename=gpu2 state=drain reason='cable of rail 3'");
     let json = through();
@@ -213,6 +215,40 @@ fn health_before_jobs(lab: &Lab, apply: &dyn Fn() -> Json) {
     lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "none"]).expect(0);
     login.sh("scontrol update nodename=gpu1 state=resume");
     login.wait_for("[ \"$(srun -N3 hostname | wc -l)\" = 3 ]");
+}
+
+/// A login to a node needs a job there, and is a part of it; an account that provision would lose is not locked out.
+fn logins_need_a_job(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
+    let login = lab.node("login0");
+    let key = login.sh("cat /root/.ssh/id_ed25519.pub");
+    login.sh("useradd -m -u 2000 alice");
+    let node = lab.node("gpu0");
+    node.sh(&format!(
+        "useradd -m -u 2000 alice && install -d -m 700 -o alice /home/alice/.ssh && echo '{key}' >/home/alice/.ssh/authorized_keys"
+    ));
+    let path = lab.path("lab.yaml");
+    let plain = std::fs::read_to_string(&path).unwrap();
+    let with = |exempt: &str| {
+        let more = format!("controller: login0, adopt: true, adopt_exempt: [{exempt}], ");
+        std::fs::write(&path, plain.replace("controller: login0, ", &more)).unwrap();
+        started(&["apply", "--yes", "--hosts", "gpu0,login0"])
+    };
+    let json = with("root").expect(5).json();
+    assert!(json.to_string().contains("no new login was possible after the change"), "{json:#}");
+    assert_eq!(node.sh("grep pam_slurm_adopt /etc/pam.d/sshd || true"), "");
+    with("root, provision").expect(0);
+    assert_eq!(with("root, provision").expect(0).json()["summary"]["tasks"]["changed"], 0);
+    let ssh = "ssh -oBatchMode=yes alice@gpu0 cat /proc/self/cgroup 2>&1";
+    assert_eq!(login.sh(&format!("{ssh} || echo refused")), "refused");
+    let log = node.sh("journalctl --no-pager -u ssh -n 5");
+    assert!(log.contains("pam_slurm_adopt: you have no active jobs on this node"), "{log}");
+    login.sh("cd /tmp && su alice -c \"sbatch -Q -w gpu0 -o /dev/null --wrap 'sleep 600'\"");
+    // The step that takes logins begins after the prolog.
+    login.wait_for("ssh -oBatchMode=yes alice@gpu0 true");
+    let job = login.sh("squeue -h -u alice -o %A");
+    let cgroup = login.sh(ssh);
+    assert!(cgroup.contains(&format!("/job_{job}/")), "{cgroup}");
+    login.sh("scancel -u alice");
 }
 
 /// Without times, and without what a node alone does not know of the others.
