@@ -592,6 +592,25 @@ fn boards_without_nvlink_print_nothing_of_it() {
     assert_eq!(of("NVIDIA B200", &[("<state>N/A<", "<state>Completed<")]).0, Unknown);
 }
 
+/// A GPU that the driver lost keeps its place in the list of nvidia-smi, and nothing else of it may be known.
+#[test]
+fn a_gpu_that_the_driver_lost() {
+    let memory = ("<total>143771 MiB</total>", "<total>GPU is lost</total>");
+    let mut site = boards("NVIDIA H200", &[]);
+    let at = site.probes["nvidia"].rfind("<gpu id").unwrap();
+    site.probes.entry("nvidia").and_modify(|text| {
+        let second = text.split_off(at);
+        text.push_str(&second.replace(memory.0, memory.1));
+    });
+    let results = site.results(None);
+    assert_eq!(results["gpu.answers"], (Fail, "GPU1: the driver lost it".to_owned()));
+    assert_eq!(results["gpu.memory"].0, Unknown);
+    // A fabric that a lost GPU would tell of is no finding of its own.
+    let state = ("<state>N/A<", "<state>GPU is lost<");
+    let results = boards("NVIDIA B200", &[state, memory]).results(None);
+    assert_eq!((results["gpu.answers"].0, results["gpu.fabric"].0), (Fail, Skip));
+}
+
 #[test]
 fn what_cards_say_of_their_cables() {
     let of = |lines: &str, expect: Json| {

@@ -17,7 +17,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the driver answers questions about its GPUs",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "`nvidia-smi` succeeds within 30 s on a host with NVIDIA GPUs on its PCI bus",
+        expects: "`nvidia-smi` succeeds within 30 s on a host with NVIDIA GPUs on its PCI bus, and says of none that it is lost",
         why: "A broken GPU can block the driver: jobs hang when they start, and no other check can look at the GPUs.",
         hint: "look for Xid in `dmesg`; when nvidia-smi hangs, drain the host and reboot it",
         source: "nvidia-smi(1)",
@@ -116,11 +116,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
 fn answers(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
     let seen = match subject.nvidia() {
-        Ok(nvidia) => nvidia.smi.as_ref().map(|smi| smi.driver.clone()),
+        Ok(nvidia) => nvidia.smi.as_ref(),
         Err(gap) => return Err(Verdict::finding(gap.reason, SMI, gap.output)),
     };
     match seen {
-        Ok(driver) => Ok(Verdict::Pass(format!("driver {driver}"))),
+        Ok(smi) => {
+            let mut findings = Findings::default();
+            for (index, _) in smi.gpus.iter().enumerate().filter(|(_, gpu)| gpu.lost) {
+                findings.wrong(&format!("GPU{index}"), "the driver lost it", SMI, "GPU is lost");
+            }
+            Ok(findings.verdict(format!("driver {}", smi.driver)))
+        }
         Err(gap) if matches!(gap.kind, GapKind::Missing | GapKind::Garbled) => Err(Verdict::gap(gap, None)),
         Err(gap) if gap.kind == GapKind::Absent => Err(Verdict::finding(
             "the nvidia module is not loaded",

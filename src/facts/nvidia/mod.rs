@@ -18,6 +18,8 @@ use super::section::Sections;
 const NOT_ASKED: &str = "the nvidia module is not loaded, so nvidia-smi was not asked";
 /// Why a later question was not asked.
 const NOT_ASKED_AGAIN: &str = "nvidia-smi gave no answer before, so it was not asked again";
+/// What stands where a value of a GPU would be that the driver lost, in lower case.
+const LOST: &str = "gpu is lost";
 /// Deepest nesting that is followed.
 const DEPTH: usize = 64;
 
@@ -83,6 +85,9 @@ pub struct Gpu {
     /// What of the fabric's health is not as it should be, such as `route_unhealthy True`; `None` where the
     /// driver says nothing of it.
     pub fabric_troubles: Option<Vec<String>>,
+    /// The driver lost it: `GPU is lost` stands where its values would be.
+    #[serde(default)]
+    pub lost: bool,
     /// What the driver wants done: `Reset`, `Reboot` ...; `None` when nothing.
     pub recovery: Option<String>,
     /// Compute mode: `Default`.
@@ -165,7 +170,7 @@ impl Element {
     fn value(&self, path: &str) -> Option<&str> {
         let text = self.at(path)?.text.trim();
         let lower = text.to_ascii_lowercase();
-        let none = ["", "n/a", "[n/a]", "not supported", "[not supported]", "unknown error", "err!"]
+        let none = ["", "n/a", "[n/a]", "not supported", "[not supported]", "unknown error", "err!", LOST]
             .contains(&lower.as_str())
             || lower.contains("deprecated");
         (!none).then_some(text)
@@ -190,7 +195,7 @@ impl Element {
 
     /// Whether it or anything below it says this.
     fn says(&self, text: &str) -> bool {
-        self.text.trim() == text || self.children.iter().any(|child| child.says(text))
+        self.text.trim().eq_ignore_ascii_case(text) || self.children.iter().any(|child| child.says(text))
     }
 
     /// The sum of the counters that are there.
@@ -349,6 +354,7 @@ fn gpu(node: &Element) -> Gpu {
         fabric_state: text("fabric/state"),
         fabric_status: text("fabric/status"),
         fabric_troubles: fabric_troubles(node),
+        lost: node.says(LOST),
         recovery,
         compute_mode: text("compute_mode"),
         replays: node.number("pci/replay_counter"),

@@ -83,6 +83,24 @@ fn repairs() {
     assert_eq!(gpu("GPU requires reset", "No"), (Vec::new(), false, Some("Reset".to_owned())));
 }
 
+/// Of a GPU that it lost the driver still knows what it is; its values say that it is lost.
+#[test]
+fn a_lost_gpu() {
+    let gpu = |said: &str| {
+        let xml = format!(
+            "<nvidia_smi_log><driver_version>580.1</driver_version><gpu id=\"00000000:1B:00.0\">\
+             <product_name>NVIDIA B200</product_name><fb_memory_usage><total>{said}</total></fb_memory_usage>\
+             <remapped_rows>{said}</remapped_rows><temperature><gpu_temp>{said}</gpu_temp></temperature>\
+             <fabric><state>{said}</state><health><summary>{said}</summary></health></fabric></gpu></nvidia_smi_log>"
+        );
+        smi(&xml).unwrap().gpus.remove(0)
+    };
+    let lost = gpu("GPU is lost");
+    assert_eq!((lost.lost, lost.name.as_str(), lost.temperature), (true, "NVIDIA B200", None));
+    assert_eq!((lost.fabric_state, lost.fabric_troubles), (None, None));
+    assert!(!gpu("N/A").lost);
+}
+
 #[test]
 fn fields_that_say_nothing_are_nothing() {
     let xml = "<?xml version=\"1.0\"?><!DOCTYPE nvidia_smi_log SYSTEM \"x.dtd\"><nvidia_smi_log><driver_version>550.1</driver_version><attached_gpus>1</attached_gpus><gpu id=\"00000000:8A:00.0\"><ecc_mode><current_ecc>N/A</current_ecc></ecc_mode><persistence_mode>Requested functionality has been deprecated</persistence_mode><clocks_throttle_reasons><clocks_throttle_reason_hw_slowdown>Active</clocks_throttle_reason_hw_slowdown></clocks_throttle_reasons></gpu></nvidia_smi_log>";
