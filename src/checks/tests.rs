@@ -611,6 +611,26 @@ fn a_gpu_that_the_driver_lost() {
     assert_eq!((results["gpu.answers"].0, results["gpu.fabric"].0), (Fail, Skip));
 }
 
+/// In multi-instance mode nvidia-smi refuses the question: what nobody saw is not up.
+#[test]
+fn instances_use_no_nvlink() {
+    let refused = "GPU 0: X (UUID: Y)\nNvlink queries are not supported for Devices in MIG mode\nGPU 1: X (UUID: Z)\nNvlink queries are not supported for Devices in MIG mode\n";
+    let of = |split: usize| {
+        let mut site = boards("NVIDIA H200", &[]);
+        site.probes.entry("nvidia").and_modify(|text| {
+            *text = text.replace(NVLINK, refused).replacen(
+                "<current_mig>Disabled",
+                "<current_mig>Enabled",
+                split,
+            );
+        });
+        site.results(None).remove("gpu.nvlink").unwrap()
+    };
+    assert_eq!(of(2), (Skip, "GPUs in multi-instance mode do not use NVLink".to_owned()));
+    // The one that is whole is not excused.
+    assert_eq!(of(1), (Fail, "GPU1: 0 of 18 links up".to_owned()));
+}
+
 #[test]
 fn what_cards_say_of_their_cables() {
     let of = |lines: &str, expect: Json| {

@@ -141,6 +141,9 @@ fn replays(subject: &Subject<'_>) -> Checked {
 fn nvlink(subject: &Subject<'_>) -> Checked {
     const FROM: &str = "nvidia-smi nvlink -s";
     let gpus = subject.gpus()?;
+    if gpus.iter().all(|(_, gpu)| gpu.mig == Some(true)) {
+        return Err(Verdict::Skip("GPUs in multi-instance mode do not use NVLink".to_owned()));
+    }
     let declared = subject.expect_gpu().nvlinks;
     let of = |gpu: &Gpu| declared.or_else(|| models::find(&gpu.name).and_then(|model| model.links));
     let is_of_board = |gpu: &Gpu| gpu.fabric_state.is_some() || gpu.name.contains("SXM");
