@@ -611,6 +611,31 @@ fn a_gpu_that_the_driver_lost() {
     assert_eq!((results["gpu.answers"].0, results["gpu.fabric"].0), (Fail, Skip));
 }
 
+/// All links of all GPUs are down: of a model that is not in the table as well.
+#[test]
+fn a_board_whose_links_are_all_down() {
+    let dark = |second: &str| {
+        format!(
+            "GPU 0: X (UUID: Y)\nNVML: Unable to retrieve NVLink information as all links are inActive\nGPU 1: X (UUID: Z)\n{second}"
+        )
+    };
+    let none = dark("NVML: Unable to retrieve NVLink information as all links are inActive\n");
+    let one = dark("\t Link 0: 50 GB/s\n");
+    let of = |name: &str, state: &str, links: &str, expect: Json| {
+        let mut site = boards(name, &[("<state>N/A<", state)]).expect(expect);
+        site.probes.entry("nvidia").and_modify(|text| *text = text.replace(NVLINK, links));
+        site.results(None).remove("gpu.nvlink").unwrap()
+    };
+    let ready = "<state>Completed<";
+    let both = (Fail, "GPU[0-1]: no link is up".to_owned());
+    assert_eq!(of("NVIDIA B200", ready, &none, json!({})), both);
+    assert_eq!(of("Tesla V100-SXM2-32GB", "<state>N/A<", &none, json!({})), both);
+    assert_eq!(of("NVIDIA B200", ready, &one, json!({})), (Fail, "GPU0: no link is up".to_owned()));
+    // Boards without links, and those of which none is expected.
+    assert_eq!(of("NVIDIA L40S", "<state>N/A<", &none, json!({})).0, Skip);
+    assert_eq!(of("NVIDIA B200", ready, &none, json!({ "gpu": { "nvlinks": 0 } })).0, Pass);
+}
+
 /// In multi-instance mode nvidia-smi refuses the question: what nobody saw is not up.
 #[test]
 fn instances_use_no_nvlink() {

@@ -49,7 +49,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "all NVLinks are up",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "every link up, and as many as `expect.gpu.nvlinks`, else as many as the model is known to have",
+        expects: "every link up, and as many as `expect.gpu.nvlinks`, else as many as the model is known to have, and at least one on a board of SXM or behind NVSwitches",
         why: "With one link down the bandwidth between GPUs is lower for every job on the host, and nothing reports an error.",
         hint: "look at `nvidia-smi nvlink -e` and at the fabric manager's log, then power-cycle the host; if it returns, replace the GPU or the board",
         source: "nvidia-smi(1), nvlink",
@@ -166,7 +166,9 @@ fn nvlink(subject: &Subject<'_>) -> Checked {
         }
         seen => subject.seen(seen, Some("gpu.answers"))?,
     };
-    if links.iter().all(Vec::is_empty) && gpus.iter().all(|(_, gpu)| of(gpu).is_none()) {
+    // How many an unknown model has nobody knows; on a board with links none at all are too few.
+    let has_some = |gpu: &Gpu| of(gpu).is_none() && is_of_board(gpu) && !subject.has_one_gpu();
+    if links.iter().all(Vec::is_empty) && gpus.iter().all(|(_, gpu)| of(gpu).is_none() && !has_some(gpu)) {
         return Err(Verdict::Skip("these GPUs report no NVLink".to_owned()));
     }
     let mut findings = Findings::default();
@@ -188,6 +190,8 @@ fn nvlink(subject: &Subject<'_>) -> Checked {
                 .collect();
             let line = format!("Link {}: not up", down.join(", "));
             findings.wrong(name, format!("{up} of {} links up", links.len().max(wanted)), FROM, line);
+        } else if up == 0 && has_some(gpu) {
+            findings.wrong(name, "no link is up", FROM, "all links are inactive");
         }
     }
     Ok(findings.verdict("all links up"))
