@@ -155,7 +155,8 @@ class Host:
                 return run(command, text, limit)
             except RuntimeError as error:
                 # The engine cannot start a program in a container that is just being restarted, or that is paused.
-                waits = ": status 126:" in str(error) or "is paused" in str(error)
+                busy = (": status 126:", "is paused", "is not running")
+                waits = any(words in str(error) for words in busy)
                 if not waits or time.monotonic() > until:
                     raise
             time.sleep(0.5)
