@@ -99,8 +99,16 @@ fn nothing_is_drawn_over_a_question() {
     assert!(seen.contains("answered: false"), "{seen}");
 }
 
+#[test]
+fn what_was_typed_before_a_question_is_no_answer() {
+    let exe = std::env::current_exe().unwrap();
+    let line = format!("{} --exact asks_late --ignored --nocapture", exe.display());
+    let Some(seen) = on_a_terminal(&line, "] 0/1 hosts", "y\n") else { return };
+    assert!(seen.contains("Really? [y/N] ") && seen.contains("answered: false"), "{seen}");
+}
+
 /// A run with a host that ends a task while somebody is asked.
-async fn asking(stopped: impl Future<Output = ()>) {
+async fn asking(after: Duration, stopped: impl Future<Output = ()>) {
     let settings = TerminalSettings { verbosity: Verbosity::Normal, width: Some(80), progress: true };
     let terminal = tokio::sync::Mutex::new(Terminal::new(settings));
     let (emitter, mut events) = Emitter::new("run1", None);
@@ -131,7 +139,7 @@ async fn asking(stopped: impl Future<Output = ()>) {
         }
     };
     let ask = async {
-        tokio::time::sleep(Duration::from_millis(700)).await;
+        tokio::time::sleep(after).await;
         let answer = prompt::confirm_during(&terminal, "Really?", stopped).await;
         tokio::time::sleep(Duration::from_millis(700)).await;
         answer
@@ -153,11 +161,17 @@ async fn asking(stopped: impl Future<Output = ()>) {
 #[tokio::test]
 #[ignore = "runs on the terminal of `nothing_is_drawn_over_a_question`"]
 async fn asks() {
-    asking(std::future::pending()).await;
+    asking(Duration::from_millis(700), std::future::pending()).await;
 }
 
 #[tokio::test]
 #[ignore = "runs on the terminal of `nothing_is_drawn_over_a_question`"]
 async fn asks_in_vain() {
-    asking(tokio::time::sleep(Duration::from_millis(1500))).await;
+    asking(Duration::from_millis(700), tokio::time::sleep(Duration::from_millis(1500))).await;
+}
+
+#[tokio::test]
+#[ignore = "runs on the terminal of `what_was_typed_before_a_question_is_no_answer`"]
+async fn asks_late() {
+    asking(Duration::from_millis(2500), tokio::time::sleep(Duration::from_secs(4))).await;
 }

@@ -3,7 +3,9 @@
 use std::io::{self, BufRead as _};
 
 use rustix::process::{Signal, getpid, kill_process};
-use rustix::termios::{LocalModes, OptionalActions, SpecialCodeIndex, Termios, tcgetattr, tcsetattr};
+use rustix::termios::{
+    LocalModes, OptionalActions, QueueSelector, SpecialCodeIndex, Termios, tcflush, tcgetattr, tcsetattr,
+};
 use tokio::sync::{Mutex, oneshot};
 
 use super::output;
@@ -17,6 +19,7 @@ const CTRL_C: u8 = 3;
 /// # Errors
 /// When the answer cannot be read.
 pub fn confirm(question: &str) -> io::Result<bool> {
+    forget_typed();
     output::ask(&format!("{question} [y/N] "));
     let mut answer = String::new();
     if io::stdin().read_line(&mut answer)? == 0 {
@@ -36,6 +39,7 @@ pub async fn confirm_during(
     // Whoever has the display keeps events waiting.
     let mut terminal = terminal.lock().await;
     terminal.pause();
+    forget_typed();
     output::ask(&format!("\n{question} [y/N] "));
     let (sender, answer) = oneshot::channel();
     // A thread that nobody joins: what waits for a line of a terminal cannot be ended.
@@ -55,6 +59,12 @@ pub async fn confirm_during(
     }
     terminal.resume();
     answer.is_some_and(|answer| is_yes(&answer))
+}
+
+/// What was typed before a question was seen is no answer to it.
+fn forget_typed() {
+    // Without a terminal there is nobody who sees it, and nothing to forget.
+    let _flushed = tcflush(io::stdin(), QueueSelector::IFlush);
 }
 
 fn is_yes(answer: &str) -> bool {
