@@ -141,6 +141,11 @@ fn continuation(command: &str, options: &[&str]) -> String {
 
 /// The same where the host ended so.
 fn continuation_after(status: HostStatus, command: &str, options: &[&str]) -> String {
+    plain(&display(&one_host(status, command, options), None, Verbosity::Normal))
+}
+
+/// A run of one host that ended so.
+fn one_host(status: HostStatus, command: &str, options: &[&str]) -> Vec<Event> {
     let (emitter, mut receiver) = Emitter::new("run1", None);
     emitter.emit(EventKind::RunStarted {
         command: command.into(),
@@ -158,8 +163,7 @@ fn continuation_after(status: HostStatus, command: &str, options: &[&str]) -> St
     let tasks = TaskCounts::default();
     emitter.emit(EventKind::HostFinished { host: "gpu0".to_owned(), status, tasks, seconds: 1.0 });
     emitter.emit(EventKind::RunFinished { stats: RunStats::default(), exit_code: 5, seconds: 1.0 });
-    let events: Vec<Event> = std::iter::from_fn(|| receiver.try_recv().ok()).collect();
-    plain(&display(&events, None, Verbosity::Normal))
+    std::iter::from_fn(|| receiver.try_recv().ok()).collect()
 }
 
 #[test]
@@ -180,6 +184,21 @@ fn the_last_line_asks_for_the_password_that_was_missing() {
     let text = continuation_after(status, "apply", &["--yes"]);
     let wanted = "provision apply 'my hosts.yaml' --yes --ask-become-pass --hosts @unreachable\n";
     assert!(text.ends_with(wanted), "{text}");
+}
+
+#[test]
+fn a_plan_that_reached_nobody_does_not_say_that_nothing_is_to_do() {
+    let status = HostStatus::Unreachable {
+        kind: ConnectKind::Refused,
+        reason: "Connection refused".to_owned(),
+        hint: None,
+    };
+    let record = Record::of(&one_host(status, "plan", &[]));
+    let text = plain(&plan::sum(&record, None));
+    assert_eq!(
+        text,
+        " Unplanned  gpu0  unreachable: Connection refused\n Unplanned  1 host, none of which was reached\n"
+    );
 }
 
 #[test]

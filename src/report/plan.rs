@@ -152,6 +152,12 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         line(BAD, "Failed", &fold(&hosts), &format!("{task}: {why}"));
     }
     let hosts = count(record.hosts.len() as u64, "host");
+    if !record.hosts.is_empty()
+        && Away::of(record).groups().iter().map(|group| group.count).sum::<usize>() == record.hosts.len()
+    {
+        line(BAD, "Unplanned", "", &format!("{hosts}, none of which was reached"));
+        return text;
+    }
     let what = match stats.pending {
         0 => "nothing to change".to_owned(),
         pending => format!("{} to change on {changed} of {hosts}", count(pending, "task")),
