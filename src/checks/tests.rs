@@ -1173,7 +1173,7 @@ fn what_hosts_of_a_group_have_in_common() {
 fn what_only_one_host_may_have() {
     let cloned = healthy().fact("ids", json!({ "machine_id": "same", "product_uuid": "", "boot_id": "b" }));
     let found = fleet(&[("gpu0", cloned.clone()), ("gpu1", healthy()), ("gpu2", cloned)]);
-    let message = "gpu[0,2] have same".to_owned();
+    let message = "gpu[0,2] have the same: same".to_owned();
     for host in ["gpu0", "gpu2"] {
         assert_eq!(found[host], [("fleet.machine_id".to_owned(), Fail, message.clone())]);
     }

@@ -245,7 +245,7 @@ pub(in crate::checks) fn alone(subject: &Subject<'_>, id: &'static str) -> Check
         let Some(hosts) = fleet.unique.get(&(id, value.clone())).filter(|hosts| hosts.len() > 1) else {
             continue;
         };
-        messages.push(format!("{} have {value}", who(hosts)));
+        messages.push(format!("{} have the same: {value}", who(hosts)));
         lines.push(evidence(who(hosts), value));
     }
     if messages.is_empty() {
