@@ -81,6 +81,8 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             hints.entry(said.clone()).or_insert_with(|| what_mends(*kind, host, &project));
         }
     }
+    // `sh` has a status of its own for a program that is not there.
+    let is_script = matches!(args.argv.as_slice(), [word] if word.contains([' ', ';', '|', '&']));
     let mut text = String::new();
     for (hosts, said) in by_value(results.into_iter().map(|(_, host, said)| (host, said))) {
         let (style, head, body) = match &said {
@@ -90,6 +92,10 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             Said::Stuck(why) => (BAD, format!("{hosts}  (did not end)"), why.as_str()),
         };
         put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), body_lines(body));
+        if is_script && matches!(said, Said::Ended(127, _)) {
+            let hint = "  hint: that is the name of one program; a line for a shell: -- sh -c 'LINE'";
+            put!(text, "{}\n", paint(HINT, hint));
+        }
         if let Some(Some(hint)) = hints.get(&said) {
             put!(text, "{}\n", paint(HINT, &format!("  hint: {}", safe(hint))));
         }
