@@ -62,7 +62,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         ),
         ConnectKind::SudoRefused => format!("try it by hand: ssh -t {port}{user}{} sudo true", host.address),
         ConnectKind::PasswordUntried => {
-            "run the same command again with the right password, or without that host: --hosts 'all & !HOST'"
+            "run the same command again with the right password, or without that host (with an inventory: --hosts 'all & !HOST')"
                 .to_owned()
         }
         ConnectKind::WrongUser => format!(

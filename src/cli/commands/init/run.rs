@@ -129,6 +129,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     output::say(&format!("{} written: {} of {} hosts found", args.output, found.len(), hosts.len()));
     output::say(&format!("next: provision apply {}{ask}", args.output));
     output::say(&format!("      (or look first: provision plan {}{ask})", args.output));
+    output::say(&format!("then: provision verify {}{ask}", args.output));
     Ok(if problems.is_empty() { exit::OK } else { exit::UNREACHABLE })
 }
 

@@ -158,7 +158,7 @@ pub(super) fn inventory(cluster: &str, found: &[Found], problems: &[Problem]) ->
     for Problem { host, text: why, .. } in problems {
         put!(
             text,
-            "  # No login: {}. When that is mended: add it to its group, and run init again or take away the `#`.\n  # {}\n",
+            "  # No login: {}. When that is mended, run the same init again with --force; or take away the `#` and add it to its group.\n  # {}\n",
             safe_line(why).trim_end_matches('.'),
             host_line(host, several)
         );
