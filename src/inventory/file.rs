@@ -330,6 +330,13 @@ crate::record! {
 
 impl FromNode for BecomeFile {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if matches!(node.value, Yaml::Bool(_)) || matches!(node.as_str(), Some("yes" | "no" | "on" | "off")) {
+            let is_none = node.value == Yaml::Bool(false) || matches!(node.as_str(), Some("no" | "off"));
+            let help = if is_none { "write `none`, or leave it out" } else { "write `sudo`" };
+            diagnostics
+                .push(Diagnostic::error(node.span, "`become` names the way to become root").help(help));
+            return None;
+        }
         let (method, password) = if matches!(node.value, Yaml::Map(_)) {
             let record = BecomeRecord::from_node(node, diagnostics)?;
             (record.method, record.password.map(|name| name.secret))
