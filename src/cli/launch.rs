@@ -273,7 +273,10 @@ pub(super) async fn run(
     if let Some(members) = drains {
         let mut outages = Outages::read(&cluster);
         outages.note(&record);
-        outages.write(&cluster, &members)?;
+        // The run is over and recorded; only the next plan misses this.
+        if let Err(error) = outages.write(&cluster, &members) {
+            tracing::warn!(%cluster, %error, "how long hosts were out of service cannot be noted");
+        }
     }
     write_reports(reports, &record)?;
     Ok((Finished { report, record }, exit_code))
