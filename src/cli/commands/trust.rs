@@ -13,6 +13,7 @@ use sha2::{Digest as _, Sha256};
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
 use crate::inventory::Host;
+use crate::report::rows::hanging;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe_line};
 use crate::report::{output, prompt};
 use crate::secrets::Secrets;
@@ -271,9 +272,10 @@ impl Judged<'_> {
         if self.jump { &self.key.name } else { self.shown }
     }
 
-    fn say(&self, word: &str) {
+    fn say(&self, word: &str, width: Option<usize>) {
         let jump = if self.jump { " (jump host)" } else { "" };
-        output::say(&format!("{word}  {}{jump}  {}", safe_line(self.name()), self.key.fingerprint()));
+        let line = format!("{word}  {}{jump}  {}", safe_line(self.name()), self.key.fingerprint());
+        output::say(&hanging(&line, 11, width));
         let old = match &self.state {
             KeyState::Known | KeyState::New => &[],
             KeyState::Changed(old) => old.as_slice(),
@@ -282,7 +284,8 @@ impl Judged<'_> {
         for old in old {
             let marker = old.marker.as_deref().map(|marker| format!(" {marker}")).unwrap_or_default();
             let place = format!("{}:{}", old.file, old.line);
-            output::say(&format!("           recorded in {place}:{marker} {}", old.key.fingerprint()));
+            let line = format!("           recorded in {place}:{marker} {}", old.key.fingerprint());
+            output::say(&hanging(&line, 13, width));
         }
     }
 
@@ -372,16 +375,16 @@ pub(super) async fn review(
     let (mut entries, mut refused) = (Vec::new(), Vec::new());
     for judged in judged(settings, seen).await? {
         match &judged.state {
-            KeyState::Known => judged.say(&format!("{}    ", paint(GOOD, "known"))),
+            KeyState::Known => judged.say(&format!("{}    ", paint(GOOD, "known")), settings.width),
             KeyState::New => {
                 let entry = judged.entry();
                 if !entries.contains(&entry) {
-                    judged.say(&format!("{}      ", paint(CHANGE, "new")));
+                    judged.say(&format!("{}      ", paint(CHANGE, "new")), settings.width);
                     entries.push(entry);
                 }
             }
             KeyState::Changed(_) => {
-                judged.say(&format!("{}  ", paint(BAD, "changed")));
+                judged.say(&format!("{}  ", paint(BAD, "changed")), settings.width);
                 if replace {
                     entries.push(judged.entry());
                 } else {
@@ -389,7 +392,7 @@ pub(super) async fn review(
                 }
             }
             KeyState::Revoked(_) => {
-                judged.say(&format!("{}  ", paint(BAD, "revoked")));
+                judged.say(&format!("{}  ", paint(BAD, "revoked")), settings.width);
                 refused.push(judged.key.clone());
             }
         }

@@ -17,6 +17,7 @@ use crate::exit;
 use crate::facts::{self, Facts};
 use crate::inventory::Host;
 use crate::report::output;
+use crate::report::rows::hanging;
 use crate::report::style::{BAD, paint, safe_line};
 use crate::secrets::Secrets;
 use crate::transport::{ConnectKind, Frame, Part, Remote, Script, quote};
@@ -105,9 +106,12 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         }));
     }
     for Problem { shown, text, hint, .. } in &problems {
-        output::say(&format!("{}  {}  {}", paint(BAD, "no login"), safe_line(shown), safe_line(text)));
+        // ssh says to whom itself.
+        let text = text.strip_prefix(&format!("{shown}: ")).unwrap_or(text);
+        let line = format!("{}  {}  {}", paint(BAD, "no login"), safe_line(shown), safe_line(text));
+        output::say(&hanging(&line, 10, settings.width));
         if let Some(hint) = hint {
-            output::say(&format!("          hint: {hint}"));
+            output::say(&hanging(&format!("          hint: {hint}"), 16, settings.width));
         }
     }
     if found.is_empty() {
