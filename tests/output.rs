@@ -144,6 +144,10 @@ fn continuation_after(status: HostStatus, command: &str, options: &[&str]) -> St
     plain(&display(&one_host(status, command, options), None, Verbosity::Normal))
 }
 
+fn unreachable(kind: ConnectKind, reason: &str) -> HostStatus {
+    HostStatus::Unreachable { kind, reason: reason.to_owned(), hint: None }
+}
+
 /// A run of one host that ended so.
 fn one_host(status: HostStatus, command: &str, options: &[&str]) -> Vec<Event> {
     let (emitter, mut receiver) = Emitter::new("run1", None);
@@ -176,11 +180,7 @@ fn the_last_line_is_the_same_run_for_the_hosts_that_are_left() {
 
 #[test]
 fn the_last_line_asks_for_the_password_that_was_missing() {
-    let status = HostStatus::Unreachable {
-        kind: ConnectKind::SudoPassword,
-        reason: "sudo wants a password and none was given".to_owned(),
-        hint: None,
-    };
+    let status = unreachable(ConnectKind::SudoPassword, "sudo wants a password and none was given");
     let text = continuation_after(status, "apply", &["--yes"]);
     let wanted = "provision apply 'my hosts.yaml' --yes --ask-become-pass --hosts @unreachable\n";
     assert!(text.ends_with(wanted), "{text}");
@@ -188,11 +188,7 @@ fn the_last_line_asks_for_the_password_that_was_missing() {
 
 #[test]
 fn a_plan_that_reached_nobody_does_not_say_that_nothing_is_to_do() {
-    let status = HostStatus::Unreachable {
-        kind: ConnectKind::Refused,
-        reason: "Connection refused".to_owned(),
-        hint: None,
-    };
+    let status = unreachable(ConnectKind::Refused, "Connection refused");
     let record = Record::of(&one_host(status, "plan", &[]));
     let text = plain(&plan::sum(&record, None));
     assert_eq!(

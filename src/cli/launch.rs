@@ -225,17 +225,12 @@ pub(super) async fn run(
         Some(job) => Box::pin(relay::run(context.clone(), launch.command, job)).await,
         None => (engine::run(context.clone(), launch.command).await, Vec::new()),
     };
+    let project = context.project.clone();
+    let members: BTreeSet<&str> = project.hosts.iter().map(|host| host.name.as_str()).collect();
     if keeps && launch.mode != Mode::Gather {
-        let hosts = context.project.hosts.iter().map(|host| host.name.as_str()).collect();
         context.fleet.record(&mut fleet, now);
-        fleet.write(&cluster, &hosts);
+        fleet.write(&cluster, &members);
     }
-    let drains: Option<BTreeSet<String>> = context
-        .project
-        .maintenance
-        .as_ref()
-        .filter(|_| applies)
-        .map(|_| context.project.hosts.iter().map(|host| host.name.clone()).collect());
     drop(context);
     all.extend(codes(&mut report, &emitter));
     all.extend(engine::exit_code(&report.stats, connect.allow_unreachable, report.locked));
@@ -260,6 +255,14 @@ pub(super) async fn run(
     let record = reporter.await.context("the reporter ended early")?;
     // This may be the event that found no room.
     let exit_code = lost(&mut all);
+    if applies && project.maintenance.is_some() {
+        let mut outages = Outages::read(&cluster);
+        outages.note(&record);
+        // The run is over and recorded; only the next plan misses this.
+        if let Err(error) = outages.write(&cluster, &members) {
+            tracing::warn!(%cluster, %error, "how long hosts were out of service cannot be noted");
+        }
+    }
     drop(lock);
     if connect.allow_unreachable > 0
         && report.stats.unreachable > 0
@@ -269,14 +272,6 @@ pub(super) async fn run(
             "            {} unreachable, allowed by --allow-unreachable {}",
             report.stats.unreachable, connect.allow_unreachable
         ));
-    }
-    if let Some(members) = drains {
-        let mut outages = Outages::read(&cluster);
-        outages.note(&record);
-        // The run is over and recorded; only the next plan misses this.
-        if let Err(error) = outages.write(&cluster, &members) {
-            tracing::warn!(%cluster, %error, "how long hosts were out of service cannot be noted");
-        }
     }
     write_reports(reports, &record)?;
     Ok((Finished { report, record }, exit_code))

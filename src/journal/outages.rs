@@ -47,8 +47,8 @@ impl Outages {
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(mut self, cluster: &Utf8Path, members: &BTreeSet<String>) -> Result<(), JournalError> {
-        self.0.retain(|host, _| members.contains(host));
+    pub fn write(mut self, cluster: &Utf8Path, members: &BTreeSet<&str>) -> Result<(), JournalError> {
+        self.0.retain(|host, _| members.contains(host.as_str()));
         write_state(&cluster.join(FILE), &self)
     }
 

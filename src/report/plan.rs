@@ -145,16 +145,15 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         }
         changed += u64::from(changes);
     }
-    for group in Away::of(record).groups() {
+    let away = Away::of(record).groups();
+    for group in &away {
         line(BAD, "Unplanned", &group.hosts, &format!("{}: {}", group.word.replace('_', " "), group.reason));
     }
     for ((task, why), hosts) in failed {
         line(BAD, "Failed", &fold(&hosts), &format!("{task}: {why}"));
     }
     let hosts = count(record.hosts.len() as u64, "host");
-    if !record.hosts.is_empty()
-        && Away::of(record).groups().iter().map(|group| group.count).sum::<usize>() == record.hosts.len()
-    {
+    if !away.is_empty() && away.iter().map(|group| group.count).sum::<usize>() == record.hosts.len() {
         line(BAD, "Unplanned", "", &format!("{hosts}, none of which was reached"));
         return text;
     }

@@ -76,44 +76,52 @@ fn head(record: &Record) -> Json {
     })
 }
 
-/// A number and what it counts; `one` and `many` are the words for one and for several.
-fn tile(value: u64, (one, many): (&str, &str), class: &str) -> Json {
-    json!({ "value": value, "label": if value == 1 { one } else { many }, "class": if value == 0 { "none" } else { class } })
+fn tile(value: u64, label: &str, class: &str) -> Json {
+    json!({ "value": value, "label": label, "class": if value == 0 { "none" } else { class } })
+}
+
+/// The word for one, or for several.
+fn either(number: u64, one: &'static str, several: &'static str) -> &'static str {
+    if number == 1 { one } else { several }
 }
 
 fn tiles(record: &Record) -> Vec<Json> {
     let stats = record.stats.clone().unwrap_or_default();
-    let mut tiles = vec![tile(stats.hosts, ("host", "hosts"), "plain")];
+    let mut tiles = vec![tile(stats.hosts, either(stats.hosts, "host", "hosts"), "plain")];
     if stats.unreachable > 0 {
-        tiles.push(tile(stats.unreachable, ("not reached", "not reached"), "fail"));
+        tiles.push(tile(stats.unreachable, "not reached", "fail"));
     }
     if stats.failed > 0 {
-        tiles.push(tile(stats.failed, ("host failed", "hosts failed"), "fail"));
+        tiles.push(tile(stats.failed, either(stats.failed, "host failed", "hosts failed"), "fail"));
     }
     let checks = stats.checks;
     if !checks.is_empty() {
-        tiles.push(tile(checks.fail, ("check fails", "checks fail"), "fail"));
-        tiles.push(tile(checks.unknown, ("unknown", "unknown"), "unknown"));
-        tiles.push(tile(checks.warn, ("warning", "warnings"), "warn"));
-        tiles.push(tile(checks.pass, ("passes", "pass"), "pass"));
-        tiles.push(tile(checks.skip, ("does not apply", "do not apply"), "plain"));
+        tiles.push(tile(checks.fail, either(checks.fail, "check fails", "checks fail"), "fail"));
+        tiles.push(tile(checks.unknown, "unknown", "unknown"));
+        tiles.push(tile(checks.warn, either(checks.warn, "warning", "warnings"), "warn"));
+        tiles.push(tile(checks.pass, either(checks.pass, "passes", "pass"), "pass"));
+        tiles.push(tile(checks.skip, either(checks.skip, "does not apply", "do not apply"), "plain"));
     }
     // After `apply` they are changed or failed, and counted as that.
     if matches!(record.command.as_str(), "verify" | "plan") {
-        tiles.push(tile(stats.pending, ("task to change", "tasks to change"), "warn"));
+        tiles.push(tile(stats.pending, either(stats.pending, "task to change", "tasks to change"), "warn"));
     }
     let tasks = stats.tasks;
     if tasks.unchanged > 0 || tasks.changed > 0 || tasks.failed > 0 {
-        tiles.push(tile(tasks.unchanged, ("task unchanged", "tasks unchanged"), "pass"));
+        tiles.push(tile(
+            tasks.unchanged,
+            either(tasks.unchanged, "task unchanged", "tasks unchanged"),
+            "pass",
+        ));
     }
-    for (value, words, class) in [
-        (tasks.changed, ("changed", "changed"), "warn"),
-        (tasks.ran, ("ran", "ran"), "warn"),
-        (tasks.blocked, ("blocked", "blocked"), "unknown"),
-        (tasks.failed, ("task failed", "tasks failed"), "fail"),
+    for (value, label, class) in [
+        (tasks.changed, "changed", "warn"),
+        (tasks.ran, "ran", "warn"),
+        (tasks.blocked, "blocked", "unknown"),
+        (tasks.failed, either(tasks.failed, "task failed", "tasks failed"), "fail"),
     ] {
         if value > 0 {
-            tiles.push(tile(value, words, class));
+            tiles.push(tile(value, label, class));
         }
     }
     tiles

@@ -144,7 +144,7 @@
   for (const input of [byHost, byCheck, onlyFound]) input.addEventListener('input', () => { most = FIRST; draw(); });
   // On paper it has only what was found, where anything was.
   for (const [moment, now] of [['beforeprint', true], ['afterprint', false]]) {
-    window.addEventListener(moment, () => { printing = now; if (now) most = rows.length; else most = FIRST; draw(); });
+    window.addEventListener(moment, () => { printing = now; most = now ? rows.length : FIRST; draw(); });
   }
   document.getElementById('filter').addEventListener('submit', (event) => event.preventDefault());
   onlyFound.checked = rows.length > 60 && found.some(Boolean);
