@@ -240,8 +240,10 @@ fn logins_need_a_job(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     assert_eq!(with("root, provision").expect(0).json()["summary"]["tasks"]["changed"], 0);
     let ssh = "ssh -oBatchMode=yes alice@gpu0 cat /proc/self/cgroup 2>&1";
     assert_eq!(login.sh(&format!("{ssh} || echo refused")), "refused");
-    let log = node.sh("journalctl --no-pager -u ssh -n 5");
-    assert!(log.contains("pam_slurm_adopt: you have no active jobs on this node"), "{log}");
+    // The journal has it a moment later, and other logins around it.
+    node.wait_for(
+        "journalctl --no-pager -u ssh | grep -q 'pam_slurm_adopt: you have no active jobs on this node'",
+    );
     login.sh("cd /tmp && su alice -c \"sbatch -Q -w gpu0 -o /dev/null --wrap 'sleep 600'\"");
     // The step that takes logins begins after the prolog.
     login.wait_for("ssh -oBatchMode=yes alice@gpu0 true");
