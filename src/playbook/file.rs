@@ -39,6 +39,8 @@ crate::choice! {
     ParamType {
         /// Text.
         String = "string",
+        /// Name of a group of the inventory.
+        Group = "group",
         /// A whole number.
         Int = "int",
         /// `true` or `false`.
@@ -55,7 +57,7 @@ impl ParamType {
     pub fn takes(self, value: &Json) -> bool {
         match self {
             _ if value.is_null() => true,
-            Self::String => value.is_string(),
+            Self::String | Self::Group => value.is_string(),
             Self::Int => value.is_i64() || value.is_u64(),
             Self::Bool => value.is_boolean(),
             Self::List => value.is_array(),
@@ -67,6 +69,7 @@ impl ParamType {
     pub fn article(self) -> &'static str {
         match self {
             Self::String => "a string",
+            Self::Group => "the name of a group",
             Self::Int => "an integer",
             Self::Bool => "a boolean",
             Self::List => "a list",

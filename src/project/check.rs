@@ -42,7 +42,7 @@ impl Checker<'_> {
                 names.extend(self.registers.clone());
                 for (name, (_, param)) in &playbook.params {
                     let shape = match param.kind {
-                        ParamType::String => Shape::Text,
+                        ParamType::String | ParamType::Group => Shape::Text,
                         ParamType::Int => Shape::Number,
                         ParamType::Bool => Shape::Bool,
                         ParamType::List => Shape::List(Arc::new(Shape::Any)),

@@ -257,11 +257,9 @@ impl Expander<'_> {
                 );
                 continue;
             };
-            let template = value.as_str().is_some_and(is_template);
-            if template || param.kind.takes(&value.to_json()) {
-                self.checker().node(value, &place.scope, &names, diagnostics);
-            } else {
-                diagnostics.push(crate::playbook::library::wrong_value(&name.value, param, value));
+            match self.world.wrong_value(&name.value, param, value) {
+                Some(wrong) => diagnostics.push(wrong),
+                None => self.checker().node(value, &place.scope, &names, diagnostics),
             }
         }
         for name in &playbook.order {

@@ -18,7 +18,6 @@ use crate::inventory::{Host, Inventory, Ssh, TransportKind, load as inventory, s
 use crate::playbook::{Library, files, library};
 use crate::resources::Kind;
 use crate::secrets::Secrets;
-use crate::template::paths::is_template;
 
 /// The words of the language that other parts of the program define.
 #[derive(Debug, Clone)]
@@ -399,12 +398,8 @@ fn check_variables(
                 );
             }
             for (playbook, (place, param)) in &declared {
-                let template = node.as_str().is_some_and(is_template);
-                if !template && !param.kind.takes(&node.to_json()) {
-                    diagnostics.push(
-                        library::wrong_value(name, param, node)
-                            .related(*place, format!("declared by `{}`", playbook.name)),
-                    );
+                if let Some(wrong) = checker.world.wrong_value(name, param, node) {
+                    diagnostics.push(wrong.related(*place, format!("declared by `{}`", playbook.name)));
                 }
             }
         }
@@ -435,6 +430,9 @@ fn check_set(
                     Span::NONE,
                     format!("`--set {name}=...`: `{name}` must be {}", param.kind.article()),
                 ));
+            } else if let Some((message, help)) = world.no_such_group(param, &text) {
+                let message = format!("`--set {name}=...`: {message}");
+                usage.push(Diagnostic::error(Span::NONE, message).maybe_help(help));
             }
         }
     }

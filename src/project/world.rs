@@ -7,12 +7,12 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use crate::config::TextError;
+use crate::config::{Diagnostic, Node, TextError, did_you_mean_text};
 use crate::inventory::Host;
 use crate::placeholder;
-use crate::playbook::Playbook;
-use crate::playbook::file::ParamType;
+use crate::playbook::file::{Param, ParamType};
 use crate::playbook::files::Files;
+use crate::playbook::{Playbook, library};
 use crate::resources::{Member, Roster};
 use crate::sources::SiteSources;
 use crate::template::condition::{Lookup, Missing, descend};
@@ -69,6 +69,31 @@ pub(super) struct World {
 }
 
 impl World {
+    /// What is wrong with a parameter's value, as far as it is known before any template is filled in.
+    pub(super) fn wrong_value(&self, name: &str, param: &Param, node: &Node) -> Option<Diagnostic> {
+        if node.as_str().is_some_and(is_template) {
+            return None;
+        }
+        let value = node.to_json();
+        if !param.kind.takes(&value) {
+            return Some(library::wrong_value(name, param, node));
+        }
+        let (message, help) = self.no_such_group(param, &value)?;
+        Some(Diagnostic::error(node.span, message).maybe_help(help))
+    }
+
+    /// Message and help for a value that names a group which the inventory lacks. A playbook's own
+    /// default may: it was written for other inventories too.
+    pub(super) fn no_such_group(&self, param: &Param, value: &Json) -> Option<(String, Option<String>)> {
+        let name = value.as_str()?;
+        let default = param.default.as_ref().is_some_and(|default| default.as_str() == Some(name));
+        if param.kind != ParamType::Group || default || self.groups.contains_key(name) {
+            return None;
+        }
+        let known = self.groups.keys().map(String::as_str);
+        Some((format!("there is no group `{name}`"), did_you_mean_text(name, known)))
+    }
+
     /// The inventory as a task for one of its hosts sees it.
     pub(super) fn roster(&self, own: &Host, targets: &Arc<BTreeSet<usize>>) -> Roster {
         let member = |host: &Host| Member {
@@ -159,7 +184,7 @@ impl Scope {
     /// The value of a parameter's default.
     pub(super) fn default_of(&self, name: &str) -> Option<Json> {
         let (_, param) = self.playbook.as_ref()?.params.get(name)?;
-        param.default.as_ref().map(crate::config::Node::to_json)
+        param.default.as_ref().map(Node::to_json)
     }
 }
 
@@ -237,6 +262,15 @@ impl<'a> Env<'a> {
                     param.kind.article()
                 )))
             }
+            Some((_, param)) if !self.scope.vars.contains_key(name) => {
+                match self.world.no_such_group(param, &value) {
+                    Some((message, help)) => {
+                        let message = format!("`{name}`: {message}");
+                        Err(Missing::Undefined(PathError { message, help }))
+                    }
+                    None => Ok(value),
+                }
+            }
             _ => Ok(value),
         }
     }
@@ -246,7 +280,8 @@ impl<'a> Env<'a> {
         let declared = scope.declares(name);
         if declared && let Some((text, value)) = self.world.set.get(name) {
             let param = scope.playbook.as_ref().and_then(|playbook| playbook.params.get(name));
-            let wants_text = param.is_some_and(|(_, param)| param.kind == ParamType::String);
+            let wants_text =
+                param.is_some_and(|(_, param)| matches!(param.kind, ParamType::String | ParamType::Group));
             return Ok(if wants_text { Json::String(text.clone()) } else { value.clone() });
         }
         if let Some(value) = scope.vars.get(name) {
@@ -293,7 +328,7 @@ impl<'a> Env<'a> {
         let Some(host) = self.world.by_name.get(name).and_then(|index| self.world.hosts.get(*index)) else {
             return Err(Missing::Undefined(PathError {
                 message: format!("there is no host `{name}`"),
-                help: crate::config::did_you_mean_text(name, self.world.by_name.keys().map(String::as_str)),
+                help: did_you_mean_text(name, self.world.by_name.keys().map(String::as_str)),
             }));
         };
         let rest = path.get(1..).unwrap_or(&[]);
