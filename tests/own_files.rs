@@ -179,7 +179,7 @@ fn an_apply_whose_journal_finds_no_room_stops_and_says_so() {
     let text = told(&cut);
     assert_eq!(cut.status.code(), Some(3), "{text}");
     assert!(text.contains("events.jsonl cannot be written any more: File too large"), "{text}");
-    assert!(text.contains("Stopping") && text.contains("not started"), "{text}");
+    assert!(text.contains("Stopping") && text.contains("not finished"), "{text}");
     assert!((1..20).contains(&made()), "{} tasks were carried out", made());
     let whole = site.run("apply site.yaml --yes", &home, &state);
     assert!(whole.status.success(), "{}", told(&whole));

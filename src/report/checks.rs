@@ -99,7 +99,7 @@ fn summary(text: &mut String, record: &Record, width: Option<usize>) {
         (stats.tasks.blocked, "task", "blocked"),
         (stats.failed, "host", "failed"),
         (stats.unreachable, "host", "not reached"),
-        (stats.not_started, "host", "not started"),
+        (stats.not_started, "host", "not finished"),
     ];
     let mut words: Vec<String> = parts
         .into_iter()

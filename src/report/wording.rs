@@ -51,7 +51,7 @@ pub(super) fn sum_of_hosts(command: &str, stats: &RunStats) -> String {
     let others = [
         (stats.failed, "failed"),
         (stats.unreachable, "unreachable"),
-        (stats.not_started, "not started"),
+        (stats.not_started, "not finished"),
         (stats.offline, "offline"),
     ];
     numbers(first, &others)
