@@ -26,17 +26,17 @@ pub enum Place {
 }
 
 impl Place {
-    /// All of them, with a heading.
-    pub const ALL: [(Self, &'static str); 9] = [
-        (Self::Inventory, "The inventory"),
-        (Self::Playbook, "A playbook"),
-        (Self::Task, "A task"),
-        (Self::Module, "What a task does"),
-        (Self::Field, "Fields"),
-        (Self::Value, "Values"),
-        (Self::Name, "Names in templates and conditions"),
-        (Self::Answer, "What is registered"),
-        (Self::Filter, "Filters"),
+    /// All of them, each with a heading and in a sentence.
+    pub const ALL: [(Self, &'static str, &'static str); 9] = [
+        (Self::Inventory, "The inventory", "in an inventory"),
+        (Self::Playbook, "A playbook", "in a playbook"),
+        (Self::Task, "A task", "in a task"),
+        (Self::Module, "What a task does", "as what a task does"),
+        (Self::Field, "Fields", "as a field"),
+        (Self::Value, "Values", "as a value"),
+        (Self::Name, "Names in templates and conditions", "in templates and conditions"),
+        (Self::Answer, "What is registered", "in what is registered"),
+        (Self::Filter, "Filters", "as a filter"),
     ];
 }
 
@@ -82,7 +82,7 @@ pub const TABLE: &[Word] = &[
         &["ansible_ssh_common_args", "ansible_ssh_extra_args", "ansible_ssh_args"],
         "`ssh: { jump: [HOST] }` for a jump host; the rest belongs into your ssh_config",
     ),
-    word(Place::Inventory, &["ansible_python_interpreter"], "hosts need no Python: leave it out"),
+    word(Place::Inventory, &["ansible_python_interpreter"], "leave it out; hosts need no Python"),
     word(
         Place::Inventory,
         &["all"],
@@ -101,7 +101,7 @@ pub const TABLE: &[Word] = &[
     word(
         Place::Playbook,
         &["gather_facts", "gather_subset"],
-        "hosts are asked for what tasks read: leave it out",
+        "leave it out; hosts are asked for what tasks read",
     ),
     word(
         Place::Playbook,

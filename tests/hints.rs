@@ -243,3 +243,19 @@ fn commands_in_texts_exist() {
     assert!(seen > 10, "{seen} commands");
     assert!(found.is_empty(), "{}", found.join("\n"));
 }
+
+/// Who left the inventory out is told what to type, where one has the usual name.
+#[test]
+fn an_inventory_that_was_left_out_is_suggested() {
+    let folder = tempfile::tempdir().unwrap();
+    let said = || {
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_provision"));
+        command.args(["verify", "--hosts", "a b"]).current_dir(folder.path());
+        let output = command.output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        String::from_utf8(output.stderr).unwrap()
+    };
+    assert!(!said().contains("hint"));
+    std::fs::write(folder.path().join("inventory.yaml"), "").unwrap();
+    assert!(said().ends_with("hint: provision verify --hosts 'a b' inventory.yaml\n"), "{}", said());
+}

@@ -2,7 +2,9 @@
 
 use std::process::ExitCode;
 
+use camino::Utf8Path;
 use clap::Parser as _;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 use super::args::{Cli, Command};
@@ -11,6 +13,7 @@ use super::{commands, complete};
 use crate::report::rows::hanging;
 use crate::report::style::{BAD, HINT, paint, safe};
 use crate::report::{log, output};
+use crate::transport::quote;
 use crate::{exit, transport};
 
 /// An error with an exit code of its own.
@@ -71,6 +74,9 @@ pub fn main_impl() -> ExitCode {
             let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
             // A closed pipe while help is printed is no failure.
             let _printed = error.print();
+            if let Some(hint) = inventory_here(&error, std::env::args()) {
+                output::say(&hint);
+            }
             return ExitCode::from(code);
         }
     };
@@ -93,6 +99,17 @@ pub fn main_impl() -> ExitCode {
     }
 }
 
+/// What to type where only the inventory was left out and one has the usual name.
+fn inventory_here(error: &clap::Error, typed: impl Iterator<Item = String>) -> Option<String> {
+    let ContextValue::Strings(missing) = error.get(ContextKind::InvalidArg)? else { return None };
+    let only = error.kind() == ErrorKind::MissingRequiredArgument && missing == &["<INVENTORY>"];
+    if !only || !Utf8Path::new("inventory.yaml").is_file() {
+        return None;
+    }
+    let words: Vec<String> = typed.skip(1).map(|word| quote(&word).into_owned()).collect();
+    Some(format!("hint: provision {} inventory.yaml", words.join(" ")))
+}
+
 async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Init(args) => commands::init::run(settings, args).await,
@@ -106,7 +123,7 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
         Command::Unlock(args) => commands::unlock::run(settings, args).await,
         Command::Logins(args) => commands::logins::run(settings, args).await,
         Command::Validate(args) => commands::validate::run(settings, &args),
-        Command::SelfCheck(reports) => commands::self_check::run(settings, &reports),
+        Command::SelfCheck(reports) => commands::self_check::run(settings, &reports).await,
         Command::Inventory(args) => commands::inventory::run(settings, args).await,
         Command::Playbook(args) => commands::playbook::run(args),
         Command::Report(args) => commands::report::run(settings, args),

@@ -113,7 +113,7 @@ pub fn from_ansible() -> String {
         "# From Ansible\n\n\
          `provision inventory import hosts.ini` takes over an inventory. What a word of Ansible is here:\n",
     );
-    for (place, heading) in Place::ALL {
+    for (place, heading, _) in Place::ALL {
         put!(page, "\n## {heading}\n\n| Ansible | here |\n|---|---|\n");
         for row in foreign::TABLE.iter().filter(|row| row.place == place) {
             let words: Vec<String> = row.words.iter().map(|word| format!("`{word}`")).collect();
@@ -127,10 +127,11 @@ pub fn from_ansible() -> String {
 pub fn foreign_word(word: &str) -> Option<String> {
     let found: Vec<String> = Place::ALL
         .iter()
-        .filter_map(|(place, heading)| Some(format!("- {heading}: {}\n", foreign::here(word, &[*place])?)))
+        .filter_map(|(place, _, here)| Some(format!("- {here}: {}\n", foreign::here(word, &[*place])?)))
         .collect();
-    let list = "\n`provision explain from-ansible` has the others.\n";
-    (!found.is_empty()).then(|| format!("# {word}\n\nA word of Ansible. Here:\n\n{}{list}", found.concat()))
+    let list = "\n`provision explain from-ansible` has the other words.\n";
+    let head = format!("# {word}\n\nA word of Ansible. What is written here instead:\n\n");
+    (!found.is_empty()).then(|| format!("{head}{}{list}", found.concat()))
 }
 
 /// The keys of each kind of file, without those inside of them.

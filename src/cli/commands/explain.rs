@@ -23,7 +23,7 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
         Some("keys") => reference::keys_index(),
         Some("conditions") => reference::conditions(),
         Some("templates" | "filters") => reference::templates(),
-        Some("from-ansible") => reference::from_ansible(),
+        Some("from-ansible" | "ansible") => reference::from_ansible(),
         Some(name) => page(name)?,
     };
     output::data(&text).context("cannot write to stdout")?;
