@@ -43,6 +43,7 @@ pub use by_host::ByHost;
 pub use launch::{Launched, Place};
 pub use local::Local;
 pub(crate) use process::recorded_keys;
+pub use process::ssh_home;
 pub(crate) use quote::quote;
 pub use run_dir::bases as socket_directories;
 pub use script::{Arg, Script};

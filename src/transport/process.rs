@@ -7,6 +7,7 @@ use std::process::{ExitStatus, Stdio};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use camino::Utf8PathBuf;
 use regex::bytes::Regex;
 use tokio::io::{AsyncRead, AsyncReadExt as _};
 use tokio::process::{Child, ChildStdin, ChildStdout, Command};
@@ -136,6 +137,14 @@ pub(super) async fn ask_ssh(arguments: &[String]) -> std::io::Result<String> {
     let mut ssh = process::heard("ssh");
     ssh.arg("-G").args(arguments);
     Ok(String::from_utf8_lossy(&process::run_aside(ssh, DEADLINE).await?.stdout).into_owned())
+}
+
+/// The home in which `ssh` looks for keys and configuration: that of the account, whatever `HOME` says
+/// (`sudo -E` keeps another). `%d` of `ssh_config(5)`.
+pub async fn ssh_home() -> Option<Utf8PathBuf> {
+    let arguments = ["-F", "none", "-o", "ControlPath=%d", "localhost"].map(str::to_owned);
+    let answer = ask_ssh(&arguments).await.ok()?;
+    answer.lines().find_map(|line| line.strip_prefix("controlpath ")).map(Utf8PathBuf::from)
 }
 
 /// The standard error of a session, bounded.

@@ -14,7 +14,8 @@ use crate::cli::settings::Settings;
 use crate::process::{heard, run as start};
 use crate::report::output;
 use crate::report::style::{BAD, GOOD, HINT, paint, safe_line};
-use crate::{disk, events, exit, lab, put, transport};
+use crate::transport::{self, ssh_home};
+use crate::{disk, events, exit, lab, put};
 
 /// Longest that a program may take to say what it is.
 const DEADLINE: Duration = Duration::from_secs(10);
@@ -71,8 +72,8 @@ impl Row {
 ///
 /// # Errors
 /// When the answer cannot be written.
-pub(crate) fn run(settings: &Settings, reports: &JsonReport) -> anyhow::Result<u8> {
-    let mut rows = vec![ssh(), ssh_keygen(), keys(settings), processes()];
+pub(crate) async fn run(settings: &Settings, reports: &JsonReport) -> anyhow::Result<u8> {
+    let mut rows = vec![ssh(), ssh_keygen(), keys().await, processes()];
     rows.extend(state(&settings.state));
     rows.extend([sockets(settings), clock(), locale(settings.locale.as_deref())]);
     rows.extend(lab::wants().into_iter().map(|(name, found)| match found {
@@ -166,7 +167,7 @@ fn ssh_keygen() -> Row {
 
 /// Whether ssh has a key to log in with: in its agent, or in a file where it looks by itself (`IdentityFile` of
 /// `ssh_config(5)`).
-fn keys(settings: &Settings) -> Row {
+async fn keys() -> Row {
     let name = "keys";
     // 0: the agent has keys. 1: it has none. 2: there is no agent (ssh-add(1)).
     if let Ok((Some(0), keys)) = said("ssh-add", &["-l"]) {
@@ -176,7 +177,7 @@ fn keys(settings: &Settings) -> Row {
         );
     }
     let files = ["id_rsa", "id_ecdsa", "id_ecdsa_sk", "id_ed25519", "id_ed25519_sk"];
-    let folder = settings.home.as_ref().map(|home| home.join(".ssh"));
+    let folder = ssh_home().await.map(|home| home.join(".ssh"));
     let found =
         folder.and_then(|folder| files.iter().map(|file| folder.join(file)).find(|file| file.is_file()));
     match found {

@@ -1,17 +1,22 @@
 //! Host keys: seen over our own connections, shown, and recorded only when a person says so.
 
+use std::cell::RefCell;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::Permissions;
 use std::os::unix::fs::PermissionsExt as _;
+use std::pin::pin;
+use std::time::Duration;
 
 use anyhow::Context as _;
 use base64::Engine as _;
 use camino::{Utf8Path, Utf8PathBuf};
 use futures::future::join_all;
 use sha2::{Digest as _, Sha256};
+use tokio::time::timeout;
 
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
+use crate::hostlist::fold;
 use crate::inventory::Host;
 use crate::report::rows::hanging;
 use crate::report::style::{BAD, CHANGE, GOOD, paint, safe_line};
@@ -19,12 +24,15 @@ use crate::report::{output, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{
     CONNECT, ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts,
-    recorded_keys,
+    recorded_keys, ssh_home,
 };
 use crate::{disk, exit, put};
 
 /// Hosts that are looked at together.
 const AT_ONCE: usize = 32;
+
+/// So long nothing is said of hosts that have not answered yet.
+const PATIENCE: Duration = Duration::from_secs(2);
 
 /// One line of a `known_hosts` file.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -190,17 +198,31 @@ pub(crate) async fn look(
     let ssh = Ssh::start(ssh_settings, &probes, secrets.clone()).await;
     let ssh = ssh.map_err(|error| Exit::new(exit::CONFIG, error.to_string()))?;
     let mut seen = Vec::new();
+    let home = ssh_home().await;
     for group in probes.iter().zip(hosts).collect::<Vec<_>>().chunks(AT_ONCE) {
+        let silent = RefCell::new(group.iter().map(|(_, host)| host.index).collect::<BTreeSet<_>>());
         let asked = group.iter().map(|(probe, host)| async {
             let login = ssh.open(probe, CONNECT).await;
+            silent.borrow_mut().remove(&host.index);
             // ssh itself says under which name it looks: an address, or a `HostKeyAlias`.
             let file = probe.ssh.known_hosts.clone().unwrap_or_default();
             let key = written(&file).into_iter().next();
             let jumps = written(&keys_of_jump_hosts(&file));
-            let files = files(host, &ssh, settings.home.as_deref()).await;
+            let files = files(host, &ssh, home.as_deref()).await;
             Contact { host: (*host).clone(), shown: host.name.clone(), files, key, jumps, login }
         });
-        seen.extend(join_all(asked).await);
+        let mut asked = pin!(join_all(asked));
+        let answers = if let Ok(answers) = timeout(PATIENCE, &mut asked).await {
+            answers
+        } else {
+            let silent = silent.borrow().clone();
+            let silent = group.iter().filter(|(_, host)| silent.contains(&host.index));
+            let names = fold(silent.map(|(_, host)| host.address.as_str()));
+            let text = format!("waiting for {}, at most {} s", safe_line(&names), CONNECT.as_secs());
+            output::say(&hanging(&text, 2, settings.width));
+            asked.await
+        };
+        seen.extend(answers);
     }
     seen.sort_by_key(|seen| seen.host.index);
     ssh.close().await;

@@ -23,7 +23,7 @@ use crate::project::{self, LoadOptions};
 use crate::report::{log, output};
 use crate::secrets::Secrets;
 use crate::transport::{
-    CONNECT, ConnectKind, PasswordLogins, Ssh, SshSettings, Transport as _, TransportError,
+    CONNECT, ConnectKind, PasswordLogins, Ssh, SshSettings, Transport as _, TransportError, ssh_home,
 };
 
 /// Name of the secret that holds the password, for sudo.
@@ -45,8 +45,8 @@ impl First {
     ///
     /// # Errors
     /// When there is no public key.
-    pub(super) fn new(settings: &Settings, args: &InitArgs) -> anyhow::Result<Self> {
-        let (file, text) = public_key(settings, args.identity_file.as_deref())?;
+    pub(super) async fn new(args: &InitArgs) -> anyhow::Result<Self> {
+        let (file, text) = public_key(args.identity_file.as_deref()).await?;
         let mut words = text.split_whitespace();
         let (Some(kind), Some(blob)) = (words.next(), words.next()) else {
             return Err(Exit::new(exit::CONFIG, format!("{file} is no public key")).into());
@@ -209,7 +209,7 @@ impl First {
 }
 
 /// The public key beside `--identity-file`, else the first of the user's own, and its text.
-fn public_key(settings: &Settings, identity: Option<&Utf8Path>) -> anyhow::Result<(Utf8PathBuf, String)> {
+async fn public_key(identity: Option<&Utf8Path>) -> anyhow::Result<(Utf8PathBuf, String)> {
     if let Some(identity) = identity {
         let file = Utf8PathBuf::from(format!("{identity}.pub"));
         let text = std::fs::read_to_string(&file).map_err(|error| {
@@ -218,7 +218,7 @@ fn public_key(settings: &Settings, identity: Option<&Utf8Path>) -> anyhow::Resul
         })?;
         return Ok((file, text));
     }
-    let folder = settings.home.clone().unwrap_or_default().join(".ssh");
+    let folder = ssh_home().await.unwrap_or_default().join(".ssh");
     let found = KEYS.iter().find_map(|name| {
         let file = folder.join(name);
         std::fs::read_to_string(&file).ok().map(|text| (file, text))

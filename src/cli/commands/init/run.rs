@@ -67,7 +67,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         camino::absolute_utf8(directory.join("known_hosts")).context("cannot use the output's directory")?;
     let (hosts, shown): (Vec<Host>, Vec<String>) =
         hosts(&args, &known_hosts)?.into_iter().map(|typed| (typed.host, typed.shown)).unzip();
-    let first = if args.ask_pass { Some(First::new(settings, &args)?) } else { None };
+    let first = if args.ask_pass { Some(First::new(&args).await?) } else { None };
     let mut seen = trust::look(settings, &hosts, &Secrets::default()).await?;
     for contact in &mut seen {
         if let Some(shown) = shown.get(contact.host.index) {
