@@ -15,6 +15,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::Duration;
 
 use provision::engine::state;
 use provision::facts::ask::{Command as Asked, CommandQuery};
@@ -70,6 +71,9 @@ const TEXT: &str = "dW1sYXV0OiDDvA==";
 
 /// `echo ran >"$S/ran" # ü`
 const SCRIPT: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wK";
+
+/// The same with more output than the spool keeps.
+const LOUD: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wKZGQgaWY9L2Rldi96ZXJvIGJzPTEwMDAgY291bnQ9NzAwIDI+L2Rldi9udWxsIHwgdHIgIlwwMDAiIHgK";
 
 const STATE: &str = "base64.sh state_directory.sh state_functions.sh";
 
@@ -933,6 +937,30 @@ fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
         }
     }
     (tried, wrong)
+}
+
+/// The pipes of an entry are still there then, and who writes to one waits for its reader.
+#[test]
+fn a_task_with_much_output_ends_where_nothing_can_be_removed() {
+    let row = Row {
+        files: Box::leak(format!("{STATE} spool.sh").into_boxed_str()),
+        words: &["k", "task", "run1", "here", "", "c", LOUD],
+        ..ROW
+    };
+    let (done, waited) = std::sync::mpsc::channel();
+    std::thread::spawn(move || {
+        for shell in SHELLS {
+            let sandbox = Sandbox::new(row.made_up, Some(("rm", Tool::Failing)));
+            sandbox.script(shell, &row);
+            let ended =
+                sandbox.ok("read -r status <state/spool/k/status && [ -s ran ] && [ \"$status\" = 0 ]");
+            done.send((shell, ended)).unwrap();
+        }
+    });
+    for _ in SHELLS {
+        let (shell, ended) = waited.recv_timeout(Duration::from_mins(1)).expect("a task that hangs");
+        assert!(ended, "{shell:?}");
+    }
 }
 
 #[test]

@@ -110,8 +110,8 @@ wait $keeper
 # Entries stay until their run ends, so what nobody will read goes now. One byte more than is shown of the end
 # says that there was more.
 if [ -s "$s/tail" ] || [ -n "$relay" ]; then
-	tr -d "\\000" <"$s/tail" | tail -c 65537 >"$s/kept" && mv "$s/kept" "$s/tail"
-	[ -z "$relay" ] || { tr -d "\\000" <"$s/out" >"$s/kept" && mv "$s/kept" "$s/out"; }
+	tr -d "\\000" <"$s/tail" | tail -c 65537 >"$s/trimmed" && mv "$s/trimmed" "$s/tail"
+	[ -z "$relay" ] || { tr -d "\\000" <"$s/out" >"$s/trimmed" && mv "$s/trimmed" "$s/out"; }
 fi 2>/dev/null 9>&-
 printf "%s\n" $status 1<>"$s/status"
 '

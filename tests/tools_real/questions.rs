@@ -1,7 +1,5 @@
 //! Our questions with each tool that they call missing, or failing: none is answered falsely.
 
-use std::time::Duration;
-
 use provision::facts::account::{AuthorizedKeysQuery, GroupQuery, UserQuery};
 use provision::facts::build::BuildQuery;
 use provision::facts::cmdline::CmdlineQuery;
