@@ -189,7 +189,9 @@ impl Session {
             (changes, None)
         };
         let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
-        match self.spool.take_inherited(&id) {
+        let inherited = self.spool.take_inherited(&id);
+        let anew = inherited.is_none();
+        match inherited {
             Some(SpoolReport::Ended(0, output)) if !provable && !item.handler => {
                 planner.done(&instance.name);
                 return Ok(Ended::attached(Outcome::Ran { changes: views, output }));
@@ -223,7 +225,8 @@ impl Session {
             return Ok(Outcome::Blocked(reason).into());
         }
         let mut refused = None;
-        if provable && begun.is_none() {
+        // With others it would find what the earlier one left, and take that for its own end.
+        if provable && begun.is_none() && anew {
             refused = self.send_together(item, instance, &changes, later, planner).await?.err();
             if let Some(sent) = self.ahead.take(&id) {
                 let sent = Sent { duty, ..sent };

@@ -194,6 +194,21 @@ async fn what_stands_behind_a_failed_one_did_not_run() {
     assert_eq!(sent[1], sent[0][2..], "{:?}", ran.record);
 }
 
+/// It failed, or what it made is gone again: among others what is left in the spool would be taken for its end.
+#[tokio::test(start_paused = true)]
+async fn a_task_that_an_earlier_run_ended_is_done_anew_and_alone() {
+    for status in ["0", "1"] {
+        let (transport, machine) = machines(THREE, &[]);
+        let left = format!("version\t1\nspool\tabc\tended\t{status}\trun0\t./site.yaml//opt/a\n");
+        transport.first(Reply::part("state").on("gpu0").output(left));
+        transport.first(Reply::part("follow").on("gpu0").output(format!("ended {status}\n")));
+        let ran = apply(&world("{}", &playbook(THREE, "")), &transport).await;
+        assert_eq!(acts(&transport), ["lock", "task", "batch", "task", "task", "tidy"]);
+        assert_eq!(machine.lock().unwrap().sent.iter().map(Vec::len).collect::<Vec<_>>(), [2]);
+        assert!(changed(&ran, "/opt/a"), "{:?}", ran.record);
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_batch_whose_connection_is_lost_is_followed_and_nothing_runs_twice() {
     let (transport, machine) = machines(THREE, &[(1, Reply::default().lose())]);
