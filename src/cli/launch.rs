@@ -457,6 +457,7 @@ async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
 /// Leaves without waiting for anything: what runs on hosts goes on in their spools.
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the third signal asks for exactly this")]
 fn leave(code: u8) -> ! {
+    output::undraw();
     std::process::exit(i32::from(code))
 }
 

@@ -52,6 +52,13 @@ pub(super) fn draws(bars: Option<MultiProgress>) {
     *BARS.lock().unwrap_or_else(PoisonError::into_inner) = bars;
 }
 
+/// Takes the bars off the screen, for who leaves at once.
+pub fn undraw() {
+    if let Some(bars) = &*BARS.lock().unwrap_or_else(PoisonError::into_inner) {
+        drop(bars.clear());
+    }
+}
+
 /// Writes a line to stderr, above the bars.
 pub fn say(line: &str) {
     // There is nobody left to tell when stderr is gone.
