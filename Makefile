@@ -34,6 +34,9 @@ demo-maintenance: build ## a change rolls through a live Slurm cluster in the la
 lint: setup ## formatting, clippy and shellcheck, warnings denied
 	$(CARGO) fmt --check
 	$(CARGO) clippy --all-targets --locked -- -D warnings
+	@# the fuzzer has a lock of its own, which must know every dependency
+	$(CARGO) metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml \
+		--filter-platform "$$(rustc -vV | sed -n 's/^host: //p')" >/dev/null
 	@# src/shell is checked by tests/shell_texts.rs, as it is sent
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/shell' | xargs -0 shellcheck
 
