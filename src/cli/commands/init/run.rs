@@ -4,6 +4,7 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use camino::Utf8PathBuf;
+use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::first::First;
@@ -15,6 +16,7 @@ use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
 use crate::exit;
 use crate::facts::{self, Facts};
+use crate::hostlist::fold;
 use crate::inventory::Host;
 use crate::report::output;
 use crate::report::rows::hanging;
@@ -105,10 +107,15 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
             host,
         }));
     }
+    // Hosts with one reason are one line.
+    let mut reasons: IndexMap<(&str, Option<&str>), Vec<&str>> = IndexMap::new();
     for Problem { shown, text, hint, .. } in &problems {
         // ssh says to whom itself.
         let text = text.strip_prefix(&format!("{shown}: ")).unwrap_or(text);
-        let line = format!("{}  {}  {}", paint(BAD, "no login"), safe_line(shown), safe_line(text));
+        reasons.entry((text, hint.as_deref())).or_default().push(shown);
+    }
+    for ((text, hint), hosts) in reasons {
+        let line = format!("{}  {}  {}", paint(BAD, "no login"), safe_line(&fold(hosts)), safe_line(text));
         output::say(&hanging(&line, 10, settings.width));
         if let Some(hint) = hint {
             output::say(&hanging(&format!("          hint: {hint}"), 16, settings.width));
