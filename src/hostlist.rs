@@ -268,13 +268,42 @@ pub fn fold<'a>(names: impl IntoIterator<Item = &'a str>) -> String {
     for (between, names) in families {
         match &between[..] {
             [name] => out.push((*name).to_owned()),
-            _ => out.extend(rows(&names).iter().map(|row| row_text(&between, row))),
+            _ => out.extend(shortest(&between, &rows(&names))),
         }
     }
     out.join(",")
 }
 
-/// The names of a family as products of columns.
+/// Columns up to which all their orders are tried, and names.
+const ORDERED: (usize, usize) = (3, 2000);
+
+/// The texts of a family. Which columns are put together first decides how many rows are left, so the orders are
+/// tried where that is not much work.
+fn shortest(between: &[&str], rows: &[Vec<Column>]) -> Vec<String> {
+    let wide = rows.first().map_or(0, Vec::len);
+    let few = wide <= ORDERED.0 && rows.len() <= ORDERED.1;
+    let orders = if few { orders(wide) } else { vec![(0..wide).rev().collect()] };
+    let texts = orders.iter().map(|order| {
+        merged(rows.to_vec(), order).iter().map(|row| row_text(between, row)).collect::<Vec<_>>()
+    });
+    texts.min_by_key(|texts| texts.iter().map(|text| text.len() + 1).sum::<usize>()).unwrap_or_default()
+}
+
+/// All orders of so many columns, first the one that begins with the last.
+fn orders(wide: usize) -> Vec<Vec<usize>> {
+    let Some(last) = wide.checked_sub(1) else { return vec![Vec::new()] };
+    let fewer = orders(last);
+    let with = |place: usize| {
+        fewer.iter().map(move |order| {
+            let mut order = order.clone();
+            order.insert(place, last);
+            order
+        })
+    };
+    (0..wide).flat_map(with).collect()
+}
+
+/// The names of a family, each a row.
 fn rows(names: &BTreeSet<Vec<&str>>) -> Vec<Vec<Column>> {
     let wide = names.first().map_or(0, Vec::len);
     // Numbers with leading zeros fix a width; others of at least that width join them.
@@ -290,13 +319,17 @@ fn rows(names: &BTreeSet<Vec<&str>>) -> Vec<Vec<Column>> {
         let width = padded.range(..=digits.len()).next_back().copied().unwrap_or(0);
         (width, digits.parse().unwrap_or_default())
     };
-    let mut rows: Vec<Vec<Column>> = names
+    names
         .iter()
         .map(|name| {
             name.iter().zip(&padded).map(|(digits, padded)| Column::from([number(digits, padded)])).collect()
         })
-        .collect();
-    for column in (0..wide).rev() {
+        .collect()
+}
+
+/// Rows that differ in one column alone become one, column by column.
+fn merged(mut rows: Vec<Vec<Column>>, order: &[usize]) -> Vec<Vec<Column>> {
+    for &column in order {
         let mut merged: BTreeMap<Vec<Column>, Column> = BTreeMap::new();
         for mut row in rows {
             let own = row.get_mut(column).map(std::mem::take).unwrap_or_default();
@@ -419,6 +452,8 @@ mod tests {
             ("r1n1 r1n2 r2n1 r2n2 r4n1 r4n2", "r[1-2,4]n[1-2]"),
             ("gpu0.dc1.example gpu1.dc1.example gpu0.dc2.example", "gpu0.dc[1-2].example,gpu1.dc1.example"),
             ("a9-1 a09-1 a10-1", "a[9,09-10]-1"),
+            // A product of both columns would leave more rows.
+            ("n1-ib0 n2-ib0 n4-ib0 n2-ib1 n3-ib1 n5-ib1", "n[1-2,4]-ib0,n[2-3,5]-ib1"),
             ("", ""),
         ] {
             assert_eq!(fold(names.split_whitespace()), want);

@@ -59,7 +59,9 @@ crate::record! {
 crate::record! {
     /// A group of hosts.
     GroupFile("a group") {
-        /// Host lists of its members.
+        /// Host lists of its members, written as in Slurm and `clush`: `gpu[000-127,130]` (a leading zero fixes the
+        /// width), `r[1-4]n[0-10/2]` (every second number), `a,b`. What is printed is folded in the same way; names
+        /// with several numbers may be put together in another order than `nodeset` does it.
         opt hosts: Words,
         /// Groups whose hosts are also members.
         def children: Vec<Sp<String>> = Vec::new(),
