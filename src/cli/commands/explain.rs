@@ -43,8 +43,10 @@ fn page(name: &str) -> anyhow::Result<String> {
     if let Some(page) = reference::fact(name) {
         return Ok(page);
     }
-    let pages: Vec<String> =
-        [reference::key(name), reference::foreign_word(name)].into_iter().flatten().collect();
+    let key = reference::key(name);
+    // A path of ours is no module of a collection.
+    let foreign = if key.is_some() && name.contains('.') { None } else { reference::foreign_word(name) };
+    let pages: Vec<String> = key.into_iter().chain(foreign).collect();
     if !pages.is_empty() {
         return Ok(pages.join("\n"));
     }
