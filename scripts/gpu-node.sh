@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Proves on one machine with GPUs that what provision builds is what runs: Open MPI, NCCL and nccl-tests
-# from archives, a second apply that changes nothing, all_reduce with the NCCL that was built, and that
+# from archives, a second apply that changes nothing, mpirun and all_reduce with what was built, and that
 # `verify` notices when another copy comes first or when a job has a GPU. No network is needed. As root, on the machine itself,
 # which needs the driver, CUDA with nvcc, gcc, g++, make, perl, git and python3:
 #
@@ -50,11 +50,18 @@ prepare() {
     git -C "$repository" add -A
     git -C "$repository" -c user.name=gpu-node -c user.email=gpu-node@localhost commit -qm 'as it came'
     git -C "$repository" tag v0
+    cat >"$work/account.yaml" <<END
+name: who starts jobs
+tasks:
+  - name: account
+    user: { name: gpu-node }
+END
     cat >"$inventory" <<END
 cluster: gpu-node
 hosts: { box: { transport: local } }
-expect: { unknown: warn }
+expect: { unknown: warn, software: { mpi_user: gpu-node } }
 playbooks:
+  - ./account.yaml
   - use: openmpi
     with: { version: "$openmpi_version", url: "file://$openmpi", sha256: "$(sha256 "$openmpi")", packages: [make] }
   - use: nccl
@@ -122,6 +129,7 @@ verify() {
 }
 active() {
     look active --active
+    says active active.mpirun pass
     says active active.all_reduce pass "NCCL $nccl_version" /usr/local/nccl/lib/libnccl.so.2
 }
 # A job has the last GPU: it is not tested.
