@@ -20,3 +20,16 @@ pub mod rping;
 mod run;
 
 pub use run::{Traffic, run};
+
+use crate::facts::Facts;
+use crate::inventory::{Host, Promises};
+use crate::project::{Inputs, Project};
+
+/// The keys of `expect:` that tests between hosts read.
+const SOFTWARE: &[&str] = &["software.openmpi_prefix", "software.nccl_tests", "software.mpi_user"];
+
+/// Hosts with what their tasks promise of the software that tests need, before anything is known of them.
+pub fn members<'a>(project: &Project, hosts: impl IntoIterator<Item = &'a Host>) -> Vec<(Host, Promises)> {
+    let promised = |host: &Host| project.promises(host, &Inputs::none(), &Facts::default(), SOFTWARE);
+    hosts.into_iter().map(|host| (host.clone(), promised(host))).collect()
+}

@@ -4,7 +4,7 @@ use std::collections::BTreeMap;
 
 use super::session::Session;
 use crate::checks::{self, Subject};
-use crate::events::{CheckStatus, HostStatus};
+use crate::events::{CheckResult, CheckStatus, HostStatus};
 
 impl Session {
     /// The host as checks see it, after a look at its plan.
@@ -45,12 +45,16 @@ pub(super) fn judge(sessions: &[Session]) -> BTreeMap<usize, Vec<String>> {
         sessions.iter().map(|session| (session.name(), session.index())).collect();
     for conclusion in checks::evaluate(&mut subjects) {
         let Some(place) = places.get(conclusion.host.as_str()) else { continue };
-        let failed = conclusion.results.into_iter().filter(|result| result.status == CheckStatus::Fail);
-        let findings: Vec<String> =
-            failed.map(|result| format!("{}: {}", result.check, result.message)).collect();
+        let findings =
+            findings(conclusion.results.iter().filter(|result| result.status == CheckStatus::Fail));
         if !findings.is_empty() {
             wrong.entry(*place).or_default().extend(findings);
         }
     }
     wrong
+}
+
+/// Results as the reasons of a failure.
+pub(super) fn findings<'a>(results: impl Iterator<Item = &'a CheckResult>) -> Vec<String> {
+    results.map(|result| format!("{}: {}", result.check, result.message)).collect()
 }

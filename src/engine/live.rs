@@ -22,12 +22,15 @@ use super::maintenance::{Found, Maintenance, Turn, names};
 use super::rollout::Budget;
 use super::session::{Service, Session};
 use super::work::Leaders;
-use crate::checks;
-use crate::events::{Emitter, Event, EventKind, HostStatus, MaintenancePhase as Phase, PlannedTask, Sink};
+use crate::events::{
+    CheckStatus, Emitter, Event, EventKind, HostStatus, MaintenancePhase as Phase, PlannedTask, Sink,
+};
 use crate::facts::Query;
 use crate::inventory::Host;
+use crate::inventory::rollout::Gate;
 use crate::project::Slot;
 use crate::words::count;
+use crate::{active, checks};
 
 /// How long a finding must last.
 const AGAIN: Duration = Duration::from_secs(30);
@@ -59,6 +62,8 @@ struct Roll<'a> {
     found: &'a Found,
     /// Hosts that are drained.
     held: BTreeSet<usize>,
+    /// Hosts that passed the gate.
+    passed: Mutex<BTreeSet<usize>>,
 }
 
 /// Rolls a project out; how many nodes stay drained is the second result.
@@ -112,8 +117,17 @@ pub(super) async fn roll(
     let order: Vec<usize> = slots.iter().flat_map(|slot| slot.hosts.iter().copied()).collect();
     let able: Vec<usize> = order.iter().copied().filter(|host| look.reached.contains(host)).collect();
     let leaders = stages.iter().flat_map(|range| leaders(context, &able, range.clone())).collect();
-    let roll =
-        Roll { context, stages, budget, leaders, maintenance: maintenance.as_deref(), found: &found, held };
+    let passed = Mutex::default();
+    let roll = Roll {
+        context,
+        stages,
+        budget,
+        leaders,
+        maintenance: maintenance.as_deref(),
+        found: &found,
+        held,
+        passed,
+    };
     let Some(maintenance) = &maintenance else {
         done.extend(roll.slots(slots, sessions).await);
         return (done, 0);
@@ -417,13 +431,21 @@ impl Roll<'_> {
         if !wrong.is_empty() && self.context.cancel.now() == Stop::No {
             // What starts after a boot may not be there yet.
             tokio::time::sleep(AGAIN).await;
-            changed.retain(|host| wrong.contains_key(&host.index));
-            wrong = self.judge(&changed).await;
+            let doubtful: Vec<Host> =
+                changed.iter().filter(|host| wrong.contains_key(&host.index)).cloned().collect();
+            wrong = self.judge(&doubtful).await;
         }
+        if self.context.project.rollout.gate == Some(Gate::Active) && self.context.cancel.now() == Stop::No {
+            changed.retain(|host| !wrong.contains_key(&host.index));
+            wrong.extend(self.test(&changed).await);
+        }
+        let mut passed = self.passed.lock().unwrap_or_else(PoisonError::into_inner);
         for session in sessions {
             if let Some(findings) = wrong.remove(&session.index()) {
                 session.fails_gate(&findings, began.elapsed().as_secs_f64());
                 self.budget.note(session);
+            } else if changed.iter().any(|host| host.index == session.index()) {
+                passed.insert(session.index());
             }
         }
     }
@@ -431,6 +453,43 @@ impl Roll<'_> {
     async fn judge(&self, hosts: &[Host]) -> BTreeMap<usize, Vec<String>> {
         let queries = checks::queries();
         gate::judge(&silently(self.context, hosts, self.stages, queries, Plans::default()).await)
+    }
+
+    /// Tests hosts with each other; what failed, by their index.
+    async fn test(&self, hosts: &[Host]) -> BTreeMap<usize, Vec<String>> {
+        let mut members: Vec<&Host> = hosts.iter().collect();
+        if let [alone] = hosts {
+            match self.neighbour(alone.index) {
+                Some(other) => members.push(other),
+                None => self.context.emitter.emit(EventKind::Warning {
+                    host: Some(alone.name.clone()),
+                    message: "the gate tests it alone: no host that is idle now could be its partner"
+                        .to_owned(),
+                }),
+            }
+        }
+        let members = active::members(&self.context.project, members);
+        let (transport, secrets) = (self.context.transport.as_ref(), &self.context.secrets);
+        let parallel = self.context.project.rollout.parallel;
+        let traffic = active::run(transport, &members, secrets, parallel, &|_| {}).await;
+        let findings = |host: &Host| {
+            let results = traffic.results.get(&host.name).into_iter().flatten();
+            gate::findings(results.filter(|it| matches!(it.status, CheckStatus::Fail | CheckStatus::Unknown)))
+        };
+        let found = hosts.iter().map(|host| (host.index, findings(host)));
+        found.filter(|(_, findings)| !findings.is_empty()).collect()
+    }
+
+    /// A host that nobody works on: drained and idle before its turn, or without a scheduler one that passed.
+    fn neighbour(&self, alone: usize) -> Option<&Host> {
+        let index = match self.maintenance {
+            Some(maintenance) => {
+                let mut held = self.held.iter().filter_map(|index| self.context.project.at(*index));
+                held.find(|host| maintenance.is_ready(&host.name))?.index
+            }
+            None => *self.passed.lock().unwrap_or_else(PoisonError::into_inner).last()?,
+        };
+        self.context.project.at(index).filter(|host| host.index != alone)
     }
 
     fn phase(&self, host: &str, phase: Phase) {

@@ -329,6 +329,11 @@ impl Maintenance {
         own.all(|entry| !matches!(entry.stand, Stand::Planned | Stand::Wanted | Stand::Draining))
     }
 
+    /// Whether a host is drained and idle, and waits for its batch.
+    pub(super) fn is_ready(&self, name: &str) -> bool {
+        self.entries().iter().any(|entry| entry.name == name && matches!(entry.stand, Stand::Ready))
+    }
+
     /// Whether this run drained a host.
     pub(super) fn has_drained(&self, name: &str) -> bool {
         self.entries().iter().any(|entry| entry.name == name && entry.drained)

@@ -18,6 +18,9 @@ crate::choice! {
     Gate {
         /// The checks of `provision verify` that only look.
         Verify = "verify",
+        /// These, and then the tests between hosts of `verify --active`: among those that were changed together, and
+        /// for one that is alone with a neighbour that is idle.
+        Active = "active",
     }
 }
 

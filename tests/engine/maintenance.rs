@@ -504,6 +504,42 @@ async fn a_host_that_fails_its_gate_stays_drained_with_the_finding_and_the_next_
 }
 
 #[tokio::test(start_paused = true)]
+async fn hosts_are_tested_with_each_other_where_the_gate_asks_for_it() {
+    let tested = |transport: &Scripted| {
+        let hosts = ["gpu0", "gpu1", "gpu2", "gpu3"].into_iter();
+        hosts.filter(|host| transport.parts(host).contains(&"tools".to_owned())).collect::<Vec<_>>()
+    };
+    // The canary with a host that is drained before its turn. These hosts say nothing that proves a link.
+    let cluster = Cluster::new();
+    let world = live(SLURM, "{ canary: 1, batch: 1, gate: active, max_failed: 0 }", BOOT);
+    let transport = kernels(&cluster, |_| None);
+    let ran = apply(&world, &transport).await;
+    assert_eq!(tested(&transport), ["gpu0", "gpu1"], "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, LeftDrained]);
+    assert_eq!(ran.phases("gpu1"), [Draining, Back]);
+    let reason = cluster.node("gpu0").reason;
+    assert!(reason.starts_with("provision: run1: `verify after the change`: active.rping: "), "{reason}");
+    // Two that are changed together need nobody else.
+    let transport = kernels(&Cluster::new(), |_| None);
+    apply(&live(SLURM, "{ batch: 2, gate: active, max_failed: 0 }", BOOT), &transport).await;
+    assert_eq!(tested(&transport), ["gpu0", "gpu1"]);
+    // Nobody is drained yet who could be a partner: it is said.
+    let transport = kernels(&Cluster::new(), |_| None);
+    let text = std::fs::read_to_string(&world.inventory).unwrap();
+    std::fs::write(&world.inventory, text.replace("hosts: gpu }", "hosts: gpu0 }")).unwrap();
+    let ran = apply(&world, &transport).await;
+    assert_eq!(tested(&transport), ["gpu0"]);
+    assert_eq!(
+        ran.record.hosts["gpu0"].warnings,
+        ["the gate tests it alone: no host that is idle now could be its partner"]
+    );
+    // A gate that only looks sends nothing between hosts.
+    let transport = kernels(&Cluster::new(), |_| None);
+    apply(&live(SLURM, "{ canary: 1, gate: verify }", BOOT), &transport).await;
+    assert_eq!(tested(&transport), [""; 0]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_plan_tells_who_is_drained_when_and_drains_nobody() {
     let cluster = Cluster::new();
     let transport = kernels(&cluster, |sent| {

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use serde_json::Value as Json;
 
-use super::support::Lab;
+use super::support::{Lab, outcome};
 
 /// What `expect:` says of a host of the profile `a100-x8-cx6`. Its disk is that of the machine that runs the tests.
 const A100: &str = "expect: { gpu: { count: 8, model: NVIDIA A100-SXM4-80GB }, rdma: { count: 8, rate_gbps: 200 }, network: { mtu: 9000 }, system: { disk_free_gib: 0 } }\n";
@@ -120,6 +120,32 @@ fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
     for left_out in [both, gpu] {
         assert_eq!(left_out, "skip left out by expect.ignore\nskip left out by expect.ignore");
     }
+    a_rollout_tests_the_links_of_what_it_changed(lab);
+}
+
+/// The first host has nobody to be tested with; the second one the first.
+fn a_rollout_tests_the_links_of_what_it_changed(lab: &Lab) {
+    let play = |text: &str| {
+        format!("name: play\ntasks:\n  - name: file\n    file: {{ path: /etc/gated, content: {text} }}\n")
+    };
+    let expect = A100.replace("system: {", "ignore: [active.all_reduce], system: {");
+    let more = format!("{expect}\nrollout: {{ canary: 1, batch: 1, gate: active, max_failed: 0 }}\n");
+    let site = lab.site_with("gated", &play("one"), &more, "become: sudo", "");
+    for node in &lab.nodes {
+        node.sh("rm -f /run/ib_write_bw /run/ib_write_bw.calls");
+    }
+    site.run("apply", &[])
+        .expect(0)
+        .says("the gate tests it alone: no host that is idle now could be its partner");
+    for node in &lab.nodes {
+        assert_ne!(node.sh("grep -c . /run/ib_write_bw.calls"), "0");
+        node.sh("echo one=92.10 >/run/ib_write_bw");
+    }
+    site.playbook(&play("two"));
+    let json = site.apply(5);
+    let why = outcome(&json, "gpu1", "verify after the change").to_string();
+    assert!(why.contains("active.ib_write_bw: ") && why.contains("92.1 Gb/s"), "{json:#}");
+    assert_eq!(json["hosts"]["gpu0"]["status"], "ok", "{json:#}");
 }
 
 /// By PCI address in the order of rails on one host, by driver and without the storage card on the other.

@@ -90,15 +90,8 @@ pub(super) enum Kept {
     Watched,
 }
 
-/// The keys of `expect:` that tests between hosts read.
-const SOFTWARE: &[&str] = &["software.openmpi_prefix", "software.nccl_tests", MPI_USER];
 /// Who starts jobs: it must be known before a host is asked, because the loader is asked in that login.
 const MPI_USER: &str = "software.mpi_user";
-
-/// What the tasks of a host promise before anything is known of it.
-fn promised(project: &Project, host: &Host, keys: &[&str]) -> Promises {
-    project.promises(host, &Inputs::none(), &Facts::default(), keys)
-}
 
 /// Tests hosts with each other before they are looked at: it is traffic, and shows in counters.
 async fn between_hosts(
@@ -108,8 +101,7 @@ async fn between_hosts(
     secrets: &Secrets,
 ) -> anyhow::Result<active::Traffic> {
     let parallel = connect.parallel.unwrap_or(project.rollout.parallel).max(1);
-    let hosts: Vec<(Host, Promises)> =
-        project.online().map(|host| (host.clone(), promised(project, host, SOFTWARE))).collect();
+    let hosts = active::members(project, project.online());
     let only: Vec<Host> = hosts.iter().map(|(host, _)| host.clone()).collect();
     let transport = launch::open_transport(settings, &project.cluster, &only, secrets, parallel).await?;
     let quiet = settings.verbosity == Verbosity::Quiet;
@@ -141,8 +133,8 @@ pub(super) async fn once(
     }
     let secrets = launch::secrets(&mut project, connect.ask_become_pass, true, settings)?;
     let silent = project.online().filter(|host| host.mpi_user().is_none());
-    let users: Vec<(usize, Promises)> =
-        silent.map(|host| (host.index, promised(&project, host, &[MPI_USER]))).collect();
+    let promised = |host: &Host| project.promises(host, &Inputs::none(), &Facts::default(), &[MPI_USER]);
+    let users: Vec<(usize, Promises)> = silent.map(|host| (host.index, promised(host))).collect();
     for (index, promises) in users {
         if let Some(host) = project.hosts.get_mut(index) {
             host.mesh_user = promises.of_host(MPI_USER).and_then(Json::as_str).map(str::to_owned);
