@@ -52,8 +52,8 @@ fn named(status: CheckStatus, check: &str, message: String, evidence: Vec<Eviden
 }
 
 fn evidence(from: &str, text: &str) -> Vec<Evidence> {
-    // mpirun frames what it has to say.
-    let says = |line: &&str| !line.trim_matches('-').is_empty();
+    // mpirun frames what it has to say, and may end it with a NUL.
+    let says = |line: &&str| !line.trim_matches(|c: char| c == '-' || c.is_control()).is_empty();
     let lines: Vec<&str> = text.lines().map(str::trim).filter(says).collect();
     let last = lines.get(lines.len().saturating_sub(LINES)..).unwrap_or_default();
     if last.is_empty() {
@@ -303,7 +303,13 @@ pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<
                 skipped(MPIRUN, &format!("mpirun on {} started nothing", first.name))
             }
             None if none => {
-                let message = format!("mpirun starts nothing on {}", fold(names.iter().copied()));
+                // PRRTE of Open MPI 5 where it has no way to start a process; without a scheduler that is ssh.
+                let why = if text.contains("No available launching agents were found") {
+                    "; is an ssh client installed there?"
+                } else {
+                    ""
+                };
+                let message = format!("mpirun starts nothing on {}{why}", fold(names.iter().copied()));
                 named(CheckStatus::Fail, MPIRUN, message, evidence(&from, &text))
             }
             None => named(
@@ -514,6 +520,14 @@ mod tests {
             "{lost:?}"
         );
         assert_eq!(status(&logins(|from, to| from == 3 && to == 0)), [Pass, Pass, Pass, Fail]);
+    }
+
+    /// The frame of Open MPI 5.0.7 ended with a NUL where it found no ssh.
+    #[test]
+    fn frames_are_no_evidence() {
+        let text = "-----\nNo available launching agents were found.\n-----\n\u{0}\n";
+        let lines: Vec<String> = evidence("mpirun", text).into_iter().map(|it| it.line).collect();
+        assert_eq!(lines, ["No available launching agents were found."]);
     }
 
     #[test]
