@@ -146,8 +146,9 @@ impl Expander<'_> {
             item: None,
         });
         let names = self.checker().names(&place.scope);
-        for (_, param) in playbook.params.values() {
-            if let Some(default) = &param.default {
+        for (name, (_, param)) in &playbook.params {
+            // One that nobody uses here may name what this inventory does not have, such as a secret.
+            if let Some(default) = param.default.as_ref().filter(|_| !place.scope.with.contains_key(name)) {
                 self.checker().node(default, &place.scope, &names, diagnostics);
             }
         }
