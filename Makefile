@@ -37,6 +37,8 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 	@# the fuzzer has a lock of its own, which must know every dependency
 	$(CARGO) metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml \
 		--filter-platform "$$(rustc -vV | sed -n 's/^host: //p')" >/dev/null
+	@# mistakes that chaos plants must fit the code they are planted in
+	for plant in scripts/chaos-plants/*.patch; do git apply --check -C1 "$$plant"; done
 	@# src/shell is checked by tests/shell_texts.rs, as it is sent
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/shell' | xargs -0 shellcheck
 
