@@ -10,6 +10,7 @@ use crate::hostlist;
 pub(super) fn look(hosts: &[Host], diagnostics: &mut Diagnostics) {
     look_at_names(hosts, diagnostics);
     in_a_group(hosts, diagnostics);
+    with_an_address(hosts, diagnostics);
     one_host_for_each_address(hosts, diagnostics);
     ends_with_its_jump_host(hosts, diagnostics);
 }
@@ -70,11 +71,25 @@ fn in_a_group(hosts: &[Host], diagnostics: &mut Diagnostics) {
     let Some(first) = alone.first().filter(|_| !grouped.is_empty()) else { return };
     let near = did_you_mean(&first.name, grouped.iter().map(|host| host.name.as_str()));
     let help = near.map_or_else(
-        || "name it in the `hosts:` of a group; what is for a group does not reach it".to_owned(),
-        |near| format!("did you mean `{near}`? What is for a group does not reach it"),
+        || "name it in the `hosts:` of a group: playbooks and variables of groups are not for it".to_owned(),
+        |near| format!("did you mean `{near}`? Playbooks and variables of groups are not for it"),
     );
     let names = hostlist::fold(alone.iter().map(|host| host.name.as_str()));
     diagnostics.push(Diagnostic::warning(first.span, format!("no group has `{names}`")).help(help));
+}
+
+/// A few hosts without an address among many that have one: a range that is too long, or a key that was mistyped.
+fn with_an_address(hosts: &[Host], diagnostics: &mut Diagnostics) {
+    let over_ssh = hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none());
+    let (named, addressed): (Vec<&Host>, Vec<&Host>) = over_ssh.partition(|host| host.address == host.name);
+    let Some(first) = named.first().filter(|_| named.len() * 3 <= addressed.len()) else { return };
+    let names = hostlist::fold(named.iter().map(|host| host.name.as_str()));
+    let text = format!("`{names}` has no `address`, unlike {} other hosts", addressed.len());
+    diagnostics.push(
+        Diagnostic::warning(first.span, text).help(
+            "ssh looks it up by its name: give it an address under `hosts:`, or take it out of its group",
+        ),
+    );
 }
 
 /// The way through a jump host ends with the run, and a login behind it cannot stay.

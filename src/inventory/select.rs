@@ -166,11 +166,33 @@ impl Parser<'_> {
             let Some(index) = self.directory.hosts.get(&name) else {
                 let known = self.directory.groups.keys().chain(self.directory.hosts.keys());
                 let error = TextError::new(start, end, format!("no host or group is named `{name}`"));
-                return Err(TextError { help: did_you_mean_text(&name, known.map(String::as_str)), ..error });
+                // A number that no host has: a whole group is not what was meant.
+                let alike = self.numbered_like(&name);
+                let help = if alike.is_empty() {
+                    did_you_mean_text(&name, known.map(String::as_str))
+                } else {
+                    Some(format!("there is `{}`", hostlist::fold(alike)))
+                };
+                return Err(TextError { help, ..error });
             };
             hosts.insert(*index);
         }
         Ok(hosts)
+    }
+
+    /// Hosts that are called as a name is, but for their number.
+    fn numbered_like(&self, name: &str) -> Vec<&str> {
+        let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+        let own = stem(name);
+        if own == name {
+            return Vec::new();
+        }
+        self.directory
+            .hosts
+            .keys()
+            .map(String::as_str)
+            .filter(|host| *host != own && stem(host) == own)
+            .collect()
     }
 
     fn recorded(&self, name: &str, start: usize, end: usize) -> Result<BTreeSet<usize>, TextError> {
@@ -285,6 +307,8 @@ mod tests {
             assert!(error.message.contains(message), "{text}: {error:?}");
         }
         assert_eq!(select("a10", &directory()).unwrap_err().help.unwrap(), "did you mean `a100`?");
+        // Not the group `gpu`: that would be all of them.
+        assert_eq!(select("gpu99", &directory()).unwrap_err().help.unwrap(), "there is `gpu[0-7]`");
     }
 
     proptest! {
