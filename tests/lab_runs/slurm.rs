@@ -230,7 +230,9 @@ fn logins_need_a_job(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     let plain = std::fs::read_to_string(&path).unwrap();
     let with = |exempt: &str| {
         let more = format!("controller: login0, adopt: true, adopt_exempt: [{exempt}], ");
-        std::fs::write(&path, plain.replace("controller: login0, ", &more)).unwrap();
+        let text = plain.replace("controller: login0, ", &more);
+        let text = text.replace("settings: { TaskProlog", "settings: { PrologFlags: X11, TaskProlog");
+        std::fs::write(&path, text).unwrap();
         started(&["apply", "--yes", "--hosts", "gpu0,login0"])
     };
     let json = with("root").expect(5).json();
@@ -238,6 +240,8 @@ fn logins_need_a_job(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     assert_eq!(node.sh("grep pam_slurm_adopt /etc/pam.d/sshd || true"), "");
     with("root, provision").expect(0);
     assert_eq!(with("root, provision").expect(0).json()["summary"]["tasks"]["changed"], 0);
+    // Flags of the site's own stand in the same line: Slurm takes only one.
+    assert_eq!(login.sh("grep PrologFlags /etc/slurm/slurm.conf"), "PrologFlags=Alloc,Contain,X11");
     let ssh = "ssh -oBatchMode=yes alice@gpu0 cat /proc/self/cgroup 2>&1";
     assert_eq!(login.sh(&format!("{ssh} || echo refused")), "refused");
     // The journal has it a moment later, and other logins around it.
