@@ -234,7 +234,10 @@ fn a_wrong_password_is_tried_on_one_host() {
     // What copies the key by the same password is no help.
     assert!(said.contains("with the right password") && !said.contains("ssh-copy-id"), "{said}");
     let (code, said) = init(&server, &words, "\n");
-    assert!(code == 3 && said.contains("the password of the login is empty; nothing was sent"), "{said}");
+    assert!(
+        code == 3 && said.contains("the password of all these logins is empty; nothing was sent"),
+        "{said}"
+    );
     assert_eq!(server.log().matches("Failed password").count(), 1, "{}", server.log());
 }
 

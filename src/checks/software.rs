@@ -59,7 +59,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Warn,
         expects: "`expect.software.perftest_cuda`; skipped when it is not declared",
         why: "Without CUDA ib_write_bw measures host memory only, and nobody sees a slow path to the GPUs.",
-        hint: "build perftest with CUDA_H_PATH=/usr/local/cuda/include/cuda.h",
+        hint: "install the package perftest; where `expect.software.perftest_cuda` asks for tests from GPU memory, build it with CUDA_H_PATH=/usr/local/cuda/include/cuda.h",
         source: "linux-rdma/perftest, README",
         run: perftest,
     },

@@ -438,14 +438,14 @@ async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
             1 => {
                 emitter.emit(EventKind::Stopping {
                     reason: format!(
-                        "{name}: nothing new is started and running tasks may finish; once more ends them"
+                        "{name}: nothing new is started, and running tasks are finished; a second one ends them"
                     ),
                 });
                 stopper.ask(Stop::Finish);
             }
             2 => {
                 emitter.emit(EventKind::Stopping {
-                    reason: format!("{name}: tasks are being ended; once more exits at once"),
+                    reason: format!("{name}: tasks are being ended; a third one exits at once"),
                 });
                 stopper.ask(Stop::End);
             }

@@ -221,6 +221,7 @@ impl Connection {
                     }
                 }
                 Err(error) => {
+                    let reason = reason.trim_end_matches('.');
                     let reason = format!("{reason}; not back within {}: {error}", human(budget));
                     return Err(Gone::quarantined(reason));
                 }

@@ -9,7 +9,7 @@ use crate::inventory::{Become, Host};
 use crate::plan::diff;
 use crate::project::{Project, Step};
 use crate::resources::{Change, Unplannable, kind};
-use crate::transport::ConnectKind;
+use crate::transport::{ConnectKind, quote};
 
 /// Lines of output that a failure shows.
 const TAIL_LINES: usize = 20;
@@ -39,6 +39,9 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
     let name = &host.name;
     let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
     let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
+    let known = host.ssh.known_hosts.as_ref();
+    let known =
+        known.map(|file| format!("-o UserKnownHostsFile={} ", quote(file.as_str()))).unwrap_or_default();
     Some(match kind {
         ConnectKind::HostKeyUnknown => {
             format!("look at its key and record it: provision inventory trust {inventory} --hosts {name}")
@@ -47,7 +50,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, someone may be intercepting the connection"
         ),
         ConnectKind::KeyRefused => {
-            format!("put your key on the host: ssh-copy-id {port}{user}{}", host.address)
+            format!("put your key on the host: ssh-copy-id {known}{port}{user}{}", host.address)
         }
         ConnectKind::PasswordRefused => "run the same command again with the right password".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
@@ -155,10 +158,14 @@ pub(super) fn tries(step: &Step, failure: &Failure, attempt: u32) -> (u32, Durat
     (1, Duration::ZERO)
 }
 
+/// A host went away in the middle of a task. Whether the task goes on there nobody knows.
+pub(super) const HOST_LOST: &str =
+    "its host was lost; the next run follows what still runs there, or does it again";
+
 /// How a task ended that failed: its last lines and what they usually mean.
 pub(super) fn failure(step: &Step, message: String, command: Option<String>, output: &str) -> Outcome {
     let output = tail(output);
-    let hint = task(step.kind, &message, &output);
+    let hint = if message == HOST_LOST { None } else { task(step.kind, &message, &output) };
     Outcome::Failed(Failure { message, command, output, hint })
 }
 

@@ -21,7 +21,7 @@ use super::boot;
 use super::cancel::Stop;
 use super::connection::Gone;
 use super::guard::{Done, Guard};
-use super::hints::{self, failure, human, unplannable};
+use super::hints::{self, HOST_LOST, failure, human, unplannable};
 use super::lock;
 use super::session::{Containers, Service, Session};
 use super::spool::Spooled;
@@ -94,7 +94,7 @@ impl Session {
                 let message = if gone.with_its_boot() {
                     "its host rebooted while it ran; the next plan shows what is left of it"
                 } else {
-                    "its host was lost; what runs there goes on, and the next run attaches to it"
+                    HOST_LOST
                 };
                 let message = message.to_owned();
                 self.finish_task(task, failure(&item.step, message, None, ""), seconds, false);

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 use super::batch::{self, Sent, Short};
 use super::connection::Gone;
-use super::hints::failure;
+use super::hints::{HOST_LOST, failure};
 use super::session::{Containers, Session};
 use super::state::{self, SpoolReport};
 use super::turn::places;
@@ -158,9 +158,7 @@ impl Session {
             Err(gone) => {
                 // The first one is told by its own turn.
                 for member in members.iter().take(begun).skip(1) {
-                    let message =
-                        "its host was lost; what runs there goes on, and the next run attaches to it";
-                    let outcome = failure(&member.item.step, message.to_owned(), None, "");
+                    let outcome = failure(&member.item.step, HOST_LOST.to_owned(), None, "");
                     let task = task_ref(&member.item.step, &member.instance);
                     self.standing.finish_task(&self.connection, task, outcome, 0.0, false);
                 }

@@ -32,7 +32,7 @@ pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
         }
     }
     super::seen::put(&mut text, record, verbose);
-    summary(&mut text, record, width);
+    summary(&mut text, record, verbose, width);
     text
 }
 
@@ -70,13 +70,13 @@ fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: 
     put!(text, "{}\n", hanging(&line, INDENT, width));
 }
 
-fn summary(text: &mut String, record: &Record, width: Option<usize>) {
+fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usize>) {
     let stats = record.stats.clone().unwrap_or_default();
     let counts = &stats.checks;
     let checked = record.hosts.values().filter(|host| !host.checks.is_empty()).count() as u64;
     if !counts.is_empty() {
         let line = format!(
-            "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped",
+            "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped{}",
             paint(if counts.fail + counts.unknown == 0 { GOOD } else { BAD }, "   Checked"),
             count(checked, "host"),
             counts.pass,
@@ -84,6 +84,7 @@ fn summary(text: &mut String, record: &Record, width: Option<usize>) {
             counts.fail,
             counts.unknown,
             counts.skip,
+            if verbose || counts.skip == 0 { "" } else { " (-v says why)" },
         );
         put!(text, "{}\n", hanging(&line, INDENT, width));
     }

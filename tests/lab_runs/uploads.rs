@@ -86,7 +86,7 @@ fn tries_that_fail_leave_one_file_and_the_next_run_takes_it_away() {
     let mut run = site.spawn("apply", &[]);
     wait_for_size(node, 15_000_000);
     run.signal("INT");
-    run.until("once more ends them");
+    run.until("a second one ends them");
     assert!(!run.has_ended(), "the first lets it end");
     run.signal("INT");
     let ran = run.wait();

@@ -104,7 +104,10 @@ fn logins_that_fail() {
     let hint = |host: &str| json["hosts"][host]["hint"].as_str().unwrap_or_default().to_owned();
     assert!(hint("wrongkey").contains("inventory trust") && hint("wrongkey").contains("--replace"));
     assert!(hint("unknown").contains("provision inventory trust"));
-    assert!(hint("keyrefused").contains(&format!("ssh-copy-id -p {port} root@127.0.0.1")));
+    // With the keys of hosts that the inventory knows.
+    let copy =
+        format!("ssh-copy-id -o UserKnownHostsFile={} -p {port} root@127.0.0.1", lab.field("known_hosts"));
+    assert!(hint("keyrefused").contains(&copy), "{}", hint("keyrefused"));
     assert!(hint("asks").contains("--ask-become-pass") && hint("nosudo").contains("--ask-become-pass"));
     // The words of a person: host, what, what to do.
     ran.says("Unreached").says("hint: ").says("--hosts @unreachable");

@@ -81,7 +81,7 @@ impl First {
         if hosts.is_empty() {
             return Ok(());
         }
-        let password = launch::ask_password(settings, "password of the login")?;
+        let password = launch::ask_password(settings, "password of all these logins")?;
         let secrets = Secrets::default().with(SECRET, password.clone());
         log::hide(&secrets);
         let program = settings::program().context("cannot tell where this program is")?;

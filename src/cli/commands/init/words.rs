@@ -62,7 +62,7 @@ impl Word {
         };
         if let Some(names) = names.as_ref().filter(|names| names.len() != addresses.len()) {
             let count = |list: &[String], what| crate::words::count(list.len() as u64, what);
-            return Err(format!("{} for {} hosts", count(names, "name"), addresses.len()));
+            return Err(format!("{} for {}", count(names, "name"), count(&addresses, "host")));
         }
         Ok(Self { names, user: user.map(str::to_owned), addresses, port })
     }
@@ -218,7 +218,7 @@ mod tests {
             (&["[::g]:22"], "`::g` is not an IPv6 address"),
             (&["a b@h"], "is not a user name"),
             (&["@h"], "is not a user name"),
-            (&["gpu[0-2]=10.0.0.1"], "3 names for 1 hosts"),
+            (&["gpu[0-2]=10.0.0.1"], "3 names for 1 host"),
             (&["=h"], "is not a host"),
             (&["h="], "is not a host"),
             (&["gpu=10.0.0.1"], "init makes a group that is called `gpu`"),
