@@ -11,6 +11,8 @@
     reason = "a test that cannot go on says why and ends"
 )]
 
+#[path = "lab_vm/counters.rs"]
+mod counters;
 #[path = "lab_vm/kernel_log.rs"]
 mod kernel_log;
 #[path = "lab_vm/next_boot.rs"]
