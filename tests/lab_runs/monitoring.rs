@@ -19,21 +19,7 @@ playbooks:
 hosts: { gpu0: {} }
 ";
 
-const PROMETHEUS: &str = "
-name: Prometheus
-tasks:
-  - name: Prometheus
-    package: { names: [prometheus, curl] }
-  - name: its configuration
-    file:
-      path: /etc/prometheus/prometheus.yml
-      content: |
-        global: { scrape_interval: 2s, evaluation_interval: 2s }
-        rule_files: [/etc/prometheus/rules.yaml]
-        scrape_configs:
-          - job_name: provision
-            file_sd_configs: [{ files: [/etc/prometheus/targets.json] }]
-";
+const PROMETHEUS: &str = include_str!("../prometheus.yaml");
 
 /// What the Prometheus of the host answers to a query; panics if it is none.
 fn ask(node: &Node, query: &str) -> Vec<Json> {
