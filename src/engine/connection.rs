@@ -192,9 +192,13 @@ impl Connection {
     /// Gets a lost host back within the budget, if it is still the same boot. What another boot would make of
     /// what was learned and done so far nobody knows, so the run ends for such a host.
     pub(super) async fn reconnect(&mut self, reason: &str) -> Result<(), Gone> {
-        self.emit(EventKind::HostLost { host: self.host.name.clone(), reason: reason.to_owned() });
-        self.close().await;
         let budget = self.context.deadlines.reconnect;
+        self.emit(EventKind::HostLost {
+            host: self.host.name.clone(),
+            reason: reason.to_owned(),
+            within: budget.as_secs_f64(),
+        });
+        self.close().await;
         let end = Instant::now() + budget;
         let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(8));
         loop {

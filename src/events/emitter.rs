@@ -135,7 +135,7 @@ fn trace(kind: &EventKind) {
             HostStatus::Ok | HostStatus::Failed => "",
         };
         tracing::debug!(target: TARGET, %host, "{} {reason}", status.word());
-    } else if let EventKind::HostLost { host, reason } = kind {
+    } else if let EventKind::HostLost { host, reason, .. } = kind {
         tracing::debug!(target: TARGET, %host, "lost: {reason}");
     } else if let EventKind::HostRebooted { host, before, after } = kind {
         tracing::debug!(target: TARGET, %host, "rebooted during the run: boot {before} -> {after}");

@@ -105,6 +105,9 @@ pub enum EventKind {
         host: String,
         /// What was seen.
         reason: String,
+        /// How long that may take, in seconds.
+        #[serde(default)]
+        within: f64,
     },
     /// The host came back from a lost connection as another boot of itself. The run ends for it.
     HostRebooted {
@@ -495,7 +498,7 @@ impl Record {
             RECORDED.iter().map(|name| (*name, BTreeSet::new())).collect();
         for (name, host) in &self.hosts {
             // Where the run was killed no host has a status that did not end before.
-            let word = host.status.as_ref().map_or(Some("not-started"), HostStatus::again);
+            let word = host.status.as_ref().map_or(Some("not-finished"), HostStatus::again);
             if let Some(hosts) = word.and_then(|word| again.get_mut(word)) {
                 hosts.insert(name.clone());
             }

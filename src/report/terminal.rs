@@ -595,9 +595,12 @@ impl Reporter for Terminal {
                 self.flush(true);
                 self.phase("Rollout", Tone::Calm, &format!("{name}: {}", fold(hosts)), None);
             }
-            EventKind::HostLost { host, reason } => {
+            EventKind::HostLost { host, reason, within } => {
                 self.progress.begins(host, "reconnecting", self.now);
-                let line = Line::new("Lost", Tone::Change, format!("reconnecting: {reason}"));
+                // A record of an earlier version does not say it.
+                let most =
+                    if *within > 0.0 { format!(", for at most {}", seconds(*within)) } else { String::new() };
+                let line = Line::new("Lost", Tone::Change, format!("reconnecting{most}: {reason}"));
                 self.add(host, line);
             }
             EventKind::HostRebooted { host, before, after } => {
