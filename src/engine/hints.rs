@@ -33,15 +33,27 @@ pub(super) fn last_line(output: &str) -> String {
         .collect()
 }
 
+/// What ssh needs before an address: the port as an option, and the account.
+fn login_words(host: &Host) -> (String, String) {
+    let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
+    let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
+    (port, user)
+}
+
+/// What mends a host that refuses the key.
+pub fn put_key(host: &Host) -> String {
+    let (port, user) = login_words(host);
+    let known = host.ssh.known_hosts.as_ref();
+    let known =
+        known.map(|file| format!("-o UserKnownHostsFile={} ", quote(file.as_str()))).unwrap_or_default();
+    format!("put your key on the host: ssh-copy-id {known}{port}{user}{}", host.address)
+}
+
 /// What mends a host that cannot be reached.
 pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
     let inventory = &project.path;
     let name = &host.name;
-    let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
-    let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
-    let known = host.ssh.known_hosts.as_ref();
-    let known =
-        known.map(|file| format!("-o UserKnownHostsFile={} ", quote(file.as_str()))).unwrap_or_default();
+    let (port, user) = login_words(host);
     Some(match kind {
         ConnectKind::HostKeyUnknown => {
             format!("look at its key and record it: provision inventory trust {inventory} --hosts {name}")
@@ -49,9 +61,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         ConnectKind::HostKeyChanged => format!(
             "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, someone may be intercepting the connection"
         ),
-        ConnectKind::KeyRefused => {
-            format!("put your key on the host: ssh-copy-id {known}{port}{user}{}", host.address)
-        }
+        ConnectKind::KeyRefused => put_key(host),
         ConnectKind::PasswordRefused => "run the same command again with the right password".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
         ConnectKind::KeyMissing => format!(

@@ -81,7 +81,7 @@ mod writers;
 pub use cancel::{Cancel, Stop, Stopper, channel};
 pub use context::{Consent, Context, Deadlines, Mode};
 pub use fleet::SharedFacts;
-pub use hints::connect as what_mends;
+pub use hints::{connect as what_mends, put_key};
 pub use run::{Report, exit_code, run, started};
 pub use session::Session;
 pub use work::Leaders;

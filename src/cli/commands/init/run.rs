@@ -14,6 +14,7 @@ use crate::cli::args::InitArgs;
 use crate::cli::commands::trust::{self, Contact};
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
+use crate::engine::put_key;
 use crate::exit;
 use crate::facts::{self, Facts};
 use crate::hostlist::fold;
@@ -182,11 +183,9 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
             }
             Err(error) => {
                 let (kind, text) = trust::login_problem(&error);
-                let port = seen.host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
-                let user = seen.host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
                 let hint = (kind == ConnectKind::KeyRefused).then(|| {
                     let more = if asked { "" } else { "; or have it put there on all hosts: --ask-pass" };
-                    format!("put your key on the host: ssh-copy-id {port}{user}{}{more}", seen.host.address)
+                    format!("{}{more}", put_key(&seen.host))
                 });
                 problems.push(Problem { host: seen.host, shown: seen.shown, text, hint });
             }
