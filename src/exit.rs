@@ -67,7 +67,7 @@ pub const TABLE: &[ExitCode] = &[
         code: UNREACHABLE,
         name: "unreachable",
         meaning: "a host could not be reached, or missed a deadline and was quarantined; the other hosts were finished, or not started because this stopped the rollout",
-        cure: "each such host is listed with the command that mends it; then run the same command with `--hosts @unreachable`, or `--hosts '@unreachable,@not-started'`",
+        cure: "each such host is listed with the command that mends it; then run the same command with `--hosts @unreachable`, or `--hosts '@unreachable,@not-finished'`",
     },
     ExitCode {
         code: FAILED,

@@ -103,10 +103,13 @@ fn the_last_line_names_all_hosts_that_are_left() {
     let left = |number: &str| HostStatus::NotStarted(format!("the canary {number} failed"));
     let away = HostStatus::Quarantined { reason: "lost".to_owned() };
     for (statuses, wanted) in [
-        (vec![HostStatus::Failed, left("gpu0")], "--hosts '@failed,@not-started'"),
-        (vec![HostStatus::Failed, left("gpu0"), away.clone()], "--hosts '@failed,@unreachable,@not-started'"),
+        (vec![HostStatus::Failed, left("gpu0")], "--hosts '@failed,@not-finished'"),
+        (
+            vec![HostStatus::Failed, left("gpu0"), away.clone()],
+            "--hosts '@failed,@unreachable,@not-finished'",
+        ),
         (vec![away], "--hosts @unreachable"),
-        (vec![HostStatus::Ok, left("gpu0")], "--hosts @not-started"),
+        (vec![HostStatus::Ok, left("gpu0")], "--hosts @not-finished"),
     ] {
         let (emitter, mut receiver) = Emitter::new("run1", None);
         for (number, status) in statuses.iter().enumerate() {
@@ -131,7 +134,7 @@ fn the_last_line_names_all_hosts_that_are_left() {
     let open: Vec<&String> =
         killed.hosts.iter().filter(|(_, host)| host.status.is_none()).map(|(name, _)| name).collect();
     assert!(!open.is_empty());
-    assert_eq!(killed.again()["not-started"].iter().collect::<Vec<_>>(), open);
+    assert_eq!(killed.again()["not-finished"].iter().collect::<Vec<_>>(), open);
 }
 
 /// What the display says at the end of a run of which one host failed.

@@ -46,7 +46,7 @@ pub struct Global {
 pub struct Target {
     /// The inventory
     pub inventory: Utf8PathBuf,
-    /// Only these hosts: `gpu[0-15] & !gpu7`, groups, labels `rack=r3`, `@failed`, `@unreachable` and `@not-started` of the last run
+    /// Only these hosts: `gpu[0-15] & !gpu7`, groups, labels `rack=r3`, `@failed`, `@unreachable` and `@not-finished` of the last run
     #[arg(long, value_name = "EXPR", alias = "limit")]
     pub hosts: Option<String>,
     /// Only tasks with one of these tags

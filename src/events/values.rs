@@ -146,7 +146,7 @@ impl HostStatus {
             Self::Ok | Self::Offline(_) => None,
             Self::Failed => Some("failed"),
             Self::Unreachable { .. } | Self::Quarantined { .. } => Some("unreachable"),
-            Self::NotStarted(_) => Some("not-started"),
+            Self::NotStarted(_) => Some("not-finished"),
         }
     }
 }

@@ -5,7 +5,7 @@
 //! intersection = term { "&" term }
 //! term         = "!" term | "(" union ")" | atom
 //! atom         = name | host list | group | label "=" value | "all"
-//!              | "@failed" | "@unreachable" | "@not-started"
+//!              | "@failed" | "@unreachable" | "@not-finished"
 //! ```
 
 use std::collections::{BTreeMap, BTreeSet};
@@ -27,7 +27,7 @@ pub struct Directory {
 }
 
 /// What hosts of the last run are called: `@failed` and so on.
-pub const RECORDED: [&str; 3] = ["failed", "unreachable", "not-started"];
+pub const RECORDED: [&str; 3] = ["failed", "unreachable", "not-finished"];
 
 /// How deep parentheses and complements may nest.
 const MAX_DEPTH: usize = 64;
@@ -258,7 +258,7 @@ mod tests {
             .insert("failed".to_owned(), BTreeSet::from(["gpu3".to_owned(), "gone".to_owned()]));
         directory
             .recorded
-            .insert("not-started".to_owned(), BTreeSet::from(["gpu5".to_owned(), "gpu6".to_owned()]));
+            .insert("not-finished".to_owned(), BTreeSet::from(["gpu5".to_owned(), "gpu6".to_owned()]));
         directory
     }
 
@@ -274,9 +274,9 @@ mod tests {
             ("rack=r[1-2] & !rack=r1", "2 3"),
             ("a100 & (gpu0, gpu7)", "0"),
             ("@failed", "3"),
-            ("@not-started", "5 6"),
-            ("@failed,@not-started", "3 5 6"),
-            ("@not-started & !gpu5", "6"),
+            ("@not-finished", "5 6"),
+            ("@failed,@not-finished", "3 5 6"),
+            ("@not-finished & !gpu5", "6"),
             ("all & !gpu", "8"),
             ("gpu & login0", ""),
         ] {
