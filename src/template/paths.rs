@@ -90,7 +90,7 @@ fn spans_all(text: &str) -> bool {
 
 /// Every variable path of a template.
 pub fn paths(text: &str) -> Vec<PathUse> {
-    let mut scan = Scan { scopes: vec![BTreeMap::new()], loops: 0, out: Vec::new() };
+    let mut scan = Scan { scopes: vec![BTreeMap::new()], out: Vec::new() };
     for tag in tags(text).0 {
         if tag.output {
             scan.expression(&tag.tokens, true);
@@ -220,7 +220,6 @@ fn end_of_raw(text: &str) -> Option<usize> {
 
 struct Scan {
     scopes: Vec<BTreeMap<String, Binding>>,
-    loops: usize,
     out: Vec<PathUse>,
 }
 
@@ -243,20 +242,14 @@ impl Scan {
                 let (names, target) = rest.split_at(at);
                 let target = target.get(1..).unwrap_or(&[]);
                 self.expression(target, false);
-                self.loops += 1;
-                let bound = self.loop_names(names, target);
+                let mut bound = self.loop_names(names, target);
+                bound.insert("loop".to_owned(), Binding::Unknown);
                 self.scopes.push(bound);
             }
-            "endfor" => {
-                self.loops = self.loops.saturating_sub(1);
-                if self.scopes.len() > 1 {
-                    self.scopes.pop();
-                }
-            }
-            "component" => self.scopes.push(BTreeMap::from([("*".to_owned(), Binding::Unknown)])),
-            "endcomponent" if self.scopes.len() > 1 => {
+            "endfor" | "endcomponent" if self.scopes.len() > 1 => {
                 self.scopes.pop();
             }
+            "component" => self.scopes.push(BTreeMap::from([("*".to_owned(), Binding::Unknown)])),
             "set" | "set_global" => {
                 let Some(name) = rest.first().filter(|token| token.kind == TokenKind::Name) else { return };
                 let value = rest.get(2..).unwrap_or(&[]);
@@ -403,9 +396,6 @@ impl Scan {
     }
 
     fn variable(&mut self, name: &str, segments: &[Segment], place: Range<usize>, bare: bool) {
-        if name == "loop" && self.loops > 0 {
-            return;
-        }
         let (root, segments) = match self.binding(name) {
             None => (name.to_owned(), segments.to_vec()),
             Some(Binding::Path(root, mut head)) => {
@@ -525,6 +515,7 @@ mod tests {
                 "{% for x in list %}{{ x.y }} {{ loop.index }} {{ z }}{% endfor %}{{ x }}",
                 "list list[...].y z x",
             ),
+            ("{% for x in list %}{% set n = loop.index0 %}{{ n }}{% endfor %}{{ loop }}", "list loop"),
             (
                 "{% for k, h in hosts %}{{ k }} {{ h.facts.os.id }}{% endfor %}",
                 "hosts hosts[...].facts.os.id",
