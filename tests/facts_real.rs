@@ -14,7 +14,8 @@ use provision::facts::next_boot::{Aspect, NextBoot, NextBootQuery};
 use provision::facts::rdma::RdmaQuery;
 use provision::facts::setting::SettingQuery;
 use provision::facts::{Answer, BaseQuery, Query, Seen, base, specimens};
-use support::{SHELLS, gather};
+use provision::transport::Script;
+use support::{SHELLS, gather, run};
 
 /// Paths of all values, with list items folded.
 fn shape(prefix: &str, value: &serde_json::Value, into: &mut BTreeSet<String>) {
@@ -92,6 +93,26 @@ fn this_machine_under_every_shell() {
         assert_eq!(first, &view, "{shell:?}");
     }
     println!("{:#}", first.unwrap());
+}
+
+/// Of some lists of processors the kernel gives nothing to a shell that reads byte by byte.
+#[test]
+fn processors_under_every_shell() {
+    let read = |path: &str| std::fs::read_to_string(path).ok().map(|text| text.trim().to_owned());
+    let siblings = read("/sys/devices/system/cpu/cpu0/topology/thread_siblings_list");
+    let cpus = read("/sys/devices/system/node/node0/cpulist");
+    for shell in SHELLS {
+        let cpu = Script::new(include_str!("../src/shell/facts/cpu.sh"));
+        let (_, output, _) = run(shell, &cpu, None);
+        let output = String::from_utf8(output).unwrap();
+        assert_eq!(
+            output.lines().find_map(|line| line.strip_prefix("siblings=")),
+            siblings.as_deref(),
+            "{shell:?}"
+        );
+        let numa = gather(shell, [base("numa").unwrap()]).view()["numa"].clone();
+        assert_eq!(numa[0]["cpus"].as_str(), cpus.as_deref(), "{shell:?} {numa}");
+    }
 }
 
 /// Small files of the kernel: with tabs, without an end, and numbers, of which the shells that read

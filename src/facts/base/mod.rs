@@ -12,6 +12,8 @@ mod memory;
 mod modules;
 mod mounts;
 pub mod network;
+mod numa;
+mod nvlinks;
 mod os;
 mod pci;
 mod selinux;
@@ -43,7 +45,7 @@ pub struct BaseFact {
 pub const TABLE: &[BaseFact] = include!(concat!(env!("OUT_DIR"), "/facts.rs"));
 
 /// What a host is: a plan that waited for every package and command to tell these would tell nothing.
-const LASTING: &[&str] = &["arch", "cpu", "ids", "os", "virtualization"];
+const LASTING: &[&str] = &["arch", "cpu", "ids", "numa", "os", "virtualization"];
 
 /// Facts that are one of a few words, so that a condition with another word is a mistake.
 pub const WORDS: &[(&[&str], &[&str])] = &[

@@ -11,8 +11,8 @@ while IFS= read -r line; do
     esac
 done </proc/cpuinfo
 for file in /sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list; do
-    [ -r "$file" ] || continue
-    read -r siblings <"$file" || continue
+    # Shells read byte by byte, and of this file the kernel gives such a reader nothing.
+    siblings=$(cat "$file" 2>/dev/null) || continue
     printf 'siblings=%s\n' "$siblings"
     break
 done
