@@ -332,6 +332,30 @@ mod tests {
     }
 
     #[test]
+    fn what_slurm_knows_of_gpus() {
+        let gpu = |node: i32| json!({ "vendor": "10de", "numa_node": node });
+        let numa = json!([{ "node": 0, "cores": "0-31" }, { "node": 1, "cores": "32-63" }]);
+        let world =
+            World(json!({ "gpus": true, "nodes": "gpu", "groups": { "gpu": ["a", "b", "c"] }, "hosts": {
+            "a": { "facts": {
+                "pci": { "gpus": [{ "vendor": "102b", "numa_node": 0 }, gpu(0), gpu(1)] }, "numa": numa,
+                "nvlinks": [{ "gpu": 0, "links": [-1, 18] }, { "gpu": 1, "links": [18, -1] }]
+            } },
+            "b": { "facts": { "pci": { "gpus": [gpu(-1)] }, "numa": numa, "nvlinks": [] } },
+            "c": { "facts": { "pci": { "gpus": [] }, "numa": numa, "nvlinks": [] } }
+        } }));
+        let template = include_str!("../../playbooks/templates/slurm/gres.tera");
+        let Ok(Json::String(text)) = Text::parse(template).unwrap().render(&world) else { panic!() };
+        let lines: Vec<_> = text.lines().skip(1).filter(|line| !line.is_empty()).collect();
+        let wanted = [
+            "NodeName=a Name=gpu File=/dev/nvidia0 Cores=0-31 Links=-1,18",
+            "NodeName=a Name=gpu File=/dev/nvidia1 Cores=32-63 Links=18,-1",
+            "NodeName=b Name=gpu File=/dev/nvidia0",
+        ];
+        assert_eq!(lines, wanted);
+    }
+
+    #[test]
     fn typed_and_text() {
         for (text, want) in [
             ("plain", json!("plain")),

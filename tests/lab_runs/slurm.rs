@@ -82,6 +82,11 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
     let opened = "srun --gres=gpu:1 sh -c '(: </dev/nvidia0) 2>&1; (: </dev/nvidia1) 2>&1' | sed 's/.*: //'";
     assert_eq!(login.sh(opened), "No such device or address\nOperation not permitted");
     login.wait_for("sacct -a -X -n -o JobName,State | grep -q 'hostname.*COMPLETED'");
+    // The NUMA node of these GPUs is not known, so there are no cores beside them; their NVLinks are.
+    assert_eq!(
+        login.sh("sed -n 's/^NodeName=gpu0 Name=gpu //p' /etc/slurm/gres.conf"),
+        "File=/dev/nvidia0 Links=-1,18\nFile=/dev/nvidia1 Links=18,-1"
+    );
 
     carried_by_slurm(&lab, &started);
 
@@ -97,7 +102,7 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
         "printf '[Service]\\nLimitMEMLOCK=65536\\n' >/etc/systemd/system/slurmd.service.d/60-test.conf\n\
          systemctl daemon-reload && systemctl restart slurmd",
     );
-    login.sh("sed -i 's/^\\(NodeName=gpu1 .*\\)nvidia\\[0-1\\]/\\1nvidia0/' /etc/slurm/gres.conf\n\
+    login.sh("sed -i '/^NodeName=gpu1 .*nvidia1/d' /etc/slurm/gres.conf\n\
          sed -i 's/^\\(NodeName=gpu1 .*\\)gpu:2/\\1gpu:1/' /etc/slurm/slurm.conf\n\
          systemctl restart slurmctld");
     login.wait_for("scontrol ping | grep -q 'is UP'");
