@@ -249,6 +249,18 @@ fn mpirun_words(program: &str, network: Option<&str>, hosts: &[&str], each: usiz
     words
 }
 
+/// Why mpirun started nothing, where it says it; without a scheduler it logs in by ssh.
+fn why(text: &str) -> String {
+    // PRRTE of Open MPI 5 where it has no way to start a process.
+    if text.contains("No available launching agents were found") {
+        return "; is an ssh client installed there?".to_owned();
+    }
+    // What ssh says stands before many lines of mpirun.
+    let ssh = ["ssh: ", "Host key verification failed", "Permission denied ("];
+    let line = text.lines().map(str::trim).find(|line| ssh.iter().any(|words| line.contains(words)));
+    line.map(|line| format!(": {line}")).unwrap_or_default()
+}
+
 /// Starts `hostname` on all hosts from the first of them.
 pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<'_>) -> Results {
     let mut results = Results::new();
@@ -303,13 +315,8 @@ pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<
                 skipped(MPIRUN, &format!("mpirun on {} started nothing", first.name))
             }
             None if none => {
-                // PRRTE of Open MPI 5 where it has no way to start a process; without a scheduler that is ssh.
-                let why = if text.contains("No available launching agents were found") {
-                    "; is an ssh client installed there?"
-                } else {
-                    ""
-                };
-                let message = format!("mpirun starts nothing on {}{why}", fold(names.iter().copied()));
+                let message =
+                    format!("mpirun starts nothing on {}{}", fold(names.iter().copied()), why(&text));
                 named(CheckStatus::Fail, MPIRUN, message, evidence(&from, &text))
             }
             None => named(
@@ -463,6 +470,20 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn mpirun_says_why() {
+        // Open MPI 5.0.7, one host by a name that it does not have itself; then without an ssh client.
+        let name = "ssh: Could not resolve hostname box: Temporary failure in name resolution\r\n----\n\
+            PRTE has lost communication with a remote daemon.\n\n  HNP daemon   : [prterun-vm-6078@0,0] on node vm\n";
+        assert_eq!(why(name), ": ssh: Could not resolve hostname box: Temporary failure in name resolution");
+        assert_eq!(
+            why("mpi@n1: Permission denied (publickey).\nORTE"),
+            ": mpi@n1: Permission denied (publickey)."
+        );
+        assert_eq!(why("No available launching agents were found.\n"), "; is an ssh client installed there?");
+        assert_eq!(why("There are not enough slots\n"), "");
+    }
 
     #[test]
     fn every_host_is_asked_by_others() {
