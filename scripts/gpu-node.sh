@@ -24,6 +24,8 @@ work=${WORK:-/root/gpu-node}
 cuda=${CUDA:-/usr/local/cuda}
 gencode=${GENCODE:--gencode=arch=compute_90,code=sm_90}
 inventory=$work/inventory.yaml
+# By another name mpirun would take it for another machine.
+host=$(hostname)
 export XDG_STATE_HOME=$work/state
 mkdir -p "$work" || exit
 wrong=0
@@ -58,7 +60,7 @@ tasks:
 END
     cat >"$inventory" <<END
 cluster: gpu-node
-hosts: { box: { transport: local } }
+hosts: { "$host": { transport: local } }
 expect: { unknown: warn, software: { mpi_user: gpu-node } }
 playbooks:
   - ./account.yaml
@@ -111,12 +113,12 @@ look() {
 says() {
     if python3 -c '
 import json, sys
-path, name, status, *texts = sys.argv[1:]
-check = next(it for it in json.load(open(path))["hosts"]["box"]["checks"] if it["check"] == name)
+path, host, name, status, *texts = sys.argv[1:]
+check = next(it for it in json.load(open(path))["hosts"][host]["checks"] if it["check"] == name)
 lines = [check["message"]] + [it["from"] + ": " + it["line"] for it in check.get("evidence", [])]
 print(check["status"], name, "\n       ".join(lines))
 sys.exit(check["status"] != status or not all(any(text in line for line in lines) for text in texts))
-' "$work/$1.json" "${@:2}"; then
+' "$work/$1.json" "$host" "${@:2}"; then
         good "$1: $2 is $3"
     else
         bad "$1: $2 is not $3 with ${*:4}"
