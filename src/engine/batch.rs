@@ -167,6 +167,9 @@ pub(super) async fn run(
             () = context.cancel.reached(Stop::End) => {
                 connection.revive("stopped").await?;
                 let text = format!("stopped by the second Ctrl-C; {}", end_all(connection, changes).await);
+                // Those that had ended are proven: they may be all.
+                let answered = known.take_after(others, &batch, &ends);
+                known.ask(connection, &again.difference(&answered).cloned().collect()).await?;
                 return Ok(ended(went, changes, SpoolReport::Failed(text), began));
             }
         };

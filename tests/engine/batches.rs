@@ -17,6 +17,8 @@ struct Machine {
     failed: bool,
     /// Whether its spool has what was sent.
     remembers: bool,
+    /// How long it takes to say what came of the first batch.
+    late: Duration,
 }
 
 /// Hosts that make paths (or take them away) as they are told. `odd` says what another task of a number does
@@ -45,7 +47,9 @@ fn machines(
                     }
                 };
                 let told: String = paths.iter().enumerate().map(line).collect();
-                Some(Reply::default().output(format!("{told}stat 0:0:41ed:9:1:1:1:/opt\n")))
+                let late =
+                    if machine.sent.is_empty() { Duration::ZERO } else { std::mem::take(&mut machine.late) };
+                Some(Reply::default().after(late).output(format!("{told}stat 0:0:41ed:9:1:1:1:/opt\n")))
             }
             "batch" => {
                 let keys = lines.iter().find(|line| line.split(' ').all(is_key)).unwrap();
@@ -293,4 +297,9 @@ async fn a_first_ctrl_c_lets_a_batch_end_and_a_second_one_ends_it() {
     assert!(message(&ran, "/opt/a").contains("Ctrl-C"), "{:?}", ran.record);
     assert!(matches!(ran.outcome("gpu0", "/opt/b"), Outcome::Skipped(_)), "{:?}", ran.record);
     assert!(acts(&transport).contains(&"end-task".to_owned()));
+    // All had ended, and only what came of them was not said yet: that is asked again.
+    let (transport, machine) = machines(THREE, &[]);
+    machine.lock().unwrap().late = Duration::from_secs(10);
+    let ran = run(&world("{}", &playbook(THREE, "")), &transport, Mode::Apply, slow(Stop::End)).await;
+    assert!(THREE.iter().all(|(path, _)| changed(&ran, path)), "{:?}", ran.record);
 }
