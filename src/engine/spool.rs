@@ -186,18 +186,26 @@ async fn follow_through(
     let mut losses = 0;
     loop {
         let frame = lock::frame(connection, first.clone(), &batch);
-        let (result, ends) = tokio::select! {
+        let mut ends = Vec::new();
+        let mut on_part = |end| ends.push(end);
+        let result = tokio::select! {
             biased;
-            ran = connection.run_frame(&frame) => ran,
-            () = context.cancel.reached(Stop::End) => {
-                connection.revive("stopped").await?;
-                let ended = end_task(connection, key).await;
-                return Ok(SpoolReport::Failed(format!("stopped by the second Ctrl-C; {ended}")));
-            }
+            result = connection.watch_frame(&frame, &mut on_part) => Some(result),
+            () = context.cancel.reached(Stop::End) => None,
         };
         let (report, mut answered) = known.take_behind(&batch, &ends);
         let report = report.map(|end| SpoolReport::parse_redacted(&end.output, &context.secrets));
         let rest = |answered: &BTreeSet<Query>| again.difference(answered).cloned().collect::<BTreeSet<_>>();
+        let Some(result) = result else {
+            connection.revive("stopped").await?;
+            // Only the questions behind it were cut off.
+            if let Some(report) = report {
+                known.ask(connection, &rest(&answered)).await?;
+                return Ok(report);
+            }
+            let ended = end_task(connection, key).await;
+            return Ok(SpoolReport::Failed(format!("stopped by the second Ctrl-C; {ended}")));
+        };
         match (result, report) {
             (Ok(()), Some(report)) => return Ok(report),
             (Ok(()), None) => return Ok(SpoolReport::Failed(format!("`{name}` gave no result"))),

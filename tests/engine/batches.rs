@@ -17,7 +17,7 @@ struct Machine {
     failed: bool,
     /// Whether its spool has what was sent.
     remembers: bool,
-    /// How long it takes to say what came of the first batch.
+    /// How long it takes to say what came of the first change.
     late: Duration,
 }
 
@@ -48,7 +48,7 @@ fn machines(
                 };
                 let told: String = paths.iter().enumerate().map(line).collect();
                 let late =
-                    if machine.sent.is_empty() { Duration::ZERO } else { std::mem::take(&mut machine.late) };
+                    if machine.done.is_empty() { Duration::ZERO } else { std::mem::take(&mut machine.late) };
                 Some(Reply::default().after(late).output(format!("{told}stat 0:0:41ed:9:1:1:1:/opt\n")))
             }
             "batch" => {
@@ -298,8 +298,11 @@ async fn a_first_ctrl_c_lets_a_batch_end_and_a_second_one_ends_it() {
     assert!(matches!(ran.outcome("gpu0", "/opt/b"), Outcome::Skipped(_)), "{:?}", ran.record);
     assert!(acts(&transport).contains(&"end-task".to_owned()));
     // All had ended, and only what came of them was not said yet: that is asked again.
-    let (transport, machine) = machines(THREE, &[]);
-    machine.lock().unwrap().late = Duration::from_secs(10);
-    let ran = run(&world("{}", &playbook(THREE, "")), &transport, Mode::Apply, slow(Stop::End)).await;
-    assert!(THREE.iter().all(|(path, _)| changed(&ran, path)), "{:?}", ran.record);
+    // So it is with one that is sent alone, as one that says what its deadline means.
+    for (paths, more) in [(THREE, ""), (&THREE[..1], "    on_deadline: kill\n")] {
+        let (transport, machine) = machines(paths, &[]);
+        machine.lock().unwrap().late = Duration::from_secs(10);
+        let ran = run(&world("{}", &playbook(paths, more)), &transport, Mode::Apply, slow(Stop::End)).await;
+        assert!(paths.iter().all(|(path, _)| changed(&ran, path)), "{:?}", ran.record);
+    }
 }
