@@ -433,6 +433,8 @@ fn no_question_is_answered_falsely() {
             "modules" => |_| BaseQuery("modules").into(),
             "mounts" => |_| BaseQuery("mounts").into(),
             "network" => |_| BaseQuery("network").into(),
+            "numa" => |_| BaseQuery("numa").into(),
+            "nvlinks" => |_| BaseQuery("nvlinks").into(),
             "os" => |_| BaseQuery("os").into(),
             "pci" => |_| BaseQuery("pci").into(),
             "selinux" => |_| BaseQuery("selinux").into(),

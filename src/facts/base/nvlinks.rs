@@ -7,7 +7,7 @@ use crate::facts::nvidia::topology;
 
 pub(super) const FACT: BaseFact = BaseFact {
     name: "nvlinks",
-    doc: "NVLink connections of each GPU with each of them, -1 for itself, as Slurm's gres.conf has them; empty where there are none",
+    doc: "NVLink connections of each GPU with each of them, -1 for itself, as Slurm's gres.conf has them; empty where there are none, or nvidia-smi does not tell",
     script: crate::shell!("facts/nvlinks.sh"),
     parse,
     touched_by: |touches| bus_touched(touches),
@@ -15,10 +15,8 @@ pub(super) const FACT: BaseFact = BaseFact {
 };
 
 fn parse(output: &str) -> Result<Json, String> {
-    if output.trim().is_empty() {
-        return Ok(json!([]));
-    }
-    let matrix = topology(output)?;
+    // Empty without a driver; `No devices were found` and the like have no matrix.
+    let Ok(matrix) = topology(output) else { return Ok(json!([])) };
     let mut gpus: Vec<(u32, &String)> =
         matrix.keys().filter_map(|name| Some((name.strip_prefix("GPU")?.parse().ok()?, name))).collect();
     gpus.sort_unstable();
@@ -33,10 +31,12 @@ fn parse(output: &str) -> Result<Json, String> {
             (*number, gpus.iter().map(relation).collect())
         })
         .collect();
+    let columns =
+        matrix.values().next().map_or(0, |row| row.keys().filter(|name| name.starts_with("GPU")).count());
+    if rows.len() != columns {
+        return Err(format!("its matrix has {} of {columns} rows", rows.len()));
+    }
     let any = rows.iter().any(|(_, links)| links.iter().any(|links| *links > 0));
-    Ok(if any {
-        rows.iter().map(|(gpu, links)| json!({ "gpu": gpu, "links": links })).collect()
-    } else {
-        json!([])
-    })
+    let told = rows.iter().filter(|_| any);
+    Ok(told.map(|(gpu, links)| json!({ "gpu": gpu, "links": links })).collect())
 }

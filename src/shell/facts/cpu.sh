@@ -12,7 +12,7 @@ while IFS= read -r line; do
 done </proc/cpuinfo
 for file in /sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list; do
     # Shells read byte by byte, and of this file the kernel gives such a reader nothing.
-    siblings=$(cat "$file" 2>/dev/null) || continue
+    siblings=$(cat "$file") || exit 1
     printf 'siblings=%s\n' "$siblings"
     break
 done
