@@ -129,7 +129,7 @@ async fn a_login_without_a_shell_is_told() {
     run("chmod", &["755", &menu]).unwrap();
     run("usermod", &["-s", &menu, &user.name]).unwrap();
     let ssh = server.ssh(&[user.host(&server)]).await;
-    let error = ssh.open(&user.host(&server), Duration::from_secs(2)).await.err().unwrap();
+    let error = ssh.open(&user.host(&server), Duration::from_secs(8)).await.err().unwrap();
     let TransportError::Connect { kind: ConnectKind::NoShell, message } = error else { panic!("{error:?}") };
     assert!(message.contains("1) reboot"), "{message}");
     server.assert_nothing_left().await;
