@@ -11,6 +11,8 @@ while IFS= read -r line; do
     esac
 done </proc/cpuinfo
 for file in /sys/devices/system/cpu/cpu[0-9]*/topology/thread_siblings_list; do
+    # A kernel may have no such file.
+    [ -r "$file" ] || continue
     # Shells read byte by byte, and of this file the kernel gives such a reader nothing.
     siblings=$(cat "$file") || exit 1
     printf 'siblings=%s\n' "$siblings"
