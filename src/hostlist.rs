@@ -365,7 +365,8 @@ fn row_text(between: &[&str], row: &[Column]) -> String {
     text
 }
 
-fn ranges_text(width: usize, numbers: &[u64]) -> String {
+/// Sorted numbers as ranges, `0-3,8`, with zeros in front up to a width.
+pub fn ranges_text(width: usize, numbers: &[u64]) -> String {
     let mut runs: Vec<(u64, u64)> = Vec::new();
     for number in numbers {
         match runs.last_mut() {

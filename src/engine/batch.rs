@@ -147,6 +147,7 @@ pub(super) async fn run(
             frame.prelude.push_str("provision_pipe\n");
         }
         sent = true;
+        let left = |answered: &BTreeSet<Query>| again.difference(answered).cloned().collect::<BTreeSet<_>>();
         let mut ends: Vec<PartEnd> = Vec::new();
         let mut on_part = |end: PartEnd| {
             if let Some(number) = end.index.checked_sub(lead).filter(|number| *number < rest.len()) {
@@ -169,12 +170,11 @@ pub(super) async fn run(
                 let text = format!("stopped by the second Ctrl-C; {}", end_all(connection, changes).await);
                 // Those that had ended are proven: they may be all.
                 let answered = known.take_after(others, &batch, &ends);
-                known.ask(connection, &again.difference(&answered).cloned().collect()).await?;
+                known.ask(connection, &left(&answered)).await?;
                 return Ok(ended(went, changes, SpoolReport::Failed(text), began));
             }
         };
         let mut answered = known.take_after(others, &batch, &ends);
-        let left = |answered: &BTreeSet<Query>| again.difference(answered).cloned().collect::<BTreeSet<_>>();
         match result {
             Ok(()) => return Ok(ended(went, changes, SpoolReport::Unstarted, began)),
             Err(TransportError::PartTimedOut { index, .. }) if index >= others => {

@@ -11,6 +11,7 @@ use serde_json::{Value as Json, json};
 use super::BaseFact;
 use crate::facts::Touches;
 use crate::facts::view::cpus;
+use crate::hostlist::ranges_text;
 
 pub(super) const FACT: BaseFact = BaseFact {
     name: "numa",
@@ -27,20 +28,8 @@ pub(super) const FACT: BaseFact = BaseFact {
 };
 
 /// A list of CPUs or cores such as `0-31,64-95`; [`cpus`] reads it.
-fn ranges(numbers: &BTreeSet<u32>) -> String {
-    let mut found: Vec<(u32, u32)> = Vec::new();
-    for number in numbers {
-        match found.last_mut() {
-            Some((_, last)) if *last + 1 == *number => *last = *number,
-            _ => found.push((*number, *number)),
-        }
-    }
-    let texts = found.iter().map(
-        |(first, last)| {
-            if first == last { first.to_string() } else { format!("{first}-{last}") }
-        },
-    );
-    texts.collect::<Vec<_>>().join(",")
+fn ranges(numbers: impl IntoIterator<Item = u32>) -> String {
+    ranges_text(0, &numbers.into_iter().map(u64::from).collect::<Vec<_>>())
 }
 
 fn parse(output: &str) -> Result<Json, String> {
@@ -70,7 +59,7 @@ fn parse(output: &str) -> Result<Json, String> {
     let cores: Vec<BTreeSet<u32>> = cores.into_iter().flatten().collect();
     let nodes = lists.into_iter().filter(|(_, cpus)| !cpus.is_empty()).map(|(node, cpus)| {
         let own = (0..).zip(&cores).filter(|(_, threads)| !threads.is_disjoint(&cpus)).map(|(core, _)| core);
-        json!({ "node": node, "cpus": ranges(&cpus), "cores": ranges(&own.collect()) })
+        json!({ "node": node, "cpus": ranges(cpus.iter().copied()), "cores": ranges(own) })
     });
     Ok(nodes.collect())
 }
