@@ -179,6 +179,7 @@ fn context(
     let (emitter, receiver) = Emitter::new("run1", None);
     let index = |name: &str| project.hosts.iter().find(|host| host.name == name).map(|host| host.index);
     let fleet = SharedFacts::recorded(&world.recorded, NOW, index);
+    let reboots = usize::try_from(project.policy.reboot_parallel).unwrap();
     let context = Arc::new(Context {
         project: Arc::new(project),
         transport: Arc::new(transport.clone()),
@@ -192,7 +193,7 @@ fn context(
         queries: world.queries.clone(),
         expected: world.expected.clone(),
         consent,
-        reboots: tokio::sync::Semaphore::new(2),
+        reboots: tokio::sync::Semaphore::new(reboots),
         fleet: Arc::new(fleet),
     });
     (context, receiver)

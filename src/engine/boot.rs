@@ -131,7 +131,7 @@ pub(super) async fn carry_out(
     script: &Script,
     old: &str,
     timeout: Duration,
-    mut cycle: Option<Vec<String>>,
+    cycle: &mut Option<Vec<String>>,
 ) -> Result<Result<String, String>, Gone> {
     let mut end = Instant::now() + timeout;
     let mut asked = match ask(connection, script).await {
@@ -175,7 +175,6 @@ pub(super) async fn carry_out(
         if Instant::now() >= end {
             if now.is_empty() {
                 let reason = format!("not back within {} after its reboot: {last}", human(timeout));
-                // Never twice.
                 if let Some(words) = cycle.take() {
                     connection.warn(format!("{reason}; it is turned off and on, once"));
                     let (context, host) = (connection.context().clone(), connection.host().clone());

@@ -51,7 +51,7 @@ pub fn put_key(host: &Host) -> String {
 
 /// What mends a host that cannot be reached.
 pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
-    let inventory = &project.path;
+    let inventory = &quote(project.path.as_str());
     let name = &host.name;
     let (port, user) = login_words(host);
     Some(match kind {

@@ -399,6 +399,7 @@ impl Roll<'_> {
             }
             sessions = done;
         }
+        self.hold(&mut sessions).await;
         self.verify(&mut sessions).await;
         let mut done = Vec::new();
         for session in sessions {
@@ -407,11 +408,19 @@ impl Roll<'_> {
         done
     }
 
-    /// Looks at hosts that were changed, where the inventory asks for it.
-    async fn verify(&self, sessions: &mut [Session]) {
-        if self.context.project.rollout.gate.is_none() {
-            return;
+    /// Takes the lock of hosts that an earlier run left drained: it may be at work there still, on another controller.
+    async fn hold(&self, sessions: &mut [Session]) {
+        for session in sessions {
+            let left = session.service == Service::Held && self.found.left.contains_key(session.name());
+            if left && !session.is_over() && !session.has_failed() {
+                session.hold().await;
+            }
         }
+    }
+
+    /// Looks at drained hosts before jobs get them, and at all that were changed where the inventory asks for it.
+    async fn verify(&self, sessions: &mut [Session]) {
+        let gated = self.context.project.rollout.gate.is_some();
         let mut changed = Vec::new();
         for session in sessions.iter().filter(|session| !session.is_over() && !session.has_failed()) {
             let held = session.service == Service::Held;
@@ -419,7 +428,7 @@ impl Roll<'_> {
             if held {
                 self.phase(session.name(), Phase::Verifying);
             }
-            if held || tasks.changed + tasks.ran > 0 {
+            if held || gated && tasks.changed + tasks.ran > 0 {
                 changed.push(session.host().clone());
             }
         }
@@ -485,7 +494,9 @@ impl Roll<'_> {
         let index = match self.maintenance {
             Some(maintenance) => {
                 let mut held = self.held.iter().filter_map(|index| self.context.project.at(*index));
-                held.find(|host| maintenance.is_ready(&host.name))?.index
+                // What an earlier run left drained may be the one that is bad.
+                held.find(|host| maintenance.is_ready(&host.name) && !self.found.left.contains_key(&host.name))?
+                    .index
             }
             None => *self.passed.lock().unwrap_or_else(PoisonError::into_inner).last()?,
         };

@@ -51,6 +51,35 @@ impl Lock {
         if self.uploads(connection).is_some() {
             return Ok(Ok(()));
         }
+        if let Err(reason) = self.take_and_ask(connection, known, own).await? {
+            return Ok(Err(reason));
+        }
+        let changed = match &instance.state {
+            InstanceState::Ready { resource, .. } => match resource.plan(known.facts()) {
+                Ok(now) | Err(Unplannable::Partly(now, _)) => now != planned,
+                Err(_) => false,
+            },
+            InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => false,
+        };
+        if changed {
+            return Ok(Err(
+                "the host changed between plan and apply: something else is changing it; run apply again"
+                    .to_owned(),
+            ));
+        }
+        Ok(Ok(()))
+    }
+
+    /// Takes the host's lock, where this session does not have it, and asks; what is in its way, if so.
+    pub(super) async fn take_and_ask(
+        &mut self,
+        connection: &mut Connection,
+        known: &mut Known,
+        own: &BTreeSet<Query>,
+    ) -> Result<Result<(), String>, Gone> {
+        if self.uploads(connection).is_some() {
+            return Ok(Ok(()));
+        }
         let context = connection.context().clone();
         let mut taken_over = false;
         // Runs of other clusters write on the same controller; each is short.
@@ -113,19 +142,6 @@ impl Lock {
                 }
             }
             connection.has_lock();
-            let changed = match &instance.state {
-                InstanceState::Ready { resource, .. } => match resource.plan(known.facts()) {
-                    Ok(now) | Err(Unplannable::Partly(now, _)) => now != planned,
-                    Err(_) => false,
-                },
-                InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => false,
-            };
-            if changed {
-                return Ok(Err(
-                    "the host changed between plan and apply: something else is changing it; run apply again"
-                        .to_owned(),
-                ));
-            }
             return Ok(Ok(()));
         }
     }

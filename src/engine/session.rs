@@ -202,6 +202,15 @@ impl Session {
         }
     }
 
+    /// Takes the host's lock, where no task has; without it the run is over for this host.
+    pub(super) async fn hold(&mut self) {
+        match self.lock.take_and_ask(&mut self.connection, &mut self.known, &BTreeSet::new()).await {
+            Ok(Ok(())) => {}
+            Ok(Err(reason)) => self.not_started(&reason),
+            Err(Gone(status)) => self.standing.end(status),
+        }
+    }
+
     /// It was changed, and is not as it should be.
     pub(super) fn fails_gate(&mut self, findings: &[String], seconds: f64) {
         let failure = Failure {

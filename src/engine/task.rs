@@ -14,12 +14,14 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use tokio::sync::SemaphorePermit;
 use tokio::time::Instant;
 
 use super::batch::Sent;
 use super::boot;
 use super::cancel::Stop;
 use super::connection::Gone;
+use super::context::Context;
 use super::guard::{Done, Guard};
 use super::hints::{self, HOST_LOST, failure, human, unplannable};
 use super::lock;
@@ -208,13 +210,10 @@ impl Session {
         let task = task_ref(&item.step, instance);
         let worst = changes.iter().map(|change| change.disruption).max().unwrap_or(Disruption::None);
         let context = self.context.clone();
-        // Not longer than the host is down.
-        let _turn = if worst == Disruption::Reboot { context.reboots.acquire().await.ok() } else { None };
-        if worst >= Disruption::Gpu
-            && let Some(reason) = self.refusal(&task.name, worst).await?
-        {
-            return Ok(Outcome::Blocked(reason).into());
-        }
+        let _permit = match self.permit(&context, &task.name, worst).await? {
+            Ok(permit) => permit,
+            Err(reason) => return Ok(Outcome::Blocked(reason).into()),
+        };
         if changes.iter().any(|change| change.disruption == Disruption::Reload)
             && let Containers::LoseGpus(containers) = self.containers().await?
         {
@@ -257,6 +256,31 @@ impl Session {
             _ => planner.done(&instance.name),
         }
         Ok(outcome.into())
+    }
+
+    /// The permit of a change that interrupts, or why it is not made now. Jobs are waited for before that: a permit to
+    /// reboot is held no longer than the host is down.
+    async fn permit<'a>(
+        &mut self,
+        context: &'a Context,
+        task: &str,
+        worst: Disruption,
+    ) -> Result<Result<Option<SemaphorePermit<'a>>, String>, Gone> {
+        if worst < Disruption::Gpu {
+            return Ok(Ok(None));
+        }
+        if let Some(reason) = self.refusal(task, worst).await? {
+            return Ok(Err(reason));
+        }
+        if worst < Disruption::Reboot {
+            return Ok(Ok(None));
+        }
+        if let Ok(permit) = context.reboots.try_acquire() {
+            return Ok(Ok(Some(permit)));
+        }
+        let permit = context.reboots.acquire().await.ok();
+        // Who has come meanwhile is seen.
+        Ok(self.refusal(task, worst).await?.map_or(Ok(permit), Err))
     }
 
     /// Proves a task that was sent with others.
@@ -723,9 +747,12 @@ impl Session {
         let timeout = item.step.conduct.timeout;
         let policy = &self.context.project.policy;
         let cycle = policy.power_cycle.as_ref().filter(|_| self.service == Service::Held && !self.cycled);
-        let cycle = cycle.and_then(|cycle| cycle.line().words(&self.host).ok());
-        self.cycled |= cycle.is_some();
-        let new = match boot::carry_out(&mut self.connection, &last.script, &old, timeout, cycle).await? {
+        let mut cycle = cycle.and_then(|cycle| cycle.line().words(&self.host).ok());
+        let may_cycle = cycle.is_some();
+        let new = boot::carry_out(&mut self.connection, &last.script, &old, timeout, &mut cycle).await?;
+        // Never twice in a run.
+        self.cycled |= may_cycle && cycle.is_none();
+        let new = match new {
             Ok(new) => new,
             Err(reason) => return Ok(failed(reason, "")),
         };

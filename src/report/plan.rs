@@ -80,7 +80,7 @@ pub fn schedule(record: &Record, project: &Project, last: &Outages) -> String {
             let classes = classes.into_iter().collect::<Vec<_>>().join(", ");
             let kind = match (classes.as_str(), &project.maintenance) {
                 ("", _) => "changed in service".to_owned(),
-                (_, Some(_)) => format!("drained, changed [{classes}]{}, given back", verified(project)),
+                (_, Some(_)) => format!("drained, changed [{classes}], verified, given back"),
                 (_, None) => format!("changed [{classes}]"),
             };
             let (names, outages) = kinds.entry(kind).or_default();
@@ -111,10 +111,6 @@ fn last_time(hosts: usize, outages: &[&LastOutage]) -> String {
     let jobs =
         if waited < 1.0 { String::new() } else { format!(", and {} until jobs had ended", seconds(waited)) };
     format!(" (last time {most}{}{who}{jobs})", seconds(changed))
-}
-
-fn verified(project: &Project) -> &'static str {
-    if project.rollout.gate.is_some() { ", verified" } else { "" }
 }
 
 /// What stands below a plan: how much it is, and which hosts have none or not all of it.

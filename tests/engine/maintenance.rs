@@ -16,6 +16,8 @@ struct Slurm {
     least: usize,
     /// What `scontrol` was told, in order.
     told: Vec<String>,
+    /// Hosts that were rebooted, in order.
+    rebooted: Vec<String>,
 }
 
 #[derive(Debug, Clone, Default)]
@@ -52,7 +54,7 @@ struct Cluster(Arc<Mutex<Slurm>>);
 impl Cluster {
     fn new() -> Self {
         let nodes = (0..4).map(|n| (format!("gpu{n}"), Node::default())).collect();
-        Self(Arc::new(Mutex::new(Slurm { nodes, least: 4, told: Vec::new() })))
+        Self(Arc::new(Mutex::new(Slurm { nodes, least: 4, ..Slurm::default() })))
     }
 
     fn with(self, node: &str, change: impl FnOnce(&mut Node)) -> Self {
@@ -205,7 +207,7 @@ async fn a_job_is_waited_for_and_the_node_is_given_back() {
     let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
     assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
     assert!(began.elapsed() >= Duration::from_mins(30) && began.elapsed() < Duration::from_mins(35));
-    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Verifying, Back]);
     assert_eq!(ran.why("gpu1", Draining), ["job 101 of ann"]);
     assert_eq!(cluster.told()[0], "drain gpu0,gpu1,gpu2,gpu3 provision: run1: is to be changed");
     for node in ["gpu0", "gpu1", "gpu2", "gpu3"] {
@@ -239,10 +241,11 @@ async fn what_an_operator_drained_is_left_alone_and_so_is_what_is_down() {
 async fn a_failure_stays_drained_with_its_reason_and_stops_the_rollout() {
     let cluster = Cluster::new();
     let transport = kernels(&cluster, |sent| {
-        (sent.part == "reboot" && sent.host == "gpu1").then(|| Reply::default().status(1))
+        let fails = sent.part == "reboot" && sent.host == "gpu1";
+        fails.then(|| Reply::default().after(Duration::from_secs(5)).status(1))
     });
     let ran = apply(&live(SLURM, "{ batch: 1, max_failed: 0 }", BOOT), &transport).await;
-    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back]);
     assert_eq!(ran.phases("gpu1"), [Draining, Changing, LeftDrained]);
     let node = cluster.node("gpu1");
     assert!(
@@ -262,6 +265,7 @@ async fn a_failure_stays_drained_with_its_reason_and_stops_the_rollout() {
         "  Changing  gpu0",
         "  Draining  gpu1             no job runs there",
         "   Changed  gpu0             boot              ~ reboot (kernel 6.1 is running, but 6.2 is installed)",
+        " Verifying  gpu0",
         "      Back  gpu0",
         "   Rollout  batch 2: gpu1",
         "  Changing  gpu1",
@@ -299,7 +303,7 @@ async fn capacity_never_falls_under_what_is_to_stay_up() {
     assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
     // 70 % of 4 nodes are 3.
     assert_eq!(cluster.0.lock().unwrap().least, 3);
-    assert_eq!(ran.phases("gpu1"), [Waiting, Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu1"), [Waiting, Draining, Changing, Verifying, Back]);
     assert_eq!(ran.why("gpu1", Waiting)[0], "3 of 4 nodes are in service, and `keep_up` wants 3");
 
     let cluster = Cluster::new();
@@ -318,7 +322,7 @@ async fn a_node_that_was_resumed_a_moment_ago_is_waited_for() {
         .with("gpu0", |node| node.silent = Some(soon))
         .with("gpu1", |node| node.silent = Some(late));
     let ran = apply(&live(SLURM, "{}", BOOT), &kernels(&cluster, |_| None)).await;
-    assert_eq!(ran.phases("gpu0"), [Waiting, Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu0"), [Waiting, Draining, Changing, Verifying, Back]);
     assert_eq!(ran.left("gpu1"), "Slurm has the node as idle*");
     assert_eq!((ran.report.stats.ok, ran.report.stats.not_started), (4, 1));
 }
@@ -367,14 +371,14 @@ async fn the_next_run_goes_on_from_what_a_killed_one_left() {
         _ => None,
     });
     let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
-    assert_eq!(ran.phases("gpu0"), [Changing, Back]);
-    assert_eq!(ran.phases("gpu1"), [Changing, Back]);
+    assert_eq!(ran.phases("gpu0"), [Changing, Verifying, Back]);
+    assert_eq!(ran.phases("gpu1"), [Changing, Verifying, Back]);
     assert!(!transport.parts("gpu1").contains(&"reboot".to_owned()));
     assert!(!cluster.node("gpu0").drained && !cluster.node("gpu1").drained);
     assert_eq!(ran.phases("gpu2"), [LeftDrained]);
     assert!(cluster.node("gpu2").drained);
     assert!(ran.record.left_drained["gpu2"].starts_with("a run drained it (run0: is to be changed)"));
-    assert_eq!(ran.phases("gpu3"), [Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu3"), [Draining, Changing, Verifying, Back]);
 }
 
 #[tokio::test(start_paused = true)]
@@ -438,7 +442,7 @@ async fn a_stop_gives_back_what_was_not_begun() {
         });
     })
     .await;
-    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back]);
     assert_eq!(ran.phases("gpu1"), [Draining, Back]);
     assert_eq!(ran.left("gpu1"), "the run was stopped before it");
     assert!(!cluster.node("gpu1").drained);
@@ -646,7 +650,7 @@ async fn two_runs_that_drain_at_the_same_moment_leave_what_is_to_stay_up() {
     std::fs::write(&world.inventory, text).unwrap();
     let ran = apply(&world, &transport).await;
     assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
-    assert_eq!(ran.phases("gpu0"), [Draining, Back, Waiting, Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu0"), [Draining, Back, Waiting, Draining, Changing, Verifying, Back]);
     let why = &ran.why("gpu0", Back)[0];
     assert_eq!(
         why,
@@ -662,7 +666,7 @@ async fn who_waits_for_the_room_that_this_run_takes_is_not_late() {
     let settings = "{ slurm: { controller: login0, partition: comp, wait: 2h }, keep_up: 3 }";
     let ran = apply(&live(settings, "{}", BOOT), &kernels(&cluster, |_| None)).await;
     assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
-    assert_eq!(ran.phases("gpu3"), [Waiting, Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu3"), [Waiting, Draining, Changing, Verifying, Back]);
 }
 
 /// Hosts whose gpu1 does not come back from its reboot; whether turning it off and on helps.
@@ -734,7 +738,7 @@ async fn a_batch_goes_through_all_stages_before_the_next_one() {
         }
         assert!(at(leader, "tool-once").is_some());
         for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
-            assert_eq!(ran.phases(host), [Draining, Changing, Back], "{host}");
+            assert_eq!(ran.phases(host), [Draining, Changing, Verifying, Back], "{host}");
             assert_eq!(transport.parts(host).iter().filter(|part| *part == "reboot").count(), 1);
         }
     }
@@ -765,6 +769,10 @@ async fn the_first_batch_knows_the_facts_of_all() {
 
 /// A kernel that boots next only when the first task has run.
 async fn unforeseen(settings: &str) -> (Ran, Cluster) {
+    unforeseen_with(settings, "reboot_parallel: 16").await
+}
+
+async fn unforeseen_with(settings: &str, policy: &str) -> (Ran, Cluster) {
     let playbook = "name: u\ntasks:\n  - name: edit\n    command: { run: [edit, it] }\n  - name: boot\n    reboot: {}\n  - name: after\n    command: { run: [tool-beta] }\n";
     let edited: Mutex<BTreeSet<String>> = Mutex::default();
     let cluster = Cluster::new().job("gpu1", Duration::from_mins(20));
@@ -779,6 +787,7 @@ async fn unforeseen(settings: &str) -> (Ran, Cluster) {
             "reboot" => {
                 let node = watched.node(&sent.host);
                 assert!(node.drained && !node.has_job(), "{} {node:?}", sent.host);
+                watched.0.lock().unwrap().rebooted.push(sent.host.clone());
             }
             "base.boot" if !edited.contains(&sent.host) => {
                 return Some(Reply::default().output(interrupts::boot("one", "6.1")));
@@ -787,7 +796,10 @@ async fn unforeseen(settings: &str) -> (Ran, Cluster) {
         }
         None
     });
-    (apply(&live(settings, "{}", playbook), &transport).await, cluster)
+    let world = live(settings, "{}", playbook);
+    let text = std::fs::read_to_string(&world.inventory).unwrap();
+    std::fs::write(&world.inventory, text.replace("busy: drain", &format!("busy: drain, {policy}"))).unwrap();
+    (apply(&world, &transport).await, cluster)
 }
 
 #[tokio::test(start_paused = true)]
@@ -797,7 +809,7 @@ async fn a_change_that_the_plan_did_not_show_drains_the_node_when_it_is_due() {
     for host in ["gpu0", "gpu1", "gpu2", "gpu3"] {
         assert!(matches!(ran.outcome(host, "boot"), Outcome::Changed { .. }), "{host}");
         assert!(matches!(ran.outcome(host, "after"), Outcome::Ran { .. }), "{host}");
-        assert_eq!(ran.phases(host), [Draining, Changing, Back], "{host}");
+        assert_eq!(ran.phases(host), [Draining, Changing, Verifying, Back], "{host}");
         assert!(!cluster.node(host).drained);
     }
     // Where there is no room now, nobody waits for who waits for him.
@@ -812,4 +824,98 @@ async fn a_change_that_the_plan_did_not_show_drains_the_node_when_it_is_due() {
     });
     assert_eq!(blocked.into_iter().filter(|blocked| *blocked).count(), 3);
     assert!(cluster.0.lock().unwrap().nodes.values().all(|node| !node.drained));
+}
+
+#[tokio::test(start_paused = true)]
+async fn no_host_is_given_back_to_jobs_on_which_a_check_fails() {
+    // The health check before jobs has drained gpu1; nothing of this run is about what it found.
+    let unhealthy = |node: &mut Node| {
+        left(node);
+        node.reason = "provision: health: system.hugepages: 4, expected 8".into();
+    };
+    let cluster = Cluster::new().with("gpu1", unhealthy);
+    let world = live(SLURM, "{}", BOOT);
+    let text = std::fs::read_to_string(&world.inventory).unwrap() + "expect: { system: { hugepages: 8 } }\n";
+    std::fs::write(&world.inventory, text).unwrap();
+    let hosts = |bad: &'static str| {
+        kernels(&cluster, move |sent| match sent.part.as_str() {
+            "base.boot" => Some(Reply::default().output(interrupts::boot("two", "6.1"))),
+            _ => pages(sent, bad),
+        })
+    };
+    let ran = apply(&world, &hosts("gpu1")).await;
+    assert_eq!(ran.phases("gpu1"), [Changing, Verifying, LeftDrained], "{:?}", ran.record);
+    assert!(cluster.node("gpu1").reason.ends_with("system.hugepages: 4, expected 8"));
+    assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (4, 1));
+    // After the repair it is.
+    let ran = apply(&world, &hosts("")).await;
+    assert_eq!(ran.phases("gpu1"), [Changing, Verifying, Back]);
+    assert!(!cluster.node("gpu1").drained);
+}
+
+#[tokio::test(start_paused = true)]
+async fn what_a_run_of_another_controller_works_on_is_left_to_it() {
+    let cluster = Cluster::new().with("gpu1", left);
+    let transport = kernels(&cluster, |sent| {
+        // It has done what this run would do.
+        (sent.part == "base.boot").then(|| Reply::default().output(interrupts::boot("two", "6.1")))
+    });
+    transport.first(Reply::part("lock").on("gpu1").output("busy run0 you@there/2 4711 100\n/run/provision\n"));
+    let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
+    assert_eq!(ran.phases("gpu1"), [Changing, LeftDrained], "{:?}", ran.record);
+    assert!(ran.left("gpu1").starts_with("another run works on this host: run run0 of controller you@there/2"));
+    // Its reason stays.
+    assert_eq!(cluster.node("gpu1").reason, "provision: run0: is to be changed");
+}
+
+#[tokio::test(start_paused = true)]
+async fn who_waits_for_jobs_keeps_no_other_host_from_its_reboot() {
+    let settings = "{ slurm: { controller: login0, wait: 2h } }";
+    let (ran, cluster) = unforeseen_with(settings, "reboot_parallel: 1").await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    // gpu1 has its job for twenty minutes.
+    let rebooted = cluster.0.lock().unwrap().rebooted.clone();
+    assert_eq!(rebooted.last().map(String::as_str), Some("gpu1"), "{rebooted:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_reboot_that_went_well_does_not_use_up_the_power_cycle() {
+    // gpu1 reboots twice, and does not come back from the second one by itself.
+    let reboots: Mutex<u32> = Mutex::default();
+    let (off, edited): (Mutex<bool>, Mutex<bool>) = Default::default();
+    let cluster = Cluster::new();
+    let transport = kernels(&cluster, move |sent| {
+        let (mut reboots, mut off) = (reboots.lock().unwrap(), off.lock().unwrap());
+        match (sent.host.as_str(), sent.part.as_str()) {
+            ("gpu1", "reboot") => {
+                *reboots += 1;
+                *off = *reboots == 2;
+                return Some(Reply::default());
+            }
+            ("this machine", "power-cycle") => *off = false,
+            ("gpu1", "open") if *off => return Some(Reply::default().fail(ConnectKind::NoRoute)),
+            ("gpu1", "task") if sent.text.contains("edit") => *edited.lock().unwrap() = true,
+            ("gpu1", "base.boot") => {
+                let due = *reboots == 0 || *reboots == 1 && *edited.lock().unwrap();
+                let next = if due { "6.2" } else { "6.1" };
+                let id = ["one", "two", "three"][*reboots as usize];
+                return Some(Reply::default().output(interrupts::boot(id, next)));
+            }
+            ("gpu1", "booted") => {
+                let id = ["one", "two", "three"][*reboots as usize];
+                return Some(Reply::default().output(format!("{id}\nrunning\n")));
+            }
+            _ => {}
+        }
+        None
+    });
+    let playbook = "name: b\ntasks:\n  - name: boot\n    reboot: {}\n  - name: edit\n    command: { run: [edit, it] }\n  - name: again\n    reboot: {}\n";
+    let world = live(SLURM, "{}", playbook);
+    let text = std::fs::read_to_string(&world.inventory).unwrap();
+    let cycle = "busy: drain, power_cycle: { run: [cycle, \"{{ host.name }}\"] }";
+    std::fs::write(&world.inventory, text.replace("busy: drain", cycle)).unwrap();
+    let ran = apply(&world, &transport).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record.hosts["gpu1"]);
+    let cycles = transport.sent().into_iter().filter(|sent| sent.part == "power-cycle").count();
+    assert_eq!(cycles, 1);
 }

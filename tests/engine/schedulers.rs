@@ -5,7 +5,7 @@ use std::sync::Mutex;
 
 use super::maintenance::{BOOT, live};
 use super::*;
-use provision::events::MaintenancePhase::{Back, Changing, Draining, LeftDrained};
+use provision::events::MaintenancePhase::{Back, Changing, Draining, LeftDrained, Verifying};
 use provision::transport::Sent;
 
 /// The data of a script that is a file without empty lines.
@@ -96,7 +96,7 @@ async fn kubernetes_waits_for_jobs_and_moves_what_is_started_elsewhere() {
     let transport = hosts(move |sent, args| own.lock().unwrap().answer(sent, args));
     let ran = apply(&live(KUBERNETES, "{}", BOOT), &transport).await;
     assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
-    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Back]);
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Verifying, Back]);
     assert_eq!(ran.why("gpu1", Draining), ["pod train/bert-0", "pod web/front-1"]);
     let cluster = cluster.lock().unwrap();
     assert!(cluster.reasons.is_empty(), "{:?}", cluster.reasons);
@@ -195,7 +195,7 @@ async fn another_scheduler_is_driven_by_its_commands() {
     let own = site.clone();
     let transport = hosts(move |sent, args| own.lock().unwrap().answer(sent, args));
     let ran = apply(&live(OWN, "{}", BOOT), &transport).await;
-    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Back], "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Verifying, Back], "{:?}", ran.record);
     assert_eq!(ran.why("gpu1", Draining), ["17 ann; 18 bob"]);
     // One that cannot be drained keeps nobody else, and is given back: its command may have done half.
     assert_eq!(ran.left("gpu2"), "it cannot be drained: login0: no such queue");
@@ -222,7 +222,7 @@ async fn what_a_killed_run_left_of_another_scheduler_is_known_by_its_file() {
         }
     });
     let ran = apply(&live(OWN, "{}", BOOT), &transport).await;
-    assert_eq!(ran.phases("gpu1"), [Changing, Back], "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu1"), [Changing, Verifying, Back], "{:?}", ran.record);
     assert_eq!(site.lock().unwrap().told, ["my-resume gpu1"]);
     assert!(site.lock().unwrap().marks.is_empty());
 }
