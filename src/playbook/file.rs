@@ -188,7 +188,7 @@ impl FromNode for RunOnceFile {
 crate::record! {
     /// How a task is carried out, whatever it does.
     TaskRecord("a task") {
-        /// What it does, for people. Required, except for an include.
+        /// What it does, for people. Required where there is a resource.
         opt name: Sp<String>,
         /// Host expression that narrows the playbook's hosts.
         opt hosts: Words,
@@ -443,27 +443,20 @@ fn misplaced(
     }
     match action {
         Action::Include(include) => {
-            without_effect(record, "an include", diagnostics);
+            without_effect(record, "an include", span, diagnostics);
+            if record.on_failure.is_some() {
+                let text = "`on_failure` has no effect on an include";
+                let help = "put the include into a `block` that has it";
+                diagnostics.push(Diagnostic::error(span, text).help(help));
+            }
             if handler {
                 diagnostics.error(include.span, "a handler cannot include a playbook");
             }
         }
         Action::Block(block) => {
-            without_effect(record, "a block", diagnostics);
-            let more: [(&str, Option<Span>); 6] = [
-                ("with", record.with.as_ref().map(|with| with.span)),
-                ("timeout", record.timeout.map(|_| span)),
-                ("on_deadline", record.on_deadline.map(|_| span)),
-                ("run_once", record.run_once.as_ref().map(|_| span)),
-                ("raw", record.raw.then_some(span)),
-                ("detach", record.detach.then_some(span)),
-            ];
-            for (name, place) in more {
-                if let Some(place) = place {
-                    let text = format!("`{name}` has no effect on a block");
-                    diagnostics
-                        .push(Diagnostic::error(place, text).help("say it at the tasks that it is for"));
-                }
+            without_effect(record, "a block", span, diagnostics);
+            if let Some(with) = &record.with {
+                diagnostics.error(with.span, "`with` belongs to `include`");
             }
             if block.tasks.is_empty() {
                 diagnostics.error(block.span, "this block has no tasks");
@@ -519,18 +512,24 @@ fn misplaced(
     diagnostics.errors() == before
 }
 
-/// Reports keys that are about one task only.
-fn without_effect(record: &TaskRecord, what: &str, diagnostics: &mut Diagnostics) {
-    let foreign: [(&str, Option<Span>); 5] = [
+/// Reports keys that are about one task only. `task` is where it begins, for keys without a place of their own.
+fn without_effect(record: &TaskRecord, what: &str, task: Span, diagnostics: &mut Diagnostics) {
+    let foreign: [(&str, Option<Span>); 10] = [
         ("loop", record.looped.as_ref().map(|node| node.span)),
         ("register", record.register.as_ref().map(|name| name.span)),
         ("notify", record.notify.as_ref().and_then(|words| words.0.first()).map(|word| word.span)),
         ("become_user", record.become_user.as_ref().map(|user| user.span)),
         ("retries", record.retries.as_ref().map(|retries| retries.attempts.span)),
+        ("timeout", record.timeout.map(|_| task)),
+        ("on_deadline", record.on_deadline.map(|_| task)),
+        ("run_once", record.run_once.as_ref().map(|_| task)),
+        ("raw", record.raw.then_some(task)),
+        ("detach", record.detach.then_some(task)),
     ];
     for (name, place) in foreign {
         if let Some(place) = place {
-            diagnostics.error(place, format!("`{name}` has no effect on {what}"));
+            let text = format!("`{name}` has no effect on {what}");
+            diagnostics.push(Diagnostic::error(place, text).help("say it at the tasks that it is for"));
         }
     }
 }

@@ -338,7 +338,8 @@ fn playbook() -> String {
     let mut text = format!("{GENERATED}# The playbook\n\n");
     text.push_str("Every key. [playbook.schema.json](playbook.schema.json) is the same for editors.\n\n");
     keys(&mut text, &schema, 0, &|_| false);
-    text.push_str("\n## A task\n\nA task has a resource ([resources](resources.md)), `include` or `block`, and any of these keys.\n\n");
+    text.push_str("\n## A task\n\nA task has a resource ([resources](resources.md)), `include` or `block`, and any of these keys. An include and a block \
+         take `name`, `hosts`, `when`, `vars` and `tags`, which are for all of their tasks; a block `on_failure` as well.\n\n");
     if let Some(task) = schema.pointer("/$defs/task") {
         keys(&mut text, task, 0, &|name| resources::kind(name).is_some());
     }
