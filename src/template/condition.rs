@@ -199,16 +199,23 @@ fn literal_fix(left: &Expr, right: &Expr, left_shape: &Shape, right_shape: &Shap
 
 /// A literal that is none of the words that a value can be: the condition would lie.
 fn never(literal: &Expr, other: &Shape, errors: &mut Vec<TextError>) {
-    if let (ExprKind::Literal(Json::String(text)), Shape::Word(words)) = (&literal.kind, other)
-        && !words.contains(&text.as_str())
-    {
-        let near = words.iter().find(|word| word.eq_ignore_ascii_case(text));
-        let help = match near {
-            Some(word) => format!("write `\"{word}\"`"),
-            None => format!("it is one of {}", words.join(", ")),
-        };
-        errors.push(wrong(literal, format!("it is never `{text}`")).help(help));
+    if let ExprKind::Literal(Json::String(text)) = &literal.kind {
+        errors.extend(is_never(text, other, literal.start, literal.end));
     }
+}
+
+/// What is wrong with a text that a value is compared with, where the value is one of a few words and never that.
+pub(super) fn is_never(text: &str, other: &Shape, start: usize, end: usize) -> Option<TextError> {
+    let Shape::Word(words) = other else { return None };
+    if words.contains(&text) {
+        return None;
+    }
+    let near = words.iter().find(|word| word.eq_ignore_ascii_case(text));
+    let help = match near {
+        Some(word) => format!("write `\"{word}\"`"),
+        None => format!("it is one of {}", words.join(", ")),
+    };
+    Some(TextError::new(start, end, format!("it is never `{text}`")).help(help))
 }
 
 fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {

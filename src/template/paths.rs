@@ -25,6 +25,23 @@ pub struct PathUse {
     pub bare: bool,
 }
 
+/// A variable that is compared with a text.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Comparison {
+    /// The variable.
+    pub root: String,
+    /// What is below it.
+    pub segments: Vec<Segment>,
+    /// Whether it is asked which of them comes first.
+    pub ordered: bool,
+    /// The text.
+    pub text: String,
+    /// First byte of the text.
+    pub start: usize,
+    /// One past its last byte.
+    pub end: usize,
+}
+
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum TokenKind {
     Name,
@@ -88,9 +105,9 @@ fn spans_all(text: &str) -> bool {
     lexer.at == text.len()
 }
 
-/// Every variable path of a template.
-pub fn paths(text: &str) -> Vec<PathUse> {
-    let mut scan = Scan { scopes: vec![BTreeMap::new()], out: Vec::new() };
+/// Every variable path of a template, and those that are compared with texts.
+pub fn read(text: &str) -> (Vec<PathUse>, Vec<Comparison>) {
+    let mut scan = Scan { scopes: vec![BTreeMap::new()], out: Vec::new(), comparisons: Vec::new() };
     for tag in tags(text).0 {
         if tag.output {
             scan.expression(&tag.tokens, true);
@@ -98,7 +115,7 @@ pub fn paths(text: &str) -> Vec<PathUse> {
             scan.statement(&tag.tokens);
         }
     }
-    scan.out
+    (scan.out, scan.comparisons)
 }
 
 struct Lexer<'a> {
@@ -221,6 +238,7 @@ fn end_of_raw(text: &str) -> Option<usize> {
 struct Scan {
     scopes: Vec<BTreeMap<String, Binding>>,
     out: Vec<PathUse>,
+    comparisons: Vec<Comparison>,
 }
 
 impl Scan {
@@ -362,7 +380,20 @@ impl Scan {
                     let (segments, next) = steps(tokens, at + 1);
                     let end = tokens.get(next - 1).map_or(token.end, |last| last.end);
                     let bare = output && at == 0 && next == tokens.len();
+                    let known = self.out.len();
                     self.variable(name, &segments, token.start..end, bare);
+                    if let (Some(path), Some((mark, text))) =
+                        (self.out.get(known), compared(tokens, at, next))
+                    {
+                        self.comparisons.push(Comparison {
+                            root: path.root.clone(),
+                            segments: path.segments.clone(),
+                            ordered: !matches!(mark, "==" | "!="),
+                            text: text.text.trim_matches(['"', '\'', '`']).to_owned(),
+                            start: text.start,
+                            end: text.end,
+                        });
+                    }
                     // Expressions in its brackets are looked at on their own.
                 }
             }
@@ -413,6 +444,25 @@ impl Scan {
         };
         self.out.push(PathUse { root, segments, start: place.start, end: place.end, bare });
     }
+}
+
+/// The text with which the path of these tokens is compared by itself, and the mark between them.
+fn compared<'a>(tokens: &[Token<'a>], first: usize, next: usize) -> Option<(&'a str, Token<'a>)> {
+    let at = |i: Option<usize>| i.and_then(|i| tokens.get(i));
+    let word = |i: Option<usize>| at(i).map_or("", |token| token.text);
+    let text = |i: Option<usize>| at(i).copied().filter(|token| token.kind == TokenKind::Text);
+    let begins = |i: Option<usize>| matches!(word(i), "" | "(" | "and" | "or" | "not" | "if");
+    let ends = |i: usize| matches!(word(Some(i)), "" | ")" | "and" | "or" | "else");
+    let before = |n: usize| first.checked_sub(n);
+    let (mark, text) = if begins(before(1)) && ends(next + 2) {
+        (word(Some(next)), text(Some(next + 1))?)
+    } else if begins(before(3)) && ends(next) {
+        (word(before(1)), text(before(2))?)
+    } else {
+        return None;
+    };
+    let plain = !text.text.contains('\\');
+    (plain && matches!(mark, "==" | "!=" | "<" | "<=" | ">" | ">=")).then_some((mark, text))
 }
 
 fn is_variable(token: &Token<'_>) -> bool {
@@ -493,6 +543,10 @@ mod tests {
 
     use super::super::shape::path_text;
     use super::*;
+
+    fn paths(text: &str) -> Vec<PathUse> {
+        read(text).0
+    }
 
     fn list(text: &str) -> String {
         paths(text).iter().map(|path| path_text(&path.root, &path.segments)).collect::<Vec<_>>().join(" ")

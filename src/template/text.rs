@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tera::{Context, ErrorKind, Tera, Value};
 
-use super::condition::{Condition, Lookup, Missing, Unresolved};
+use super::condition::{Condition, Lookup, Missing, Unresolved, is_never};
 use super::filters;
-use super::paths::{self, PathUse};
+use super::paths::{self, Comparison, PathUse};
 use super::shape::{Names, Shape};
 use crate::config::TextError;
 
@@ -26,6 +26,7 @@ pub trait Values: Lookup {
 pub struct Text {
     source: String,
     paths: Vec<PathUse>,
+    comparisons: Vec<Comparison>,
     body: Body,
 }
 
@@ -49,13 +50,13 @@ impl Text {
     /// # Errors
     /// Where tera does not understand it.
     pub fn parse(source: &str) -> Result<Self, TextError> {
-        let new = |paths, body| Self { source: source.to_owned(), paths, body };
+        let new = |(paths, comparisons), body| Self { source: source.to_owned(), paths, comparisons, body };
         if !paths::is_template(source) {
-            return Ok(new(Vec::new(), Body::Plain));
+            return Ok(new((Vec::new(), Vec::new()), Body::Plain));
         }
         let sole = paths::sole_expression(source);
         if let Some(condition) = sole.clone().and_then(|range| plain_path(source, range)) {
-            return Ok(new(paths::paths(source), Body::Path(condition)));
+            return Ok(new(paths::read(source), Body::Path(condition)));
         }
         let mut engine = filters::engine();
         let (content, shift) = match sole.clone() {
@@ -72,7 +73,7 @@ impl Text {
             let (error, shift) = plain.map_or((error, shift), |error| (error, 0));
             return Err(text_error(&error, source, shift));
         }
-        Ok(new(paths::paths(source), Body::Tera { engine: Box::new(engine), sole: sole.is_some() }))
+        Ok(new(paths::read(source), Body::Tera { engine: Box::new(engine), sole: sole.is_some() }))
     }
 
     /// As written.
@@ -116,6 +117,19 @@ impl Text {
                 if !errors.contains(&error) {
                     errors.push(error);
                 }
+            }
+        }
+        for Comparison { root, segments, ordered, text, start, end } in &self.comparisons {
+            let Ok(shape) = names.check(root, segments) else { continue };
+            errors.extend(is_never(text, &shape, *start, *end));
+            if *ordered && matches!(shape, Shape::Text | Shape::Word(_)) {
+                let error = TextError::new(
+                    *start,
+                    *end,
+                    "a template orders texts letter by letter, and `10` before `9`",
+                )
+                .help("`when` compares them as versions: say it there");
+                errors.push(error);
             }
         }
         errors
