@@ -13,6 +13,10 @@ pub(super) const FACT: BaseFact = BaseFact {
     specimen: |_| json!({ "name": "systemd", "state": "running" }),
 };
 
+/// The words of `systemctl is-system-running`; nothing where another program is process 1.
+pub(super) const STATES: &[&str] =
+    &["", "degraded", "initializing", "maintenance", "offline", "running", "starting", "stopping", "unknown"];
+
 fn parse(output: &str) -> Result<Json, String> {
     Ok(json!({ "name": need(output, "name")?, "state": field(output, "state").unwrap_or("") }))
 }

@@ -22,6 +22,9 @@ pub(super) const FACT: BaseFact = BaseFact {
     },
 };
 
+/// The words of /sys/kernel/security/lockdown.
+pub(super) const LOCKDOWNS: &[&str] = &["confidentiality", "integrity", "none"];
+
 /// Release and version of a kernel of this distribution.
 pub(super) fn specimen_of(os: &str) -> (&'static str, &'static str) {
     match os {

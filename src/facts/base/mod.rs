@@ -50,8 +50,11 @@ const LASTING: &[&str] = &["arch", "cpu", "ids", "numa", "os", "virtualization"]
 /// Facts that are one of a few words, so that a condition with another word is a mistake.
 pub const WORDS: &[(&[&str], &[&str])] = &[
     (&["arch"], arch::WORDS),
+    (&["init", "state"], init::STATES),
+    (&["kernel", "lockdown"], kernel::LOCKDOWNS),
     (&["os", "family"], os::FAMILIES),
     (&["os", "package_manager"], os::MANAGERS),
+    (&["selinux"], selinux::MODES),
     (&["virtualization", "kind"], virtualization::KINDS),
 ];
 

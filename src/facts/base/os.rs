@@ -6,7 +6,7 @@ use super::{BaseFact, field};
 
 pub(super) const FACT: BaseFact = BaseFact {
     name: "os",
-    doc: "distribution, version, family, release of RHEL that it is or is compatible with (`el`), package manager",
+    doc: "distribution, version for people and as `version_id` for conditions, family, release of RHEL that it is or is compatible with (`el`), package manager",
     script: crate::shell!("facts/os.sh"),
     parse,
     touched_by: |touches| touches.paths(&["/etc/os-release", "/usr/lib/os-release"]),

@@ -14,6 +14,9 @@ pub(super) const FACT: BaseFact = BaseFact {
     specimen: |os| json!(if os == "rhel" { "enforcing" } else { "disabled" }),
 };
 
+/// Modes.
+pub(super) const MODES: &[&str] = &["disabled", "enforcing", "permissive"];
+
 fn parse(output: &str) -> Result<Json, String> {
     match need(output, "selinux")? {
         "1" => Ok(json!("enforcing")),
