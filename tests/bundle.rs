@@ -4,6 +4,7 @@
 
 use std::path::Path;
 use std::process::{Command, Output};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 const POISON: &str = "p01son-w1th-'quote";
 /// What a leak of it has: as it is, in base64, in hex.
@@ -93,6 +94,12 @@ impl Site {
     }
 }
 
+/// For who changes this machine: another run that does so at the same time would be refused.
+fn alone() -> MutexGuard<'static, ()> {
+    static HERE: Mutex<()> = Mutex::new(());
+    HERE.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 fn leaks(bytes: &[u8]) -> bool {
     FORMS.iter().any(|form| bytes.windows(form.len()).any(|part| part == form.as_bytes()))
 }
@@ -123,6 +130,7 @@ fn the_same_project_gives_the_same_bytes_wherever_it_is_and_no_secret() {
 
 #[test]
 fn a_node_does_its_part_where_nothing_else_of_the_project_is() {
+    let _alone = alone();
     let site = Site::new(PLAY);
     site.pack();
     std::fs::remove_dir_all(site.path("project")).unwrap();
@@ -195,6 +203,7 @@ fn what_is_secret_or_elsewhere_is_not_packed() {
 
 #[test]
 fn a_secret_that_is_a_file_of_the_project_is_handed_over() {
+    let _alone = alone();
     let site = Site::new(
         "name: play\ntasks:\n  - name: x\n    file: { path: OUT/token, content: \"{{ secrets.beside }}\", mode: \"0600\" }\n",
     );
@@ -206,4 +215,18 @@ fn a_secret_that_is_a_file_of_the_project_is_handed_over() {
     site.put("values.json", &serde_json::json!({ "beside": POISON }).to_string());
     site.ends(0, &[&apply[..], &["--secrets", "values.json"]].concat());
     assert_eq!(std::fs::read_to_string(site.path("out/token")).unwrap(), POISON);
+}
+
+#[test]
+fn what_is_suggested_for_this_machine_alone_can_be_typed() {
+    let _alone = alone();
+    let site = Site::new("name: play\ntasks:\n  - name: fails\n    command: { run: [\"false\"] }\n");
+    site.pack();
+    site.put("secrets.json", "{}");
+    let words = ["apply", "--bundle", "site.bundle", "--here", "--as", "n0", "--secrets", "secrets.json"];
+    let said = site.ends(5, &words);
+    let (_, line) = said.lines().find_map(|line| line.split_once("continue with: provision ")).unwrap();
+    assert!(line.contains("--secrets secrets.json") && !line.contains("--hosts"), "{line}");
+    let again: Vec<&str> = line.split(' ').collect();
+    assert!(site.ends(5, &again).contains("fails"));
 }

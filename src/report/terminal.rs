@@ -434,10 +434,13 @@ impl Terminal {
         if recorded && !again.is_empty() && exit_code != 0 {
             let hosts = again.iter().map(|name| format!("@{name}")).collect::<Vec<_>>().join(",");
             let hosts = if again.len() > 1 { format!("'{hosts}'") } else { hosts };
+            // There is one host where this machine is meant.
+            let here = self.options.iter().any(|option| option == "--here");
+            let hosts = if here { String::new() } else { format!(" --hosts {hosts}") };
             let words = std::iter::once(&self.inventory).chain(&self.options);
             let words = words.map(|word| quote(word)).collect::<Vec<_>>().join(" ");
             let more = if self.needs_password { " --ask-become-pass" } else { "" };
-            let text = safe(&format!("provision {} {words}{more} --hosts {hosts}", self.command));
+            let text = safe(&format!("provision {} {words}{more}{hosts}", self.command));
             self.whole("continue with: ", &text);
         }
         if let Some(log) = self.log.take().filter(|_| bad) {

@@ -79,6 +79,9 @@ fn prepared(
     if let Some(name) = &here.name {
         project.options.extend(["--as".to_owned(), name.clone()]);
     }
+    if let Some(file) = &here.secrets {
+        project.options.extend(["--secrets".to_owned(), file.to_string()]);
+    }
     let mut project = check(project)?;
     stay_here(&mut project, here)?;
     if let Some(file) = &here.secrets {

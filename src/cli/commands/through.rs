@@ -55,6 +55,15 @@ impl Through {
         Ok(Self { text: text.to_owned(), launcher, at: at.map(str::to_owned) })
     }
 
+    /// The options that a run on the rest of the hosts needs as well.
+    pub(super) fn lasting(&self) -> Vec<String> {
+        let mut options = vec!["--through".to_owned(), self.text.clone()];
+        if let Some(at) = &self.at {
+            options.extend(["--through-at".to_owned(), at.clone()]);
+        }
+        options
+    }
+
     /// Looks at all hosts of the project in both ways, at once.
     ///
     /// # Errors

@@ -131,6 +131,7 @@ pub(super) async fn once(
     if active == Active::Yes {
         project.options.push("--active".to_owned());
     }
+    project.options.extend(through.iter().flat_map(|through| through.lasting()));
     let secrets = launch::secrets(&mut project, connect.ask_become_pass, true, settings)?;
     let silent = project.online().filter(|host| host.mpi_user().is_none());
     let promised = |host: &Host| project.promises(host, &Inputs::none(), &Facts::default(), &[MPI_USER]);
