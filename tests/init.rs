@@ -57,6 +57,15 @@ fn hosts_are_called_what_was_typed_and_keep_their_address() {
     assert!(inventory.contains(&kept), "{inventory}");
 }
 
+#[test]
+fn a_cluster_that_cannot_be_called_so_is_refused_before_anything_is_asked() {
+    let server = Server::start();
+    let host = format!("127.0.0.1:{}", server.port);
+    let (code, said) = init(&server, &[&host, "--identity-file", "id", "--cluster", "Mine"], "");
+    assert_eq!((code, written(&server)), (2, <(String, String)>::default()), "{said}");
+    assert!(said.contains("it begins with a small letter or a digit"), "{said}");
+}
+
 /// Also the group of its host file, where no host has a GPU.
 #[test]
 fn what_was_written_is_valid() {

@@ -168,7 +168,10 @@ fn new_keys_are_recorded_and_others_replaced_when_told_so() {
 
     let revoked = format!("@revoked * {}\n", site.key("host_key"));
     let (code, said) = site.trust(&revoked, &["--replace"]);
-    assert_eq!((code, site.known()), (CONFIG, revoked), "{said}");
+    assert_eq!((code, site.known()), (CONFIG, revoked.clone()), "{said}");
+    // What would be refused again is not suggested.
+    let (_, said) = site.trust(&revoked, &[]);
+    assert!(said.contains("`@revoked` says") && !said.contains("--replace"), "{said}");
 }
 
 #[test]

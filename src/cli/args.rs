@@ -4,6 +4,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Parser, Subcommand};
 
 use crate::config::Period;
+use crate::inventory::check_cluster_name;
 use crate::lab::LabFamily;
 use crate::report::output::Color;
 
@@ -254,7 +255,7 @@ pub struct InitArgs {
     #[arg(long, short, default_value = "inventory.yaml")]
     pub output: Utf8PathBuf,
     /// Name of the cluster
-    #[arg(long, default_value = "cluster")]
+    #[arg(long, default_value = "cluster", value_parser = cluster)]
     pub cluster: String,
     /// Login name
     #[arg(long, short)]
@@ -282,6 +283,10 @@ pub struct InitArgs {
 fn family(word: &str) -> Result<LabFamily, String> {
     let error = format!("the families are {}", LabFamily::WORDS.join(", "));
     serde_json::from_value(word.into()).map_err(|_| error)
+}
+
+fn cluster(name: &str) -> Result<String, &'static str> {
+    check_cluster_name(name).map(|()| name.to_owned())
 }
 
 /// A name that `useradd` and sudo take: sudo reads no file of sudoers.d with a dot in its name.

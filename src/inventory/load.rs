@@ -144,6 +144,19 @@ fn ini(text: &str, source: SourceId) -> Option<Span> {
 /// How long a login may stay.
 const PERSIST: RangeInclusive<Duration> = Duration::from_mins(1)..=Duration::from_hours(8);
 
+/// Whether a cluster can be called so.
+///
+/// # Errors
+/// What such a name is.
+pub fn check_cluster_name(name: &str) -> Result<(), &'static str> {
+    let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
+    let rest = |c: char| good(c) || matches!(c, '.' | '_' | '-');
+    if name.starts_with(good) && name.len() <= 64 && name.chars().all(rest) {
+        return Ok(());
+    }
+    Err("it begins with a small letter or a digit and holds those, `.`, `_` and `-`")
+}
+
 struct Loader<'a> {
     sources: &'a Sources,
     bases: Bases<'a>,
@@ -261,15 +274,9 @@ impl Loader<'_> {
     }
 
     fn cluster_name(&mut self, name: &Sp<String>) {
-        let good = |c: char| c.is_ascii_lowercase() || c.is_ascii_digit();
-        let valid = name.value.starts_with(good)
-            && name.value.len() <= 64
-            && name.value.chars().all(|c| good(c) || matches!(c, '.' | '_' | '-'));
-        if !valid {
-            self.diagnostics.push(
-                Diagnostic::error(name.span, format!("`{}` is not the name of a cluster", name.value))
-                    .help("it begins with a small letter or a digit and holds those, `.`, `_` and `-`"),
-            );
+        if let Err(help) = check_cluster_name(&name.value) {
+            let text = format!("`{}` is not the name of a cluster", name.value);
+            self.diagnostics.push(Diagnostic::error(name.span, text).help(help));
         }
     }
 

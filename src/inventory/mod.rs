@@ -20,7 +20,7 @@ pub use expect::Expect;
 pub use file::{Busy, NicMatch, Policy, Reboot, Share};
 pub use host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 pub use hosts_from::{Listed, Lists, Origin};
-pub use load::Inventory;
+pub use load::{Inventory, check_cluster_name};
 pub use maintenance::{CommandLine, Commands, Kubernetes, Maintenance, SchedulerSettings, Until};
 pub use promise::{Promise, Promises};
 pub use select::{Directory, RECORDED, select};

@@ -24,7 +24,7 @@ use crate::report::{output, prompt};
 use crate::secrets::Secrets;
 use crate::transport::{
     CONNECT, ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts,
-    recorded_keys, ssh_home,
+    quote, recorded_keys, ssh_home,
 };
 use crate::{disk, exit, put};
 
@@ -388,12 +388,12 @@ async fn accepted(settings: &Settings, hosts: Vec<Host>) -> anyhow::Result<BTree
     Ok(accepted)
 }
 
-/// Shows what was seen. The keys to record; those that are not to be, by name.
+/// Shows what was seen. The keys to record; those that are not to be, and whether they are revoked.
 pub(super) async fn review(
     settings: &Settings,
     seen: &[Contact],
     replace: bool,
-) -> anyhow::Result<(Vec<Entry>, Vec<HostKey>)> {
+) -> anyhow::Result<(Vec<Entry>, Vec<(HostKey, bool)>)> {
     let (mut entries, mut refused) = (Vec::new(), Vec::new());
     for judged in judged(settings, seen).await? {
         match &judged.state {
@@ -410,12 +410,12 @@ pub(super) async fn review(
                 if replace {
                     entries.push(judged.entry());
                 } else {
-                    refused.push(judged.key.clone());
+                    refused.push((judged.key.clone(), false));
                 }
             }
             KeyState::Revoked(_) => {
                 judged.say(&format!("{}  ", paint(BAD, "revoked")), settings.width);
-                refused.push(judged.key.clone());
+                refused.push((judged.key.clone(), true));
             }
         }
     }
@@ -458,16 +458,24 @@ pub(crate) async fn record(
         output::say(&format!("{}  {}  {}", paint(BAD, "unreached"), seen.host.name, safe_line(&reason)));
     }
     if !refused.is_empty() {
-        let names: Vec<&str> = refused.iter().map(|key| key.name.as_str()).collect();
+        let names: Vec<&str> = refused.iter().map(|(key, _)| key.name.as_str()).collect();
         let mut error =
             Exit::new(exit::CONFIG, format!("{} show another key than the recorded one", names.join(", ")));
-        if !replace {
-            let hosts = seen
-                .iter()
-                .filter(|seen| seen.key.iter().chain(&seen.jumps).any(|key| refused.contains(key)));
-            let hosts: Vec<&str> = hosts.map(|seen| seen.host.name.as_str()).collect();
+        if refused.iter().any(|(_, revoked)| *revoked) {
+            error = error.hint(
+                "a line with `@revoked` says that a key is never to be taken again: give the host a new one, or take the line away",
+            );
+        } else {
+            let shows = |seen: &&Contact| {
+                seen.key
+                    .iter()
+                    .chain(&seen.jumps)
+                    .any(|key| refused.iter().any(|(refused, _)| refused == key))
+            };
+            let hosts: Vec<&str> = seen.iter().filter(shows).map(|seen| seen.host.name.as_str()).collect();
             error = error.hint(format!(
-                "if they were reinstalled: provision inventory trust {inventory} --hosts {} --replace",
+                "if they were reinstalled: provision inventory trust {} --hosts {} --replace",
+                quote(inventory.as_str()),
                 hosts.join(",")
             ));
         }
@@ -476,7 +484,11 @@ pub(crate) async fn record(
     if !new.is_empty() {
         confirm(settings, yes, &format!("{again} --yes"))?;
         append(&new)?;
-        output::say(&format!("{} recorded; next: provision plan {inventory}", keys(new.len())));
+        output::say(&format!(
+            "{} recorded; next: provision plan {}",
+            keys(new.len()),
+            quote(inventory.as_str())
+        ));
     }
     Ok(if unreached { exit::UNREACHABLE } else { exit::OK })
 }

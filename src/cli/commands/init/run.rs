@@ -78,7 +78,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         }
     }
     let (new, refused) = trust::review(settings, &seen, false).await?;
-    if let Some(key) = refused.first() {
+    if let Some((key, _)) = refused.first() {
         return Err(Exit::new(
             exit::CONFIG,
             format!("{known_hosts} has other keys for these hosts than they show"),

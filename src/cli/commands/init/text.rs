@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use super::run::{Found, Problem, Root};
+use crate::config::yaml;
 use crate::inventory::Host;
 use crate::inventory::file::OVER_BASE;
 use crate::put;
@@ -111,6 +112,11 @@ fn groups(found: &[Found]) -> String {
     text
 }
 
+/// Text as YAML: `123` would be a number.
+fn scalar(text: &str) -> String {
+    yaml::to_string(&text).map_or_else(|| text.to_owned(), |yaml| yaml.trim_end().to_owned())
+}
+
 /// The inventory of what was found. Hosts with problems are in it as comments, to be taken in by hand.
 pub(super) fn inventory(cluster: &str, found: &[Found], problems: &[Problem]) -> String {
     let become_root = if found.iter().any(|found| matches!(found.root, Root::Sudo | Root::SudoWithPassword)) {
@@ -121,16 +127,17 @@ pub(super) fn inventory(cluster: &str, found: &[Found], problems: &[Problem]) ->
     let mut text = String::new();
     put!(
         text,
-        "# yaml-language-server: $schema=./inventory.schema.json\n# Editors check this file with: provision generate schema inventory > inventory.schema.json\n# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {cluster}\n\nssh:\n"
+        "# yaml-language-server: $schema=./inventory.schema.json\n# Editors check this file with: provision generate schema inventory > inventory.schema.json\n# Written by `provision init`. `provision explain` and docs/ tell what can be added.\ncluster: {}\n\nssh:\n",
+        scalar(cluster)
     );
     let all = || found.iter().map(|found| &found.host).chain(problems.iter().map(|problem| &problem.host));
     let users: BTreeSet<_> = all().map(|host| host.ssh.user.clone()).collect();
     let several = users.len() > 1;
     if let (false, Some(Some(user))) = (several, users.first()) {
-        put!(text, "  user: {user}\n");
+        put!(text, "  user: {}\n", scalar(user));
     }
     if let Some(path) = found.iter().find_map(|found| found.host.ssh.identity_file.clone()) {
-        put!(text, "  identity_file: {path}\n");
+        put!(text, "  identity_file: {}\n", scalar(path.as_str()));
     }
     text.push_str(
         "  known_hosts: ./known_hosts    # strict; recorded by init, later by `provision inventory trust`\n",
@@ -225,6 +232,16 @@ mod tests {
         assert!(forged.all(|line| line.starts_with("gpu:    # x vars") || line.starts_with("# ")), "{text}");
         assert!(!text.contains(['\u{2028}', '\u{85}']), "{text}");
         assert_eq!(loaded(&text), ["gpu0 gpu"]);
+    }
+
+    #[test]
+    fn names_that_look_like_other_values_are_quoted() {
+        for name in ["123", "1.5", "1e3", "true", "null", "0x10", "mine"] {
+            let mut host = host("gpu0");
+            host.ssh.user = Some(name.to_owned());
+            let one = Found { host, facts: Json::Null, root: Root::Login };
+            assert_eq!(loaded(&inventory(name, &[one], &[])), ["gpu0 nodes"], "{name}");
+        }
     }
 
     #[test]

@@ -120,9 +120,11 @@ pub(super) fn hosts(args: &InitArgs, known_hosts: &Utf8Path) -> anyhow::Result<V
             let index = hosts.len();
             let given = word.names.as_ref().and_then(|names| names.get(number));
             let mut name = given.cloned().unwrap_or_else(|| plain_name(address, index));
-            // Two ports of one address are two hosts.
-            while given.is_none() && !names.insert(name.clone()) {
-                name = format!("{name}-{index}");
+            // Hosts of two domains, or two ports of one address. A dash before a number looks like a range.
+            let whole = Some(address).filter(|address| !is_ip(address) && hostlist::is_name(address));
+            let others = whole.cloned().into_iter().chain((index..).map(|n| format!("{name}_{n}")));
+            if given.is_none() && !names.insert(name.clone()) {
+                name = others.into_iter().find(|name| names.insert(name.clone())).unwrap_or(name);
             }
             let ssh = Ssh {
                 user: word.user.clone().or_else(|| args.user.clone()),
@@ -156,13 +158,16 @@ pub(super) fn hosts(args: &InitArgs, known_hosts: &Utf8Path) -> anyhow::Result<V
 /// A name for the inventory: an address becomes `node0`, a domain name its first label. What is the name of
 /// a group cannot be that of a host.
 fn plain_name(address: &str, index: usize) -> String {
-    let is_address = address.contains(':') || address.chars().all(|c| c.is_ascii_digit() || c == '.');
     match address.split('.').next() {
-        Some(first) if !is_address && hostlist::is_name(first) && ![GPU, NODES].contains(&first) => {
+        Some(first) if !is_ip(address) && hostlist::is_name(first) && ![GPU, NODES].contains(&first) => {
             first.to_owned()
         }
         _ => format!("node{index}"),
     }
+}
+
+fn is_ip(text: &str) -> bool {
+    text.contains(':') || text.chars().all(|c| c.is_ascii_digit() || c == '.')
 }
 
 #[cfg(test)]
@@ -206,7 +211,10 @@ mod tests {
         assert_eq!(two, ["gpu0 10.0.1.10 - 22 gpu0=10.0.1.10:22", "gpu1 10.0.1.11 - 22 gpu1=10.0.1.11:22"]);
         let three = read(&["node1", "10.0.0.1", "10.0.0.1:22", "node2=h"]).unwrap();
         let names: Vec<_> = three.iter().filter_map(|line| line.split(' ').next()).collect();
-        assert_eq!(names, ["node1", "node1-1", "node2-2", "node2"]);
+        assert_eq!(names, ["node1", "node1_1", "node2_2", "node2"]);
+        let domains = read(&["gpu[0-1].dc1.x", "gpu0.dc2.x", "gpu0.dc2.x:22"]).unwrap();
+        let names: Vec<_> = domains.iter().filter_map(|line| line.split(' ').next()).collect();
+        assert_eq!(names, ["gpu0", "gpu1", "gpu0.dc2.x", "gpu0_3"]);
     }
 
     #[test]
