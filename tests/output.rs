@@ -385,6 +385,10 @@ fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
     provision::report::show::keep_failed(&mut well);
     let text = plain(&provision::report::show::text(&well, false, None));
     assert!(text.ends_with("\nno host failed\n"), "{text}");
+    // A verify after a file of gpu1 was changed.
+    let mut drift = record_of("drift");
+    provision::report::show::keep_failed(&mut drift);
+    assert_eq!(drift.hosts.keys().map(String::as_str).collect::<Vec<_>>(), ["gpu1", "gpu2", "login0"]);
 }
 
 #[test]

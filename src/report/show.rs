@@ -6,7 +6,8 @@ use super::fold::by_value;
 use super::rows::hanging;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds, style_diff};
 use super::wording::summary;
-use crate::events::{HostRecord, HostStatus, Outcome, Record, TaskRecord};
+use super::{checks, plan};
+use crate::events::{CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, Record, TaskRecord};
 use crate::put;
 use crate::words::count;
 
@@ -19,7 +20,10 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
         None => text.push_str("it did not end: killed, or the machine went down\n"),
     }
     let times = record.hosts.len() == 1;
-    let stories = record.hosts.iter().map(|(name, host)| (name.clone(), story(host, outputs, times, width)));
+    let stories = record.hosts.iter().map(|(name, host)| {
+        let found = looked(record) && has_findings(host);
+        (name.clone(), story(host, found, outputs, times, width))
+    });
     let away = Away::of(record);
     // What went wrong stands where a terminal ends.
     let mut stories = by_value(stories);
@@ -41,6 +45,9 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     if record.hosts.is_empty() {
         text.push_str("\nno host failed\n");
     }
+    if looked(record) && !record.hosts.is_empty() {
+        put!(text, "\n{}{}", plan::text(record, width), checks::text(record, outputs, width));
+    }
     for (host, why) in record.left_drained.iter().filter(|(host, _)| !record.hosts.contains_key(*host)) {
         put!(text, "\n{host}  {}: {}\n", paint(BAD, "stays drained"), safe_line(why));
     }
@@ -48,6 +55,17 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
         put!(text, "\n{host}  offline: {}\n", safe_line(reason));
     }
     text
+}
+
+/// Whether the run only looked: what its plan holds is still to be done.
+fn looked(record: &Record) -> bool {
+    record.command == "verify"
+}
+
+/// Whether a look showed that a host is not as declared, or left that open.
+fn has_findings(host: &HostRecord) -> bool {
+    let open = |check: &CheckResult| matches!(check.status, CheckStatus::Fail | CheckStatus::Unknown);
+    host.plan.iter().any(|task| task.is_to_do()) || host.checks.iter().any(open)
 }
 
 /// What is the same of several hosts.
@@ -61,9 +79,10 @@ struct Story {
     tasks: String,
 }
 
-fn story(host: &HostRecord, outputs: bool, times: bool, width: Option<usize>) -> Story {
+fn story(host: &HostRecord, found: bool, outputs: bool, times: bool, width: Option<usize>) -> Story {
     let unchanged = host.tasks.iter().filter(|task| *task.outcome == Outcome::Unchanged).count();
     let status = match &host.status {
+        Some(HostStatus::Ok) if found => paint(BAD, "not as declared"),
         Some(status @ HostStatus::Ok) => paint(GOOD, status.word()),
         Some(status) => paint(BAD, status.word()),
         None => paint(BAD, "did not end"),
@@ -95,12 +114,16 @@ fn story(host: &HostRecord, outputs: bool, times: bool, width: Option<usize>) ->
         let line = format!("  {}  {}", paint(CHANGE, "warning"), safe_line(warning));
         put!(text, "{}\n", hanging(&line, 11, width));
     }
-    Story { well: host.status == Some(HostStatus::Ok), status, reason, unchanged, tasks: text }
+    Story { well: host.status == Some(HostStatus::Ok) && !found, status, reason, unchanged, tasks: text }
 }
 
-/// Leaves what `--failed` shows: hosts that need another run, and of their tasks those that failed.
+/// Leaves what `--failed` shows: hosts that need another run or are not as declared, and of their tasks those that
+/// failed.
 pub fn keep_failed(record: &mut Record) {
-    record.hosts.retain(|_, host| host.status.as_ref().is_none_or(|status| status.again().is_some()));
+    let looked = looked(record);
+    record.hosts.retain(|_, host| {
+        host.status.as_ref().is_none_or(|status| status.again().is_some()) || looked && has_findings(host)
+    });
     for host in record.hosts.values_mut() {
         host.tasks.retain(|task| matches!(*task.outcome, Outcome::Failed(_)));
     }
