@@ -32,6 +32,13 @@ pub struct Rollout {
     pub gate: Option<Gate>,
 }
 
+impl Rollout {
+    /// Whether some hosts wait for what comes of others.
+    pub fn is_stepwise(&self) -> bool {
+        self.canary.is_some() || self.batch.is_some() || self.max_failed.is_some() || self.gate.is_some()
+    }
+}
+
 impl Default for Rollout {
     fn default() -> Self {
         Self { parallel: 128, canary: None, batch: None, max_failed: None, gate: None }

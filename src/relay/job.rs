@@ -41,7 +41,7 @@ pub struct Job {
 }
 
 /// Which hosts Slurm can start something on now, and why it cannot on the others. `alone`: whether nothing else may
-/// run there.
+/// run there, as on nodes with GPUs in any case: beside other jobs Slurm shows none of them.
 pub fn sort<'a>(
     hosts: impl IntoIterator<Item = &'a str>,
     known: &BTreeMap<String, Known>,
@@ -58,10 +58,14 @@ pub fn sort<'a>(
                 Some("Slurm has the node as completing: it still clears away a job that has ended".to_owned())
             }
             // One that is busy would have all the others wait.
-            Some(known) if known.node.state == "allocated" || alone && known.node.state == "mixed" => {
+            Some(known)
+                if known.node.state == "allocated"
+                    || known.node.state == "mixed" && (alone || known.node.gpus() > 0) =>
+            {
                 Some(format!("Slurm has the node as {}: jobs run on it", known.node.state))
             }
-            Some(known) => known.refusal(),
+            // A job for all would wait for one that is reserved, or that Slurm has turned off.
+            Some(known) => (!known.node.is_usable()).then(|| known.told()),
         };
         match reason {
             Some(reason) => drop(refused.insert(host.to_owned(), reason)),
@@ -114,12 +118,12 @@ impl Place {
         Ok(place)
     }
 
-    /// Starts the job on some nodes.
+    /// Starts the job on some nodes that have so many GPUs each.
     /// `target`: how the names of its files on nodes begin, another one for each try.
     pub(super) async fn start(
         &mut self,
         job: &Job,
-        nodes: &[String],
+        (nodes, gpus): (&[String], u64),
         target: &str,
     ) -> Result<(), TransportError> {
         let values: BTreeMap<&str, &str> =
@@ -131,7 +135,8 @@ impl Place {
             .named("NODES", hostlist::fold(nodes.iter().map(String::as_str)))
             .named("SECRETS", placeholder::of(ALL))
             .named("TARGET", format!("/var/tmp/provision-{target}"))
-            .named("EXCLUSIVE", if job.exclusive { "yes" } else { "no" })
+            .named("EXCLUSIVE", if job.exclusive || gpus > 0 { "yes" } else { "no" })
+            .named("GPUS", gpus.to_string())
             .list("WORD", job.words.iter().map(String::as_str));
         let part = Part { name: "start".to_owned(), script, deadline: ANSWER, limit: 4096 };
         let secrets = Secrets::default().with(ALL, values.into());
@@ -234,15 +239,20 @@ mod tests {
     #[test]
     fn slurm_says_which_nodes_it_reaches() {
         let known = crate::scheduler::slurm::nodes(
-            "gpu0|idle|gpu:2|c|none\ngpu1|drained|gpu:2|c|cable\ngpu3|idle*|gpu:2|c|none\ngpu4|mixed|gpu:2|c|none\n",
+            "gpu0|idle|gpu:2|c|none\ngpu1|drained|gpu:2|c|cable\ngpu3|idle*|gpu:2|c|none\ngpu4|mixed|gpu:2|c|none\ncpu0|mixed|(null)|c|none\n\
+             gpu5|reserved|gpu:2|c|none\n",
         );
-        let hosts = ["gpu0", "gpu1", "gpu2", "gpu3", "gpu4"];
+        let hosts = ["cpu0", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5"];
         let (nodes, refused) = sort(hosts, &known, true);
         assert_eq!(nodes, ["gpu0"]);
         assert_eq!(refused["gpu1"], "Slurm has the node as drained: cable");
         assert_eq!(refused["gpu2"], "Slurm has no node of this name");
         assert_eq!(refused["gpu3"], "Slurm has the node as idle*: it does not answer");
         assert_eq!(refused["gpu4"], "Slurm has the node as mixed: jobs run on it");
-        assert_eq!(sort(hosts, &known, false).0, ["gpu0", "gpu4"]);
+        assert_eq!(refused["cpu0"], refused["gpu4"]);
+        assert_eq!(refused["gpu5"], "Slurm has the node as reserved");
+        let (nodes, refused) = sort(hosts, &known, false);
+        assert_eq!(nodes, ["cpu0", "gpu0"]);
+        assert_eq!(refused["gpu4"], "Slurm has the node as mixed: jobs run on it");
     }
 }

@@ -62,17 +62,7 @@ pub async fn run(context: Arc<Context>, command: &str, job: &Job) -> (Report, Ve
         Ok(reason) => reason,
         Err(error) => error.to_string(),
     };
-    for host in nodes.open.clone() {
-        let reason = nodes.said.get(&host).unwrap_or(&reason).clone();
-        let status = if nodes.spoke.contains(&host) {
-            HostStatus::Quarantined { reason }
-        } else if stopped {
-            HostStatus::NotStarted("the run was stopped before it".to_owned())
-        } else {
-            unreachable(&reason)
-        };
-        nodes.end(&context, &host, status);
-    }
+    nodes.leave(&context, &hosts, &reason);
     context.transport.close().await;
     let locked = nodes.codes.contains(&exit::LOCKED);
     (
@@ -99,41 +89,51 @@ async fn carry(
         tokio::time::sleep(PAUSE * 4).await;
         known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
     }
-    let (mut reached, refused) = sort(hosts.iter().map(String::as_str), &known, job.exclusive);
+    let (reached, refused) = sort(hosts.iter().map(String::as_str), &known, job.exclusive);
     for (host, reason) in refused {
         nodes.end(context, &host, unreachable(&reason));
+    }
+    // All nodes of a job have as many GPUs.
+    let mut groups: BTreeMap<u64, Vec<String>> = BTreeMap::new();
+    for host in reached {
+        groups.entry(known.get(&host).map_or(0, |known| known.node.gpus())).or_default().push(host);
     }
     let mut place = Place::open(context.transport.clone(), job).await?;
     let mut reason = "Slurm reaches none of them".to_owned();
     let mut tries = 0;
-    while !reached.is_empty() && context.cancel.now() == Stop::No {
-        tries += 1;
-        place.start(job, &reached, &format!("{}.{tries}", context.emitter.run())).await?;
-        let standing = follow(context, job, &mut place, nodes).await?;
-        reason = told(&standing);
-        // One node that does not answer ends the job of all.
-        let bad: Vec<(String, String)> =
-            reached.iter().filter_map(|node| Some((node.clone(), names(&standing, node)?))).collect();
-        reached.retain(|node| nodes.open.contains(node) && !nodes.spoke.contains(node));
-        let before = reached.len();
-        for (node, said) in bad.iter().filter(|(node, _)| reached.contains(node)) {
-            nodes.end(context, node, unreachable(said));
+    for (gpus, own) in groups.into_iter().rev() {
+        let mut reached = own.clone();
+        while !reached.is_empty() && context.cancel.now() == Stop::No {
+            tries += 1;
+            let target = format!("{}.{tries}", context.emitter.run());
+            place.start(job, (&reached, gpus), &target).await?;
+            let standing = follow(context, job, &mut place, (nodes, &reached)).await?;
+            reason = told(&standing);
+            // One node that does not answer ends the job of all.
+            let bad: Vec<(String, String)> =
+                reached.iter().filter_map(|node| Some((node.clone(), names(&standing, node)?))).collect();
+            reached.retain(|node| nodes.open.contains(node) && !nodes.spoke.contains(node));
+            let before = reached.len();
+            for (node, said) in bad.iter().filter(|(node, _)| reached.contains(node)) {
+                nodes.end(context, node, unreachable(said));
+            }
+            reached.retain(|node| nodes.open.contains(node));
+            if reached.len() == before {
+                break;
+            }
         }
-        reached.retain(|node| nodes.open.contains(node));
-        if reached.len() == before {
-            break;
-        }
+        nodes.leave(context, &own, &reason);
     }
     place.close().await;
     Ok(reason)
 }
 
-/// Takes what a job says until it has ended.
+/// Takes what a job on some nodes says until it has ended.
 async fn follow(
     context: &Context,
     job: &Job,
     place: &mut Place,
-    nodes: &mut Nodes,
+    (nodes, own): (&mut Nodes, &[String]),
 ) -> Result<Standing, TransportError> {
     let mut assembly = Assembly::default();
     let (mut looked, mut lost) = (Instant::now(), BTreeMap::new());
@@ -171,29 +171,30 @@ async fn follow(
                 }
             }
         }
-        if !nodes.spoke.is_empty() && spoke.is_none() {
+        if spoke.is_none() && own.iter().any(|node| nodes.spoke.contains(node)) {
             spoke = Some(Instant::now());
         }
         if standing.ended.is_some() && !more {
             return Ok(standing);
         }
         if looked.elapsed() > LOOK {
-            look(context, job, nodes, &mut lost).await;
+            look(context, job, (nodes, own), &mut lost).await;
             looked = Instant::now();
         }
-        alone = nodes.open.is_empty().then(|| alone.unwrap_or_else(Instant::now));
+        let open: Vec<&String> = own.iter().filter(|node| nodes.open.contains(*node)).collect();
+        alone = open.is_empty().then(|| alone.unwrap_or_else(Instant::now));
         let lingers = alone.is_some_and(|since: Instant| since.elapsed() > LINGERS);
         let stop = context.cancel.now();
         // What is left are nodes whose slurmd does not answer: nobody waits for them.
         let silent = spoke.is_some_and(|since| since.elapsed() > SILENT)
-            && !nodes.open.is_empty()
-            && nodes.open.is_disjoint(&nodes.spoke);
-        if let Some(number) = &standing.number {
-            if stop > asked {
-                asked = stop;
-                place.signal(number, "TERM").await?;
-            } else if silent || lingers {
-                place.signal(number, "KILL").await?;
+            && !open.is_empty()
+            && open.iter().all(|node| !nodes.spoke.contains(*node));
+        let signal = if stop > asked { Some("TERM") } else { (silent || lingers).then_some("KILL") };
+        if let (Some(number), Some(signal)) = (&standing.number, signal) {
+            match place.signal(number, signal).await {
+                Ok(()) => asked = stop,
+                // A job that is just ending takes none, and a lost login is for the next look.
+                Err(error) => tracing::debug!(%error, signal, "signal to the job"),
             }
         }
         if !more {
@@ -203,9 +204,14 @@ async fn follow(
 }
 
 /// Asks Slurm about the nodes that have not ended: one that it lost says nothing any more.
-async fn look(context: &Context, job: &Job, nodes: &mut Nodes, lost: &mut BTreeMap<String, u32>) {
+async fn look(
+    context: &Context,
+    job: &Job,
+    (nodes, own): (&mut Nodes, &[String]),
+    lost: &mut BTreeMap<String, u32>,
+) {
     let Ok(known) = ask_slurm(context.transport.as_ref(), &job.at).await else { return };
-    for host in nodes.open.clone() {
+    for host in own.iter().filter(|host| nodes.open.contains(*host)).cloned().collect::<Vec<_>>() {
         let state = known.get(&host).map_or("gone", |known| known.node.state.as_str());
         let is_lost = ["gone", "idle"].contains(&state) || state.starts_with("down") || state.ends_with('*');
         let times = lost.entry(host.clone()).or_default();
@@ -246,6 +252,21 @@ impl Nodes {
             }
         } else {
             tracing::debug!(node, ?kind, "not passed on");
+        }
+    }
+
+    /// Those of these hosts that have not ended do so now.
+    fn leave(&mut self, context: &Context, hosts: &[String], reason: &str) {
+        for host in hosts.iter().filter(|host| self.open.contains(*host)).cloned().collect::<Vec<_>>() {
+            let reason = self.said.get(&host).map_or(reason, String::as_str).to_owned();
+            let status = if self.spoke.contains(&host) {
+                HostStatus::Quarantined { reason }
+            } else if context.cancel.now() > Stop::No {
+                HostStatus::NotStarted("the run was stopped before it".to_owned())
+            } else {
+                unreachable(&reason)
+            };
+            self.end(context, &host, status);
         }
     }
 

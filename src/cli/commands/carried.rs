@@ -55,6 +55,12 @@ pub(super) fn prepare(
     let mut words: Vec<String> = words.iter().map(|word| (*word).to_owned()).collect();
     // Variables are in the bundle.
     words.extend(Target { lab: false, set: Vec::new(), ..target.clone() }.lasting());
+    let slow = project.rollout.is_stepwise() || project.maintenance.is_some();
+    if slow && words.first().is_some_and(|word| word == "apply") {
+        output::say(
+            "all nodes begin at once: `rollout` and `maintenance` do nothing where Slurm carries the run",
+        );
+    }
     let left = project
         .controller
         .as_ref()

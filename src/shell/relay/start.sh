@@ -1,13 +1,15 @@
 # Has Slurm carry a run to some nodes, and does not wait for its end. DIRECTORY has `program` and `bundle`. It gets
 # `out` with the events, `error` with what Slurm says, `job` with the number of the job, and `ended` with its status.
-# Parameters: DIRECTORY NUMBER NODES SECRETS TARGET EXCLUSIVE WORD...
+# A job has no GPU that it did not ask for by number, so all nodes have as many.
+# Parameters: DIRECTORY NUMBER NODES SECRETS TARGET EXCLUSIVE GPUS WORD...
 cd "$1" || exit 1
 number=$2
 nodes=$3
 secrets=$4
 target=$5
 exclusive=$6
-shift 6
+gpus=$7
+shift 7
 for tool in salloc sbcast srun setsid; do
     command -v "$tool" >/dev/null 2>&1 || {
         echo "this host has no $tool"
@@ -42,18 +44,23 @@ exit "$status"'
 in_job='echo "$SLURM_JOB_ID" >job
 on_node=$1
 target=$2
-shift
+gres=$3
+shift 3
+set -- "$target" "$@"
 for file in program bundle; do
     sbcast "$file" "$target.$file" </dev/null || exit 1
 done
-srun --no-kill --wait=0 --kill-on-bad-exit=0 --ntasks-per-node=1 --cpu-bind=none --export=PATH,HOME,LC_ALL=C \
+# shellcheck disable=SC2086  # one word or none
+srun --no-kill --wait=0 --kill-on-bad-exit=0 --ntasks-per-node=1 --cpu-bind=none $gres --export=PATH,HOME,LC_ALL=C \
     sh -c "$on_node" node "$@"'
 options='--cpus-per-task=1 --mem=512'
 [ "$exclusive" != yes ] || options='--exclusive --mem=0'
+gres=''
+[ "$gpus" = 0 ] || gres=--gres=gpu:$gpus
 {
     # shellcheck disable=SC2086  # words of our own
     printf '%s' "$secrets" | setsid salloc --job-name=provision --nodes="$number" --nodelist="$nodes" --ntasks-per-node=1 \
-        --no-kill --immediate=60 $options sh -c "$in_job" job "$on_node" "$target" "$@" >out 2>error
+        --no-kill --immediate=60 $options $gres sh -c "$in_job" job "$on_node" "$target" "$gres" "$@" >out 2>error
     echo $? >ended.new
     mv ended.new ended
 } >/dev/null 2>&1 &
