@@ -1,6 +1,7 @@
 #!/bin/sh
 # Prolog and epilog of jobs: the checks of `provision verify` that only look, by the node alone. A node that fails one
-# is drained with the finding as its reason; its job starts elsewhere. What gets no answer drains nothing.
+# is drained with the finding as its reason; its job starts elsewhere. What gets no answer drains nothing; why there
+# was none is in the system's log.
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 HOME=/root
 export PATH HOME
@@ -9,9 +10,29 @@ read -r provision bundle </etc/provision/slurm-health || exit 0
 XDG_STATE_HOME=$(mktemp -d) || exit 0
 export XDG_STATE_HOME
 trap 'rm -rf "$XDG_STATE_HOME"' EXIT
-said=$(timeout 60 "$provision" verify --bundle "$bundle" --here --as "$SLURMD_NODENAME" 2>/dev/null)
+error=$XDG_STATE_HOME/error
+said=$(timeout 60 "$provision" verify --bundle "$bundle" --here --as "$SLURMD_NODENAME" 2>"$error")
+status=$?
 finding=$(printf '%s\n' "$said" | sed -n 's/^ *fail  *\([a-z_.]*\)  *[^ ]*  */\1: /p' | head -n 1)
-[ -n "$finding" ] || exit 0
+if [ -z "$finding" ]; then
+    # 6 and 7: all was asked, and something is to be done or waits for a reboot.
+    case $status in
+    0 | 6 | 7) ;;
+    *) logger -t slurm-health "no check was made: verify ended with status $status: $(tail -n 3 "$error" | tr '\n' ' ')" ;;
+    esac
+    exit 0
+fi
+node=$(scontrol -o show node "$SLURMD_NODENAME")
+state=$(printf '%s\n' "$node" | sed -n 's/.* State=\([^ ]*\) .*/\1/p')
+case $state in
+*DRAIN*)
+    case $node in
+    *" Reason=provision: "*) ;;
+    # What an operator said of the node stays.
+    *) exit 1 ;;
+    esac
+    ;;
+esac
 scontrol update "nodename=$SLURMD_NODENAME" state=drain "reason=provision: health: $finding"
 # In a prolog this has the job wait for another node.
 exit 1

@@ -495,8 +495,10 @@ impl Roll<'_> {
             Some(maintenance) => {
                 let mut held = self.held.iter().filter_map(|index| self.context.project.at(*index));
                 // What an earlier run left drained may be the one that is bad.
-                held.find(|host| maintenance.is_ready(&host.name) && !self.found.left.contains_key(&host.name))?
-                    .index
+                held.find(|host| {
+                    maintenance.is_ready(&host.name) && !self.found.left.contains_key(&host.name)
+                })?
+                .index
             }
             None => *self.passed.lock().unwrap_or_else(PoisonError::into_inner).last()?,
         };

@@ -860,10 +860,13 @@ async fn what_a_run_of_another_controller_works_on_is_left_to_it() {
         // It has done what this run would do.
         (sent.part == "base.boot").then(|| Reply::default().output(interrupts::boot("two", "6.1")))
     });
-    transport.first(Reply::part("lock").on("gpu1").output("busy run0 you@there/2 4711 100\n/run/provision\n"));
+    transport
+        .first(Reply::part("lock").on("gpu1").output("busy run0 you@there/2 4711 100\n/run/provision\n"));
     let ran = apply(&live(SLURM, "{}", BOOT), &transport).await;
     assert_eq!(ran.phases("gpu1"), [Changing, LeftDrained], "{:?}", ran.record);
-    assert!(ran.left("gpu1").starts_with("another run works on this host: run run0 of controller you@there/2"));
+    assert!(
+        ran.left("gpu1").starts_with("another run works on this host: run run0 of controller you@there/2")
+    );
     // Its reason stays.
     assert_eq!(cluster.node("gpu1").reason, "provision: run0: is to be changed");
 }

@@ -34,6 +34,27 @@ tasks:
     file: { path: /etc/note, content: "{{ word }}\n", mode: "0644" }
   - name: a token
     file: { path: /etc/token, content: "{{ secrets.token }}" }
+  - name: no cgroup keeps the GPUs away
+    command:
+      script: "for device in /dev/nvidia[0-9]; do case $( (: <$device) 2>&1) in *'not permitted'*) exit 1 ;; esac; done"
+      changes: false
+"#;
+
+/// A live cluster, whose nodes are drained for a change of class network.
+const LIVE: &str = r#"
+policy: { busy: drain }
+rollout: { batch: 1, max_failed: 0 }
+maintenance:
+  slurm: { controller: login0, partition: comp, wait: 5m }
+  keep_up: 1
+"#;
+
+const FABRIC: &str = r#"
+name: fabric
+params: { mtu: { type: int } }
+tasks:
+  - name: MTU of the fabric
+    netdev: { name: fabric0, mtu: "{{ mtu }}" }
 "#;
 
 /// What is found of a host through Slurm: `fail job.devices`.
@@ -122,6 +143,8 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
     assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
 
     health_before_jobs(&lab, &apply);
+
+    a_change_rolls_through(&lab, &started);
 
     logins_need_a_job(&lab, &started);
 
@@ -220,6 +243,59 @@ fn health_before_jobs(lab: &Lab, apply: &dyn Fn() -> Json) {
     lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "none"]).expect(0);
     login.sh("scontrol update nodename=gpu1 state=resume");
     login.wait_for("[ \"$(srun -N3 hostname | wc -l)\" = 3 ]");
+    // The epilog finds a fault on a node that an operator has drained: what that one said stays.
+    login.wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+    login.sh("sbatch -Q -w gpu1 -o /dev/null --wrap 'sleep 4'");
+    login.wait_for("squeue -h -t running -o %N | grep -qx gpu1");
+    login.sh("scontrol update nodename=gpu1 state=drain reason='bad fan'");
+    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "gpu-off-the-bus"]).expect(0);
+    login.wait_for("[ -z \"$(squeue -h)\" ] && sinfo -h -n gpu1 -o %T | grep -qx drained");
+    assert_eq!(login.sh("sinfo -h -n gpu1 -o %E"), "bad fan");
+    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "none"]).expect(0);
+    login.sh("scontrol update nodename=gpu1 state=resume");
+    // A check that cannot be made keeps no job away, and says so.
+    lab.node("gpu2").sh("mv /etc/health.bundle /etc/health.bundle.gone");
+    assert_eq!(login.sh("srun -N1 -w gpu2 hostname"), "gpu2");
+    lab.node("gpu2")
+        .wait_for("journalctl --no-pager -t slurm-health | grep -q 'no check was made: .*health.bundle'");
+    lab.node("gpu2").sh("mv /etc/health.bundle.gone /etc/health.bundle");
+    login.wait_for("[ \"$(srun -N3 hostname | wc -l)\" = 3 ]");
+}
+
+/// A change that interrupts waits for the job of a node; each node is drained, looked at and given back, and what the
+/// health check has drained stays so until it is well.
+fn a_change_rolls_through(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
+    let (login, path) = (lab.node("login0"), lab.path("lab.yaml"));
+    let plain = std::fs::read_to_string(&path).unwrap();
+    for name in ["gpu0", "gpu1", "gpu2"] {
+        lab.node(name).sh("ip link add fabric0 type bridge && ip link set fabric0 mtu 1500");
+    }
+    std::fs::write(lab.path("fabric.yaml"), FABRIC).unwrap();
+    let used = "  - { use: ./fabric.yaml, hosts: gpu, with: { mtu: 8000 } }\nsecrets:";
+    std::fs::write(&path, plain.replacen("secrets:", used, 1) + LIVE).unwrap();
+    let words = ["apply", "--yes", "--hosts", "gpu"];
+    login.sh("sbatch -Q -w gpu1 --exclusive -o /dev/null --job-name=long --wrap 'sleep 15'");
+    login.wait_for("[ \"$(squeue -h -n long -o %T)\" = RUNNING ]");
+    let json = started(&words).expect(0).json();
+    for name in ["gpu0", "gpu1", "gpu2"] {
+        assert_eq!(json["hosts"][name]["maintenance"]["phase"], "back", "{json:#}");
+        assert_eq!(lab.node(name).sh("cat /sys/class/net/fabric0/mtu"), "8000");
+    }
+    assert_eq!(login.sh("sacct -n -X --name=long --format=State | tr -d ' '"), "COMPLETED");
+    assert_eq!(login.sh("sinfo -h -N -t drain,drng -o %N"), "");
+    assert_eq!(started(&words).expect(0).json()["summary"]["tasks"]["changed"], 0);
+    // The health check finds a fault before a job. Nothing that an apply would do is about it.
+    login.wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "gpu-off-the-bus"]).expect(0);
+    login.sh("srun -N1 -w gpu1 true || true");
+    let json = started(&words).expect(5).json();
+    assert_eq!(json["hosts"]["gpu1"]["maintenance"]["phase"], "left_drained", "{json:#}");
+    assert!(login.sh("sinfo -h -n gpu1 -o '%T %E'").starts_with("drained provision: "), "{json:#}");
+    lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "none"]).expect(0);
+    let json = started(&words).expect(0).json();
+    assert_eq!(json["hosts"]["gpu1"]["maintenance"]["phase"], "back", "{json:#}");
+    std::fs::write(&path, plain).unwrap();
+    started(&words).expect(0);
 }
 
 /// A login to a node needs a job there, and is a part of it; an account that provision would lose is not locked out.
