@@ -1,7 +1,6 @@
-# Changes some nodes, one after another.
+# Changes some nodes.
 # Parameters: kubeconfig, patch, nodes...
 patch=$1
 shift
-for node; do
-	kubectl patch node "$node" -p "$patch" || exit
-done
+one() { kubectl patch node "$1" -p "$patch"; }
+each_node "$@"

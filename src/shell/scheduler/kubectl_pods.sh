@@ -2,7 +2,7 @@
 # Parameters: kubeconfig, columns, nodes...
 columns=$1
 shift
-for node; do
-	kubectl get pods --all-namespaces --no-headers --field-selector "spec.nodeName=$node" \
-		-o "custom-columns=$columns" || exit
-done
+one() {
+	kubectl get pods --all-namespaces --no-headers --field-selector "spec.nodeName=$1" -o "custom-columns=$columns"
+}
+each_node "$@"
