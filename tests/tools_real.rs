@@ -277,14 +277,14 @@ fn rows() -> Vec<Row> {
         },
         Row {
             files: with("resources/netdev.sh"),
-            words: &["none", "e0", "9000", "", "10.0.0.1/8"],
+            words: &["none", "e0", "9000", "", "", "10.0.0.1/8"],
             made_up: "ip",
             done: "grep -q 'addr add' log && grep -q 'mtu 9000' log",
             ..ROW
         },
         Row {
             files: with("resources/netdev_restore.sh"),
-            words: &["networkd", "e0", "1500", "", ""],
+            words: &["networkd", "e0", "1500", "", "", ""],
             made_up: "ip networkctl",
             done: "grep -q reload log && grep -q 'mtu 1500' log",
             ..ROW
@@ -586,14 +586,14 @@ fn rows() -> Vec<Row> {
         // Links and the firewall.
         Row {
             files: with("resources/netdev.sh"),
-            words: &["networkmanager", "e0", "9000", "u", "10.0.0.1/8"],
+            words: &["networkmanager", "e0", "9000", "u", "infiniband.mtu", "10.0.0.1/8"],
             made_up: "ip nmcli",
-            done: "grep -q 'nmcli connection modify uuid u +ipv4.addresses 10.0.0.1/8' log && grep -q 'nmcli device reapply e0' log && grep -q 'mtu 9000' log",
+            done: "grep -q 'modify uuid u infiniband.mtu 9000' log && grep -q 'nmcli connection modify uuid u +ipv4.addresses 10.0.0.1/8' log && grep -q 'nmcli device reapply e0' log && grep -q 'mtu 9000' log",
             ..ROW
         },
         Row {
             files: with("resources/netdev.sh"),
-            words: &["netplan", "e0", "9000", "", ""],
+            words: &["netplan", "e0", "9000", "", "802-3-ethernet.mtu", ""],
             made_up: "ip netplan",
             before: "echo '1: e0 mtu 9000   ' >says.ip",
             done: "grep -q 'netplan apply' log && grep -q 'set dev e0 mtu 9000' log",
@@ -601,7 +601,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             files: with("resources/netdev_restore.sh"),
-            words: &["networkmanager", "e0", "1500", "u", "1500", "10.0.0.1/8"],
+            words: &["networkmanager", "e0", "1500", "u", "802-3-ethernet.mtu", "1500", "10.0.0.1/8"],
             made_up: "ip nmcli",
             done: "grep -q -- '-ipv4.addresses 10.0.0.1/8' log && grep -q 'device reapply' log && grep -q 'mtu 1500' log",
             ..ROW

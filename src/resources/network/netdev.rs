@@ -196,16 +196,19 @@ impl Link {
             .named("link", due.link.name.as_str())
             .named("mtu", self.mtu.map(|mtu| mtu.to_string()).unwrap_or_default())
             .named("connection", due.link.connection.as_deref().unwrap_or(""))
+            .named("setting", files::mtu_setting(due.link))
             .list("address", self.addresses.iter().map(String::as_str))
     }
 
     fn restore(due: &Due<'_>) -> Script {
-        let configured = due.link.settings.get("802-3-ethernet.mtu").map_or("", String::as_str);
+        let setting = files::mtu_setting(due.link);
+        let configured = due.link.settings.get(setting).map_or("", String::as_str);
         Script::new(crate::shell!("resources/netdev_restore.sh"))
             .named("manager", due.managed.manager.as_str())
             .named("link", due.link.name.as_str())
             .named("mtu", due.mtu.to_string())
             .named("connection", due.link.connection.as_deref().unwrap_or(""))
+            .named("setting", setting)
             .named("connection_mtu", configured)
             .list("address", due.new.iter().copied())
     }

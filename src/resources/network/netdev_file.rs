@@ -213,6 +213,12 @@ fn ifupdown(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> String {
     text
 }
 
+/// The setting of its connection of NetworkManager that holds the MTU (nm-settings-nmcli(5)).
+pub(super) fn mtu_setting(link: &Netdev) -> &'static str {
+    let infiniband = "infiniband.mtu";
+    if link.settings.contains_key(infiniband) { infiniband } else { "802-3-ethernet.mtu" }
+}
+
 /// What its connection of NetworkManager must be told.
 fn settings(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> Result<Managed, Unplannable> {
     if link.connection.is_none() {
@@ -224,9 +230,10 @@ fn settings(link: &Netdev, mtu: Option<u32>, addresses: &[String]) -> Result<Man
     let setting = |key: &str| link.settings.get(key).map_or("", String::as_str);
     let mut settings = Vec::new();
     if let Some(mtu) = mtu.map(|mtu| mtu.to_string()) {
-        let before = setting("802-3-ethernet.mtu");
+        let key = mtu_setting(link);
+        let before = setting(key);
         if before != mtu {
-            settings.push(Attribute::new("802-3-ethernet.mtu", Some(before), Some(&mtu)));
+            settings.push(Attribute::new(key, Some(before), Some(&mtu)));
         }
     }
     for address in addresses {

@@ -1,8 +1,8 @@
 # Puts the MTU and addresses of a link in force, by who configures it, and what that leaves as it was by `ip`.
-# The MTU and the connection of NetworkManager may be empty.
-# Parameters: manager link mtu connection address...
-manager=$1 link=$2 mtu=$3 connection=$4
-shift 4
+# The MTU and the connection of NetworkManager may be empty; the setting is what holds the MTU there.
+# Parameters: manager link mtu connection setting address...
+manager=$1 link=$2 mtu=$3 connection=$4 setting=$5
+shift 5
 has() { ip -o addr show dev "$link" | grep -qF " $1 "; }
 good() {
     if [ -n "$mtu" ]; then
@@ -21,7 +21,7 @@ networkd)
     networkctl reload || exit
     ;;
 networkmanager)
-    [ -z "$mtu" ] || nmcli connection modify uuid "$connection" 802-3-ethernet.mtu "$mtu" || exit
+    [ -z "$mtu" ] || nmcli connection modify uuid "$connection" "$setting" "$mtu" || exit
     for address; do
         case $address in *:*) family=ipv6 ;; *) family=ipv4 ;; esac
         known=$(nmcli -g "$family.addresses" connection show "$connection")
