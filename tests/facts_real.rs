@@ -395,6 +395,15 @@ fn the_next_boot_of_a_made_up_host() {
             ["mlx5_ib: the initramfs has an older copy than the one on disk"]
         );
         assert_eq!(
+            wrong(": >/boot/initrd.img-6.1.0-50-amd64", |next| &next.initramfs),
+            ["initramfs: that of 6.1.0-50-amd64 is empty"]
+        );
+        assert_eq!(
+            wrong("cd /boot; mv initrd.img-6.1.0-50-amd64 initrd.img-6.1.0-47-amd64; cd /", |next| &next
+                .initramfs),
+            ["initramfs: 6.1.0-50-amd64 has none, and other kernels have one"]
+        );
+        assert_eq!(
             wrong("rm $t/bin/mokutil", |next| &next.signatures),
             [
                 "mlx5_ib: signed by `DKMS module signing key`, and nobody tells whether that key is enrolled: mokutil is not installed"

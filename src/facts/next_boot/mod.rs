@@ -130,6 +130,8 @@ struct Boot<'a> {
     astray: bool,
     args: &'a str,
     initrd: &'a str,
+    /// What is the matter with the initramfs where there should be one: `missing`, `empty`.
+    lacking: &'a str,
     secure: &'a str,
     /// File and line of each assignment to what becomes the command line.
     grub: Vec<(&'a str, &'a str)>,
@@ -154,6 +156,7 @@ impl<'a> Boot<'a> {
                 "astray" => boot.astray = !value.is_empty(),
                 "args" => boot.args = value,
                 "initrd" => boot.initrd = value,
+                "lacking" => boot.lacking = value,
                 "secure" => boot.secure = value,
                 "grub" => boot.grub.push(two()),
                 "must" => boot.must.push(two()),

@@ -361,6 +361,23 @@ pub(super) fn initramfs(
     boot: &Boot<'_>,
     files: &Seen<Vec<File<'_>>>,
 ) -> Seen<Aspect> {
+    if !boot.lacking.is_empty() {
+        let how = match boot.lacking {
+            "empty" => format!("that of {} is empty", boot.kernel),
+            _ => format!("{} has none, and other kernels have one", boot.kernel),
+        };
+        let wrong = vec![Problem {
+            of: "initramfs".to_owned(),
+            how,
+            todo: format!(
+                "make room in /boot, then `update-initramfs -c -k {0}` or `dracut -f --kver {0}`",
+                boot.kernel
+            ),
+            from: "/boot".to_owned(),
+            line: boot.lacking.to_owned(),
+        }];
+        return Ok(Aspect { wrong, seen: String::new() });
+    }
     if boot.initrd.is_empty() {
         return absent("/boot", "the next kernel has no initramfs");
     }

@@ -20,8 +20,8 @@ crate::record! {
     /// driver other than the loaded one, `/run/reboot-required`).
     ///
     /// Before the reboot, the kernel that will boot must have its modules, its initramfs and everything
-    /// that DKMS builds, and the next boot must be proven as by [`next_boot`](#next_boot); otherwise the task fails
-    /// and the host is not rebooted. An initramfs with old copies of modules is rebuilt first. Handlers that were
+    /// that DKMS builds, and nothing that [`next_boot`](#next_boot) looks at may be known to go wrong; otherwise the task
+    /// fails and the host is not rebooted. What could not be looked at is named in the plan. An initramfs with old copies of modules is rebuilt first. Handlers that were
     /// notified run first. After the reboot, the host must return with another boot id within the
     /// task's `timeout` (default 20m), and no reason may be left. The task needs `policy: { reboot:
     /// allow }`; without it the run ends with "reboot pending". At most `policy.reboot_parallel` hosts

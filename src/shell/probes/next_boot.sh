@@ -5,10 +5,16 @@ read -r running </proc/sys/kernel/osrelease
 find_next_kernel
 kernel=${next:-$running}
 tree=/lib/modules/$kernel
-initrd=''
+# Where other kernels have an initramfs this one needs one.
+initrd='' lacking=''
+for file in /boot/initrd.img-* /boot/initramfs-*.img; do
+    [ ! -s "$file" ] || lacking=missing
+done
 for file in "/boot/initrd.img-$kernel" "/boot/initramfs-$kernel.img"; do
+    [ ! -e "$file" ] || lacking=empty
     [ ! -s "$file" ] || initrd=$file
 done
+[ -z "$initrd" ] || lacking=''
 # The firmware keeps Secure Boot as it is over a boot. Four bytes of attributes, then the value.
 secure=''
 for variable in /sys/firmware/efi/efivars/SecureBoot-*; do
@@ -18,7 +24,7 @@ done
 begin boot
 printf 'running=%s\nnext=%s\nkernel=%s\n' "$running" "$next" "$kernel"
 printf 'loader=%s\ndefault=%s\nastray=%s\nargs=%s\n' "$loader" "$default" "$astray" "$next_args"
-printf 'initrd=%s\nsecure=%s\n' "$initrd" "${secure##* }"
+printf 'initrd=%s\nlacking=%s\nsecure=%s\n' "$initrd" "$lacking" "${secure##* }"
 if [ ! -e "/boot/vmlinuz-$kernel" ]; then
     finish 0
     exit 0
