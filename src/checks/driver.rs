@@ -189,14 +189,7 @@ fn coherence(subject: &Subject<'_>) -> Checked {
 
 /// Installed packages that carry the version of the driver.
 fn of_release(driver: &Driver) -> impl Iterator<Item = &DriverPackage> {
-    driver.packages.iter().filter(|package| !package.broken && is_of_release(&package.name))
-}
-
-/// Packages that carry the libraries and the module, and so the version of the driver.
-fn is_of_release(name: &str) -> bool {
-    ["libnvidia-compute", "nvidia-utils", "nvidia-dkms", "nvidia-kernel-source", "nvidia-compute-utils"]
-        .iter()
-        .any(|stem| name.starts_with(stem))
+    driver.parts().filter(|package| !package.broken)
 }
 
 fn version(subject: &Subject<'_>) -> Checked {
@@ -412,8 +405,9 @@ fn upgrades(subject: &Subject<'_>) -> Checked {
     if upgrades.exceptions.iter().any(|entry| entry.contains("nvidia")) {
         return Ok(Verdict::Pass(format!("{tool} leaves the nvidia packages alone")));
     }
-    let of_release: Vec<_> = of_release(subject.driver()?).collect();
-    let held = !of_release.is_empty() && of_release.iter().all(|package| package.held);
+    let driver = subject.driver()?;
+    let of_release: Vec<_> = of_release(driver).collect();
+    let held = !of_release.is_empty() && of_release.iter().all(|package| driver.keeps(package));
     if held {
         return Ok(Verdict::Pass(format!("{tool} is on, the packages of the driver are held")));
     }

@@ -140,7 +140,52 @@ impl DriverPackage {
     }
 }
 
+/// Packages whose version only looks like the driver's, or is the business of another resource.
+const TOOLS: &[&str] = &[
+    "nvidia-settings",
+    "nvidia-xconfig",
+    "nvidia-modprobe",
+    "nvidia-persistenced",
+    "nvidia-fabricmanager",
+    "nvidia-fabric-manager",
+    "cuda-drivers-fabricmanager",
+    "nvidia-imex",
+    "libnvidia-nscq",
+    "nvidia-container",
+    "libnvidia-container",
+    "nvidia-driver-pinning",
+];
+
+/// Whether a name is that of a part of the driver whose version is its own.
+pub fn is_tool(package: &str) -> bool {
+    TOOLS.iter().any(|tool| package.starts_with(tool))
+}
+
+/// `535.261.03`: three digits, then one or two more numbers.
+fn is_driver_version(text: &str) -> bool {
+    let numbers: Vec<&str> = text.split('.').collect();
+    let digits = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
+    (2..=3).contains(&numbers.len())
+        && numbers.iter().all(digits)
+        && numbers.first().is_some_and(|branch| branch.len() == 3)
+}
+
 impl Driver {
+    /// The packages of the driver proper: they carry its version and must have one in common. Ubuntu keeps the firmware
+    /// of earlier versions beside that of this one.
+    pub fn parts(&self) -> impl Iterator<Item = &DriverPackage> {
+        self.packages
+            .iter()
+            .filter(|DriverPackage { name, .. }| !is_tool(name) && !name.starts_with("nvidia-firmware"))
+            .filter(|package| is_driver_version(package.upstream()))
+    }
+
+    /// Whether the version of a package is kept: dpkg holds it, or dnf is locked to it.
+    pub fn keeps(&self, package: &DriverPackage) -> bool {
+        let locked = |lock: &Lock| lock.name == package.name && lock.version == package.upstream();
+        package.held || self.locks.iter().any(locked)
+    }
+
     /// A kernel on disk.
     pub fn kernel(&self, release: &str) -> Option<&Kernel> {
         self.kernels.iter().find(|kernel| kernel.release == release)
@@ -308,4 +353,41 @@ fn read_files(text: &str) -> Driver {
         }
     }
     driver
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_looks_like_a_version_of_the_driver() {
+        for (text, is) in [
+            ("535.261.03", true),
+            ("580.95", true),
+            ("11.8.89", false),
+            ("20220217", false),
+            ("1.17.4", false),
+            ("535.x", false),
+        ] {
+            assert_eq!(is_driver_version(text), is, "{text}");
+        }
+    }
+
+    /// Ubuntu 22.04 after an upgrade within a branch.
+    #[test]
+    fn firmware_of_earlier_versions_is_no_part() {
+        let package = |name: &str, version: &str| DriverPackage {
+            name: name.to_owned(),
+            version: version.to_owned(),
+            ..DriverPackage::default()
+        };
+        let packages = vec![
+            package("libnvidia-compute-535", "535.216.01-0ubuntu0.22.04.1"),
+            package("nvidia-firmware-535-535.183.01", "535.183.01-0ubuntu0.22.04.1"),
+            package("nvidia-settings", "510.47.03-0ubuntu1"),
+        ];
+        let driver = Driver { packages, ..Driver::default() };
+        let parts: Vec<&str> = driver.parts().map(|part| part.name.as_str()).collect();
+        assert_eq!(parts, ["libnvidia-compute-535"]);
+    }
 }

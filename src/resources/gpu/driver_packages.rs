@@ -5,7 +5,7 @@
 //! Locking"). For apt the names hold the branch until 580 and none from 590 on, where a pin chooses it. For dnf
 //! a module stream holds it on EL 8 and 9; EL 10 has no streams, so the versions are locked.
 
-use crate::facts::driver::{Driver, DriverPackage};
+use crate::facts::driver::DriverPackage;
 
 crate::choice! {
     /// Which kernel modules the driver has.
@@ -62,46 +62,6 @@ const UNBRANCHED_SINCE: u32 = 590;
 
 fn branch_of(version: &str) -> u32 {
     version.split('.').next().and_then(|branch| branch.parse().ok()).unwrap_or(0)
-}
-
-/// Packages whose version only looks like the driver's, or is the business of another resource.
-const OTHERS: &[&str] = &[
-    "nvidia-settings",
-    "nvidia-xconfig",
-    "nvidia-modprobe",
-    "nvidia-persistenced",
-    "nvidia-fabricmanager",
-    "nvidia-fabric-manager",
-    "cuda-drivers-fabricmanager",
-    "nvidia-imex",
-    "libnvidia-nscq",
-    "nvidia-container",
-    "libnvidia-container",
-    "nvidia-driver-pinning",
-];
-
-/// `535.261.03`: three digits, then one or two more numbers.
-fn is_driver_version(text: &str) -> bool {
-    let numbers: Vec<&str> = text.split('.').collect();
-    let digits = |text: &&str| !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-    (2..=3).contains(&numbers.len())
-        && numbers.iter().all(digits)
-        && numbers.first().is_some_and(|branch| branch.len() == 3)
-}
-
-/// The packages of the driver proper: they carry its version and must have one in common.
-pub(in crate::resources) fn core(driver: &Driver) -> Vec<&DriverPackage> {
-    let other = |name: &str| OTHERS.iter().any(|other| name.starts_with(other));
-    driver
-        .packages
-        .iter()
-        .filter(|package| is_driver_version(package.upstream()) && !other(&package.name))
-        .collect()
-}
-
-/// Whether a name is that of a part of the driver whose version is its own.
-pub(in crate::resources) fn is_tool(name: &str) -> bool {
-    OTHERS.iter().any(|other| name.starts_with(other))
 }
 
 impl Naming<'_> {
@@ -377,19 +337,5 @@ mod tests {
         assert_eq!(rhel.stream("9.4").as_deref(), Some("nvidia-driver:535-open"));
         assert_eq!(rhel.stream("10.0"), None);
         assert!(rhel.needs_lock("10.0") && !rhel.needs_lock("9.4"));
-    }
-
-    #[test]
-    fn driver_versions() {
-        for (text, is) in [
-            ("535.261.03", true),
-            ("580.95", true),
-            ("11.8.89", false),
-            ("20220217", false),
-            ("1.17.4", false),
-            ("535.x", false),
-        ] {
-            assert_eq!(is_driver_version(text), is, "{text}");
-        }
     }
 }

@@ -12,7 +12,7 @@ use crate::facts::unit::UnitQuery;
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectDriver;
-use crate::resources::gpu::driver_packages::{DriverSource, core};
+use crate::resources::gpu::driver_packages::DriverSource;
 use crate::resources::kernel::kernel_module::KernelModule;
 use crate::resources::services::service::{Service, ServiceState};
 use crate::resources::shared::known;
@@ -126,7 +126,7 @@ impl FabricManager {
 
     /// The driver's version: of its packages, else of the module on disk.
     fn version(driver: &Driver) -> Result<String, Unplannable> {
-        let parts = core(driver);
+        let parts: Vec<_> = driver.parts().collect();
         if let Some(first) = parts.first() {
             let version = first.upstream();
             if let Some(other) = parts.iter().find(|part| part.upstream() != version) {

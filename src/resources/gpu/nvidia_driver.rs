@@ -15,7 +15,7 @@ use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectDriver;
 use crate::resources::gpu::driver_changes::move_update_first;
-use crate::resources::gpu::driver_packages::{DriverSource, Flavour, Modules, Naming, core};
+use crate::resources::gpu::driver_packages::{DriverSource, Flavour, Modules, Naming};
 use crate::resources::shared::content::RegularFile;
 use crate::resources::shared::known;
 use crate::resources::shared::value::{Digest, claims};
@@ -428,7 +428,7 @@ impl Resource for NvidiaDriver {
     fn plan(&self, facts: &Facts) -> Planned {
         let host = self.host(facts)?;
         self.refuse(&host)?;
-        let parts = core(host.driver);
+        let parts: Vec<_> = host.driver.parts().collect();
         let mut changes = self.keeping_nouveau_out(&host, facts)?;
         let kept = changes.len();
         let clearing = self.clearing(&host, &parts)?;
