@@ -162,15 +162,26 @@ fn mtu(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(told.map_or_else(|| "as declared".to_owned(), |mtu| mtu.to_string())))
 }
 
+/// The network device of an RDMA device, and the other links of its bond: the one device sends over all of them.
+fn links_of<'s>(subject: &'s Subject<'_>, device: &'s Device) -> Vec<&'s str> {
+    let Some(own) = device.netdev() else { return Vec::new() };
+    let all = links(subject).unwrap_or_default();
+    let bond = all.iter().find(|link| text(link, "name") == own).map_or("", |link| text(link, "bond"));
+    let others = all.iter().filter(|link| !bond.is_empty() && text(link, "bond") == bond);
+    let others = others.map(|link| text(link, "name")).filter(|name| *name != own);
+    std::iter::once(own).chain(others).collect()
+}
+
 /// Traffic classes by network device; an error says why there are none.
 fn classes(subject: &Subject<'_>) -> Result<BTreeMap<String, Result<Qos, Gap>>, Verdict> {
     let devices = subject.devices()?;
     let fabric = subject.fabric().map_err(|gap| Verdict::gap(&gap, None))?;
     let mut classes = BTreeMap::new();
     for device in devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet")) {
-        let Some(net) = device.netdev().filter(|_| !device.pci.is_empty()) else { continue };
-        let gap = || Gap::new(GapKind::Failed, &format!("mlnx_qos -i {net}"), "it was not asked");
-        classes.insert(net.to_owned(), fabric.qos.get(net).cloned().unwrap_or_else(|| Err(gap())));
+        for net in links_of(subject, device).into_iter().filter(|_| !device.pci.is_empty()) {
+            let gap = || Gap::new(GapKind::Failed, &format!("mlnx_qos -i {net}"), "it was not asked");
+            classes.insert(net.to_owned(), fabric.qos.get(net).cloned().unwrap_or_else(|| Err(gap())));
+        }
     }
     if classes.is_empty() {
         return Err(Verdict::Skip("no Ethernet card behind RDMA".to_owned()));
@@ -247,15 +258,15 @@ fn ecn(subject: &Subject<'_>) -> Checked {
     let expect = subject.expect_network().ecn;
     let declared = |net: &str| expect.clone().or_else(|| subject.promised_of("network.ecn", net));
     if expect.is_none()
-        && !devices.iter().filter_map(|device| device.netdev()).any(|net| declared(net).is_some())
+        && !devices.iter().flat_map(|device| links_of(subject, device)).any(|net| declared(net).is_some())
     {
         return Err(Verdict::Skip("neither a task nor expect.network.ecn declares it".to_owned()));
     }
     let rdma = subject.rdma().map_err(|gap| Verdict::gap(&gap, None))?;
     let mut findings = Findings::default();
     let mut pass = BTreeSet::new();
-    for device in devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet")) {
-        let Some(net) = device.netdev() else { continue };
+    let of_ethernet = devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet"));
+    for net in of_ethernet.flat_map(|device| links_of(subject, device)) {
         let Some(wanted): Option<Vec<u32>> = declared(net) else { continue };
         let from = format!("/sys/class/net/{net}/ecn/roce_np/enable");
         match rdma.netdevs.get(net).and_then(|netdev| netdev.ecn.as_ref()) {
@@ -350,7 +361,7 @@ fn bond(subject: &Subject<'_>) -> Checked {
 ///
 /// # Errors
 /// The verdict when the links are not known.
-fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, u32)>, Verdict> {
+pub(super) fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, u32)>, Verdict> {
     let links = links(subject)?;
     let mut found = Vec::new();
     for link in links {

@@ -1,9 +1,11 @@
 //! The system around GPUs and cards.
 
+use std::net::Ipv4Addr;
+
 use serde_json::Value as Json;
 
 use super::shared::verdict::{Checked, Findings, Verdict};
-use super::{Check, Needs, Subject};
+use super::{Check, Needs, Subject, network};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::GapKind;
 use crate::facts::firewall::Backend;
@@ -140,7 +142,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no firewall stands between the hosts",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "no policy that drops incoming packets, on hosts with GPUs or RDMA devices",
+        expects: "no policy that drops incoming packets, on hosts with GPUs or RDMA devices; or a network of the host is let in as a whole, now and after a boot",
         why: "NCCL and MPI listen on ports that are not known beforehand: behind a firewall jobs hang for a minute and fail.",
         hint: "let the cluster's subnets in: `ufw allow from SUBNET` or `firewall-cmd --zone=trusted --add-source=SUBNET`",
         source: "nft(8); iptables(8); ufw(8)",
@@ -388,6 +390,18 @@ fn firewall(subject: &Subject<'_>) -> Checked {
     subject.is_of_cluster()?;
     let firewall = subject.firewall()?;
     let mut findings = Findings::default();
+    // Networks of this host that are let in as a whole are those that a `firewall` task trusts.
+    let own = network::addresses(subject).unwrap_or_default();
+    let is_own = |network: &&String| own.iter().any(|(_, address, _)| is_inside(*address, network));
+    let (stay, go): (Vec<&String>, Vec<&String>) =
+        firewall.now.iter().filter(is_own).partition(|network| firewall.at_boot.contains(*network));
+    if !stay.is_empty() && go.is_empty() {
+        let stay: Vec<&str> = stay.into_iter().map(String::as_str).collect();
+        return Ok(Verdict::Pass(format!("{} lets in {}", firewall.backend, stay.join(", "))));
+    }
+    for network in go {
+        findings.wrong(network, "let in until the next boot only", "firewall", firewall.backend);
+    }
     if firewall.backend == Backend::Ufw {
         findings.wrong("ufw", "on: it drops what no rule allows", "/etc/ufw/ufw.conf", "ENABLED=yes");
     }
@@ -415,6 +429,17 @@ fn firewall(subject: &Subject<'_>) -> Checked {
         return Err(Verdict::Skip("in a container the firewall rules cannot be read".to_owned()));
     }
     Ok(verdict)
+}
+
+/// Whether an address is in a network that a firewall names.
+fn is_inside(address: Ipv4Addr, network: &str) -> bool {
+    let Some((start, prefix)) = network.split_once('/') else { return false };
+    match (start.parse::<Ipv4Addr>(), prefix.parse::<u32>()) {
+        (Ok(start), Ok(prefix @ 1..=32)) => {
+            start.to_bits() >> (32 - prefix) == address.to_bits() >> (32 - prefix)
+        }
+        _ => false,
+    }
 }
 
 fn own_name(subject: &Subject<'_>) -> Checked {

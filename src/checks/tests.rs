@@ -176,6 +176,26 @@ fn bonded(second: &str) -> Site {
     healthy().fact("network", json!({ "links": [bond, link(0, "up"), link(1, second)] }))
 }
 
+/// One RDMA device sends over both links of a bond: the second has no device of its own.
+#[test]
+fn all_links_of_a_bond_are_looked_at() {
+    let mut site = bonded("up").expect(json!({ "network": { "pfc": [3], "ecn": [3] } }));
+    site.probes.entry("rdma").and_modify(|text| {
+        let (start, end) = (text.find("device=mlx5_1").unwrap(), text.find("net=rdma0").unwrap());
+        text.replace_range(start..end, "");
+    });
+    let of = |site: &Site, check: &str| site.results(None).remove(check).unwrap();
+    let last = |text: &mut String, old: &str, new: &str| {
+        let at = text.rfind(old).unwrap();
+        text.replace_range(at..at + old.len(), new);
+    };
+    assert_eq!((of(&site, "network.pfc").0, of(&site, "network.ecn").0), (Pass, Pass));
+    site.probes.entry("fabric").and_modify(|text| last(text, "0   0   0   1", "0   0   0   0"));
+    site.probes.entry("rdma").and_modify(|text| last(text, "ecn.3=1", "ecn.3=0"));
+    assert_eq!(of(&site, "network.pfc"), (Fail, "rdma1: no priority, expected priority 3".to_owned()));
+    assert_eq!(of(&site, "network.ecn"), (Fail, "rdma1: off for priority 3".to_owned()));
+}
+
 impl Site {
     /// The same with a text of a probe replaced.
     pub(super) fn with(mut self, probe: &str, old: &str, new: &str) -> Self {
@@ -460,6 +480,18 @@ fn with_cards(cards: &[(&str, &str, &str)]) -> Site {
     healthy().with("rdma", "net=rdma0\n", &(sysfs.concat() + "net=rdma0\n"))
 }
 
+/// A function through which the fabric manager reaches the switches of NVLink is no card of the host.
+#[test]
+fn functions_that_manage_switches_are_no_cards() {
+    let mut site = with_cards(&[("MT4129", "1: DOWN", "2.5 Gb/sec (1X SDR)")]);
+    let findings = site.findings(None);
+    assert!(findings.iter().any(|finding| finding.contains("rdma.")), "{findings:?}");
+    site.probes.entry("rdma").and_modify(|text| {
+        *text = text.replace("hca_type=MT4129\n", "hca_type=MT4129\nmanages_switch=1\n");
+    });
+    assert_eq!(site.findings(None), [""; 0]);
+}
+
 /// The two GPUs of a healthy host as boards of another kind, which `nvidia-smi` describes with less; the names
 /// and forms are those of recorded ones, the numbers are made up.
 fn boards(name: &str, edits: &[(&str, &str)]) -> Site {
@@ -726,6 +758,10 @@ fn what_is_told_apart() {
         healthy().with("nvidia", "<current_power_limit>700.00 W", &format!("<current_power_limit>{now} W"))
     };
     let link = |name: &str, mtu: u32| json!({ "name": name, "mtu": mtu, "state": "up", "addresses": [] });
+    let own = |site: Site| {
+        let link = json!({ "name": "eth0", "mtu": 1500, "state": "up", "addresses": ["10.0.1.10/24"] });
+        site.fact("network", json!({ "links": [link] }))
+    };
     let wanted_limit = |site: Site| site.expect(json!({ "gpu": { "nvlinks": 18, "power_limit": 700 } }));
     let nccl = |version: &str| {
         healthy().expect(json!({ "software": { "nccl": version, "nccl_prefix": "/usr/local/nccl" } }))
@@ -896,6 +932,24 @@ fn what_is_told_apart() {
         ("software.nccl", Fail, "NCCL 2.27.7 in /usr/local/nccl, expected 2.23", nccl("2.23")),
         ("system.firewall", Skip, "neither nft nor iptables is installed", firewall("")),
         ("system.firewall", Warn, "ufw: on: it drops what no rule allows", firewall("backend ufw")),
+        (
+            "system.firewall",
+            Warn,
+            "ufw: on: it drops what no rule allows",
+            own(firewall("backend ufw\nnow 10.9.0.0/16\nboot 10.9.0.0/16")),
+        ),
+        (
+            "system.firewall",
+            Pass,
+            "ufw lets in 10.0.1.0/24",
+            own(firewall("backend ufw\nnow 10.0.1.0/24 10.9.0.0/16\nboot 10.0.1.0/24")),
+        ),
+        (
+            "system.firewall",
+            Warn,
+            "10.0.1.0/24: let in until the next boot only; ufw: on: it drops what no rule allows",
+            own(firewall("backend ufw\nnow 10.0.1.0/24")),
+        ),
     ];
     for (check, status, message, site) in cases {
         assert_eq!(site.results(None)[check], (status, message.to_owned()), "{check}");

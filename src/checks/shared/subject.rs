@@ -447,14 +447,15 @@ impl<'a> Subject<'a> {
             || self.compute_nics().next().is_some()
     }
 
-    /// The RDMA devices that are checked.
+    /// The RDMA devices that are checked: not those through which the fabric manager reaches the switches of NVLink.
     ///
     /// # Errors
     /// The verdict when there is none and none is expected, or nobody can tell.
     pub fn devices(&self) -> Result<Vec<&'a Device>, Verdict> {
         let all = self.seen(self.rdma().map(|rdma| &rdma.devices), None)?;
         let ignored = self.expect_rdma().ignore.unwrap_or_default();
-        let devices: Vec<&Device> = all.iter().filter(|device| !ignored.contains(&device.name)).collect();
+        let checked = |device: &&Device| !device.manages_switch && !ignored.contains(&device.name);
+        let devices: Vec<&Device> = all.iter().filter(checked).collect();
         if !devices.is_empty() {
             return Ok(devices);
         }

@@ -268,7 +268,10 @@ impl Derived<'_> {
     fn devices(&self) -> Result<Vec<&Device>, Unplannable> {
         let all = self.rdma()?;
         let nics = &self.task.nics;
-        let foreign = |device: &Device| nics.iter().any(|nic| !is_compute(nic) && device.is(nic));
+        // Through a function that manages NVLink's switches goes no traffic of jobs.
+        let foreign = |device: &Device| {
+            device.manages_switch || nics.iter().any(|nic| !is_compute(nic) && device.is(nic))
+        };
         let mut entries: Vec<&Json> = nics.iter().filter(|nic| is_compute(nic)).collect();
         entries.sort_by_key(|nic| nic.get("rail").and_then(Json::as_u64).unwrap_or(u64::MAX));
         let mut devices: Vec<&Device> = Vec::new();

@@ -31,6 +31,9 @@ for file in /etc/modprobe.d/*.conf; do
 done
 finish 0
 found='' nets=''
+add() {
+    case " $nets " in *" $1 "*) ;; *) nets="$nets $1" ;; esac
+}
 for device in /sys/class/infiniband/*; do
     [ -d "$device/ports" ] || continue
     found=1
@@ -38,7 +41,12 @@ for device in /sys/class/infiniband/*; do
     { read -r layer <"$device/ports/1/link_layer"; } 2>/dev/null
     [ "$layer" != InfiniBand ] || continue
     for net in "$device"/device/net/*; do
-        [ ! -d "$net" ] || nets="$nets ${net##*/}"
+        [ -d "$net" ] || continue
+        add "${net##*/}"
+        # The device of a bond sends over all its links.
+        members=''
+        { read -r members <"$net/master/bonding/slaves"; } 2>/dev/null
+        for member in $members; do add "$member"; done
     done
 done
 [ -n "$found" ] || exit 0
