@@ -41,13 +41,13 @@ tasks:
 "#;
 
 /// A live cluster, whose nodes are drained for a change of class network.
-const LIVE: &str = r#"
+const LIVE: &str = "
 policy: { busy: drain }
 rollout: { batch: 1, max_failed: 0 }
 maintenance:
   slurm: { controller: login0, partition: comp, wait: 5m }
   keep_up: 1
-"#;
+";
 
 const FABRIC: &str = r#"
 name: fabric
