@@ -154,8 +154,9 @@ class Host:
             try:
                 return run(command, text, limit)
             except RuntimeError as error:
-                # The engine cannot start a program in a container that is just being restarted, or that is paused.
-                busy = (": status 126:", "is paused", "is not running")
+                # The engine cannot start a program in a container that is just being restarted, or that is paused;
+                # one that another fault turns off meanwhile takes the program with it.
+                busy = (": status 126:", ": status 137:", "is paused", "is not running")
                 waits = any(words in str(error) for words in busy)
                 if not waits or time.monotonic() > until:
                     raise
