@@ -14,7 +14,7 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::Instant;
 
-use super::cancel::Stop;
+use super::cancel::{self, Cancel, Stop};
 use super::context::{Consent, Context, Mode};
 use super::gate;
 use super::hosts::{healthy, leaders, together, warn_of_absent};
@@ -256,7 +256,8 @@ impl Sink for Plans {
 /// Plans all hosts without a word.
 async fn look(context: &Arc<Context>, hosts: &[Host], stages: &[Range<usize>]) -> Look {
     let plans = Plans::default();
-    let sessions = silently(context, hosts, stages, BTreeSet::new(), plans.clone()).await;
+    let silent = silent(context, BTreeSet::new(), plans.clone(), context.cancel.clone());
+    let sessions = silently(&silent, hosts, stages).await;
     let mut plans = plans.0.lock().unwrap_or_else(PoisonError::into_inner);
     let mut look = Look::default();
     for session in &sessions {
@@ -272,24 +273,18 @@ async fn look(context: &Arc<Context>, hosts: &[Host], stages: &[Range<usize>]) -
     look
 }
 
-/// Plans hosts in sessions of their own; nobody but `plans` hears of it. What they say of themselves is known to all.
-async fn silently(
-    context: &Arc<Context>,
-    hosts: &[Host],
-    stages: &[Range<usize>],
-    queries: BTreeSet<Query>,
-    plans: Plans,
-) -> Vec<Session> {
+/// A look of which nobody but `plans` hears.
+fn silent(context: &Arc<Context>, queries: BTreeSet<Query>, plans: Plans, cancel: Cancel) -> Arc<Context> {
     let (emitter, events) = Emitter::new(context.emitter.run(), Some(Box::new(plans)));
     drop(events);
     let own = context.clone();
-    let silent = Arc::new(Context {
+    Arc::new(Context {
         project: context.project.clone(),
         transport: context.transport.clone(),
         emitter: Arc::new(emitter.hiding(context.secrets.clone())),
         mode: Mode::Plan,
         deadlines: context.deadlines,
-        cancel: context.cancel.clone(),
+        cancel,
         secrets: context.secrets.clone(),
         controller: context.controller.clone(),
         alive: Box::new(move |run| (own.alive)(run)),
@@ -298,15 +293,19 @@ async fn silently(
         consent: Consent::refused(),
         reboots: Semaphore::new(1),
         fleet: context.fleet.clone(),
-    });
+    })
+}
+
+/// Plans hosts in sessions of their own. What they say of themselves is known to all.
+async fn silently(silent: &Arc<Context>, hosts: &[Host], stages: &[Range<usize>]) -> Vec<Session> {
     let mut sessions: Vec<Session> =
         hosts.iter().map(|host| Session::new(silent.clone(), host.clone())).collect();
     let last = stages.len().saturating_sub(1);
     let free = Arc::new(Budget::new(silent.clone(), &sessions));
     for (number, range) in stages.iter().enumerate() {
-        let leaders = leaders(&silent, &healthy(&sessions), range.clone());
+        let leaders = leaders(silent, &healthy(&sessions), range.clone());
         let (mut done, open): (Vec<_>, Vec<_>) = sessions.into_iter().partition(Session::is_over);
-        done.extend(together(&silent, open, range.clone(), &leaders, &free, number == last).await);
+        done.extend(together(silent, open, range.clone(), &leaders, &free, number == last).await);
         done.sort_by_key(Session::index);
         sessions = done;
     }
@@ -459,9 +458,17 @@ impl Roll<'_> {
         }
     }
 
+    /// Also in a run that starts nothing new: what was changed is looked at before it is given back.
     async fn judge(&self, hosts: &[Host]) -> BTreeMap<usize, Vec<String>> {
-        let queries = checks::queries();
-        gate::judge(&silently(self.context, hosts, self.stages, queries, Plans::default()).await)
+        let (_stopper, never) = cancel::channel();
+        let silent = silent(self.context, checks::queries(), Plans::default(), never);
+        tokio::select! {
+            sessions = silently(&silent, hosts, self.stages) => gate::judge(&sessions),
+            () = self.context.cancel.reached(Stop::End) => {
+                let why = "the run was stopped before it was looked at";
+                hosts.iter().map(|host| (host.index, vec![why.to_owned()])).collect()
+            }
+        }
     }
 
     /// Tests hosts with each other; what failed, by their index.

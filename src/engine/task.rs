@@ -269,18 +269,23 @@ impl Session {
         if worst < Disruption::Gpu {
             return Ok(Ok(None));
         }
-        if let Some(reason) = self.refusal(task, worst).await? {
-            return Ok(Err(reason));
+        loop {
+            // Who is on a drained host beside its jobs is waited for.
+            if let Some(reason) = self.refusal(task, worst).await? {
+                return Ok(Err(reason));
+            }
+            if worst < Disruption::Reboot {
+                return Ok(Ok(None));
+            }
+            if let Ok(permit) = context.reboots.try_acquire() {
+                return Ok(Ok(Some(permit)));
+            }
+            let permit = context.reboots.acquire().await.ok();
+            // Who has come meanwhile is seen, and waited for without a permit.
+            if self.in_use(worst, Duration::ZERO).await?.is_none() {
+                return Ok(Ok(permit));
+            }
         }
-        if worst < Disruption::Reboot {
-            return Ok(Ok(None));
-        }
-        if let Ok(permit) = context.reboots.try_acquire() {
-            return Ok(Ok(Some(permit)));
-        }
-        let permit = context.reboots.acquire().await.ok();
-        // Who has come meanwhile is seen.
-        Ok(self.refusal(task, worst).await?.map_or(Ok(permit), Err))
     }
 
     /// Proves a task that was sent with others.
@@ -391,7 +396,9 @@ impl Session {
             }
             self.service = Service::Held;
         }
-        if let Some(reason) = self.in_use(worst).await? {
+        let wait = self.context.project.maintenance.as_ref().map(|maintenance| maintenance.wait);
+        let wait = wait.filter(|_| self.service == Service::Held).unwrap_or_default();
+        if let Some(reason) = self.in_use(worst, wait).await? {
             return Ok(Some(reason));
         }
         if self.context.consent.has(&what).await {
@@ -400,10 +407,8 @@ impl Session {
         Ok(Some(format!("it interrupts: {worst}; agree with --yes")))
     }
 
-    /// Who uses the host, if anybody. Who is on a drained host beside its jobs is waited for.
-    async fn in_use(&mut self, worst: Disruption) -> Result<Option<String>, Gone> {
-        let wait = self.context.project.maintenance.as_ref().map(|maintenance| maintenance.wait);
-        let wait = wait.filter(|_| self.service == Service::Held).unwrap_or_default();
+    /// Who uses the host, if anybody: it is waited for that they go.
+    async fn in_use(&mut self, worst: Disruption, wait: Duration) -> Result<Option<String>, Gone> {
         let end = Instant::now() + wait;
         let mut backoff = Backoff::new(Duration::from_secs(5), Duration::from_secs(30));
         let mut said = String::new();

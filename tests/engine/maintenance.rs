@@ -922,3 +922,20 @@ async fn a_reboot_that_went_well_does_not_use_up_the_power_cycle() {
     let cycles = transport.sent().into_iter().filter(|sent| sent.part == "power-cycle").count();
     assert_eq!(cycles, 1);
 }
+
+#[tokio::test(start_paused = true)]
+async fn who_was_changed_before_a_stop_is_looked_at_and_given_back() {
+    let cluster = Cluster::new();
+    let transport = kernels(&cluster, |_| None);
+    // The first Ctrl-C comes while gpu0 reboots.
+    let ran = run(&live(SLURM, "{ batch: 1 }", BOOT), &transport, Mode::Apply, |stopper| {
+        tokio::spawn(async move {
+            tokio::time::sleep(Duration::from_secs(1)).await;
+            stopper.ask(Stop::Finish);
+        });
+    })
+    .await;
+    assert!(matches!(ran.outcome("gpu0", "boot"), Outcome::Changed { .. }));
+    assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back], "{:?}", ran.record);
+    assert!(!cluster.node("gpu0").drained && !cluster.node("gpu1").drained);
+}
