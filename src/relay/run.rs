@@ -101,8 +101,17 @@ async fn carry(
     let mut place = Place::open(context.transport.clone(), job).await?;
     let mut reason = "Slurm reaches none of them".to_owned();
     let mut tries = 0;
-    for (gpus, own) in groups.into_iter().rev() {
+    for (number, (gpus, own)) in groups.into_iter().rev().enumerate() {
         let mut reached = own.clone();
+        if number > 0 {
+            // The job before may have taken long.
+            let known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
+            let (still, refused) = sort(own.iter().map(String::as_str), &known, job.exclusive);
+            for (host, reason) in refused {
+                nodes.end(context, &host, unreachable(&reason));
+            }
+            reached = still;
+        }
         while !reached.is_empty() && context.cancel.now() == Stop::No {
             tries += 1;
             let target = format!("{}.{tries}", context.emitter.run());

@@ -58,7 +58,7 @@ pub(super) fn prepare(
     let slow = project.rollout.is_stepwise() || project.maintenance.is_some();
     if slow && words.first().is_some_and(|word| word == "apply") {
         output::say(
-            "all nodes begin at once: `rollout` and `maintenance` do nothing where Slurm carries the run",
+            "no batches, no canary, no drain: `rollout` and `maintenance` do nothing where Slurm carries the run",
         );
     }
     let left = project
