@@ -5,20 +5,22 @@
 }
 shift
 exec 2>&1
-# Does `one NODE` for all nodes, sixteen at once, prints what they say, and fails where one fails.
+# Does `one NODE` for all nodes, sixteen at once, and prints what they say: what failed comes last, and fails.
 each_node() {
-	[ $# -gt 0 ] || return 0
 	said=$(mktemp -d) || return
 	number=0
 	for node; do
-		{ one "$node" >"$said/$number" || : >"$said/failed"; } &
+		{ one "$node" >"$said/$number.well" 2>&1 || mv "$said/$number.well" "$said/$number.bad"; } &
 		number=$((number + 1))
 		[ $((number % 16)) -ne 0 ] || wait
 	done
 	wait
-	[ ! -e "$said/failed" ]
-	status=$?
-	cat "$said"/*[0-9] || status=1
+	status=0
+	for file in "$said"/*.well "$said"/*.bad; do
+		[ -e "$file" ] || continue
+		cat "$file" || status=1
+		[ "$file" = "${file%.bad}" ] || status=1
+	done
 	rm -r "$said"
 	return "$status"
 }
