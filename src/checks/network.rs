@@ -162,12 +162,14 @@ fn mtu(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(told.map_or_else(|| "as declared".to_owned(), |mtu| mtu.to_string())))
 }
 
-/// The network device of an RDMA device, and the other links of its bond: the one device sends over all of them.
+/// The network device of an RDMA device, and the other links of its bond with that driver: the one device sends over all
+/// of them.
 fn links_of<'s>(subject: &'s Subject<'_>, device: &'s Device) -> Vec<&'s str> {
     let Some(own) = device.netdev() else { return Vec::new() };
     let all = links(subject).unwrap_or_default();
-    let bond = all.iter().find(|link| text(link, "name") == own).map_or("", |link| text(link, "bond"));
-    let others = all.iter().filter(|link| !bond.is_empty() && text(link, "bond") == bond);
+    let Some(link) = all.iter().find(|link| text(link, "name") == own) else { return vec![own] };
+    let same = |other: &&Json, key: &str| !text(link, key).is_empty() && text(link, key) == text(other, key);
+    let others = all.iter().filter(|other| same(other, "bond") && same(other, "driver"));
     let others = others.map(|link| text(link, "name")).filter(|name| *name != own);
     std::iter::once(own).chain(others).collect()
 }

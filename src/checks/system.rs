@@ -9,6 +9,7 @@ use super::{Check, Needs, Subject, network};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::GapKind;
 use crate::facts::firewall::Backend;
+use crate::facts::rdma::Gid;
 
 /// Free space in GiB that is enough where nothing is declared.
 const FREE_GIB: u64 = 5;
@@ -142,7 +143,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no firewall stands between the hosts",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "no policy that drops incoming packets, on hosts with GPUs or RDMA devices; or a network of the host is let in as a whole, now and after a boot",
+        expects: "no policy that drops incoming packets, on hosts with GPUs or RDMA devices; or those of its RDMA devices are let in as a whole, now and after a boot",
         why: "NCCL and MPI listen on ports that are not known beforehand: behind a firewall jobs hang for a minute and fail.",
         hint: "let the cluster's subnets in: `ufw allow from SUBNET` or `firewall-cmd --zone=trusted --add-source=SUBNET`",
         source: "nft(8); iptables(8); ufw(8)",
@@ -390,12 +391,20 @@ fn firewall(subject: &Subject<'_>) -> Checked {
     subject.is_of_cluster()?;
     let firewall = subject.firewall()?;
     let mut findings = Findings::default();
-    // Networks of this host that are let in as a whole are those that a `firewall` task trusts.
-    let own = network::addresses(subject).unwrap_or_default();
-    let is_own = |network: &&String| own.iter().any(|(_, address, _)| is_inside(*address, network));
-    let (stay, go): (Vec<&String>, Vec<&String>) =
-        firewall.now.iter().filter(is_own).partition(|network| firewall.at_boot.contains(*network));
-    if !stay.is_empty() && go.is_empty() {
+    // A `firewall` task lets the cluster's networks in as a whole: those of its RDMA devices, where they have addresses.
+    let own: Vec<Ipv4Addr> =
+        network::addresses(subject).unwrap_or_default().into_iter().map(|(_, address, _)| address).collect();
+    let devices = subject.devices().unwrap_or_default();
+    let gids = devices.iter().flat_map(|device| &device.ports).flat_map(|port| &port.gids);
+    let of_jobs: Vec<Ipv4Addr> = gids.filter_map(Gid::ipv4).collect();
+    // Of nftables it is not known whether what an operator wrote stays over a boot.
+    let stays = |network: &&String| {
+        firewall.backend == Backend::Nftables || firewall.at_boot.contains(network.as_str())
+    };
+    let is_own = |network: &&String| own.iter().chain(&of_jobs).any(|address| is_inside(*address, network));
+    let (stay, go): (Vec<&String>, Vec<&String>) = firewall.now.iter().filter(is_own).partition(stays);
+    let let_in = |address: &Ipv4Addr| stay.iter().any(|network| is_inside(*address, network));
+    if !stay.is_empty() && go.is_empty() && of_jobs.iter().all(let_in) {
         let stay: Vec<&str> = stay.into_iter().map(String::as_str).collect();
         return Ok(Verdict::Pass(format!("{} lets in {}", firewall.backend, stay.join(", "))));
     }

@@ -169,7 +169,7 @@ fn bonded(second: &str) -> Site {
     let link = |n: u32, bond_link: &str| {
         json!({
             "name": format!("rdma{n}"), "mtu": 9000, "state": "up", "pci": format!("0000:0{n}:00.0"),
-            "bond": "bond0", "bond_link": bond_link, "addresses": []
+            "driver": "mlx5_core", "bond": "bond0", "bond_link": bond_link, "addresses": []
         })
     };
     let bond = json!({ "name": "bond0", "mtu": 9000, "state": "up", "addresses": ["10.0.0.1/24"] });
@@ -758,9 +758,14 @@ fn what_is_told_apart() {
         healthy().with("nvidia", "<current_power_limit>700.00 W", &format!("<current_power_limit>{now} W"))
     };
     let link = |name: &str, mtu: u32| json!({ "name": name, "mtu": mtu, "state": "up", "addresses": [] });
-    let own = |site: Site| {
-        let link = json!({ "name": "eth0", "mtu": 1500, "state": "up", "addresses": ["10.0.1.10/24"] });
-        site.fact("network", json!({ "links": [link] }))
+    let nftables = |rule: &str| {
+        let rules = format!(
+            "table inet filter {{\n\tchain input {{\n\t\ttype filter hook input priority 0; policy drop;\n\t\t{rule}\n\t}}\n}}"
+        );
+        let mut site = healthy();
+        site.probes
+            .insert("firewall", section("firewall", "", "0") + &section("nft list ruleset", &rules, "0"));
+        site
     };
     let wanted_limit = |site: Site| site.expect(json!({ "gpu": { "nvlinks": 18, "power_limit": 700 } }));
     let nccl = |version: &str| {
@@ -932,24 +937,33 @@ fn what_is_told_apart() {
         ("software.nccl", Fail, "NCCL 2.27.7 in /usr/local/nccl, expected 2.23", nccl("2.23")),
         ("system.firewall", Skip, "neither nft nor iptables is installed", firewall("")),
         ("system.firewall", Warn, "ufw: on: it drops what no rule allows", firewall("backend ufw")),
+        // The rails of this host are 10.0.0.1 and 10.0.1.1.
         (
             "system.firewall",
             Warn,
             "ufw: on: it drops what no rule allows",
-            own(firewall("backend ufw\nnow 10.9.0.0/16\nboot 10.9.0.0/16")),
-        ),
-        (
-            "system.firewall",
-            Pass,
-            "ufw lets in 10.0.1.0/24",
-            own(firewall("backend ufw\nnow 10.0.1.0/24 10.9.0.0/16\nboot 10.0.1.0/24")),
+            firewall("backend ufw\nnow 10.9.0.0/16\nboot 10.9.0.0/16"),
         ),
         (
             "system.firewall",
             Warn,
-            "10.0.1.0/24: let in until the next boot only; ufw: on: it drops what no rule allows",
-            own(firewall("backend ufw\nnow 10.0.1.0/24")),
+            "ufw: on: it drops what no rule allows",
+            firewall("backend ufw\nnow 10.0.1.0/24\nboot 10.0.1.0/24"),
         ),
+        (
+            "system.firewall",
+            Pass,
+            "ufw lets in 10.0.0.0/16",
+            firewall("backend ufw\nnow 10.0.0.0/16 10.9.0.0/16\nboot 10.0.0.0/16"),
+        ),
+        (
+            "system.firewall",
+            Warn,
+            "10.0.0.0/16: let in until the next boot only; ufw: on: it drops what no rule allows",
+            firewall("backend ufw\nnow 10.0.0.0/16"),
+        ),
+        ("system.firewall", Pass, "nftables lets in 10.0.0.0/16", nftables("ip saddr 10.0.0.0/16 accept")),
+        ("system.firewall", Warn, "nft: drops what its rules do not allow", nftables("ct state established accept")),
     ];
     for (check, status, message, site) in cases {
         assert_eq!(site.results(None)[check], (status, message.to_owned()), "{check}");
