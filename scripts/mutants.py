@@ -19,7 +19,7 @@ NEAR = {
     "plan": [("engine", []), ("cases", [])],
     "engine": [("engine", []), ("lib", ["engine::"])],
     "resources": [("cases", ["resources"]), ("lib", ["resources::"]), ("engine", [])],
-    "checks": [("lib", ["checks::"]), ("lib", ["active::", "lab::fault", "probes::", "report::"])],
+    "checks": [("lib", ["checks::"]), ("lib", ["active::", "lab::fault", "facts::", "report::"])],
     "wire": [("lib", ["transport::local", "transport::rescue", "transport::shell", "transport::wire"])],
 }
 # Slow, and they look at texts that are as they were.

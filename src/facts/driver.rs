@@ -37,8 +37,6 @@ pub struct Driver {
     pub packages: Vec<DriverPackage>,
     /// Why they are not known.
     pub packages_gap: Option<Gap>,
-    /// Whether dnf can lock versions.
-    pub versionlock: bool,
     /// Versions of NVIDIA's packages that dnf is locked to.
     pub locks: Vec<Lock>,
 }
@@ -98,8 +96,6 @@ pub struct Loaded {
     pub version: String,
     /// Whether it is the open one; `None` when the driver does not tell.
     pub open: Option<bool>,
-    /// How often it is in use.
-    pub users: u64,
     /// The first line of `/proc/driver/nvidia/version`.
     pub banner: Option<String>,
 }
@@ -139,6 +135,9 @@ impl DriverPackage {
         version.split(['-', '~', '+']).next().unwrap_or(version)
     }
 }
+
+/// From this branch on the open modules are what NVIDIA installs where nobody chooses.
+pub const OPEN_SINCE: u32 = 560;
 
 /// Packages whose version only looks like the driver's, or is the business of another resource.
 const TOOLS: &[&str] = &[
@@ -323,14 +322,10 @@ fn read_files(text: &str) -> Driver {
         match key {
             "running" => value.clone_into(&mut driver.running),
             "loaded" => driver.loaded = Some(Loaded { version: value.to_owned(), ..Loaded::default() }),
-            "users" | "banner" => {
+            "banner" => {
                 let Some(loaded) = &mut driver.loaded else { continue };
-                if key == "users" {
-                    loaded.users = value.parse().unwrap_or(0);
-                } else {
-                    loaded.open = text().map(|banner| banner.contains("Open Kernel Module"));
-                    loaded.banner = text();
-                }
+                loaded.open = text().map(|banner| banner.contains("Open Kernel Module"));
+                loaded.banner = text();
             }
             "nouveau" => driver.nouveau = true,
             "kernel" => {
@@ -347,7 +342,6 @@ fn read_files(text: &str) -> Driver {
             "secure_boot" => driver.secure_boot = Some(value == "true"),
             "enrolled" => driver.enrolled = true,
             "runfile" => driver.runfile = text(),
-            "versionlock" => driver.versionlock = true,
             "lock" => driver.locks.extend(Lock::parse(value)),
             _ => {}
         }

@@ -289,7 +289,6 @@ mod tests {
 
     #[test]
     fn traffic_classes() {
-        // Domain D2.
         let text = "DCBX mode: OS controlled\nPriority trust state: pcp\ndefault priority: 0\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\tenabled     0   0   0   1   0   1   0   0   \n";
         assert_eq!(mlnx_qos(text), Ok(Qos { trust: Some("pcp".to_owned()), pfc: vec![3, 5] }));
         assert!(mlnx_qos("Netlink failed").is_err());

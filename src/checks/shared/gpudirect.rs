@@ -3,6 +3,7 @@
 use super::models;
 use super::subject::Subject;
 use super::verdict::Verdict;
+use crate::facts::driver::OPEN_SINCE;
 
 /// Kernel drivers of cards whose memory regions take DMA-BUF.
 const DMABUF: [&str; 3] = ["mlx5_core", "efa", "irdma"];
@@ -54,13 +55,11 @@ fn cards_take_it(subject: &Subject<'_>) -> bool {
 /// Whether only the module is in the way of DMA-BUF: the proprietary one of a branch that is delivered with the
 /// open one, on GPUs that the open one drives.
 pub(in crate::checks) fn open_module_offers_it(subject: &Subject<'_>) -> bool {
-    /// The first branch of which NVIDIA installs the open module unless it is told otherwise.
-    const OPEN: u32 = 560;
     let Ok(Some(loaded)) = subject.loaded() else { return false };
     let branch = loaded.version.split('.').next().and_then(|branch| branch.parse::<u32>().ok());
     let driven = |name: &str| models::find(name).is_some();
     loaded.open == Some(false)
-        && branch.is_some_and(|branch| branch >= OPEN)
+        && branch.is_some_and(|branch| branch >= OPEN_SINCE)
         && kernel_from(subject.fact("/kernel/release").unwrap_or(""), (5, 12))
         && subject.gpus().is_ok_and(|gpus| gpus.iter().all(|(_, gpu)| driven(&gpu.name)))
         && cards_take_it(subject)

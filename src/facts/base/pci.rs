@@ -1,7 +1,7 @@
 //! GPUs, `NVSwitches` and NICs from `/sys/bus/pci/devices`: no driver and no lspci is needed.
 //!
-//! Classes: PCI Code and ID Assignment Specification; device ids of NVIDIA: domain knowledge of
-//! baseboards and `PCIe` boards.
+//! Classes: PCI Code and ID Assignment Specification; device ids of NVIDIA: the PCI ID repository
+//! (<https://pci-ids.ucw.cz>).
 
 use serde_json::{Value as Json, json};
 

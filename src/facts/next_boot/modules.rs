@@ -370,7 +370,7 @@ pub(super) fn initramfs(
             of: "initramfs".to_owned(),
             how,
             todo: format!(
-                "make room in /boot, then `update-initramfs -c -k {0}` or `dracut -f --kver {0}`",
+                "make room in /boot, then `update-initramfs -c -k {0}` or `dracut -f /boot/initramfs-{0}.img {0}`",
                 boot.kernel
             ),
             from: "/boot".to_owned(),

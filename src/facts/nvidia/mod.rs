@@ -30,8 +30,6 @@ pub struct Gpu {
     pub bus: String,
     /// Product name.
     pub name: String,
-    /// UUID.
-    pub uuid: String,
     /// Version of its BIOS.
     pub vbios: Option<String>,
     /// Total memory in MiB.
@@ -48,8 +46,6 @@ pub struct Gpu {
     pub ecc_absent: bool,
     /// Uncorrectable errors since the driver was loaded; `None` where none is counted.
     pub uncorrected: Option<u64>,
-    /// Uncorrectable errors over its life.
-    pub uncorrected_ever: Option<u64>,
     /// Correctable errors of SRAM since the driver was loaded.
     pub sram_corrected: Option<u64>,
     /// The same of DRAM.
@@ -317,7 +313,6 @@ fn gpu(node: &Element) -> Gpu {
     Gpu {
         bus: bus(node.value("pci/pci_bus_id").or(node.id.as_deref()).unwrap_or_default()),
         name: text("product_name").unwrap_or_default(),
-        uuid: text("uuid").unwrap_or_default(),
         vbios: text("vbios_version"),
         memory_mib: node.number("fb_memory_usage/total"),
         persistence: node.flag("persistence_mode"),
@@ -326,7 +321,6 @@ fn gpu(node: &Element) -> Gpu {
         ecc_pending: node.flag("ecc_mode/pending_ecc"),
         ecc_absent: node.at("ecc_mode/current_ecc").is_some_and(|mode| mode.text.trim() == "N/A"),
         uncorrected: counted("volatile", &uncorrectable).or_else(of_instances),
-        uncorrected_ever: counted("aggregate", &uncorrectable),
         sram_corrected: counted("volatile", &["sram_correctable"]),
         dram_corrected: counted("volatile", &["dram_correctable", "single_bit/device_memory"]),
         sram_exceeded: node.flag("ecc_errors/aggregate/sram_threshold_exceeded") == Some(true),

@@ -3,10 +3,9 @@
 use std::collections::BTreeSet;
 
 use crate::facts::Facts;
-use crate::facts::driver::DriverPackage;
-use crate::facts::driver::is_tool;
+use crate::facts::driver::{DriverPackage, OPEN_SINCE, is_tool};
 use crate::resources::gpu::driver_packages::{DriverSource, Modules, Naming};
-use crate::resources::gpu::nvidia_driver::{Host, NvidiaDriver, OPEN_SINCE, change};
+use crate::resources::gpu::nvidia_driver::{Host, NvidiaDriver, change};
 use crate::resources::packages::package::{Pin, preferences};
 use crate::resources::shared::content::RegularFile;
 use crate::resources::shared::value::Presence;

@@ -9,7 +9,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
-use crate::facts::driver::{Driver, DriverQuery};
+use crate::facts::driver::{Driver, DriverQuery, OPEN_SINCE};
 use crate::facts::package::{Packages, PackagesQuery};
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
@@ -101,8 +101,6 @@ const OPEN_ONLY: &[&str] =
     &["GH200", "B200", "GB200", "B300", "GB300", "RTX PRO 6000 Blackwell", "RTX PRO 5000 Blackwell"];
 /// GPUs that the open modules do not drive.
 const PROPRIETARY_ONLY: &[&str] = &["Tesla V100"];
-/// From this branch on the open modules are NVIDIA's default.
-pub(in crate::resources) const OPEN_SINCE: u32 = 560;
 
 fn is_version(text: &str) -> bool {
     text.len() <= 32

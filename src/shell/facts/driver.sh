@@ -19,7 +19,6 @@ if [ -z "$present$whole" ]; then
 fi
 if [ -d /sys/module/nvidia ]; then
     printf 'loaded=%s\n' "$(nvidia_loaded)"
-    value users /sys/module/nvidia/refcnt
     value banner /proc/driver/nvidia/version
 fi
 for directory in /lib/modules/*; do
@@ -41,15 +40,14 @@ if [ -n "$whole" ]; then
         printf 'runfile=%s\n' "$file"
         break
     done
-    for file in /etc/dnf/plugins/versionlock.list /etc/yum/pluginconf.d/versionlock.list; do
-        [ -r "$file" ] || continue
-        printf 'versionlock=true\n'
-        while IFS= read -r line; do
-            case $line in '#'* | '!'*) ;; *nvidia* | cuda-drivers*) printf 'lock=%s\n' "$line" ;; esac
-        done <"$file"
-        break
-    done
 fi
+for file in /etc/dnf/plugins/versionlock.list /etc/yum/pluginconf.d/versionlock.list; do
+    [ -r "$file" ] || continue
+    while IFS= read -r line; do
+        case $line in '#'* | '!'*) ;; *nvidia* | cuda-drivers*) printf 'lock=%s\n' "$line" ;; esac
+    done <"$file"
+    break
+done
 finish 0
 nvidia_on_disk 'ask 5'
 if [ -n "$whole" ]; then
