@@ -15,16 +15,16 @@ said=$(timeout 60 "$provision" verify --bundle "$bundle" --here --as "$SLURMD_NO
 status=$?
 finding=$(printf '%s\n' "$said" | sed -n 's/^ *fail  *\([a-z_.]*\)  *[^ ]*  */\1: /p' | head -n 1)
 if [ -z "$finding" ]; then
-    # 6 and 7: all was asked, and something is to be done or waits for a reboot.
+    # 5, 6 and 7: all was asked, and a task cannot be planned, is to be done, or waits for a reboot.
     case $status in
-    0 | 6 | 7) ;;
+    0 | 5 | 6 | 7) ;;
     *) logger -t slurm-health "no check was made: verify ended with status $status: $(tail -n 3 "$error" | tr '\n' ' ')" ;;
     esac
     exit 0
 fi
 node=$(scontrol -o show node "$SLURMD_NODENAME")
-state=$(printf '%s\n' "$node" | sed -n 's/.* State=\([^ ]*\) .*/\1/p')
-case $state in
+state=${node#* State=}
+case ${state%% *} in
 *DRAIN*)
     case $node in
     *" Reason=provision: "*) ;;
