@@ -1,6 +1,8 @@
 //! A recorded run for people: host by host what was done, with diffs; hosts with the same story
 //! are one, and those that went well come first. A run of one host has the times of its tasks too.
 
+use std::collections::BTreeSet;
+
 use super::away::{self, Away};
 use super::fold::by_value;
 use super::rows::hanging;
@@ -8,8 +10,8 @@ use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds
 use super::wording::summary;
 use super::{checks, plan};
 use crate::events::{CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, Record, TaskRecord};
-use crate::put;
 use crate::words::count;
+use crate::{exit, put};
 
 /// The run as text for a terminal this wide; `outputs` adds what the commands printed.
 pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
@@ -21,7 +23,7 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     }
     let times = record.hosts.len() == 1;
     let stories = record.hosts.iter().map(|(name, host)| {
-        let found = looked(record) && has_findings(host);
+        let found = has_findings(record, host);
         (name.clone(), story(host, found, outputs, times, width))
     });
     let away = Away::of(record);
@@ -62,8 +64,11 @@ fn looked(record: &Record) -> bool {
     record.command == "verify"
 }
 
-/// Whether a look showed that a host is not as declared, or left that open.
-fn has_findings(host: &HostRecord) -> bool {
+/// Whether a look that did not end well showed that a host is not as declared, or left that open.
+fn has_findings(record: &Record, host: &HostRecord) -> bool {
+    if !looked(record) || record.exit_code == Some(exit::OK) {
+        return false;
+    }
     let open = |check: &CheckResult| matches!(check.status, CheckStatus::Fail | CheckStatus::Unknown);
     host.plan.iter().any(|task| task.is_to_do()) || host.checks.iter().any(open)
 }
@@ -120,9 +125,14 @@ fn story(host: &HostRecord, found: bool, outputs: bool, times: bool, width: Opti
 /// Leaves what `--failed` shows: hosts that need another run or are not as declared, and of their tasks those that
 /// failed.
 pub fn keep_failed(record: &mut Record) {
-    let looked = looked(record);
-    record.hosts.retain(|_, host| {
-        host.status.as_ref().is_none_or(|status| status.again().is_some()) || looked && has_findings(host)
+    let bad: BTreeSet<String> = record
+        .hosts
+        .iter()
+        .filter(|(_, host)| has_findings(record, host))
+        .map(|(name, _)| name.clone())
+        .collect();
+    record.hosts.retain(|name, host| {
+        host.status.as_ref().is_none_or(|status| status.again().is_some()) || bad.contains(name)
     });
     for host in record.hosts.values_mut() {
         host.tasks.retain(|task| matches!(*task.outcome, Outcome::Failed(_)));

@@ -122,6 +122,7 @@ pub(super) fn hosts(args: &InitArgs, known_hosts: &Utf8Path) -> anyhow::Result<V
             let mut name = given.cloned().unwrap_or_else(|| plain_name(address, index));
             // Hosts of two domains, or two ports of one address. A dash before a number looks like a range.
             let whole = Some(address).filter(|address| !is_ip(address) && hostlist::is_name(address));
+            let whole = whole.filter(|address| ![GPU, NODES].contains(&address.as_str()));
             let others = whole.cloned().into_iter().chain((index..).map(|n| format!("{name}_{n}")));
             if given.is_none() && !names.insert(name.clone()) {
                 name = others.into_iter().find(|name| names.insert(name.clone())).unwrap_or(name);
