@@ -196,7 +196,8 @@ crate::record! {
         /// started hosts go on and no other host is started.
         opt max_failed: Share,
         /// What hosts must pass after they were changed: with `verify` a host on which one of its checks fails counts
-        /// as failed, and where it was drained it stays so with the finding as its reason.
+        /// as failed. Where hosts are drained each of them must pass before it is given back, whatever this says; one that
+        /// does not stays drained, with the finding as its reason.
         opt gate: Gate,
     }
 }
