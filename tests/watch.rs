@@ -22,7 +22,7 @@ use provision::events::{
 };
 use provision::inventory::{Watch, WebhookKind};
 use provision::transport::ConnectKind;
-use provision::watch::{Memory, Message, Outbox, Reply, Round, Unit, Verdict, request, unit, verdict};
+use provision::watch::{Delivery, Memory, Message, Outbox, Reply, Round, Unit, delivery, request, unit};
 use serde_json::json;
 
 fn at(minutes: i64) -> Timestamp {
@@ -273,7 +273,7 @@ fn an_error_is_one_whatever_its_status() {
         (Json, 204, ""),
     ];
     for (kind, status, body) in delivered {
-        assert_eq!(verdict(kind, status, None, body), Verdict::Delivered, "{body}");
+        assert_eq!(delivery(kind, status, None, body), Delivery::Delivered, "{body}");
     }
     let later = [
         (
@@ -298,19 +298,19 @@ fn an_error_is_one_whatever_its_status() {
         (Json, 302, "", 0),
     ];
     for (kind, status, body, seconds) in later {
-        let found = verdict(kind, status, None, body);
-        let Verdict::Later { reason, after } = &found else { panic!("{body}: {found:?}") };
+        let found = delivery(kind, status, None, body);
+        let Delivery::Later { reason, after } = &found else { panic!("{body}: {found:?}") };
         assert_eq!(after.as_secs(), seconds, "{reason}");
         assert!(reason.contains(&status.to_string()), "{reason}");
     }
-    let after = verdict(Slack, 429, Some(30), "rate_limited");
-    assert!(matches!(&after, Verdict::Later { after, .. } if after.as_secs() == 30), "{after:?}");
+    let after = delivery(Slack, 429, Some(30), "rate_limited");
+    assert!(matches!(&after, Delivery::Later { after, .. } if after.as_secs() == 30), "{after:?}");
     for (kind, status, body) in [
         (Feishu, 200, r#"{"code":9499,"msg":"Bad Request","data":{}}"#),
         (Wecom, 200, r#"{"errcode":40058,"errmsg":"markdown.content exceed max length 4096."}"#),
         (Slack, 400, "invalid_payload"),
     ] {
-        assert!(matches!(verdict(kind, status, None, body), Verdict::Never(_)), "{body}");
+        assert!(matches!(delivery(kind, status, None, body), Delivery::Never(_)), "{body}");
     }
 }
 
@@ -329,13 +329,13 @@ fn messages_wait_in_order_within_bounds() {
         let said = outbox.take("a", &letters[0].id, Reply::Silence("no connection".to_owned()), now);
         assert!(said.unwrap().starts_with("no connection; tried again in "));
         assert_eq!(outbox.due("a", now), None);
-        outbox.take("b", &letters[0].id, Reply::Answer(Verdict::Delivered), now);
+        outbox.take("b", &letters[0].id, Reply::Answer(Delivery::Delivered), now);
         let next = outbox.next().unwrap();
         pauses.push(next.duration_since(now).as_secs());
         now = next;
     }
     assert_eq!(pauses, [5, 10, 20, 40, 80, 160, 320, 600, 600]);
-    assert_eq!(outbox.take("a", &letters[0].id, Reply::Answer(Verdict::Delivered), now), None);
+    assert_eq!(outbox.take("a", &letters[0].id, Reply::Answer(Delivery::Delivered), now), None);
     now += SignedDuration::from_secs(4);
     assert_eq!(outbox.due("a", now).unwrap().id, letters[1].id);
     assert_eq!(outbox.waiting(), 1);
@@ -347,7 +347,7 @@ fn messages_wait_in_order_within_bounds() {
     assert!(first.footer.starts_with("49 older messages were lost; "), "{}", first.footer);
     // Who refuses a message for days does not keep back the others for ever.
     let refusal =
-        || Reply::Answer(Verdict::Later { reason: "it answers 403".to_owned(), after: Duration::ZERO });
+        || Reply::Answer(Delivery::Later { reason: "it answers 403".to_owned(), after: Duration::ZERO });
     outbox.take("a", &first.id, refusal(), now);
     now += SignedDuration::from_hours(73);
     let said = outbox.take("a", &first.id, refusal(), now).unwrap();

@@ -21,7 +21,7 @@ use tokio::time::Instant;
 use super::cancel::Stop;
 use super::context::{Context, Drains};
 use super::hints::human;
-use super::scheduler_host::{Nodes, SchedulerHost, Seen};
+use super::scheduler_host::{Nodes, SchedulerHost, Snapshot};
 use crate::backoff::Backoff;
 use crate::events::{EventKind, MaintenancePhase as Phase};
 use crate::hostlist::fold;
@@ -486,7 +486,7 @@ impl Maintenance {
         moved
     }
 
-    async fn drain(&self, names: &BTreeSet<String>, seen: &Seen) {
+    async fn drain(&self, names: &BTreeSet<String>, seen: &Snapshot) {
         let answers = self.scheduler.drain(names).await;
         let failed: BTreeMap<&String, &String> =
             answers.iter().filter_map(|(name, answer)| Some((name, answer.as_ref().err()?))).collect();

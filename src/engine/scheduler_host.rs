@@ -13,12 +13,12 @@ pub(super) type Nodes = BTreeMap<String, Node>;
 
 /// What the scheduler says at one moment.
 #[derive(Debug, Default)]
-pub(super) struct Seen {
+pub(super) struct Snapshot {
     pub nodes: Nodes,
     load: BTreeMap<String, Load>,
 }
 
-impl Seen {
+impl Snapshot {
     /// What is on a node that was looked at.
     pub(super) fn load(&self, name: &str) -> Load {
         self.load.get(name).cloned().unwrap_or_default()
@@ -56,14 +56,14 @@ impl SchedulerHost {
     }
 
     /// All nodes, and what is on some of them.
-    pub(super) async fn look(&self, names: &BTreeSet<String>) -> Result<Seen, String> {
+    pub(super) async fn look(&self, names: &BTreeSet<String>) -> Result<Snapshot, String> {
         let nodes = self.nodes().await?;
         let hosts = self.hosts(names.iter().filter(|name| nodes.contains_key(*name)));
         if hosts.is_empty() {
-            return Ok(Seen { nodes, load: BTreeMap::new() });
+            return Ok(Snapshot { nodes, load: BTreeMap::new() });
         }
         let texts = self.ask(self.kind.ask_load(&hosts)).await?;
-        Ok(Seen { load: self.kind.load(&hosts, &texts), nodes })
+        Ok(Snapshot { load: self.kind.load(&hosts, &texts), nodes })
     }
 
     /// Lets no new job start on some nodes; what came of it for each.

@@ -22,4 +22,4 @@ pub use outbox::{Outbox, Reply};
 pub use post::post;
 pub use round::{Found, Round};
 pub use unit::{Unit, unit};
-pub use vendor::{Request, Verdict, request, verdict};
+pub use vendor::{Delivery, Request, delivery, request};

@@ -7,7 +7,7 @@ use jiff::{SignedDuration, Timestamp};
 use serde::{Deserialize, Serialize};
 
 use super::message::Message;
-use super::vendor::Verdict;
+use super::vendor::Delivery;
 use crate::backoff::Backoff;
 
 /// Most messages that wait for one webhook; the oldest goes for another.
@@ -23,7 +23,7 @@ const REFUSED: SignedDuration = SignedDuration::from_hours(72);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Reply {
     /// Somebody answered, with this.
-    Answer(Verdict),
+    Answer(Delivery),
     /// Nobody did: why.
     Silence(String),
 }
@@ -98,18 +98,18 @@ impl Outbox {
         let queue = self.0.get_mut(name)?;
         queue.letters.front().filter(|letter| letter.id == id)?;
         match reply {
-            Reply::Answer(Verdict::Delivered) => {
+            Reply::Answer(Delivery::Delivered) => {
                 queue.letters.pop_front();
                 queue.lost = 0;
                 queue.begin(later(now, BETWEEN));
                 None
             }
-            Reply::Answer(Verdict::Never(reason)) => {
+            Reply::Answer(Delivery::Never(reason)) => {
                 queue.lose();
                 queue.begin(later(now, BETWEEN));
                 Some(format!("it does not take this message, which is dropped: {reason}"))
             }
-            Reply::Answer(Verdict::Later { reason, after }) => {
+            Reply::Answer(Delivery::Later { reason, after }) => {
                 let since = *queue.refused.get_or_insert(now);
                 if now.duration_since(since) > REFUSED {
                     queue.lose();

@@ -7,7 +7,7 @@ use ureq::Agent;
 use ureq::tls::{RootCerts, TlsConfig, TlsProvider};
 
 use super::outbox::Reply;
-use super::vendor::{Request, verdict};
+use super::vendor::{Request, delivery};
 use crate::disk;
 use crate::inventory::WebhookKind;
 
@@ -35,7 +35,7 @@ fn send(kind: WebhookKind, request: &Request) -> Reply {
         (status, after, body.unwrap_or_default())
     });
     match read {
-        Ok((status, after, body)) => Reply::Answer(verdict(kind, status, after, &body)),
+        Ok((status, after, body)) => Reply::Answer(delivery(kind, status, after, &body)),
         Err(error) => Reply::Silence(why(&error)),
     }
 }

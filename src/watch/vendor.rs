@@ -124,7 +124,7 @@ fn base64(key: &str, text: &str) -> String {
 
 /// What an answer means.
 #[derive(Debug, Clone, PartialEq, Eq)]
-pub enum Verdict {
+pub enum Delivery {
     /// The message has arrived.
     Delivered,
     /// It may arrive later.
@@ -139,7 +139,7 @@ pub enum Verdict {
 }
 
 /// Reads an answer.
-pub fn verdict(kind: WebhookKind, status: u16, retry_after: Option<u64>, body: &str) -> Verdict {
+pub fn delivery(kind: WebhookKind, status: u16, retry_after: Option<u64>, body: &str) -> Delivery {
     let code = |keys: &[&str]| {
         let json: Json = serde_json::from_str(body).unwrap_or_default();
         keys.iter().find_map(|key| json.get(*key).and_then(Json::as_i64))
@@ -152,7 +152,7 @@ pub fn verdict(kind: WebhookKind, status: u16, retry_after: Option<u64>, body: &
     };
     let good = (200..300).contains(&status);
     if good && code == Some(0) {
-        return Verdict::Delivered;
+        return Delivery::Delivered;
     }
     let answer: String = safe_line(body.trim()).chars().take(200).collect();
     let reason = format!("it answers {status}: {answer}");
@@ -163,9 +163,9 @@ pub fn verdict(kind: WebhookKind, status: u16, retry_after: Option<u64>, body: &
         WebhookKind::Slack | WebhookKind::Json => matches!(status, 400 | 413 | 422),
     };
     if bad_body {
-        return Verdict::Never(reason);
+        return Delivery::Never(reason);
     }
     let punished = kind == WebhookKind::Dingtalk && code == Some(130_101);
     let after = if punished { 600 } else { retry_after.unwrap_or(0).min(3600) };
-    Verdict::Later { reason, after: Duration::from_secs(after) }
+    Delivery::Later { reason, after: Duration::from_secs(after) }
 }

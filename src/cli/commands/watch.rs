@@ -25,7 +25,7 @@ use crate::report::output;
 use crate::report::style::{BAD, CALM, CHANGE, GOOD, paint, safe_line};
 use crate::report::terminal::Verbosity;
 use crate::secrets::Secrets;
-use crate::watch::{Memory, Message, Reply, Request, Round, Unit, Verdict, post, request, unit};
+use crate::watch::{Delivery, Memory, Message, Reply, Request, Round, Unit, post, request, unit};
 use crate::words::count;
 use crate::{disk, exit, journal};
 
@@ -177,8 +177,8 @@ async fn test(project: &Project, secrets: &Secrets) -> anyhow::Result<u8> {
     let mut good = true;
     for (webhook, reply) in project.watch.webhooks.iter().zip(join_all(replies).await) {
         let failure = match reply {
-            Reply::Answer(Verdict::Delivered) => None,
-            Reply::Answer(Verdict::Later { reason, .. } | Verdict::Never(reason))
+            Reply::Answer(Delivery::Delivered) => None,
+            Reply::Answer(Delivery::Later { reason, .. } | Delivery::Never(reason))
             | Reply::Silence(reason) => Some(reason),
         };
         match failure {
