@@ -245,8 +245,9 @@ fn health_before_jobs(lab: &Lab, apply: &dyn Fn() -> Json) {
     login.wait_for("[ \"$(srun -N3 hostname | wc -l)\" = 3 ]");
     // The epilog finds a fault on a node that an operator has drained: what that one said stays.
     login.wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
-    login.sh("sbatch -Q -w gpu1 -o /dev/null --wrap 'sleep 4'");
-    login.wait_for("squeue -h -t running -o %N | grep -qx gpu1");
+    login.sh("sbatch -Q -w gpu1 -o /dev/null --wrap 'touch /run/began; sleep 4'");
+    // The prolog, which looks at the node too, is over then.
+    lab.node("gpu1").wait_for("[ -e /run/began ]");
     login.sh("scontrol update nodename=gpu1 state=drain reason='bad fan'");
     lab.run(&["lab", "fault", &lab.text("lab.yaml"), "gpu1", "gpu-off-the-bus"]).expect(0);
     login.wait_for("[ -z \"$(squeue -h)\" ] && sinfo -h -n gpu1 -o %T | grep -qx drained");
