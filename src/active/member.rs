@@ -151,16 +151,11 @@ fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTr
     devices.iter().filter_map(|device| Some((device.name.clone(), end(device)?))).collect()
 }
 
-/// The devices that carry traffic of jobs: not those for storage and management, not those that the inventory
-/// leaves out, and not those through which the fabric manager reaches the switches of NVLink.
+/// The devices that carry traffic of jobs: those that are checked, and not for storage or management.
 fn of_jobs<'a>(subject: &Subject<'_>, devices: &'a [Device]) -> Vec<&'a Device> {
-    let ignored = subject.expect_rdma().ignore.unwrap_or_default();
-    let of_jobs = |device: &&Device| {
-        !device.manages_switch
-            && !ignored.contains(&device.name)
-            && subject.nic_of(device).is_none_or(is_compute)
-    };
-    devices.iter().filter(of_jobs).collect()
+    let mut devices = subject.checked(devices);
+    devices.retain(|device| subject.nic_of(device).is_none_or(is_compute));
+    devices
 }
 
 /// A check that could not be made, and why.

@@ -447,15 +447,21 @@ impl<'a> Subject<'a> {
             || self.compute_nics().next().is_some()
     }
 
-    /// The RDMA devices that are checked: not those through which the fabric manager reaches the switches of NVLink.
+    /// Those of these devices that are checked: not what the inventory leaves out, and not those through which the fabric
+    /// manager reaches the switches of NVLink.
+    pub fn checked<'d>(&self, devices: &'d [Device]) -> Vec<&'d Device> {
+        let ignored = self.expect_rdma().ignore.unwrap_or_default();
+        let counts = |device: &&Device| !device.manages_switch && !ignored.contains(&device.name);
+        devices.iter().filter(counts).collect()
+    }
+
+    /// The RDMA devices that are checked.
     ///
     /// # Errors
     /// The verdict when there is none and none is expected, or nobody can tell.
     pub fn devices(&self) -> Result<Vec<&'a Device>, Verdict> {
         let all = self.seen(self.rdma().map(|rdma| &rdma.devices), None)?;
-        let ignored = self.expect_rdma().ignore.unwrap_or_default();
-        let checked = |device: &&Device| !device.manages_switch && !ignored.contains(&device.name);
-        let devices: Vec<&Device> = all.iter().filter(checked).collect();
+        let devices = self.checked(all);
         if !devices.is_empty() {
             return Ok(devices);
         }
