@@ -1,8 +1,6 @@
 //! A recorded run for people: host by host what was done, with diffs; hosts with the same story
 //! are one, and those that went well come first. A run of one host has the times of its tasks too.
 
-use std::collections::BTreeSet;
-
 use super::away::{self, Away};
 use super::fold::by_value;
 use super::rows::hanging;
@@ -22,8 +20,9 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
         None => text.push_str("it did not end: killed, or the machine went down\n"),
     }
     let times = record.hosts.len() == 1;
+    let unverified = is_unverified(record);
     let stories = record.hosts.iter().map(|(name, host)| {
-        let found = has_findings(record, host);
+        let found = unverified && has_findings(host);
         (name.clone(), story(host, found, outputs, times, width))
     });
     let away = Away::of(record);
@@ -64,11 +63,13 @@ fn looked(record: &Record) -> bool {
     record.command == "verify"
 }
 
-/// Whether a look that did not end well showed that a host is not as declared, or left that open.
-fn has_findings(record: &Record, host: &HostRecord) -> bool {
-    if !looked(record) || record.exit_code == Some(exit::OK) {
-        return false;
-    }
+/// Whether a look did not end well.
+fn is_unverified(record: &Record) -> bool {
+    looked(record) && record.exit_code != Some(exit::OK)
+}
+
+/// Whether a look showed that a host is not as declared, or left that open.
+fn has_findings(host: &HostRecord) -> bool {
     let open = |check: &CheckResult| matches!(check.status, CheckStatus::Fail | CheckStatus::Unknown);
     host.plan.iter().any(|task| task.is_to_do()) || host.checks.iter().any(open)
 }
@@ -125,14 +126,9 @@ fn story(host: &HostRecord, found: bool, outputs: bool, times: bool, width: Opti
 /// Leaves what `--failed` shows: hosts that need another run or are not as declared, and of their tasks those that
 /// failed.
 pub fn keep_failed(record: &mut Record) {
-    let bad: BTreeSet<String> = record
-        .hosts
-        .iter()
-        .filter(|(_, host)| has_findings(record, host))
-        .map(|(name, _)| name.clone())
-        .collect();
-    record.hosts.retain(|name, host| {
-        host.status.as_ref().is_none_or(|status| status.again().is_some()) || bad.contains(name)
+    let unverified = is_unverified(record);
+    record.hosts.retain(|_, host| {
+        host.status.as_ref().is_none_or(|status| status.again().is_some()) || unverified && has_findings(host)
     });
     for host in record.hosts.values_mut() {
         host.tasks.retain(|task| matches!(*task.outcome, Outcome::Failed(_)));
