@@ -431,17 +431,22 @@ async fn where_busy_hosts_are_refused_only_idle_ones_are_drained() {
 }
 
 #[expect(clippy::disallowed_methods, reason = "the other side of what is tested")]
+/// The first Ctrl-C comes then.
+fn stop_after(time: Duration) -> impl FnOnce(engine::Stopper) {
+    move |stopper| {
+        tokio::spawn(async move {
+            tokio::time::sleep(time).await;
+            stopper.ask(Stop::Finish);
+        });
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_stop_gives_back_what_was_not_begun() {
     let cluster = Cluster::new().job("gpu1", Duration::from_hours(1));
     let transport = kernels(&cluster, |_| None);
-    let ran = run(&live(SLURM, "{}", BOOT), &transport, Mode::Apply, |stopper| {
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_mins(10)).await;
-            stopper.ask(Stop::Finish);
-        });
-    })
-    .await;
+    let ran =
+        run(&live(SLURM, "{}", BOOT), &transport, Mode::Apply, stop_after(Duration::from_mins(10))).await;
     assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back]);
     assert_eq!(ran.phases("gpu1"), [Draining, Back]);
     assert_eq!(ran.left("gpu1"), "the run was stopped before it");
@@ -928,13 +933,9 @@ async fn who_was_changed_before_a_stop_is_looked_at_and_given_back() {
     let cluster = Cluster::new();
     let transport = kernels(&cluster, |_| None);
     // The first Ctrl-C comes while gpu0 reboots.
-    let ran = run(&live(SLURM, "{ batch: 1 }", BOOT), &transport, Mode::Apply, |stopper| {
-        tokio::spawn(async move {
-            tokio::time::sleep(Duration::from_secs(1)).await;
-            stopper.ask(Stop::Finish);
-        });
-    })
-    .await;
+    let ran =
+        run(&live(SLURM, "{ batch: 1 }", BOOT), &transport, Mode::Apply, stop_after(Duration::from_secs(1)))
+            .await;
     assert!(matches!(ran.outcome("gpu0", "boot"), Outcome::Changed { .. }));
     assert_eq!(ran.phases("gpu0"), [Draining, Changing, Verifying, Back], "{:?}", ran.record);
     assert!(!cluster.node("gpu0").drained && !cluster.node("gpu1").drained);
