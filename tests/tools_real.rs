@@ -75,6 +75,9 @@ const SCRIPT: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wK";
 /// The same with more output than the spool keeps.
 const LOUD: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wKZGQgaWY9L2Rldi96ZXJvIGJzPTEwMDAgY291bnQ9NzAwIDI+L2Rldi9udWxsIHwgdHIgIlwwMDAiIHgK";
 
+/// The same, and it leaves a process behind that keeps what it writes to.
+const LEAVING: &str = "c2xlZXAgMyAmCmVjaG8gcmFuID4iJFMvcmFuIgo=";
+
 const STATE: &str = "base64.sh state_directory.sh state_functions.sh";
 
 fn rows() -> Vec<Row> {
@@ -939,18 +942,17 @@ fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
     (tried, wrong)
 }
 
-/// The pipes of an entry are still there then, and who writes to one waits for its reader.
-#[test]
-fn a_task_with_much_output_ends_where_nothing_can_be_removed() {
+/// How a task whose command ended well goes with a tool that is broken. It must end.
+fn ends(command: &'static str, tool: &'static str, how: Tool) {
     let row = Row {
         files: Box::leak(format!("{STATE} spool.sh").into_boxed_str()),
-        words: &["k", "task", "run1", "here", "", "c", LOUD],
+        words: Box::leak(Box::new(["k", "task", "run1", "here", "", "c", command])),
         ..ROW
     };
     let (done, waited) = std::sync::mpsc::channel();
     std::thread::spawn(move || {
         for shell in SHELLS {
-            let sandbox = Sandbox::new(row.made_up, Some(("rm", Tool::Failing)));
+            let sandbox = Sandbox::new(row.made_up, Some((tool, how)));
             sandbox.script(shell, &row);
             let ended =
                 sandbox.ok("read -r status <state/spool/k/status && [ -s ran ] && [ \"$status\" = 0 ]");
@@ -958,9 +960,22 @@ fn a_task_with_much_output_ends_where_nothing_can_be_removed() {
         }
     });
     for _ in SHELLS {
-        let (shell, ended) = waited.recv_timeout(Duration::from_mins(1)).expect("a task that hangs");
+        let (shell, ended) =
+            waited.recv_timeout(Duration::from_mins(1)).unwrap_or_else(|_| panic!("a task that hangs"));
         assert!(ended, "{shell:?}");
     }
+}
+
+/// The pipes of an entry are still there then, and who writes to one waits for its reader.
+#[test]
+fn a_task_with_much_output_ends_where_nothing_can_be_removed() {
+    ends(LOUD, "rm", Tool::Failing);
+}
+
+/// Ending the relay leaves what it started, which reads on.
+#[test]
+fn a_task_ends_where_another_reads_its_output() {
+    ends(LEAVING, "dd", Tool::Breaking);
 }
 
 #[test]

@@ -97,11 +97,18 @@ if [ -e "/proc/$relay/fd/0" ]; then
 	dd if=/dev/zero bs=65536 count=33 >&5 2>/dev/null 9>&-
 	kill $relay
 	wait $relay
-	# One read empties the pipe, so that there is room again.
+	# One read empties the pipe, so that there is room again; another reader may take what it waits for.
 	exec 4<>"$s/pipe" 5>&-
 	printf "\n" >&4 9>&- &
-	dd bs=1048576 count=1 <&4 >/dev/null 2>&1 9>&-
-	wait $!
+	more=$!
+	dd bs=1048576 count=1 <"$s/pipe" >/dev/null 2>&1 4>&- 9>&- &
+	drain=$!
+	tries=0
+	while [ $tries -lt 20000 ] && [ -e "/proc/$drain/fd/0" ]; do
+		tries=$((tries + 1))
+	done
+	kill $more $drain 2>/dev/null
+	wait $more $drain
 	exec 4>&-
 else
 	relay=
