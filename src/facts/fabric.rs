@@ -6,9 +6,9 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use super::Seen;
 use super::probe::Probe;
 use super::section::{Sections, pair};
+use super::{Seen, qos};
 
 /// Why the tools were not asked.
 const NOT_ASKED: &str = "the host has no RDMA device";
@@ -199,32 +199,15 @@ fn netns(text: &str) -> Result<String, String> {
     }
 }
 
-/// Reads what `mlnx_qos -i IF` prints.
 fn mlnx_qos(text: &str) -> Result<Qos, String> {
-    let trust = text.lines().find_map(|line| line.trim().strip_prefix("Priority trust state:"));
-    let row =
-        text.lines().find_map(|line| line.trim().strip_prefix("enabled")).ok_or("it has no row `enabled`")?;
-    let flags: Vec<&str> = row.split_whitespace().collect();
-    if flags.len() != 8 || flags.iter().any(|flag| !matches!(*flag, "0" | "1")) {
-        return Err("the row `enabled` has no eight flags".to_owned());
-    }
-    let pfc = (0_u32..).zip(flags).filter(|(_, flag)| *flag == "1").map(|(priority, _)| priority).collect();
-    Ok(Qos { trust: trust.map(|word| word.trim().to_owned()), pfc })
+    let classes = qos::mlnx_qos(text);
+    let pfc = classes.pfc.ok_or("it has no row `enabled` of eight flags")?;
+    Ok(Qos { trust: classes.trust, pfc: pfc.into_iter().map(u32::from).collect() })
 }
 
-/// `prio-pfc 0:off 1:off 2:off 3:on ...`.
 fn dcb_pfc(text: &str) -> Result<Qos, String> {
-    let words: Vec<&str> = text.split_whitespace().collect();
-    let start = words.iter().position(|word| matches!(*word, "prio-pfc" | "pg-pfc"));
-    let start = start.ok_or("it shows no prio-pfc")?;
-    let states = words.iter().skip(start + 1).map_while(|word| {
-        let (priority, state) = word.split_once(':')?;
-        Some((priority.parse::<u32>().ok()?, state))
-    });
-    Ok(Qos {
-        trust: None,
-        pfc: states.filter(|(_, state)| *state == "on").map(|(priority, _)| priority).collect(),
-    })
+    let pfc = qos::dcb_pfc(text).ok_or("it shows no prio-pfc of eight priorities")?;
+    Ok(Qos { trust: None, pfc: pfc.into_iter().map(u32::from).collect() })
 }
 
 /// `0c:00.0` with its domain.
@@ -285,17 +268,6 @@ mod tests {
         let none = "\n\u{1e}ask ibv_devinfo -v\n\n\u{1e}end 255\nNo IB devices found\n";
         assert_eq!(parse(&Sections::split(none)).verbs, Ok(Vec::new()));
         assert_eq!(parse(&Sections::split("")).verbs.unwrap_err().kind, GapKind::Absent);
-    }
-
-    #[test]
-    fn traffic_classes() {
-        let text = "DCBX mode: OS controlled\nPriority trust state: pcp\ndefault priority: 0\nPFC configuration:\n\tpriority    0   1   2   3   4   5   6   7\n\tenabled     0   0   0   1   0   1   0   0   \n";
-        assert_eq!(mlnx_qos(text), Ok(Qos { trust: Some("pcp".to_owned()), pfc: vec![3, 5] }));
-        assert!(mlnx_qos("Netlink failed").is_err());
-        let text =
-            "pfc-cap 8 macsec-bypass off delay 0\nprio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off\n";
-        assert_eq!(dcb_pfc(text).unwrap().pfc, [3]);
-        assert!(dcb_pfc("Attribute read: Operation not supported").is_err());
     }
 
     #[test]

@@ -35,6 +35,7 @@ pub mod object;
 pub mod package;
 pub mod pcie;
 mod probe;
+mod qos;
 mod question;
 pub mod rdma;
 pub mod rdma_link;

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type};
+use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type, qos};
 use crate::transport::Script;
 
 /// What a link does for RoCE; `None` where nothing here tells.
@@ -64,37 +64,26 @@ fn script(queries: &[Query]) -> Script {
     Script::new(crate::shell!("roce_device.sh", "facts/roce.sh")).args(names)
 }
 
+/// Flow control as eight digits.
+fn digits(lossless: &[u8]) -> Vec<u8> {
+    (0..8).map(|priority| u8::from(lossless.contains(&priority))).collect()
+}
+
 impl Roce {
-    fn mlnx_qos(&mut self, line: &str) {
-        let text = line.trim();
-        if let Some(trust) = text.strip_prefix("Priority trust state:") {
-            self.trust = Some(trust.trim().to_owned());
-            // Told only when DSCP is trusted.
-            self.dscp.get_or_insert_default();
-        } else if let Some(bits) = text.strip_prefix("enabled") {
-            let bits: Vec<u8> = bits.split_whitespace().filter_map(|bit| bit.parse().ok()).collect();
-            self.pfc = Some(bits).filter(|bits| bits.len() == 8);
-        } else if let Some((priority, dscps)) =
-            text.strip_prefix("prio:").and_then(|rest| rest.split_once(" dscp:"))
-        {
-            let Ok(priority) = priority.trim().parse::<u8>() else { return };
-            let dscps = dscps.split(',').filter_map(|dscp| dscp.trim().parse::<u8>().ok());
-            self.dscp.get_or_insert_default().extend(dscps.map(|dscp| (dscp, priority)));
-        }
+    fn mlnx_qos(&mut self, text: &str) {
+        let classes = qos::mlnx_qos(text);
+        self.trust = self.trust.take().or(classes.trust);
+        self.pfc = classes.pfc.as_deref().map(digits);
+        self.dscp = classes.dscp;
     }
 
-    /// `prio-pfc 0:off 1:off ...`; `pg-pfc` of older ones.
-    fn dcb_pfc(&mut self, line: &str) {
-        let mut words = line.split_whitespace();
-        if !words.next().is_some_and(|word| matches!(word, "prio-pfc" | "pg-pfc")) {
-            if line.contains("not supported") || line.contains("rror") {
-                self.refused = Some(format!("dcb: {}", line.trim()));
-            }
-            return;
+    fn dcb_pfc(&mut self, text: &str) {
+        let complaint = |line: &&str| line.contains("not supported") || line.contains("rror");
+        self.refused = text.lines().find(complaint).map(|line| format!("dcb: {}", line.trim()));
+        self.pfc = qos::dcb_pfc(text).as_deref().map(digits);
+        if self.pfc.is_some() {
+            self.dscp.get_or_insert_default();
         }
-        let bits: Vec<u8> =
-            words.filter_map(|word| Some(u8::from(word.split_once(':')?.1 == "on"))).collect();
-        self.pfc = Some(bits).filter(|bits| bits.len() == 8);
     }
 
     fn dcb_app(&mut self, line: &str) {
@@ -111,13 +100,6 @@ impl Roce {
     fn line(&mut self, key: &str, value: &str) {
         match key {
             "device" => self.device = Some(value.to_owned()),
-            "mlnx_qos" => self.mlnx_qos(value),
-            "pfc" => {
-                self.dcb_pfc(value);
-                if self.pfc.is_some() {
-                    self.dscp.get_or_insert_default();
-                }
-            }
             "app" => self.dcb_app(value),
             "trust" => self.trust = Some(value.to_owned()),
             "ecn" => {
@@ -145,6 +127,8 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
         return Vec::new();
     }
     let mut found: BTreeMap<&str, Option<Roce>> = BTreeMap::new();
+    // What a tool says of a link is read as a whole.
+    let mut said: BTreeMap<(&str, &str), String> = BTreeMap::new();
     let mut link = "";
     for line in lines(output) {
         let (key, value) = line.split_once(' ').unwrap_or((line, ""));
@@ -154,11 +138,23 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
                 found.insert(link, None);
             }
             "there" => drop(found.insert(link, Some(Roce::default()))),
+            "mlnx_qos" | "pfc" => {
+                let text = said.entry((link, key)).or_default();
+                text.push_str(value);
+                text.push('\n');
+            }
             _ => {
                 if let Some(Some(roce)) = found.get_mut(link) {
                     roce.line(key, value);
                 }
             }
+        }
+    }
+    for ((link, tool), text) in said {
+        match found.get_mut(link) {
+            Some(Some(roce)) if tool == "pfc" => roce.dcb_pfc(&text),
+            Some(Some(roce)) => roce.mlnx_qos(&text),
+            _ => {}
         }
     }
     answers(queries, |RoceQuery(name)| found.remove(name.as_str()).map(Ok))
