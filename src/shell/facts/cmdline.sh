@@ -2,18 +2,14 @@
 line=''
 IFS= read -r line </proc/cmdline
 printf 'running=%s\n' "$line"
-if command -v grubby >/dev/null 2>&1; then
-    printf 'loader=grubby\n'
-    # `args="ro crashkernel=auto"` of the default kernel.
-    grubby --info=DEFAULT 2>/dev/null | while IFS= read -r line; do
-        case $line in
-        args=*) printf 'next=%s\n' "${line#args=}" ;;
-        esac
-    done
-elif command -v update-grub >/dev/null 2>&1; then
-    printf 'loader=grub\n'
-    next_args=''
-    [ ! -r /boot/grub/grub.cfg ] || read_grub /boot/grub
+find_next_kernel
+# Where grub.cfg is made by other means, nothing here could change it.
+if [ "$loader" != grubby ]; then
+    loader=''
+    ! command -v update-grub >/dev/null 2>&1 || loader=grub
+fi
+if [ -n "$loader" ]; then
+    printf 'loader=%s\n' "$loader"
     [ -z "$next_args" ] || printf 'next=%s\n' "$next_args"
 fi
 printf 'end\n'

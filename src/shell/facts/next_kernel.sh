@@ -1,14 +1,22 @@
-# The kernel that boots next. find_next_kernel sets $next, its release; it is empty where that cannot be told. Where
-# grub.cfg tells it, $next_args has the arguments, $default what the default entry is called there, and $astray
+# The kernel that boots next. find_next_kernel sets $next, its release, and $next_args, its arguments; they are empty
+# where that cannot be told. Where grub.cfg tells it, $default is what the default entry is called there, and $astray
 # is set when no entry is called so: grub boots the first one then. $loader is what told it: `grubby`, `grub`, or
 # `unreadable` for a grub.cfg that only root may read.
 # shellcheck disable=SC2034 # not every script reads all of them
 find_next_kernel() {
     next='' next_args='' default='' astray='' loader=''
     if command -v grubby >/dev/null 2>&1; then
-        next=$(grubby --default-kernel 2>/dev/null)
-        next=${next##*/vmlinuz-}
         loader=grubby
+        # `kernel="/boot/vmlinuz-RELEASE"` and `args="ro crashkernel=auto"`.
+        while IFS= read -r line; do
+            line=${line%\"}
+            case $line in
+            kernel=*) next=${line##*/vmlinuz-} ;;
+            args=*) next_args=${line#args=} next_args=${next_args#\"} ;;
+            esac
+        done <<END
+$(grubby --info=DEFAULT 2>/dev/null)
+END
         return
     fi
     for grub in /boot/grub /boot/grub2; do

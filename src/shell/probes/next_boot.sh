@@ -30,8 +30,8 @@ if [ ! -e "/boot/vmlinuz-$kernel" ]; then
     exit 0
 fi
 printf 'image=/boot/vmlinuz-%s\n' "$kernel"
-# Without grubby, these files say what grub.cfg is made of.
-if [ -n "$next_args" ]; then
+# What grub.cfg is made of. With grubby the entry itself is what was declared.
+if [ "$loader" = grub ]; then
     for file in /etc/default/grub /etc/default/grub.d/*.cfg; do
         [ -r "$file" ] || continue
         while IFS= read -r line; do
