@@ -136,13 +136,13 @@ macro_rules! kind {
 /// The language of the tests.
 pub(crate) fn language() -> Language {
     let debian = json!({
-        "os": { "family": "debian", "id": "ubuntu", "version": "22.04" },
+        "os": { "family": "debian", "id": "ubuntu", "version_id": "22.04" },
         "kernel": { "release": "6.8.0", "arch": "x86_64" },
         "gpus": [{ "model": "NVIDIA A100-SXM4-80GB", "uuid": "GPU-1" }],
         "net": [{ "name": "eth0", "address": "10.0.0.1", "mtu": 1500 }],
     });
     let mut rhel = debian.clone();
-    rhel["os"] = json!({ "family": "rhel", "id": "rocky", "version": "9.4" });
+    rhel["os"] = json!({ "family": "rhel", "id": "rocky", "version_id": "9.4" });
     Language {
         kinds: vec![
             kind!("package", package, Package),

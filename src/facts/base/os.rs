@@ -6,43 +6,19 @@ use super::{BaseFact, field};
 
 pub(super) const FACT: BaseFact = BaseFact {
     name: "os",
-    doc: "distribution, version for people and as `version_id` for conditions, family, release of RHEL that it is or is compatible with (`el`), package manager",
+    doc: "distribution, its name for people, its version as `version_id`, family, release of RHEL that it is or is compatible with (`el`), package manager",
     script: crate::shell!("facts/os.sh"),
     parse,
     touched_by: |touches| touches.paths(&["/etc/os-release", "/usr/lib/os-release"]),
     specimen: |os| {
-        let [id, name, version, version_id, codename, family, manager] = match os {
-            "debian" => [
-                "debian",
-                "Debian GNU/Linux 12 (bookworm)",
-                "12 (bookworm)",
-                "12",
-                "bookworm",
-                "debian",
-                "apt",
-            ],
-            "rhel" => ["rocky", "Rocky Linux 9.4 (Blue Onyx)", "9.4 (Blue Onyx)", "9.4", "", "rhel", "dnf"],
-            "alinux" => [
-                "alinux",
-                "Alibaba Cloud Linux 3 (Soaring Falcon)",
-                "3 (Soaring Falcon)",
-                "3",
-                "",
-                "rhel",
-                "dnf",
-            ],
-            _ => [
-                "ubuntu",
-                "Ubuntu 22.04.5 LTS",
-                "22.04.5 LTS (Jammy Jellyfish)",
-                "22.04",
-                "jammy",
-                "debian",
-                "apt",
-            ],
+        let [id, name, version_id, codename, family, manager] = match os {
+            "debian" => ["debian", "Debian GNU/Linux 12 (bookworm)", "12", "bookworm", "debian", "apt"],
+            "rhel" => ["rocky", "Rocky Linux 9.4 (Blue Onyx)", "9.4", "", "rhel", "dnf"],
+            "alinux" => ["alinux", "Alibaba Cloud Linux 3 (Soaring Falcon)", "3", "", "rhel", "dnf"],
+            _ => ["ubuntu", "Ubuntu 22.04.5 LTS", "22.04", "jammy", "debian", "apt"],
         };
         let el = el(id, family, version_id);
-        json!({ "id": id, "name": name, "version": version, "version_id": version_id, "codename": codename, "family": family, "el": el, "package_manager": manager })
+        json!({ "id": id, "name": name, "version_id": version_id, "codename": codename, "family": family, "el": el, "package_manager": manager })
     },
 };
 
@@ -107,7 +83,6 @@ fn parse(output: &str) -> Result<Json, String> {
     Ok(json!({
         "id": id,
         "name": value("PRETTY_NAME"),
-        "version": value("VERSION"),
         "version_id": version_id,
         "codename": value("VERSION_CODENAME"),
         "family": family,
