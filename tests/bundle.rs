@@ -12,7 +12,6 @@ const FORMS: [&str; 3] = ["p01son", "cDAxc29u", "703031736f6e"];
 
 const INVENTORY: &str = "
 cluster: site
-transport: local
 secrets: { token: { env: POISON_TOKEN }, beside: { file: ./beside.txt } }
 sources: { mirrors: { 'https://example.org': { url: 'http://mirror', key: ../keys/mirror.asc } } }
 hosts_from: [{ run: [sh, -c, 'echo \"[listed]\"'] }]

@@ -574,8 +574,7 @@ fn help(text: &mut String, command: &mut clap::Command, above: &str) {
 #[test]
 fn a_warning_is_told_once() {
     let site = tempfile::tempdir().unwrap();
-    let inventory =
-        "cluster: c\ngroups:\n  gpu: { hosts: gpu0-3 }\nhosts:\n  other:\nplaybooks: [./p.yaml]\n";
+    let inventory = "cluster: c\ngroups:\n  gpu: { hosts: gpu0 }\nhosts:\n  other:\nplaybooks: [./p.yaml]\n";
     std::fs::write(site.path().join("inventory.yaml"), inventory).unwrap();
     std::fs::write(site.path().join("p.yaml"), "name: P\ntasks: []\n").unwrap();
     for words in [["validate", "inventory.yaml"].as_slice(), &["inventory", "show", "inventory.yaml"]] {
@@ -587,7 +586,6 @@ fn a_warning_is_told_once() {
             .unwrap();
         let said = String::from_utf8(done.stderr).unwrap();
         assert_eq!(done.status.code(), Some(0), "{said}");
-        assert_eq!(said.matches("`gpu0-3` is one host of that name").count(), 1, "{said}");
         assert_eq!(said.matches("no group has `other`").count(), 1, "{said}");
     }
 }

@@ -6,17 +6,17 @@ use super::host::Host;
 use crate::config::{Diagnostic, Diagnostics, Span, did_you_mean};
 use crate::hostlist;
 
-/// Looks at all hosts.
-pub(super) fn look(hosts: &[Host], diagnostics: &mut Diagnostics) {
-    look_at_names(hosts, diagnostics);
+/// Looks at all hosts; `placed` are those that have an address of their own, by index.
+pub(super) fn look(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Diagnostics) {
+    look_at_names(hosts, placed, diagnostics);
     in_a_group(hosts, diagnostics);
     with_an_address(hosts, diagnostics);
     one_host_for_each_address(hosts, diagnostics);
     ends_with_its_jump_host(hosts, diagnostics);
 }
 
-/// Names that were meant as ranges.
-fn look_at_names(hosts: &[Host], diagnostics: &mut Diagnostics) {
+/// Names that were meant as ranges. Who gives an address means one host.
+fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Diagnostics) {
     // Two hosts of one rack, `r1-2` and `r1-3`: names are made like that here.
     let mut seen = BTreeSet::new();
     let dashes = hosts.iter().filter_map(|host| dashed(&host.name));
@@ -34,10 +34,14 @@ fn look_at_names(hosts: &[Host], diagnostics: &mut Diagnostics) {
             }
         } else if let Some((stem, first, last)) = dashed(name)
             && !usual.contains(stem)
+            && !placed.contains(&host.index)
         {
-            let help = format!("for {} hosts write `{stem}[{first}-{last}]`", last - first + 1);
-            let text = format!("`{name}` is one host of that name");
-            diagnostics.push(Diagnostic::warning(host.span, text).help(help));
+            let help = format!(
+                "for {} hosts write `{stem}[{first}-{last}]`; for one host of that name give it an `address` of its own",
+                last - first + 1
+            );
+            let text = format!("`{name}` looks like a range without its brackets");
+            diagnostics.push(Diagnostic::error(host.span, text).help(help));
         }
     }
 }
@@ -45,6 +49,15 @@ fn look_at_names(hosts: &[Host], diagnostics: &mut Diagnostics) {
 /// Two hosts with one address would be changed as one, twice at a time. Behind different jump hosts an
 /// address may be two machines, and another user is meant to be another login.
 fn one_host_for_each_address(hosts: &[Host], diagnostics: &mut Diagnostics) {
+    let mut here = hosts.iter().filter(|host| !host.transport.is_ssh() && host.offline.is_none());
+    if let (Some(first), Some(second)) = (here.next(), here.next()) {
+        let text =
+            format!("`{}` and `{}` are both the machine that provision runs on", first.name, second.name);
+        diagnostics.push(
+            Diagnostic::error(second.span, text)
+                .help("`transport: local` is for one host: take it from the others, or take them away"),
+        );
+    }
     let mut seen = BTreeMap::new();
     let mut said = BTreeSet::new();
     for host in hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()) {
