@@ -158,6 +158,16 @@ impl Header {
 
     fn row(&self, words: &[&str]) -> Option<Row> {
         let size = words.first()?.parse().ok()?;
+        // What reduces nothing, such as alltoall, leaves that column empty in old versions.
+        let filled;
+        let words = match self.names.iter().position(|name| name == "redop") {
+            Some(at) if [Some(self.columns), self.second].contains(&Some(words.len() + 1)) => {
+                let (before, behind) = words.split_at_checked(at)?;
+                filled = [before, &[""], behind].concat();
+                &filled
+            }
+            _ => words,
+        };
         // A replay has no in-place half.
         if words.len() != self.columns && Some(words.len()) != self.second {
             return None;
@@ -448,6 +458,19 @@ mod tests {
             .replace("478.75       0", "478.75       3  1.0 2.0 3.0 0.4");
         let run = parse(&wider).unwrap();
         assert_eq!((run.rows.len(), run.wrong(), run.busbw()), (1, Some(3), Some(478.75)));
+    }
+
+    /// Where nothing is reduced, the first two generations leave the column of the reduction empty.
+    #[test]
+    fn a_table_without_a_reduction() {
+        let text = "#       size         count    type   redop     time   algbw   busbw  error     time   algbw   busbw  error\n\
+            #        (B)    (elements)                     (us)  (GB/s)  (GB/s)            (us)  (GB/s)  (GB/s)\n\
+            \x20          0             0   float             1.63    0.00    0.00    N/A     1.38    0.00    0.00    N/A\n\
+            \x20  67108864       8388608   float           1568.3   21.40   18.72  0e+00   1560.9   21.50   18.81  0e+00\n";
+        let run = parse(text).unwrap();
+        assert_eq!((run.rows.len(), run.busbw(), run.wrong()), (2, Some(18.81), Some(0)));
+        assert_eq!(run.largest().unwrap().out_of_place.wrong, Some(0));
+        assert_eq!(run.rows[0].out_of_place.wrong, None);
     }
 
     #[test]
