@@ -104,7 +104,7 @@ fn groups(found: &[Found]) -> String {
         put!(
             text,
             "  {name}:    # {}; GPUs: {count}{}; RDMA-capable NICs: {nics}\n    hosts: \"{}\"\n",
-            safe_line(&format!("{} {}", word("/os/id"), word("/os/version"))),
+            safe_line(&format!("{} {}", word("/os/id"), word("/os/version_id"))),
             if model.is_empty() { String::new() } else { format!(" ({})", safe_line(model)) },
             fold(&names)
         );
@@ -201,7 +201,9 @@ mod tests {
 
     fn found(name: &str, models: &[&str]) -> Found {
         let gpus: Vec<_> = models.iter().map(|model| json!({ "model": model })).collect();
-        Found { host: host(name), facts: json!({ "pci": { "gpus": gpus } }), root: Root::Login }
+        let (_, mut facts) = crate::facts::base::specimens().swap_remove(0);
+        facts["pci"]["gpus"] = json!(gpus);
+        Found { host: host(name), facts, root: Root::Login }
     }
 
     /// The groups of each host and the playbooks as the inventory that was written gives them.
@@ -224,7 +226,7 @@ mod tests {
     fn a_host_writes_nothing_into_the_inventory() {
         let forged = "x\nvars: { evil: 1 }\u{2028}vars: {}\u{85}y";
         let mut one = found("gpu0", &[forged]);
-        one.facts["os"] = json!({ "id": forged, "version": forged });
+        one.facts["os"] = json!({ "id": forged, "version_id": forged });
         let problem =
             Problem { host: host("gpu1"), shown: String::new(), text: forged.to_owned(), hint: None };
         let text = inventory("c", &[one], &[problem]);
@@ -253,6 +255,7 @@ mod tests {
             found("login0", &[]),
         ];
         let text = inventory("c", &all, &[]);
+        assert!(text.contains("    # debian 12; GPUs: 8 (H100 80GB HBM3); "), "{text}");
         assert_eq!(
             loaded(&text),
             [
