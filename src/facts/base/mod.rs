@@ -144,3 +144,38 @@ fn field<'a>(output: &'a str, key: &str) -> Option<&'a str> {
 fn need<'a>(output: &'a str, key: &str) -> Result<&'a str, String> {
     field(output, key).ok_or_else(|| format!("the host did not report its {key}"))
 }
+
+#[cfg(test)]
+mod tests {
+    use std::path::Path;
+
+    use super::*;
+
+    /// Facts that the program itself reads by their path, as no compiler sees it.
+    #[test]
+    fn what_is_read_of_a_fact_is_there() {
+        fn read(folder: &Path, text: &mut String) {
+            for entry in std::fs::read_dir(folder).unwrap() {
+                let path = entry.unwrap().path();
+                if path.is_dir() {
+                    read(&path, text);
+                } else if path.extension().is_some_and(|end| end == "rs") {
+                    text.push_str(&std::fs::read_to_string(&path).unwrap());
+                }
+            }
+        }
+        let mut text = String::new();
+        read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src"), &mut text);
+        let call = r#"(?:fact|pointer|text|word|list)\((?:&?[a-z_.]+, )?"/([a-z_]+)((?:/[a-z_]+)*)""#;
+        let mut read = 0;
+        for found in regex::Regex::new(call).unwrap().captures_iter(&text) {
+            let (fact, path) = (&found[1], &found[2]);
+            if BaseQuery::named(fact).is_some() {
+                read += 1;
+                let has = |(_, facts): &(_, Json)| facts[fact].pointer(path).is_some();
+                assert!(specimens().iter().any(has), "/{fact}{path} is read, and no host has it");
+            }
+        }
+        assert!(read > 20, "{read}");
+    }
+}
