@@ -57,6 +57,36 @@ step "$provision" apply "$inventory" --yes --set mtu=7000 --set broken=gpu1 --js
 must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
 must 'a host that was done was changed again' [ "$(jq '[.hosts.gpu0.tasks[] | select(.outcome == "changed")] | length' "$kept/mended")" = 0 ]
 
+printf '\nThe controller is killed in each phase, and the next apply goes on from there.\n'
+runs=${XDG_STATE_HOME:-$HOME/.local/state}/provision/lab-maintenance
+newest() { find "$runs" -mindepth 1 -maxdepth 1 -name '[0-9]*' -printf '%f\n' | sort | tail -n 1; }
+# killed_in PHASE MTU
+killed_in() {
+    local before run pid
+    login 'for n in gpu0 gpu2; do sbatch -Q -w $n --exclusive --wrap "sleep 10"; done; while squeue -h -t PD | grep -q .; do sleep 0.2; done'
+    before=$(newest)
+    setsid "$provision" apply "$inventory" --yes --set "mtu=$2" >"$kept/killed" 2>&1 &
+    pid=$!
+    until run=$(newest) && [ "$run" != "$before" ] &&
+        grep -q "\"host_maintenance\":{[^}]*\"phase\":\"$1\"" "$runs/$run/events.jsonl" 2>/dev/null; do
+        kill -0 "$pid" 2>/dev/null || { cat "$kept/killed" && must "it ended before a host was $1" false; }
+        sleep 0.02
+    done
+    kill -9 "$pid"
+    wait "$pid" 2>/dev/null || true
+    printf '\nkill -9 while a host is %s, and what Slurm says then:\n' "$1"
+    login 'sinfo -h -N -o "%N %T %E" | sort -u'
+    step "$provision" apply "$inventory" --yes --set "mtu=$2" --json "$kept/after"
+    must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
+    must 'a host has another MTU' [ "$("$provision" exec "$inventory" --hosts gpu --json - -- cat /sys/class/net/fabric0/mtu | jq -r '[.hosts[].output] | unique | join(" ")')" = "$2" ]
+}
+killed_in waiting 6000
+killed_in draining 5000
+killed_in changing 4000
+killed_in verifying 3000
+login 'while [ -n "$(squeue -h)" ]; do sleep 1; done'
+must 'a job did not end by itself' none 'sacct -a -X -n --format=State | grep -v COMPLETED'
+
 cat <<END
 
 All jobs ended by themselves, none started on a node under change, and all nodes are back.
