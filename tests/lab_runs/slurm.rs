@@ -28,8 +28,11 @@ groups:
 
 const NOTE: &str = r#"
 name: note
-params: { word: { type: string, default: old } }
+params: { word: { type: string, default: old }, slow: { type: int, default: 0 } }
 tasks:
+  - name: a slow one
+    when: slow > 0
+    command: { run: [sh, -c, "sleep {{ slow }}; echo once >>/run/slow"], creates: /run/slow }
   - name: a note
     file: { path: /etc/note, content: "{{ word }}\n", mode: "0644" }
   - name: a token
@@ -205,6 +208,30 @@ fn carried_by_slurm(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     lab.node("login0").wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
     let json = slurm(&["apply", "--yes"]).expect(0).json();
     assert_eq!(json["summary"]["tasks"]["changed"], 1, "{json:#}");
+
+    // One that hangs keeps nobody either.
+    lab.node("gpu2").sh("pkill -STOP -x slurmd");
+    let json = slurm(&["apply", "--yes", "--set", "word=hung"]).expect(4).json();
+    assert_eq!(json["hosts"]["gpu2"]["status"], "unreachable", "{json:#}");
+    assert_eq!(json["summary"]["tasks"]["changed"], 2, "{json:#}");
+    lab.node("gpu2").sh("pkill -CONT -x slurmd");
+    lab.node("login0").sh(cleared);
+    lab.node("login0").wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+
+    // srun is killed in the middle of a task, which goes on: the next run follows it.
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            lab.node("gpu0").wait_for("pgrep -f '[s]leep 9; echo once'");
+            lab.node("login0").sh("pkill -9 -x srun");
+        });
+        let json = slurm(&["apply", "--yes", "--set", "slow=9"]).expect(4).json();
+        assert_eq!(json["hosts"]["gpu0"]["status"], "quarantined", "{json:#}");
+    });
+    lab.node("login0").wait_for("[ \"$(sinfo -h -N -o %T | grep -c '^idle$')\" = 3 ]");
+    slurm(&["apply", "--yes", "--set", "slow=9"]).expect(0);
+    for name in ["gpu0", "gpu1", "gpu2"] {
+        assert_eq!(lab.node(name).sh("cat /run/slow /etc/note"), "once\nold");
+    }
 }
 
 /// A node that fails a check before a job is drained with the finding, and the job starts elsewhere.

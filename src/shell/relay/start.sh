@@ -51,7 +51,7 @@ for file in program bundle; do
     sbcast "$file" "$target.$file" </dev/null || exit 1
 done
 # shellcheck disable=SC2086  # one word or none
-srun --no-kill --wait=0 --kill-on-bad-exit=0 --ntasks-per-node=1 --cpu-bind=none $gres --export=PATH,HOME,LC_ALL=C \
+srun --chdir=/ --no-kill --wait=0 --kill-on-bad-exit=0 --ntasks-per-node=1 --cpu-bind=none $gres --export=PATH,HOME,LC_ALL=C \
     sh -c "$on_node" node "$@"'
 options='--cpus-per-task=1 --mem=512'
 [ "$exclusive" != yes ] || options='--exclusive --mem=0'
