@@ -39,6 +39,11 @@ fn on_a_terminal(line: &str, question: &str, answer: &str) -> Option<String> {
 
 /// A plan of a host that is not there, with the password asked for; then how the terminal is.
 fn with_password(answer: &str) -> Option<String> {
+    with_password_and(answer, "")
+}
+
+/// The same with something behind the command.
+fn with_password_and(answer: &str, behind: &str) -> Option<String> {
     let directory = tempfile::tempdir().unwrap();
     let file = |name: &str| directory.path().join(name).display().to_string();
     std::fs::write(
@@ -50,7 +55,7 @@ fn with_password(answer: &str) -> Option<String> {
     let program = assert_cmd::cargo::cargo_bin!("provision").display().to_string();
     // The shell lives on, as the one of a person does.
     let line = format!(
-        "trap : INT; XDG_STATE_HOME={} {program} plan {} --ask-become-pass; echo code=$?; stty -a",
+        "trap : INT; XDG_STATE_HOME={} {program} plan {} --ask-become-pass {behind}; echo code=$?; stty -a",
         file("state"),
         file("i.yaml")
     );
@@ -62,6 +67,16 @@ fn a_password_is_not_shown_and_the_terminal_is_as_before() {
     let Some(seen) = with_password("s3cret\n") else { return };
     assert!(seen.contains("code=4") && !seen.contains("s3cret"), "{seen}");
     assert!(seen.contains(" echo ") && seen.contains("intr = ^C"), "{seen}");
+}
+
+/// Where messages go into a file, the question is on the terminal all the same.
+#[test]
+fn a_password_is_not_shown_where_messages_go_elsewhere() {
+    for behind in ["2>/dev/null", "2>&1 | cat >/dev/null"] {
+        let Some(seen) = with_password_and("s3cret\n", behind) else { return };
+        assert!(seen.contains("code=") && !seen.contains("s3cret"), "{behind}: {seen}");
+        assert!(seen.contains(" echo ") && seen.contains("intr = ^C"), "{behind}: {seen}");
+    }
 }
 
 #[test]

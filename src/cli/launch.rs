@@ -28,7 +28,7 @@ use crate::relay;
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
-use crate::transport::{ByHost, Keep, PasswordLogins, SshSettings, Transport};
+use crate::transport::{ByHost, Keep, PasswordLogins, SshSettings, Transport, quote};
 
 /// Name of the secret that `--ask-become-pass` fills.
 const ASKED: &str = "become";
@@ -336,7 +336,10 @@ fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result
         .collect();
     RunLock::take(cluster, run, &hosts).map_err(|error| match error {
         LockError::Held { .. } => Exit::new(exit::LOCKED, error.to_string())
-            .hint("wait for it; `provision report list INVENTORY` shows when it started")
+            .hint(format!(
+                "wait for it; `provision report list {}` shows when it started",
+                quote(project.path.as_str())
+            ))
             .into(),
         LockError::Unusable { .. } => anyhow::Error::from(error),
     })
@@ -378,13 +381,13 @@ pub(super) fn secrets(
     Ok(secrets)
 }
 
-/// Asks for a password, or reads a line where there is no terminal. One that is empty is none: it would be
+/// Asks for a password, or reads a line where nobody types. One that is empty is none: it would be
 /// refused by every host, and counted there.
 ///
 /// # Errors
 /// When it cannot be read, or is empty.
 pub(super) fn ask_password(settings: &Settings, what: &str) -> anyhow::Result<SecretString> {
-    let password = if settings.interactive {
+    let password = if settings.typed {
         prompt::password(&format!("{what}: ")).map_err(|error| {
             // Whoever starts this may ignore the signal.
             if error.kind() == io::ErrorKind::Interrupted {
@@ -458,6 +461,9 @@ async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
 #[expect(clippy::exit, clippy::disallowed_methods, reason = "the third signal asks for exactly this")]
 fn leave(code: u8) -> ! {
     output::undraw();
+    output::say(
+        "left at once: tasks that run on hosts go on there, and the same command again goes on from them",
+    );
     std::process::exit(i32::from(code))
 }
 

@@ -34,6 +34,10 @@ pub(super) struct Settings {
     pub progress: bool,
     /// Whether somebody can be asked: stdin and stderr are terminals.
     pub interactive: bool,
+    /// Columns of stdout, where it is a terminal.
+    pub page: Option<usize>,
+    /// Whether what is read from stdin is typed, so that the terminal would show it.
+    pub typed: bool,
 }
 
 impl Settings {
@@ -43,7 +47,7 @@ impl Settings {
         let variable = |name: &str| std::env::var(name).ok().filter(|value| !value.is_empty());
         // Without /proc nothing of a run works; what belongs to nobody is refused there.
         let user = crate::disk::user().unwrap_or(u32::MAX);
-        let stderr = std::io::stderr().is_terminal();
+        let (stderr, typed) = (std::io::stderr().is_terminal(), std::io::stdin().is_terminal());
         let verbosity = match (global.quiet, global.verbose) {
             (true, _) => Verbosity::Quiet,
             (false, 0) => Verbosity::Normal,
@@ -69,7 +73,9 @@ impl Settings {
                 && verbosity != Verbosity::Verbose
                 && variable("CI").is_none()
                 && variable("TERM").is_none_or(|term| term != "dumb"),
-            interactive: stderr && std::io::stdin().is_terminal(),
+            page: columns(&console::Term::stdout()),
+            interactive: stderr && typed,
+            typed,
         }
     }
 
@@ -95,6 +101,10 @@ pub(super) fn program() -> std::io::Result<Utf8PathBuf> {
 }
 
 /// Columns of stderr as the terminal says.
-fn console_width() -> Option<usize> {
-    console::Term::stderr().size_checked().map(|(_, columns)| usize::from(columns)).filter(|width| *width > 0)
+pub(crate) fn console_width() -> Option<usize> {
+    columns(&console::Term::stderr())
+}
+
+fn columns(terminal: &console::Term) -> Option<usize> {
+    terminal.size_checked().map(|(_, columns)| usize::from(columns)).filter(|width| *width > 0)
 }

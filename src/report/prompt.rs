@@ -1,6 +1,7 @@
 //! Questions on the terminal. Nothing else is drawn or written while one stands there.
 
-use std::io::{self, BufRead as _};
+use std::fs::OpenOptions;
+use std::io::{self, BufRead as _, IsTerminal as _, Write as _};
 
 use rustix::process::{Signal, getpid, kill_process};
 use rustix::termios::{
@@ -79,9 +80,9 @@ fn is_yes(answer: &str) -> bool {
 pub fn password(question: &str) -> io::Result<String> {
     let line = {
         let _quiet = Quiet::new()?;
-        output::ask(question);
+        on_the_terminal(question);
         let line = line_or_ctrl_c();
-        output::say("");
+        on_the_terminal("\n");
         line?
     };
     if line.last() == Some(&CTRL_C) {
@@ -90,6 +91,16 @@ pub fn password(question: &str) -> io::Result<String> {
     }
     let line = String::from_utf8(line).map_err(|_| io::Error::from(io::ErrorKind::InvalidData))?;
     Ok(line.trim_end_matches(['\n', '\r']).to_owned())
+}
+
+/// Who types sees the question, though stderr goes elsewhere.
+fn on_the_terminal(text: &str) {
+    let open = || OpenOptions::new().write(true).open("/dev/tty").ok();
+    let terminal = if io::stderr().is_terminal() { None } else { open() };
+    match terminal {
+        Some(mut terminal) => drop(terminal.write_all(text.as_bytes())),
+        None => output::ask(text),
+    }
 }
 
 /// A terminal that does not show what is typed, until this is dropped.
