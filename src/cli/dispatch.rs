@@ -14,7 +14,7 @@ use crate::report::rows::hanging;
 use crate::report::style::{BAD, HINT, paint, safe};
 use crate::report::{log, output};
 use crate::transport::quote;
-use crate::{exit, transport};
+use crate::{exit, lab, transport};
 
 /// An error with an exit code of its own.
 #[derive(Debug, thiserror::Error)]
@@ -74,7 +74,7 @@ pub fn main_impl() -> ExitCode {
             let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
             // A closed pipe while help is printed is no failure.
             let _printed = error.print();
-            if let Some(hint) = inventory_here(&error, std::env::args()) {
+            if let Some(hint) = inventory_here(&error, std::env::args()).or_else(|| other_words(&error)) {
                 output::say(&hint);
             }
             return ExitCode::from(code);
@@ -110,6 +110,19 @@ fn inventory_here(error: &clap::Error, typed: impl Iterator<Item = String>) -> O
     Some(format!("hint: provision {} inventory.yaml", words.join(" ")))
 }
 
+/// What to type for a word that stands where hosts stand with other tools, and for their `-i`.
+fn other_words(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else { return None };
+    (error.kind() == ErrorKind::UnknownArgument).then_some(())?;
+    match word.as_str() {
+        "-i" => {
+            Some("hint: the inventory is an argument of its own: provision verify inventory.yaml".to_owned())
+        }
+        word if word.starts_with('-') => None,
+        word => Some(format!("hint: hosts stand behind an option: --hosts {}", quote(word))),
+    }
+}
+
 async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
     match command {
         Command::Init(args) => commands::init::run(settings, args).await,
@@ -129,7 +142,7 @@ async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
         Command::Report(args) => commands::report::run(settings, args),
         Command::Lab(args) => commands::lab::run(settings, args).await,
         Command::Generate(args) => commands::generate::run(args),
-        Command::Explain(args) => commands::explain::run(&args),
+        Command::Explain(args) => commands::explain::run(settings, &args),
     }
 }
 
@@ -151,7 +164,7 @@ fn explain(error: &anyhow::Error, width: Option<usize>) -> u8 {
     if let Some(hint) = exit.and_then(|exit| exit.hint.as_ref()) {
         say(&paint(HINT, &format!("hint: {hint}")), 6);
     }
-    // What the system refuses is no bug.
-    let refused = error.chain().any(<dyn std::error::Error>::is::<std::io::Error>);
+    // What the system refuses or lacks is no bug.
+    let refused = error.chain().any(|cause| cause.is::<std::io::Error>() || cause.is::<lab::Lacking>());
     exit.map_or(if refused { exit::CONFIG } else { exit::BUG }, |exit| exit.code)
 }

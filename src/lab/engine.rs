@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 
+use super::Lacking;
 use crate::process::{self, heard};
 
 /// Longest that an ordinary engine command may take. It ends only what hangs: on two busy cores
@@ -86,10 +87,12 @@ impl Engine {
                 return Ok(Self { bounds: bounds(&status), ..found });
             }
         }
-        bail!(
+        Err(Lacking(
             "neither Docker nor Podman answers: start the daemon (`systemctl start docker`), \
              or run scripts/setup.sh as root, which installs and starts it"
+                .to_owned(),
         )
+        .into())
     }
 
     fn parse(name: &'static str, info: &str) -> Option<Self> {

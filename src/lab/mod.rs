@@ -27,6 +27,11 @@ mod spec;
 mod state;
 mod vm;
 
+/// What this machine lacks for a lab, and how to get it.
+#[derive(Debug, thiserror::Error)]
+#[error("{0}")]
+pub struct Lacking(String);
+
 /// The kinds of lab, with what makes each possible on this machine; why it is not.
 pub fn wants() -> [(&'static str, anyhow::Result<String>); 2] {
     let containers = engine::Engine::find().map(|engine| format!("{} answers", engine.program));

@@ -6,8 +6,8 @@ use std::time::{Duration, Instant};
 use anyhow::{Context as _, Result, bail};
 use camino::{Utf8Path, Utf8PathBuf};
 
-use crate::lab::engine;
 use crate::lab::files;
+use crate::lab::{Lacking, engine};
 use crate::process::heard;
 
 /// The emulator. Its machines are those of `image.sh`.
@@ -67,11 +67,12 @@ pub(super) fn refuse(missing: &[(&'static str, &'static str)]) -> Result<()> {
     }
     let programs: Vec<_> = missing.iter().map(|(program, _)| *program).collect();
     let packages: Vec<_> = missing.iter().map(|(_, package)| *package).collect();
-    bail!(
+    Err(Lacking(format!(
         "virtual machines need {}: apt-get install {} (or run `scripts/setup.sh --vm` as root)",
         programs.join(", "),
         packages.join(" ")
-    )
+    ))
+    .into())
 }
 
 /// Whether this machine can run virtual machines at all.
