@@ -387,6 +387,15 @@ pub fn ranges_text(width: usize, numbers: &[u64]) -> String {
     text
 }
 
+/// `gpu0-3` as `gpu`, 0 and 3: a range that lost its brackets, most likely.
+pub fn dashed(name: &str) -> Option<(&str, u64, u64)> {
+    let (head, last) = name.split_once('.').map_or(name, |(label, _)| label).rsplit_once('-')?;
+    let digits = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
+    let (stem, first) = head.split_at(head.len() - digits);
+    let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
+    (!stem.is_empty() && first < last).then_some((stem, first, last))
+}
+
 #[cfg(test)]
 mod tests {
     use proptest::prelude::*;

@@ -243,9 +243,11 @@ impl<'a> MapReader<'a> {
             let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
             !key.is_empty() && key.chars().all(is_key) && !value.is_empty() && !value.contains('\n')
         });
-        diagnostics.push(diagnostic.maybe_help(
-            parts.map(|(key, value)| format!("a space stands behind the colon: `{key}: {}`", value.trim())),
-        ));
+        let spaced =
+            parts.map(|(key, value)| format!("a space stands behind the colon: `{key}: {}`", value.trim()));
+        let address = node.as_str().filter(|text| what == "a host" && !text.contains(char::is_whitespace));
+        let address = || address.map(|text| format!("write `{{ address: {text} }}`"));
+        diagnostics.push(diagnostic.maybe_help(spaced.or_else(address)));
         None
     }
 

@@ -4,6 +4,7 @@
 
 use super::diagnostic::Diagnostic;
 use super::source::{SourceId, Span};
+use crate::words::count;
 
 /// How many lines above the place are looked at.
 const ABOVE: usize = 60;
@@ -212,7 +213,7 @@ impl Looks<'_> {
             let length = word.split([':', ' ']).next().map_or(1, str::len).max(1);
             Diagnostic::error(self.span(self.here, indent, length), "this line is indented too deep")
                 .label(format!("`{}` above has its value already", shown(name)))
-                .help(format!("begin it with {column} spaces, below `{}`", shown(name)))
+                .help(format!("begin it with {}, below `{}`", count(column as u64, "space"), shown(name)))
         })
     }
 

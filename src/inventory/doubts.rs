@@ -19,7 +19,7 @@ pub(super) fn look(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut D
 fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Diagnostics) {
     // Two hosts of one rack, `r1-2` and `r1-3`: names are made like that here.
     let mut seen = BTreeSet::new();
-    let dashes = hosts.iter().filter_map(|host| dashed(&host.name));
+    let dashes = hosts.iter().filter_map(|host| hostlist::dashed(&host.name));
     let usual: BTreeSet<&str> =
         dashes.filter(|(stem, first, _)| !seen.insert((*stem, *first))).map(|(stem, ..)| stem).collect();
     let mut said = BTreeSet::new();
@@ -32,7 +32,7 @@ fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Dia
                 let help = "a range stands behind a name, as in `gpu[0-3]`";
                 diagnostics.push(Diagnostic::error(host.span, text).help(help));
             }
-        } else if let Some((stem, first, last)) = dashed(name)
+        } else if let Some((stem, first, last)) = hostlist::dashed(name)
             && !usual.contains(stem)
             && !placed.contains(&host.index)
         {
@@ -130,13 +130,4 @@ fn ends_with_its_jump_host(hosts: &[Host], diagnostics: &mut Diagnostics) {
                 .help("the connection through a jump host ends with the run, and so do the logins behind it"),
         );
     }
-}
-
-/// `gpu0-3` as `gpu`, 0 and 3.
-fn dashed(name: &str) -> Option<(&str, u64, u64)> {
-    let (head, last) = name.split_once('.').map_or(name, |(label, _)| label).rsplit_once('-')?;
-    let digits = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let (stem, first) = head.split_at(head.len() - digits);
-    let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-    (!stem.is_empty() && first < last).then_some((stem, first, last))
 }

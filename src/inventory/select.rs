@@ -168,7 +168,11 @@ impl Parser<'_> {
                 let error = TextError::new(start, end, format!("no host or group is named `{name}`"));
                 // A number that no host has: a whole group is not what was meant.
                 let alike = self.numbered_like(&name);
-                let help = if alike.is_empty() {
+                let range = hostlist::dashed(&name)
+                    .filter(|(stem, first, _)| self.directory.hosts.contains_key(&format!("{stem}{first}")));
+                let help = if let Some((stem, first, last)) = range {
+                    Some(format!("did you mean `{stem}[{first}-{last}]`?"))
+                } else if alike.is_empty() {
                     did_you_mean_text(&name, known.map(String::as_str))
                 } else {
                     Some(format!("there is `{}`", hostlist::fold(alike)))
@@ -308,6 +312,7 @@ mod tests {
         }
         assert_eq!(select("a10", &directory()).unwrap_err().help.unwrap(), "did you mean `a100`?");
         // Not the group `gpu`: that would be all of them.
+        assert_eq!(select("gpu0-3", &directory()).unwrap_err().help.unwrap(), "did you mean `gpu[0-3]`?");
         assert_eq!(select("gpu99", &directory()).unwrap_err().help.unwrap(), "there is `gpu[0-7]`");
     }
 

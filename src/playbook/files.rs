@@ -9,6 +9,7 @@ use sha2::{Digest as _, Sha256};
 
 use super::builtin;
 use super::library::Origin;
+use crate::config::did_you_mean;
 use crate::config::yaml::MAX_FILE;
 use crate::disk::{self, short};
 use crate::resources::Local;
@@ -40,6 +41,16 @@ pub fn normal(path: &Utf8Path) -> String {
 /// What is wrong with it, for the user.
 pub fn read_text(path: &Utf8Path) -> Result<String, String> {
     disk::read_text(path, MAX_FILE).map_err(|error| short(&error))
+}
+
+/// The help for a file that is not there: one beside it that is called almost so.
+pub fn near(path: &Utf8Path) -> Option<String> {
+    let folder = path.parent().filter(|folder| *folder != "").unwrap_or(Utf8Path::new("."));
+    let wanted = path.file_name().filter(|_| !path.exists())?;
+    let entries = folder.read_dir_utf8().ok()?.flatten();
+    let names: Vec<String> = entries.map(|entry| entry.file_name().to_owned()).collect();
+    let found = did_you_mean(wanted, names.iter().map(String::as_str))?;
+    Some(format!("did you mean `{}`?", path.with_file_name(found)))
 }
 
 /// Files that were read; a file is read once per run.

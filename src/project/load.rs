@@ -109,7 +109,8 @@ pub fn load_with(
     let text = match files::read_text(path) {
         Ok(text) => text,
         Err(error) => {
-            diagnostics.error(Span::NONE, format!("cannot read the inventory `{path}`: {error}"));
+            let error = Diagnostic::error(Span::NONE, format!("cannot read the inventory `{path}`: {error}"));
+            diagnostics.push(error.maybe_help(files::near(path)));
             return fail(sources, diagnostics, false);
         }
     };
@@ -302,7 +303,10 @@ fn selection(
         Ok(selected) => {
             if selected.is_empty() {
                 let span = Span { source, start: 0, end: place(text.len()) };
-                usage.push(Diagnostic::error(span, "this names no host"));
+                let recorded = text.contains('@').then(|| {
+                    "`@failed` and its like are about the last run alone, whatever it was: `provision report list` shows them".to_owned()
+                });
+                usage.push(Diagnostic::error(span, "this names no host").maybe_help(recorded));
             }
             selected
         }
