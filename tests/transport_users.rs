@@ -314,7 +314,10 @@ fn a_run_with_a_wrong_password_ends_at_one_host() {
     let said = run("sh", &["-c", &line]).unwrap();
     assert!(said.contains("ended 4") && said.contains("sudo refused the password"), "{said}");
     assert!(said.contains("refused the sudo password, so it is not tried here"), "{said}");
-    assert!(said.contains("ssh -t -p ") && said.contains("--hosts 'all & !HOST'"), "{said}");
+    assert!(
+        said.contains("ssh -t -o UserKnownHostsFile=") && said.contains("--hosts 'all & !HOST'"),
+        "{said}"
+    );
     let log = std::fs::read_to_string(log).unwrap();
     assert_eq!(log.matches("incorrect password attempt").count(), 1, "{log}");
 }

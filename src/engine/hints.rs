@@ -33,27 +33,31 @@ pub(super) fn last_line(output: &str) -> String {
         .collect()
 }
 
-/// What ssh needs before an address: the port as an option, and the account.
+/// What ssh needs before an address: options as the inventory has them, and the account.
 fn login_words(host: &Host) -> (String, String) {
-    let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
-    let user = host.ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
-    (port, user)
+    let ssh = &host.ssh;
+    let known =
+        ssh.known_hosts.as_ref().map(|file| format!("-o UserKnownHostsFile={} ", quote(file.as_str())));
+    let key = ssh.identity_file.as_ref().map(|file| format!("-i {} ", quote(file.as_str())));
+    let port = ssh.port.map(|port| format!("-p {port} "));
+    let user = ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
+    ([known, key, port].into_iter().flatten().collect(), user)
 }
 
 /// What mends a host that refuses the key.
 pub fn put_key(host: &Host) -> String {
-    let (port, user) = login_words(host);
-    let known = host.ssh.known_hosts.as_ref();
-    let known =
-        known.map(|file| format!("-o UserKnownHostsFile={} ", quote(file.as_str()))).unwrap_or_default();
-    format!("put your key on the host: ssh-copy-id {known}{port}{user}{}", host.address)
+    let (options, user) = login_words(host);
+    format!(
+        "put your key on the host: ssh-copy-id {options}{user}{}; where it is there and has a passphrase: ssh-add, in a shell with an ssh-agent",
+        host.address
+    )
 }
 
 /// What mends a host that cannot be reached.
 pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<String> {
     let inventory = &quote(project.path.as_str());
     let name = &host.name;
-    let (port, user) = login_words(host);
+    let (options, user) = login_words(host);
     Some(match kind {
         ConnectKind::HostKeyUnknown => {
             format!("look at its key and record it: provision inventory trust {inventory} --hosts {name}")
@@ -73,13 +77,15 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         ConnectKind::SudoPassword => format!(
             "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"
         ),
-        ConnectKind::SudoRefused => format!("try it by hand: ssh -t {port}{user}{} sudo true", host.address),
+        ConnectKind::SudoRefused => {
+            format!("try it by hand: ssh -t {options}{user}{} sudo true", host.address)
+        }
         ConnectKind::PasswordUntried => {
-            "run the same command again with the right password, or without that host (with an inventory: --hosts 'all & !HOST')"
+            "run the same command again with the right password, or leave out the host that refused it (--hosts 'all & !HOST' with an inventory)"
                 .to_owned()
         }
         ConnectKind::WrongUser => format!(
-            "look for `newgrp`, `su` or `exec` in what its logins run (~/.bashrc), and for `runas_default` in sudoers; by hand: ssh {}{port}{user}{} {}",
+            "look for `newgrp`, `su` or `exec` in what its logins run (~/.bashrc), and for `runas_default` in sudoers; by hand: ssh {}{options}{user}{} {}",
             // sudo asks for a password on a terminal only.
             if host.ssh.become_method == Become::None { "" } else { "-t " },
             host.address,
@@ -94,7 +100,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         }
         ConnectKind::NoRoute | ConnectKind::TimedOut | ConnectKind::Closed => {
             format!(
-                "try it by hand: ssh -v {port}{user}{}; `offline: REASON` in {inventory} leaves the host out",
+                "try it by hand: ssh -v {options}{user}{}; `{name}: {{ offline: REASON }}` under `hosts:` in {inventory} leaves it out",
                 host.address
             )
         }

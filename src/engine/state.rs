@@ -394,9 +394,9 @@ pub fn ended(output: &str) -> String {
     match (left.is_empty(), known) {
         (true, true) => "its processes on the host were ended".to_owned(),
         // Nothing tells such a one from other processes of the host.
-        (true, false) => "its processes on the host were ended, but for any that left its session and \
-                          cleared its environment"
-            .to_owned(),
+        (true, false) => {
+            "its processes on the host were ended; a daemon that hid itself well may be left".to_owned()
+        }
         (false, _) => format!("still running on the host, SIGKILL has not ended it: {}", left.join(", ")),
     }
 }

@@ -149,13 +149,15 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         line(BAD, "Failed", &fold(&hosts), &format!("{task}: {why}"));
     }
     let hosts = count(record.hosts.len() as u64, "host");
-    if !away.is_empty() && away.iter().map(|group| group.count).sum::<usize>() == record.hosts.len() {
+    let reached = record.hosts.len().saturating_sub(away.iter().map(|group| group.count).sum());
+    if !away.is_empty() && reached == 0 {
         line(BAD, "Unplanned", "", &format!("{hosts}, none of which was reached"));
         return text;
     }
     let what = match stats.pending {
-        0 => "nothing to change".to_owned(),
-        pending => format!("{} to change on {changed} of {hosts}", count(pending, "task")),
+        0 if away.is_empty() => "nothing to change".to_owned(),
+        0 => format!("nothing to change on the {} reached", count(reached as u64, "host")),
+        pending => format!("{} on {changed} of {hosts}", count(pending, "change")),
     };
     let blocked = match stats.tasks.blocked {
         0 => String::new(),

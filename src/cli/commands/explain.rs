@@ -4,16 +4,18 @@ use anyhow::Context as _;
 
 use crate::cli::args::ExplainArgs;
 use crate::cli::dispatch::Exit;
+use crate::cli::settings::Settings;
 use crate::config::did_you_mean_text;
 use crate::exit;
 use crate::reference;
 use crate::report::output;
+use crate::report::rows::hanging;
 
 /// Runs the command; its exit code.
 ///
 /// # Errors
 /// When nothing is called that.
-pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
+pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8> {
     let text = match args.name.as_deref() {
         None => format!("{}\n{}", reference::topics(), reference::resource_index()),
         Some("resources") => reference::resource_index(),
@@ -26,7 +28,9 @@ pub(crate) fn run(args: &ExplainArgs) -> anyhow::Result<u8> {
         Some("from-ansible" | "ansible") => reference::from_ansible(),
         Some(name) => page(name)?,
     };
-    output::data(&text).context("cannot write to stdout")?;
+    let below = |line: &str| line.len() - line.trim_start_matches(' ').len() + 2;
+    let lines = text.lines().map(|line| hanging(line, below(line), settings.page) + "\n");
+    output::data(&lines.collect::<String>()).context("cannot write to stdout")?;
     Ok(exit::OK)
 }
 

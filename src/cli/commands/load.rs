@@ -8,7 +8,7 @@ use crate::bundle;
 use crate::cli::args::Target;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::cluster_dir;
-use crate::cli::settings::Settings;
+use crate::cli::settings::{Settings, console_width};
 use crate::config::{Diagnostics, FromNode as _, Sources, yaml};
 use crate::events::Record;
 use crate::exit;
@@ -18,6 +18,7 @@ use crate::lab::{self, LabHost, LabSettings, LabSpec, LabState};
 use crate::playbook::files;
 use crate::project::{self, LoadError, LoadOptions, Outside, Project};
 use crate::report::output;
+use crate::report::rows::hanging;
 use crate::secrets::SecretSource;
 
 /// Loads a project; its hosts as the inventory says them.
@@ -143,7 +144,11 @@ pub(crate) fn reachable(
 
 fn show(found: &Diagnostics, sources: &Sources) {
     if !found.is_empty() {
-        output::say(&found.render(sources, output::stderr_color()));
+        for line in found.render(sources, output::stderr_color()).lines() {
+            // Source text stands above its marks, and is not wrapped.
+            let help = line.contains("= help: ");
+            output::say(&hanging(line, 10, console_width().filter(|_| help)));
+        }
         output::say("");
     }
 }

@@ -13,6 +13,7 @@ use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::process::{heard, run as start};
 use crate::report::output;
+use crate::report::rows::hanging;
 use crate::report::style::{BAD, GOOD, HINT, paint, safe_line};
 use crate::transport::{self, ssh_home};
 use crate::{disk, events, exit, lab, put};
@@ -84,7 +85,7 @@ pub(crate) async fn run(settings: &Settings, reports: &JsonReport) -> anyhow::Re
     if let Some(file) = &reports.json {
         launch::write_json(file, &json!({ "version": 1, "ok": good, "checks": objects(&rows) }))?;
     } else {
-        output::data(&table(&rows)).context("cannot write to stdout")?;
+        output::data(&table(&rows, settings.page)).context("cannot write to stdout")?;
     }
     Ok(if good { exit::OK } else { exit::CONFIG })
 }
@@ -95,7 +96,7 @@ fn objects(rows: &[Row]) -> Vec<Json> {
         .collect()
 }
 
-fn table(rows: &[Row]) -> String {
+fn table(rows: &[Row], width: Option<usize>) -> String {
     let mut text = String::new();
     for row in rows {
         let style = match row.state {
@@ -104,9 +105,11 @@ fn table(rows: &[Row]) -> String {
             State::Wrong => BAD,
         };
         let state = paint(style, &format!("{:>5}", row.state.word()));
-        put!(text, "{state}  {:<22} {}\n", row.name, safe_line(&row.seen));
+        let line = format!("{state}  {:<22} {}", row.name, safe_line(&row.seen));
+        put!(text, "{}\n", hanging(&line, 30, width));
         if !row.cure.is_empty() {
-            put!(text, "{:30}to do: {}\n", "", safe_line(&row.cure));
+            let line = format!("{:30}to do: {}", "", safe_line(&row.cure));
+            put!(text, "{}\n", hanging(&line, 37, width));
         }
     }
     text
@@ -181,6 +184,11 @@ async fn keys() -> Row {
     let found =
         folder.and_then(|folder| files.iter().map(|file| folder.join(file)).find(|file| file.is_file()));
     match found {
+        Some(file) if has_passphrase(&file) => Row::note(
+            name,
+            format!("{file} has a passphrase, and no agent has it"),
+            format!("`eval $(ssh-agent) && ssh-add {file}`, in the shell that starts provision"),
+        ),
         Some(file) => Row::ok(name, file.as_str()),
         None => Row::note(
             name,
@@ -188,6 +196,12 @@ async fn keys() -> Row {
             "`ssh-keygen -t ed25519` makes one; or name a file as `ssh.identity_file` of the inventory",
         ),
     }
+}
+
+/// Whether nobody can log in with a private key but who types its passphrase (`-y` of ssh-keygen(1) reads it).
+fn has_passphrase(file: &Utf8Path) -> bool {
+    said("ssh-keygen", &["-y", "-P", "", "-f", file.as_str()])
+        .is_ok_and(|(status, said)| status != Some(0) && said.contains("passphrase"))
 }
 
 fn processes() -> Row {

@@ -17,7 +17,7 @@ use crate::cli::settings::Settings;
 use crate::engine::put_key;
 use crate::exit;
 use crate::facts::{self, Facts};
-use crate::hostlist::fold;
+use crate::hostlist::{dashed, fold};
 use crate::inventory::Host;
 use crate::report::output;
 use crate::report::rows::hanging;
@@ -128,7 +128,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         } else {
             format!("; the keys of the hosts are recorded in {known_hosts}")
         };
-        let message = format!("no host accepted the login: {} was not written{recorded}", args.output);
+        let message = format!("no host could be looked at: {} was not written{recorded}", args.output);
         return Err(Exit::new(exit::UNREACHABLE, message).into());
     }
     let text = inventory(&args.cluster, &found, &problems);
@@ -183,10 +183,14 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
             }
             Err(error) => {
                 let (kind, text) = trust::login_problem(&error);
-                let hint = (kind == ConnectKind::KeyRefused).then(|| {
-                    let more = if asked { "" } else { "; or have it put there on all hosts: --ask-pass" };
-                    format!("{}{more}", put_key(&seen.host))
-                });
+                let hint = if kind == ConnectKind::KeyRefused {
+                    let more =
+                        "; or have it put there on all hosts: the same command with --ask-pass --force";
+                    Some(format!("{}{}", put_key(&seen.host), if asked { "" } else { more }))
+                } else {
+                    let range = dashed(&seen.host.address).filter(|_| kind == ConnectKind::NameUnknown);
+                    range.map(|(stem, first, last)| format!("a range has brackets: `{stem}[{first}-{last}]`"))
+                };
                 problems.push(Problem { host: seen.host, shown: seen.shown, text, hint });
             }
         }
