@@ -97,18 +97,19 @@ if [ -e "/proc/$relay/fd/0" ]; then
 	dd if=/dev/zero bs=65536 count=33 >&5 2>/dev/null 9>&-
 	kill $relay
 	wait $relay
-	# One read empties the pipe, so that there is room again; another reader may take what it waits for.
+	# One read empties the pipe, so that there is room again. It waits for a byte, and another reader may take that one.
 	exec 4<>"$s/pipe" 5>&-
-	printf "\n" >&4 9>&- &
-	more=$!
 	dd bs=1048576 count=1 <"$s/pipe" >/dev/null 2>&1 4>&- 9>&- &
-	drain=$!
-	tries=0
-	while [ $tries -lt 20000 ] && [ -e "/proc/$drain/fd/0" ]; do
-		tries=$((tries + 1))
+	drain=$! more=none
+	# Not by a file of theirs: a shell that starts one may close that for a moment.
+	while [ -e "/proc/$drain/exe" ]; do
+		[ -e "/proc/$more/exe" ] || {
+			printf "\n" >&4 9>&- &
+			more=$!
+		}
 	done
-	kill $more $drain 2>/dev/null
-	wait $more $drain
+	kill $more 2>/dev/null
+	wait $drain $more
 	exec 4>&-
 else
 	relay=
