@@ -891,32 +891,52 @@ fn well(row: &Row, output: &Output) -> bool {
 
 #[test]
 fn no_script_ends_well_with_its_work_not_done() {
-    let mut wrong = Vec::new();
-    let mut tried = 0;
-    let next = &AtomicUsize::new(0);
-    std::thread::scope(|scope| {
-        let rows = rows();
-        let rows: &'static [Row] = Box::leak(rows.into_boxed_slice());
-        // Most of them wait for something that does not come.
-        let tries: Vec<_> = (0..16)
-            .map(|_| {
-                let next = || rows.get(next.fetch_add(1, Ordering::Relaxed));
-                scope.spawn(move || std::iter::from_fn(next).map(try_without_tools).collect::<Vec<_>>())
-            })
-            .collect();
-        for found in tries.into_iter().flat_map(|tries| tries.join().unwrap()) {
-            tried += found.0;
-            wrong.extend(found.1);
+    let rows = rows();
+    let whole = at_once(&rows, with_all_tools);
+    let mut tries = Vec::new();
+    let mut wrong: Vec<String> = Vec::new();
+    for (row, (called, lacking)) in rows.iter().zip(whole) {
+        wrong.extend(lacking);
+        for (index, tool) in called.into_iter().enumerate() {
+            for (number, how) in [Tool::Missing, Tool::Failing, Tool::Breaking].into_iter().enumerate() {
+                // Each in one of the shells: what they differ in is not the tools.
+                tries.push((row, tool.clone(), how, SHELLS[(index + number) % SHELLS.len()]));
+            }
         }
-    });
-    assert!(wrong.is_empty(), "{} of {tried}:\n{}", wrong.len(), wrong.join("\n"));
-    assert!(tried > 250, "{tried} runs");
+    }
+    wrong.extend(
+        at_once(&tries, |(row, tool, how, shell)| {
+            let sandbox = Sandbox::new(row.made_up, Some((tool, *how)));
+            let output = sandbox.script(shell, row);
+            let lies = well(row, &output) && !sandbox.ok(row.done);
+            lies.then(|| format!("{shell:?} {} with `{tool}` {how:?}: {output:?}", row.files))
+        })
+        .into_iter()
+        .flatten(),
+    );
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), tries.len(), wrong.join("\n"));
+    assert!(tries.len() > 250, "{} runs", tries.len());
 }
 
-/// How many runs there were, and which of them said that they did what they did not do.
-fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
-    let (mut tried, mut wrong) = (0, Vec::new());
-    let mut called = BTreeSet::new();
+/// The same done with each, many at once and in their order: most of them wait for something that does not come.
+fn at_once<T: Sync, R: Send>(all: &[T], work: impl Fn(&T) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let take = || {
+        let number = next.fetch_add(1, Ordering::Relaxed);
+        all.get(number).map(|one| (number, work(one)))
+    };
+    let mut done: Vec<(usize, R)> = std::thread::scope(|scope| {
+        let threads: Vec<_> =
+            (0..24).map(|_| scope.spawn(|| std::iter::from_fn(take).collect::<Vec<_>>())).collect();
+        threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+    });
+    done.sort_by_key(|(number, _)| *number);
+    done.into_iter().map(|(_, result)| result).collect()
+}
+
+/// The tools that a script calls, and in which shell it does not do its work with them.
+fn with_all_tools(row: &Row) -> (BTreeSet<String>, Vec<String>) {
+    let (mut called, mut wrong) = (BTreeSet::new(), Vec::new());
     for shell in SHELLS {
         let sandbox = Sandbox::new(row.made_up, None);
         let output = sandbox.script(shell, row);
@@ -927,19 +947,7 @@ fn try_without_tools(row: &Row) -> (usize, Vec<String>) {
         called.extend(calls.lines().map(str::to_owned));
     }
     called.retain(|tool| !row.excepted.split(' ').any(|excepted| excepted == tool));
-    for (index, tool) in called.iter().enumerate() {
-        for (number, how) in [Tool::Missing, Tool::Failing, Tool::Breaking].into_iter().enumerate() {
-            // Each in one of the shells: what they differ in is not the tools.
-            let shell = SHELLS[(index + number) % SHELLS.len()];
-            tried += 1;
-            let sandbox = Sandbox::new(row.made_up, Some((tool, how)));
-            let output = sandbox.script(shell, row);
-            if well(row, &output) && !sandbox.ok(row.done) {
-                wrong.push(format!("{shell:?} {} with `{tool}` {how:?}: {output:?}", row.files));
-            }
-        }
-    }
-    (tried, wrong)
+    (called, wrong)
 }
 
 /// How a task whose command ended well goes with a tool that is broken. It must end.

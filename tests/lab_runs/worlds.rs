@@ -105,9 +105,9 @@ fn logins_that_fail() {
     assert!(hint("wrongkey").contains("inventory trust") && hint("wrongkey").contains("--replace"));
     assert!(hint("unknown").contains("provision inventory trust"));
     // With the keys of hosts that the inventory knows.
-    let copy =
-        format!("ssh-copy-id -o UserKnownHostsFile={} -p {port} root@127.0.0.1", lab.field("known_hosts"));
-    assert!(hint("keyrefused").contains(&copy), "{}", hint("keyrefused"));
+    let copy = format!("ssh-copy-id -o UserKnownHostsFile={} -i ", lab.field("known_hosts"));
+    let said = hint("keyrefused");
+    assert!(said.contains(&copy) && said.contains(&format!(" -p {port} root@127.0.0.1;")), "{said}");
     assert!(hint("asks").contains("--ask-become-pass") && hint("nosudo").contains("--ask-become-pass"));
     // The words of a person: host, what, what to do.
     ran.says("Unreached").says("hint: ").says("--hosts @unreachable");
