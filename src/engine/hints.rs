@@ -99,8 +99,10 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             format!("no sshd on that port: start it, or set ssh.port for {name} in {inventory}")
         }
         ConnectKind::NoRoute | ConnectKind::TimedOut | ConnectKind::Closed => {
+            // It does not come to keys there, and a short command can be copied.
+            let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
             format!(
-                "try it by hand: ssh -v {options}{user}{}; `{name}: {{ offline: REASON }}` under `hosts:` in {inventory} leaves it out",
+                "try it by hand: ssh -v {port}{user}{}; `{name}: {{ offline: REASON }}` under `hosts:` in {inventory} leaves it out",
                 host.address
             )
         }
