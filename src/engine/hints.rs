@@ -39,9 +39,13 @@ fn login_words(host: &Host) -> (String, String) {
     let known =
         ssh.known_hosts.as_ref().map(|file| format!("-o UserKnownHostsFile={} ", quote(file.as_str())));
     let key = ssh.identity_file.as_ref().map(|file| format!("-i {} ", quote(file.as_str())));
-    let port = ssh.port.map(|port| format!("-p {port} "));
     let user = ssh.user.as_deref().map(|user| format!("{user}@")).unwrap_or_default();
-    ([known, key, port].into_iter().flatten().collect(), user)
+    let files: String = [known, key].into_iter().flatten().collect();
+    (files + &port_option(host), user)
+}
+
+fn port_option(host: &Host) -> String {
+    host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default()
 }
 
 /// What mends a host that refuses the key.
@@ -100,7 +104,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         }
         ConnectKind::NoRoute | ConnectKind::TimedOut | ConnectKind::Closed => {
             // It does not come to keys there, and a short command can be copied.
-            let port = host.ssh.port.map(|port| format!("-p {port} ")).unwrap_or_default();
+            let port = port_option(host);
             format!(
                 "try it by hand: ssh -v {port}{user}{}; `{name}: {{ offline: REASON }}` under `hosts:` in {inventory} leaves it out",
                 host.address

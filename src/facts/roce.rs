@@ -64,8 +64,8 @@ fn script(queries: &[Query]) -> Script {
     Script::new(crate::shell!("roce_device.sh", "facts/roce.sh")).args(names)
 }
 
-/// Flow control as eight digits.
-fn digits(lossless: &[u8]) -> Vec<u8> {
+/// Flow control of these priorities, as eight digits.
+pub fn digits(lossless: &[u8]) -> Vec<u8> {
     (0..8).map(|priority| u8::from(lossless.contains(&priority))).collect()
 }
 

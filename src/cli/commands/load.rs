@@ -144,10 +144,11 @@ pub(crate) fn reachable(
 
 fn show(found: &Diagnostics, sources: &Sources) {
     if !found.is_empty() {
+        let width = console_width();
         for line in found.render(sources, output::stderr_color()).lines() {
             // Source text stands above its marks, and is not wrapped.
             let help = line.contains("= help: ");
-            output::say(&hanging(line, 10, console_width().filter(|_| help)));
+            output::say(&hanging(line, 10, width.filter(|_| help)));
         }
         output::say("");
     }

@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::read::Entries;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node};
-use crate::facts::roce::{Roce, RoceQuery};
+use crate::facts::roce::{Roce, RoceQuery, digits};
 use crate::facts::{Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectNetwork;
@@ -145,7 +145,7 @@ pub(in crate::resources) fn read(
         );
     }
     let (cnp_dscp, cnp_priority) = (cnp_dscp.flatten(), cnp_priority.flatten());
-    let pfc = fields.pfc.map(|_| (0..8).map(|one| u8::from(lossless.contains(&one))).collect::<Vec<u8>>());
+    let pfc = fields.pfc.map(|_| digits(&lossless));
     let nothing = fields.trust.is_none()
         && pfc.is_none()
         && ecn.is_empty()
