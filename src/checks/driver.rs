@@ -318,11 +318,8 @@ fn dkms(subject: &Subject<'_>) -> Checked {
         }
         seen => subject.seen(Ok(seen), None)?,
     };
-    let installed: std::collections::BTreeSet<&str> = lines
-        .iter()
-        .filter(|line| line.state.starts_with("installed"))
-        .map(|line| line.module.as_str())
-        .collect();
+    let installed: std::collections::BTreeSet<&str> =
+        lines.iter().filter(|line| line.is_installed()).map(|line| line.module.as_str()).collect();
     let mut findings = Findings::default();
     for module in &installed {
         let of_next = lines

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::dkms::Dkms;
 use super::driver::is_version;
 use super::probe::Probe;
 use super::section::{Section, Sections, pair};
@@ -21,17 +22,6 @@ pub struct Peermem {
     pub version: Option<String>,
     /// Version of the client that it registered (kernels with OFED).
     pub client: Option<String>,
-}
-
-/// One line of `dkms status`.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-pub struct Dkms {
-    /// `nvidia/580.105.08`.
-    pub module: String,
-    /// The kernel that it is built for; none when only added.
-    pub kernel: Option<String>,
-    /// `installed`, `built`, `added`, with what follows.
-    pub state: String,
 }
 
 /// What may replace the driver overnight.
@@ -119,7 +109,9 @@ pub fn parse(sections: &Sections<'_>) -> Upkeep {
             "/usr/local/cuda does not exist",
             toolkit,
         ),
-        dkms: sections.read("dkms status", "/var/lib/dkms does not exist", |text| Ok(dkms(text))),
+        dkms: sections.read("dkms status", "/var/lib/dkms does not exist", |text| {
+            Ok(text.lines().filter_map(Dkms::line).collect())
+        }),
     }
 }
 
@@ -177,20 +169,6 @@ fn upgrades(text: &str) -> Upgrades {
 fn toolkit(text: &str) -> Result<String, String> {
     let release = text.lines().find_map(|line| line.split_once("release ")?.1.split(',').next());
     release.map(|release| release.trim().to_owned()).ok_or_else(|| "it shows no release".to_owned())
-}
-
-/// `nvidia/580.105.08, 5.15.0-113-generic, x86_64: installed`, or with commas only (dkms 2).
-fn dkms(text: &str) -> Vec<Dkms> {
-    text.lines()
-        .filter_map(|line| {
-            let (left, state) = line.split_once(": ")?;
-            let mut words = left.split(',').map(str::trim);
-            let first = words.next()?;
-            let module =
-                if first.contains('/') { first.to_owned() } else { format!("{first}/{}", words.next()?) };
-            Some(Dkms { module, kernel: words.next().map(str::to_owned), state: state.trim().to_owned() })
-        })
-        .collect()
 }
 
 #[cfg(test)]

@@ -15,6 +15,7 @@ pub mod base;
 pub mod block;
 pub mod build;
 pub mod cmdline;
+mod dkms;
 pub mod driver;
 pub mod driver_upkeep;
 pub mod fabric;

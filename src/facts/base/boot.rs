@@ -1,11 +1,12 @@
 //! This boot and the next: which kernel will run, whether it has what it needs, and what asks for a
-//! reboot. `dkms status` is read in both its formats, of dkms 2 and of dkms 3.
+//! reboot.
 
 use std::collections::BTreeMap;
 
 use serde_json::{Value as Json, json};
 
 use super::{BaseFact, field, need};
+use crate::facts::dkms::Dkms;
 
 pub(super) const FACT: BaseFact = BaseFact {
     name: "boot",
@@ -119,20 +120,14 @@ fn problems(output: &str, kernel: &str) -> Vec<String> {
 /// `NAME/VERSION` of the DKMS modules that another kernel has and this one lacks: a boot would lose
 /// them. One that no kernel has is not the boot's affair.
 fn unbuilt(output: &str, kernel: &str) -> Vec<String> {
-    let mut installed: BTreeMap<String, Vec<&str>> = BTreeMap::new();
-    for line in output.lines().filter_map(|line| line.strip_prefix("dkms=")) {
-        // `nvidia/580.105.08, 5.15.0-113-generic, x86_64: installed`, or with commas only (dkms 2).
-        let Some((left, state)) = line.split_once(": ") else { continue };
-        let mut words = left.split(',').map(str::trim);
-        let first = words.next().unwrap_or("");
-        let (module, release) = if first.contains('/') {
-            (first.to_owned(), words.next())
-        } else {
-            (format!("{first}/{}", words.next().unwrap_or("")), words.next())
-        };
-        if state.starts_with("installed") {
-            installed.entry(module).or_default().extend(release);
-        }
+    let mut installed: BTreeMap<String, Vec<String>> = BTreeMap::new();
+    let told = output.lines().filter_map(|line| Dkms::line(line.strip_prefix("dkms=")?));
+    for line in told.filter(Dkms::is_installed) {
+        installed.entry(line.module).or_default().extend(line.kernel);
     }
-    installed.into_iter().filter(|(_, kernels)| !kernels.contains(&kernel)).map(|(name, _)| name).collect()
+    installed
+        .into_iter()
+        .filter(|(_, kernels)| !kernels.iter().any(|built| built == kernel))
+        .map(|(name, _)| name)
+        .collect()
 }
