@@ -387,13 +387,35 @@ pub fn ranges_text(width: usize, numbers: &[u64]) -> String {
     text
 }
 
-/// `gpu0-3` as `gpu`, 0 and 3: a range that lost its brackets, most likely.
-pub fn dashed(name: &str) -> Option<(&str, u64, u64)> {
-    let (head, last) = name.split_once('.').map_or(name, |(label, _)| label).rsplit_once('-')?;
+/// `gpu0-3`: a range that lost its brackets, most likely. Shown as it should be written.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dashed<'a> {
+    /// `gpu`.
+    pub stem: &'a str,
+    /// `0`.
+    pub first: &'a str,
+    last: &'a str,
+    domain: &'a str,
+    /// How many hosts it would be.
+    pub count: u64,
+}
+
+impl std::fmt::Display for Dashed<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{}[{}-{}]{}", self.stem, self.first, self.last, self.domain)
+    }
+}
+
+/// A name such as `gpu0-3` or `gpu00-03.example.com`; `ip-10-0-0-4` is an address.
+pub fn dashed(name: &str) -> Option<Dashed<'_>> {
+    let (label, domain) = name.split_at(name.find('.').unwrap_or(name.len()));
+    let (head, last) = label.rsplit_once('-')?;
     let digits = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
     let (stem, first) = head.split_at(head.len() - digits);
-    let (first, last) = (first.parse::<u64>().ok()?, last.parse::<u64>().ok()?);
-    (!stem.is_empty() && first < last).then_some((stem, first, last))
+    let hosts = last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)?;
+    let name = stem.trim_end_matches('-');
+    let named = !name.is_empty() && !name.ends_with(|c: char| c.is_ascii_digit());
+    (named && hosts > 0).then_some(Dashed { stem, first, last, domain, count: hosts + 1 })
 }
 
 #[cfg(test)]
@@ -401,6 +423,20 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+
+    #[test]
+    fn a_range_without_brackets() {
+        for (name, want) in [
+            ("gpu0-3", Some("gpu[0-3]")),
+            ("gpu-00-15.dc1.example.com", Some("gpu-[00-15].dc1.example.com")),
+            ("gpu3-0", None),
+            ("0-3", None),
+            ("rack-b", None),
+            ("ip-10-0-0-4.ec2.internal", None),
+        ] {
+            assert_eq!(dashed(name).map(|range| range.to_string()).as_deref(), want, "{name}");
+        }
+    }
 
     #[test]
     fn expansion() {

@@ -21,7 +21,7 @@ fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Dia
     let mut seen = BTreeSet::new();
     let dashes = hosts.iter().filter_map(|host| hostlist::dashed(&host.name));
     let usual: BTreeSet<&str> =
-        dashes.filter(|(stem, first, _)| !seen.insert((*stem, *first))).map(|(stem, ..)| stem).collect();
+        dashes.filter(|range| !seen.insert((range.stem, range.first))).map(|range| range.stem).collect();
     let mut said = BTreeSet::new();
     for host in hosts {
         let name = host.name.as_str();
@@ -32,13 +32,13 @@ fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Dia
                 let help = "a range stands behind a name, as in `gpu[0-3]`";
                 diagnostics.push(Diagnostic::error(host.span, text).help(help));
             }
-        } else if let Some((stem, first, last)) = hostlist::dashed(name)
-            && !usual.contains(stem)
+        } else if let Some(range) = hostlist::dashed(name)
+            && !usual.contains(range.stem)
             && !placed.contains(&host.index)
         {
             let help = format!(
-                "for {} hosts write `{stem}[{first}-{last}]`; for one host of that name give it an `address` of its own",
-                last - first + 1
+                "for {} hosts write `{range}`; for one host of that name give it an `address` of its own",
+                range.count
             );
             let text = format!("`{name}` looks like a range without its brackets");
             diagnostics.push(Diagnostic::error(host.span, text).help(help));

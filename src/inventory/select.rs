@@ -168,10 +168,11 @@ impl Parser<'_> {
                 let error = TextError::new(start, end, format!("no host or group is named `{name}`"));
                 // A number that no host has: a whole group is not what was meant.
                 let alike = self.numbered_like(&name);
-                let range = hostlist::dashed(&name)
-                    .filter(|(stem, first, _)| self.directory.hosts.contains_key(&format!("{stem}{first}")));
-                let help = if let Some((stem, first, last)) = range {
-                    Some(format!("did you mean `{stem}[{first}-{last}]`?"))
+                let range = hostlist::dashed(&name).filter(|range| {
+                    self.directory.hosts.contains_key(&format!("{}{}", range.stem, range.first))
+                });
+                let help = if let Some(range) = range {
+                    Some(format!("did you mean `{range}`?"))
                 } else if alike.is_empty() {
                     did_you_mean_text(&name, known.map(String::as_str))
                 } else {

@@ -189,7 +189,7 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
                     Some(format!("{}{}", put_key(&seen.host), if asked { "" } else { more }))
                 } else {
                     let range = dashed(&seen.host.address).filter(|_| kind == ConnectKind::NameUnknown);
-                    range.map(|(stem, first, last)| format!("a range has brackets: `{stem}[{first}-{last}]`"))
+                    range.map(|range| format!("a range has brackets: `{range}`"))
                 };
                 problems.push(Problem { host: seen.host, shown: seen.shown, text, hint });
             }
