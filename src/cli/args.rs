@@ -275,7 +275,7 @@ pub struct InitArgs {
     /// Record the keys that the hosts show now without asking
     #[arg(long)]
     pub trust: bool,
-    /// Write over an existing inventory
+    /// Write an existing inventory anew; what it held is kept as FILE.old
     #[arg(long)]
     pub force: bool,
 }
@@ -555,7 +555,7 @@ pub enum InventoryCommand {
         /// Name of the cluster
         #[arg(long, default_value = "cluster")]
         cluster: String,
-        /// Write over an existing inventory
+        /// Write an existing inventory anew; what it held is kept as FILE.old
         #[arg(long)]
         force: bool,
     },

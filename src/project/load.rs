@@ -18,6 +18,7 @@ use crate::inventory::{Host, Inventory, Ssh, TransportKind, load as inventory, s
 use crate::playbook::{Library, files, library};
 use crate::resources::Kind;
 use crate::secrets::Secrets;
+use crate::transport::quote;
 
 /// The words of the language that other parts of the program define.
 #[derive(Debug, Clone)]
@@ -130,7 +131,7 @@ pub fn load_with(
 
     let mut usage = Diagnostics::default();
     let set = settings(&options.set, &mut sources, &mut usage);
-    let selected = selection(options.hosts.as_deref(), &inventory, &mut sources, &mut usage);
+    let selected = selection(options.hosts.as_deref(), path, &inventory, &mut sources, &mut usage);
     let world = World {
         cluster: inventory.cluster.clone(),
         hosts: std::mem::take(&mut inventory.hosts),
@@ -292,6 +293,7 @@ fn settings(
 
 fn selection(
     hosts: Option<&str>,
+    path: &Utf8Path,
     inventory: &Inventory,
     sources: &mut Sources,
     usage: &mut Diagnostics,
@@ -304,7 +306,8 @@ fn selection(
             if selected.is_empty() {
                 let span = Span { source, start: 0, end: place(text.len()) };
                 let recorded = text.contains('@').then(|| {
-                    "`@failed` and its like are about the last run alone, whatever it was: `provision report list` shows them".to_owned()
+                    let path = quote(path.as_str());
+                    format!("`@failed` and its like are about the last run alone; `provision report list {path}` shows all")
                 });
                 usage.push(Diagnostic::error(span, "this names no host").maybe_help(recorded));
             }

@@ -1,8 +1,8 @@
 //! `provision inventory import`: from an Ansible inventory to one of ours.
 
-use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::made;
 use crate::cli::dispatch::Exit;
 use crate::config::Sources;
 use crate::disk::short;
@@ -17,11 +17,7 @@ use crate::report::output;
 /// # Errors
 /// What is not understood, with its line; a file that cannot be read or is there already.
 pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) -> anyhow::Result<u8> {
-    if to.exists() && !force {
-        return Err(Exit::new(exit::USAGE, format!("{to} is already there"))
-            .hint("`--force` writes over it, `--output FILE` writes elsewhere")
-            .into());
-    }
+    made::check(to, force)?;
     let mut sources = Sources::default();
     let source = sources.add(from, read(from)?);
     let mut var_files = Vec::new();
@@ -32,18 +28,18 @@ pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) ->
             var_files.push(VarFile { owner, name, source });
         }
     }
-    let made = match ansible::import(&sources, source, &var_files, cluster) {
-        Ok(made) => made,
+    let imported = match ansible::import(&sources, source, &var_files, cluster) {
+        Ok(imported) => imported,
         Err(diagnostics) => {
             output::say(&diagnostics.render(&sources, output::stderr_color()));
             return Err(Exit::new(exit::CONFIG, "").into());
         }
     };
-    std::fs::write(to, made.text).with_context(|| format!("cannot write {to}"))?;
+    made::write(to, &imported.text)?;
     output::say(&format!("{to} written"));
-    if !made.losses.is_empty() {
+    if !imported.losses.is_empty() {
         output::say("not taken over:");
-        for loss in &made.losses {
+        for loss in &imported.losses {
             output::say(&format!("  {loss}"));
         }
     }

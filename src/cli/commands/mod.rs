@@ -14,6 +14,7 @@ pub(super) mod inventory;
 pub(super) mod lab;
 pub(super) mod load;
 pub(super) mod logins;
+mod made;
 pub(super) mod matrix;
 pub(super) mod plan;
 pub(super) mod playbook;

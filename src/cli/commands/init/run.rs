@@ -11,6 +11,7 @@ use super::first::First;
 use super::text::inventory;
 use super::words::hosts;
 use crate::cli::args::InitArgs;
+use crate::cli::commands::made;
 use crate::cli::commands::trust::{self, Contact};
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
@@ -57,11 +58,7 @@ pub(super) struct Problem {
 /// # Errors
 /// When a host is written wrongly, a key is not accepted or nothing was found.
 pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
-    if args.output.exists() && !args.force {
-        return Err(Exit::new(exit::USAGE, format!("{} is already there", args.output))
-            .hint("`--force` writes over it, `--output FILE` writes elsewhere")
-            .into());
-    }
+    made::check(&args.output, args.force)?;
     let directory = match args.output.parent() {
         Some(parent) if !parent.as_str().is_empty() => parent.to_owned(),
         _ => Utf8PathBuf::from("."),
@@ -132,7 +129,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         return Err(Exit::new(exit::UNREACHABLE, message).into());
     }
     let text = inventory(&args.cluster, &found, &problems);
-    std::fs::write(&args.output, text).with_context(|| format!("cannot write {}", args.output))?;
+    made::write(&args.output, &text)?;
     let ask = if found.iter().any(|found| found.root == Root::SudoWithPassword) {
         " --ask-become-pass"
     } else {

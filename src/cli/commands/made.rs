@@ -1,0 +1,63 @@
+//! Inventories that `init` and `inventory import` write.
+
+use anyhow::Context as _;
+use camino::{Utf8Path, Utf8PathBuf};
+
+use crate::cli::dispatch::Exit;
+use crate::exit;
+use crate::report::output;
+
+/// Refuses a file that is there, unless `force`.
+///
+/// # Errors
+/// When it is there.
+pub(super) fn check(file: &Utf8Path, force: bool) -> anyhow::Result<()> {
+    if file.exists() && !force {
+        return Err(Exit::new(exit::USAGE, format!("{file} is already there"))
+            .hint(format!(
+                "`--force` writes it anew and keeps what it holds as {}; `--output FILE` writes elsewhere",
+                kept(file)
+            ))
+            .into());
+    }
+    Ok(())
+}
+
+/// Writes it. What it held, perhaps edited by hand, stays beside it.
+///
+/// # Errors
+/// When one of the two cannot be written.
+pub(super) fn write(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
+    let differs = file.is_file() && std::fs::read(file).is_ok_and(|held| held != text.as_bytes());
+    if differs {
+        let kept = kept(file);
+        std::fs::copy(file, &kept).with_context(|| format!("cannot write {kept}; {file} is as it was"))?;
+        output::say(&format!("{file} is written anew; what it held is in {kept}"));
+    }
+    std::fs::write(file, text).with_context(|| format!("cannot write {file}"))
+}
+
+fn kept(file: &Utf8Path) -> Utf8PathBuf {
+    Utf8PathBuf::from(format!("{file}.old"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_was_edited_is_kept() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = Utf8Path::from_path(folder.path()).unwrap().join("inventory.yaml");
+        let text = |file: &Utf8Path| std::fs::read_to_string(file).unwrap();
+        check(&file, false).unwrap();
+        write(&file, "new").unwrap();
+        write(&file, "new").unwrap();
+        assert!(!kept(&file).exists());
+        std::fs::write(&file, "edited").unwrap();
+        assert!(check(&file, false).is_err());
+        check(&file, true).unwrap();
+        write(&file, "new").unwrap();
+        assert_eq!((text(&file).as_str(), text(&kept(&file)).as_str()), ("new", "edited"));
+    }
+}
