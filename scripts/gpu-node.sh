@@ -9,7 +9,7 @@
 # The archives are those of a tag or a release, with one directory inside. PROVISION names the program
 # (target/release/provision), WORK a folder for everything else (/root/gpu-node), CUDA the toolkit
 # (/usr/local/cuda), GENCODE the kernels that are built (those of Hopper). STEP is one of prepare apply
-# again verify active other; all of them by default. Exit status 0: all was as it should be.
+# again verify active busy other; all of them by default. Exit status 0: all was as it should be.
 set -uo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.." || exit
 
