@@ -218,7 +218,7 @@ fn an_account_for_all_later_logins_is_made() {
     assert_eq!(code, 0, "{said}");
     // Again: nothing is changed.
     let (code, said) = init(&server, &words, &format!("{PASSWORD}\n"));
-    assert!(code == 0 && said.contains("0 changed"), "{said}");
+    assert!(code == 0 && said.contains("0 tasks changed"), "{said}");
     // The last rule counts, and the account has no password to give.
     assert!(user.sudo(PASSWORD, "USER ALL=(ALL) ALL\nUSER-ops ALL=(ALL) ALL\n"));
     let (code, said) = init(&server, &words, &format!("{PASSWORD}\n"));

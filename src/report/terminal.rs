@@ -196,12 +196,14 @@ impl Terminal {
         let time = time.map(seconds).unwrap_or_default();
         // The text leaves the time its place.
         let right = self.settings.width.unwrap_or(80).min(100).saturating_sub(time.len() + 1);
-        let lines = match self.settings.width {
-            Some(_) if !time.is_empty() => wrap(text, right.saturating_sub(indent + 2)),
-            Some(width) => wrap(text, width.saturating_sub(indent)),
-            None => vec![text.to_owned()],
+        let room = match self.settings.width {
+            Some(_) if !time.is_empty() => right.saturating_sub(indent + 2),
+            Some(width) => width.saturating_sub(indent),
+            None => usize::MAX,
         };
-        let mut lines = lines.into_iter();
+        // What does not fit is broken where it has a pause.
+        let pieces = if width_of(text) > room { text.split_inclusive("; ").collect() } else { vec![text] };
+        let mut lines = pieces.into_iter().flat_map(|piece| wrap(piece, room));
         let mut first = lines.next().unwrap_or_default();
         if !time.is_empty() {
             let gap = right.saturating_sub(indent + width_of(&first)).max(2);

@@ -2,6 +2,7 @@
 
 use super::rows::HINT;
 use crate::events::{ChangeView, Failure, RunStats};
+use crate::words::count;
 
 /// The summaries of a task's changes in one line.
 pub(super) fn summary(changes: &[ChangeView]) -> String {
@@ -54,7 +55,7 @@ pub(super) fn sum_of_hosts(command: &str, stats: &RunStats) -> String {
         (stats.not_started, "not finished"),
         (stats.offline, "offline"),
     ];
-    numbers(first, &others)
+    numbers("host", first, &others)
 }
 
 /// How the tasks of a run ended, in numbers.
@@ -71,14 +72,16 @@ pub(super) fn sum_of_tasks(command: &str, stats: &RunStats) -> String {
         (tasks.blocked, "blocked"),
         (tasks.failed, "failed"),
     ];
-    numbers(first, &others)
+    numbers("task", first, &others)
 }
 
-/// The first number, and the others where they are not 0.
-fn numbers(first: (u64, &str), others: &[(u64, &str)]) -> String {
-    let others = others.iter().copied().filter(|(number, _)| *number > 0);
-    let all = std::iter::once(first).chain(others);
-    all.map(|(number, word)| format!("{number} {word}")).collect::<Vec<_>>().join(", ")
+/// The first number with what is counted, and the others where they are not 0.
+fn numbers(counted: &str, (number, word): (u64, &str), others: &[(u64, &str)]) -> String {
+    let mut text = format!("{} {word}", count(number, counted));
+    for (number, word) in others.iter().filter(|(number, _)| *number > 0) {
+        crate::put!(text, ", {number} {word}");
+    }
+    text
 }
 
 #[cfg(test)]
@@ -88,7 +91,7 @@ mod tests {
     #[test]
     fn hosts_whose_plan_failed_were_reached() {
         let stats = RunStats { ok: 1, failed: 2, unreachable: 1, ..RunStats::default() };
-        assert_eq!(sum_of_hosts("verify", &stats), "3 reached, 2 failed, 1 unreachable");
-        assert_eq!(sum_of_hosts("apply", &stats), "1 ok, 2 failed, 1 unreachable");
+        assert_eq!(sum_of_hosts("verify", &stats), "3 hosts reached, 2 failed, 1 unreachable");
+        assert_eq!(sum_of_hosts("apply", &stats), "1 host ok, 2 failed, 1 unreachable");
     }
 }

@@ -50,8 +50,8 @@ fn from_nothing_to_a_first_apply() {
     run(&command, &password).expect(0).shows("node[0-1]");
     let command = next(&second, "next: provision apply");
     assert_eq!(command, ["apply", "inventory.yaml", "--ask-become-pass"]);
-    run(&command, &password).expect(0).says("2 ok");
-    run(&command, &password).expect(0).says("2 ok; 0 changed");
+    run(&command, &password).expect(0).says("2 hosts ok");
+    run(&command, &password).expect(0).says("2 hosts ok; 0 tasks changed");
     // Without the password the one option is named that helps.
     lab.run(&["apply", "inventory.yaml"]).expect(4).says("--ask-become-pass");
     run(&command, "wrong\n").expect(4).says("sudo");
@@ -107,7 +107,7 @@ tasks:
         .expect(5)
         .says("Failed")
         .says("ran: echo trying")
-        .says("2 ok, 1 failed")
+        .says("2 hosts ok, 1 failed")
         .says("--hosts @failed");
     lab.node("n1").sh("rm /root/broken");
     let json = site.run("apply", &["--json", "-", "--hosts", "@failed"]).expect(0).json();
@@ -125,7 +125,7 @@ tasks:
     let file = lab.text("plan.json");
     lab.node("n1").sh("echo junk >>/etc/x");
     site.run("plan", &["--out", &file]).expect(0);
-    site.run("apply", &["--plan", &file]).expect(0).says("1 changed");
+    site.run("apply", &["--plan", &file]).expect(0).says("1 task changed");
     lab.node("n1").sh("echo junk >>/etc/x");
     site.run("plan", &["--out", &file]).expect(0);
     lab.node("n2").sh("rm /etc/x");

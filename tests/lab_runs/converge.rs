@@ -68,7 +68,7 @@ fn a_second_apply_changes_nothing_and_drift_is_all_that_is_mended() {
     assert_eq!(second["summary"]["tasks"]["changed"], 0, "{second:#}");
     assert_eq!(second["summary"]["tasks"]["unchanged"], 12);
     assert_eq!(second["summary"]["ok"], 3);
-    site.run("apply", &[]).expect(0).says("3 ok; 0 changed, 12 unchanged");
+    site.run("apply", &[]).expect(0).says("3 hosts ok; 0 tasks changed, 12 unchanged");
     site.run("plan", &["--exit-code"]).expect(0);
     site.run("verify", &[]).expect(0);
 

@@ -9,8 +9,11 @@ fn a_host_that_is_paused_before_the_run_does_not_keep_the_others() {
     let site = lab
         .site("paused", "name: p\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"x\\n\" }\n");
     lab.node("n1").pause();
-    let ran =
-        site.run("apply", &["--json", "-"]).expect(4).says("no login within 15s").says("1 ok, 1 unreachable");
+    let ran = site
+        .run("apply", &["--json", "-"])
+        .expect(4)
+        .says("no login within 15s")
+        .says("1 host ok, 1 unreachable");
     let json = ran.json();
     assert_eq!(json["hosts"]["n1"]["status"], "unreachable", "{json:#}");
     assert_eq!(json["summary"]["unreachable"], 1);
@@ -50,7 +53,7 @@ tasks:
     run.until("Lost");
     // One comes back, the other does not.
     lab.node("n0").engine("unpause");
-    let ran = run.wait().expect(4).says("not back within 2m").says("1 ok, 1 unreachable");
+    let ran = run.wait().expect(4).says("not back within 2m").says("1 host ok, 1 unreachable");
     let json = ran.json();
     assert_eq!(outcome(&json, "n0", "slow")["outcome"], "changed", "{json:#}");
     assert_eq!(outcome(&json, "n0", "after")["outcome"], "changed");

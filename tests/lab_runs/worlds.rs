@@ -165,7 +165,7 @@ fn hosts_that_misbehave() {
         .run("apply", &["--json", "-"])
         .expect(5)
         .says("No space left on device")
-        .says("1 ok, 1 failed")
+        .says("1 host ok, 1 failed")
         .json();
     assert_eq!(outcome(&json, "n1", "big")["outcome"], "changed");
     assert_eq!(node.sh("ls -A /mnt"), "");
@@ -174,7 +174,7 @@ fn hosts_that_misbehave() {
         .expect(5)
         .says("cannot write the state directory /run/provision")
         .says("No space left on device")
-        .says("1 ok, 1 failed");
+        .says("1 host ok, 1 failed");
     node.sh("umount /run/provision");
     site.run("apply", &[]).expect(0);
 
