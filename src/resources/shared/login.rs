@@ -120,7 +120,8 @@ fn of_path(path: &str) -> LoginEffect {
     }
     let login = [
         "/etc/pam.d",
-        "/etc/security/access.conf",
+        // pam_limits refuses a login whose limits the kernel refuses, such as a `nofile` above fs.nr_open.
+        "/etc/security",
         "/etc/nsswitch.conf",
         "/etc/hosts.allow",
         "/etc/hosts.deny",
@@ -132,7 +133,7 @@ fn of_path(path: &str) -> LoginEffect {
     if one_of(&login) || path.ends_with("/.ssh/authorized_keys") {
         return LoginEffect::Guarded(Undo::new("login").path(path));
     }
-    if one_of(&["/etc/security", "/etc/environment"]) {
+    if one_of(&["/etc/environment"]) {
         return LoginEffect::Fresh;
     }
     let network = [
@@ -185,8 +186,8 @@ mod tests {
             ("/etc/sudoers.old", "same"),
             ("/etc/pam.d/sshd", "login true"),
             ("/home/ops/.ssh/authorized_keys", "login true"),
-            ("/etc/security/limits.d/90-rdma.conf", "fresh"),
-            ("/etc/security/access.conf", "login true"),
+            ("/etc/security/limits.d/90-rdma.conf", "login true"),
+            ("/etc/environment", "fresh"),
             ("/etc/netplan/50.yaml", "network false"),
             ("/etc/hosts", "same"),
         ] {
