@@ -35,6 +35,21 @@ impl Packages {
             _ => None,
         }
     }
+
+    /// Whether a version is the wanted one. `*` at the end stands for anything; an epoch that is not written
+    /// is not compared, nor is a release of rpm's `E:V-R`.
+    pub fn is_version(&self, version: &str, wanted: &str) -> bool {
+        let bare = without_epoch(version);
+        if let Some(start) = wanted.strip_suffix('*') {
+            return version.starts_with(start) || bare.starts_with(start);
+        }
+        let unreleased = |version: &str| {
+            self.manager != "apt"
+                && !wanted.contains('-')
+                && version.rsplit_once('-').is_some_and(|(version, _)| version == wanted)
+        };
+        version == wanted || bare == wanted || unreleased(version) || unreleased(bare)
+    }
 }
 
 /// A package.
@@ -75,19 +90,10 @@ pub struct Repository {
 }
 
 impl Package {
-    /// Whether the installed version is the wanted one. `*` at the end stands for anything; an
-    /// epoch or a release that is not written is not compared for rpm's `E:V-R`.
-    pub fn has_version(&self, wanted: &str) -> bool {
-        self.installed.iter().chain(&self.others).any(|installed| version_matches(installed, wanted))
+    /// Whether an installed version is the wanted one.
+    pub fn has_version(&self, manager: &Packages, wanted: &str) -> bool {
+        self.installed.iter().chain(&self.others).any(|installed| manager.is_version(installed, wanted))
     }
-}
-
-/// See [`Package::has_version`].
-pub fn version_matches(version: &str, wanted: &str) -> bool {
-    if let Some(start) = wanted.strip_suffix('*') {
-        return version.starts_with(start) || without_epoch(version).starts_with(start);
-    }
-    version == wanted || without_epoch(version) == wanted
 }
 
 fn without_epoch(version: &str) -> &str {

@@ -168,8 +168,9 @@ fn dnf_packages_and_repositories() {
         mkdir -p -m 700 /root/keys /root/build /srv/repo
         gpg -q --batch --pinentry-mode loopback --passphrase '' --quick-gen-key 'Packages of the lab' rsa3072 sign never
         gpg -q --armor --export >/srv/repo/KEY
-        for version in 1.0 2.0; do
-            printf 'Name: tool\nVersion: %s\nRelease: 1\nSummary: a tool\nLicense: MIT\nBuildArch: noarch\n%%description\nA tool.\n%%install\nmkdir -p %%{buildroot}/opt\necho %s >%%{buildroot}/opt/tool\n%%files\n/opt/tool\n' $version $version >tool.spec
+        for release in 1.0-1 2.0-1 2.0-2; do
+            version=${release%-*}
+            printf 'Name: tool\nVersion: %s\nRelease: %s\nSummary: a tool\nLicense: MIT\nBuildArch: noarch\n%%description\nA tool.\n%%install\nmkdir -p %%{buildroot}/opt\necho %s >%%{buildroot}/opt/tool\n%%files\n/opt/tool\n' $version ${release#*-} $release >tool.spec
             rpmbuild -bb --define '_topdir /root/build' tool.spec >/dev/null 2>&1
         done
         printf 'Name: other\nVersion: 1\nRelease: 1\nSummary: another\nLicense: MIT\nBuildArch: noarch\n%%description\nAnother.\n%%files\n' >other.spec
@@ -210,14 +211,28 @@ tasks:
 
     site.playbook(&play(&fingerprint, "version: \"1.0-1\""));
     converges(&site, &["repository", "tool"]);
-    assert_eq!(node.sh("cat /opt/tool; rpm -q tool"), "1.0\ntool-1.0-1.noarch");
+    assert_eq!(node.sh("cat /opt/tool; rpm -q tool"), "1.0-1\ntool-1.0-1.noarch");
+    // Of a version without its release the newest is taken, and it stays.
+    for version in ["2.0", "2.*"] {
+        site.playbook(&play(&fingerprint, "version: \"1.0\""));
+        site.apply(0);
+        site.playbook(&play(&fingerprint, &format!("version: \"{version}\"")));
+        converges(&site, &["tool"]);
+        assert_eq!(node.sh("cat /opt/tool"), "2.0-2");
+    }
+    // An older version is a downgrade.
+    for version in ["2.0-1", "1.0-1"] {
+        site.playbook(&play(&fingerprint, &format!("version: \"{version}\"")));
+        converges(&site, &["tool"]);
+        assert_eq!(node.sh("cat /opt/tool"), version);
+    }
     site.playbook(&play(&fingerprint, "state: latest"));
     converges(&site, &["tool"]);
-    assert_eq!(node.sh("cat /opt/tool"), "2.0");
-    // An older version is a downgrade.
-    site.playbook(&play(&fingerprint, "version: \"1.0-1\""));
-    converges(&site, &["tool"]);
-    assert_eq!(node.sh("cat /opt/tool"), "1.0");
+    assert_eq!(node.sh("cat /opt/tool"), "2.0-2");
+    // A key of another time in that place is not the one that was asked for.
+    node.sh("echo other >/etc/pki/rpm-gpg/RPM-GPG-KEY-lab; sed -i '/^# signed/d' /etc/yum.repos.d/lab.repo");
+    converges(&site, &["repository"]);
+    node.sh("cmp /srv/repo/KEY /etc/pki/rpm-gpg/RPM-GPG-KEY-lab");
     site.playbook(&play(&fingerprint, "state: absent"));
     converges(&site, &["tool"]);
 

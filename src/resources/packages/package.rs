@@ -5,7 +5,7 @@ use std::sync::Arc;
 
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::installed::{InstalledQuery, matches_pattern};
-use crate::facts::package::{Package, PackageQuery, Packages, PackagesQuery, version_matches};
+use crate::facts::package::{Package, PackageQuery, Packages, PackagesQuery};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectSoftware;
@@ -251,12 +251,12 @@ impl Task {
         }
     }
 
-    fn is_due(&self, package: &Package) -> bool {
+    fn is_due(&self, manager: &Packages, package: &Package) -> bool {
         let candidate = || package.repository.as_ref().and_then(|repository| repository.candidate.as_deref());
         match (&package.installed, &self.version) {
             (None, _) => true,
             _ if package.broken => true,
-            (Some(_), Some(version)) => !package.has_version(version),
+            (Some(_), Some(version)) => !package.has_version(manager, version),
             (Some(installed), None) => {
                 self.state == PackageState::Latest
                     && candidate().is_some_and(|candidate| candidate != installed)
@@ -265,12 +265,12 @@ impl Task {
     }
 
     /// The version that will be there, as far as the repositories were asked.
-    fn after(&self, package: &Package) -> Option<String> {
+    fn after(&self, manager: &Packages, package: &Package) -> Option<String> {
         let repository = package.repository.as_ref();
         match &self.version {
             Some(version) => repository
                 .and_then(|offer| {
-                    offer.versions.iter().find(|offered| version_matches(offered, version)).cloned()
+                    offer.versions.iter().find(|offered| manager.is_version(offered, version)).cloned()
                 })
                 .or_else(|| Some(version.clone())),
             None => repository.and_then(|offer| offer.candidate.clone()),
@@ -278,10 +278,10 @@ impl Task {
     }
 
     /// Whether the lists must be updated before this package can be installed from them.
-    fn lists_lack(&self, package: &Package) -> bool {
+    fn lists_lack(&self, manager: &Packages, package: &Package) -> bool {
         let Some(offer) = &package.repository else { return false };
         let offered = match &self.version {
-            Some(version) => offer.versions.iter().any(|offered| version_matches(offered, version)),
+            Some(version) => offer.versions.iter().any(|offered| manager.is_version(offered, version)),
             None => offer.candidate.is_some(),
         };
         offer.stale || !offered
@@ -325,11 +325,11 @@ impl Task {
             (None, PackageState::Latest) if !apt => "latest",
             (None, _) => "install",
         };
-        let lines: Vec<String> = due.iter().map(|due| due.line(self.after(due.package).as_deref())).collect();
+        let lines: Vec<String> = due.iter().map(|due| due.line(self.after(manager, due.package).as_deref())).collect();
         let attributes = due
             .iter()
             .map(|due| {
-                let after = self.after(due.package).unwrap_or_else(|| "installed".to_owned());
+                let after = self.after(manager, due.package).unwrap_or_else(|| "installed".to_owned());
                 Attribute::new(due.name, due.package.installed.as_deref(), Some(&after))
             })
             .collect();
@@ -375,7 +375,7 @@ impl Task {
             manager.manager != "apt"
                 && due.package.held
                 && self.hold != Some(false)
-                && self.is_due(due.package)
+                && self.is_due(manager, due.package)
         };
         let hold = self.hold.unwrap_or(true);
         let names: Vec<String> = all
@@ -432,7 +432,7 @@ impl Resource for Task {
         let absent = self.state == PackageState::Absent;
         let due: Vec<Due<'_>> = all
             .iter()
-            .filter(|due| if absent { due.package.installed.is_some() } else { self.is_due(due.package) })
+            .filter(|due| if absent { due.package.installed.is_some() } else { self.is_due(manager, due.package) })
             .copied()
             .collect();
         let mut changes = Vec::new();
@@ -455,7 +455,7 @@ impl Resource for Task {
             return Ok(changes);
         }
         if !due.is_empty() {
-            if manager.manager == "apt" && due.iter().any(|due| self.lists_lack(due.package)) {
+            if manager.manager == "apt" && due.iter().any(|due| self.lists_lack(manager, due.package)) {
                 changes.push(Change {
                     summary: "~ package lists (update)".to_owned(),
                     detail: Detail::Command("apt-get update".to_owned()),

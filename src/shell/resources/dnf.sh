@@ -20,6 +20,18 @@ move() {
     # shellcheck disable=SC2086 # one option or none
     manage $unlocked --setopt=install_weak_deps=False "$@"
 }
+# is_installed NAME-VERSION: in one of the forms that dnf takes, with or without epoch and release.
+is_installed() {
+    full='%{NAME}-%{VERSION}-%{RELEASE}\n%{NAME}-%{EPOCHNUM}:%{VERSION}-%{RELEASE}\n'
+    rpm -qa --qf "%{NAME}\\n%{NAME}-%{VERSION}\\n%{NAME}-%{EPOCHNUM}:%{VERSION}\\n$full" 2>/dev/null | {
+        while IFS= read -r known; do
+            # A version may end in `*`.
+            # shellcheck disable=SC2254
+            case $known in $1) exit 0 ;; esac
+        done
+        exit 1
+    }
+}
 case $action in
 install)
     # Of several that provide a name dnf would take any.
@@ -35,7 +47,7 @@ pin)
     move install "$@" || exit 1
     # `install` leaves a newer one alone.
     for package; do
-        [ -n "$(rpm -qa "$package" 2>/dev/null)" ] || move downgrade "$package" || exit 1
+        is_installed "$package" || move downgrade "$package" || exit 1
     done
     ;;
 sync) move install "$@" && move distro-sync "$@" ;;
