@@ -15,6 +15,13 @@ directory:0 | directory:"$spot_me") ;;
 esac
 if [ ! -x "$venv/bin/python" ]; then
     # --clear: what an interrupted attempt or a Python that is gone left.
-    "$python" -m venv --clear "$venv" || exit 1
+    "$python" -m venv --clear "$venv" || {
+        # Without python3-venv Debian's leaves a Python without pip, which would pass for an environment.
+        rm -f "$venv/bin/python"
+        exit 1
+    }
 fi
-[ $# = 0 ] || "$venv/bin/python" -m pip --disable-pip-version-check --no-input "$@"
+[ $# != 0 ] || exit 0
+# A kill can have come between Python and pip.
+"$venv/bin/python" -c 'import pip' 2>/dev/null || "$venv/bin/python" -m ensurepip || exit 1
+"$venv/bin/python" -m pip --disable-pip-version-check --no-input "$@"
