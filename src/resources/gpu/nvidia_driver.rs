@@ -397,13 +397,15 @@ impl NvidiaDriver {
         if self.modules == Modules::None || host.container.is_some() {
             return Ok(Vec::new());
         }
-        let mut changes = nouveau_file().plan_with_directory(facts)?;
+        let file = nouveau_file();
+        let mut changes = file.plan_with_directory(facts)?;
         if !changes.is_empty() {
             changes.push(change(
                 "~ initramfs (rebuild, when nouveau is in it)".to_owned(),
                 Detail::Command("update-initramfs -u, or dracut -f".to_owned()),
                 Script::new(crate::shell!("resources/initramfs_module.sh", "resources/initramfs.sh"))
-                    .named("module", "nouveau"),
+                    .named("module", "nouveau")
+                    .named("file", file.path.0.as_str()),
                 Disruption::None,
             ));
         }

@@ -223,7 +223,8 @@ impl Resource for KernelModule {
                     object: self.object(),
                     summary: "~ initramfs (rebuild)".to_owned(),
                     detail: Detail::Command("update-initramfs -u, or dracut -f".to_owned()),
-                    script: Script::new(crate::shell!("resources/initramfs.sh")),
+                    script: Script::new(crate::shell!("resources/initramfs.sh"))
+                        .named("file", file.path.0.as_str()),
                     upload: None,
                     disruption: Disruption::None,
                 });

@@ -179,7 +179,8 @@ impl Resource for ModprobeOptions {
                     format!("~ initramfs (rebuild, when {} is in it)", self.module),
                     Detail::Command("update-initramfs -u, or dracut -f".to_owned()),
                     Script::new(crate::shell!("resources/initramfs_module.sh", "resources/initramfs.sh"))
-                        .named("module", self.module.as_str()),
+                        .named("module", self.module.as_str())
+                        .named("file", self.file.path.0.as_str()),
                     Disruption::None,
                 ),
             );

@@ -1,6 +1,7 @@
 # Goes on to rebuild the initramfs only when a module, written with underscores, is in it.
 # Parameters: module
 module=$1
+shift
 release=''
 read -r release </proc/sys/kernel/osrelease || exit 1
 image=/boot/initrd.img-$release
