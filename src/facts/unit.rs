@@ -17,7 +17,8 @@ pub struct Unit {
     pub active: String,
     /// `running`, `exited`, `dead` ...
     pub sub: String,
-    /// `enabled`, `disabled`, `static`, `masked`, `indirect`, `generated` ...; empty without a file.
+    /// `enabled`, `disabled`, `static`, `masked`, `indirect`, `generated` ...; empty without a file. Of a script of
+    /// SysV whether it is started at boot.
     pub file: String,
     /// Whether its file changed after systemd read it.
     pub need_daemon_reload: bool,
@@ -83,8 +84,10 @@ fn read(output: &str) -> Vec<(Vec<&str>, Unit)> {
     let mut open = false;
     let (mut oneshot, mut remains, mut success, mut exited) = (false, false, false, false);
     let (mut holds, mut checked) = (true, false);
+    let mut scripts: Vec<(&str, &str)> = Vec::new();
     for line in lines(output) {
         let Some((property, value)) = line.split_once('=') else {
+            scripts.extend(line.strip_prefix("sysv ").and_then(|line| line.split_once(' ')));
             open = open && !line.is_empty();
             continue;
         };
@@ -115,6 +118,11 @@ fn read(output: &str) -> Vec<(Vec<&str>, Unit)> {
         }
         unit.unmet = checked && !holds;
         unit.done = oneshot && !remains && success && exited;
+    }
+    for (names, unit) in units.iter_mut().filter(|(_, unit)| unit.file == "generated") {
+        if let Some((_, state)) = scripts.iter().find(|(script, _)| names.contains(script)) {
+            (*state).clone_into(&mut unit.file);
+        }
     }
     units
 }

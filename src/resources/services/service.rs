@@ -162,7 +162,8 @@ impl Service {
     fn enabling(&self, unit: &Unit) -> Result<Option<Change>, Unplannable> {
         let Some(wanted) = self.enabled else { return Ok(None) };
         let file = if unit.file.is_empty() { "no unit file" } else { unit.file.as_str() };
-        let is = matches!(file, "enabled" | "alias" | "generated" | "linked");
+        // A link alone (`linked`) starts nothing at boot.
+        let is = matches!(file, "enabled" | "alias" | "generated");
         let change = |action, after| {
             self.change(action, Attribute::new("enabled", Some(file), Some(after)), Disruption::Reload)
         };

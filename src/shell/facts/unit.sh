@@ -34,6 +34,15 @@ else
         *)
             if known "$word"; then
                 set -- "$@" "$word"
+                script=${word%.service}
+                # A unit is made of every script of SysV; whether it is started at boot is in its links.
+                if [ -e "/run/systemd/generator.late/$word" ] && [ -e "/etc/init.d/$script" ]; then
+                    started=disabled
+                    for link in /etc/rc[2-5].d/S[0-9][0-9]"$script"; do
+                        [ ! -e "$link" ] || started=enabled
+                    done
+                    told="${told}sysv $word $started$newline"
+                fi
             else
                 told="${told}Id=$word${newline}LoadState=not-found${newline}ActiveState=inactive$newline$newline"
             fi
