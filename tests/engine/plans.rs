@@ -326,7 +326,7 @@ async fn what_cannot_be_done_now_is_blocked_and_so_is_what_waits_for_it() {
   - name: settings
     sysctl: { name: net, values: { net.core.rmem_max: 7 } }
   - name: mode
-    file: { path: /etc/sysctl.d/90-provision-net.conf, mode: \"0600\" }
+    file: { path: /etc/sysctl.d/99-zz-provision-net.conf, mode: \"0600\" }
   - name: data
     mount: { path: /data, source: /dev/sdb1, type: ext4 }
   - name: mode of data
@@ -338,7 +338,7 @@ async fn what_cannot_be_done_now_is_blocked_and_so_is_what_waits_for_it() {
     for (part, output) in [
         (
             "file",
-            "absent /etc/sysctl.d/90-provision-net.conf\nstat 0:0:41ed:9:1:1:1:/etc/sysctl.d\nabsent /data\nabsent /etc/fstab\nstat 0:0:41ed:9:1:1:1:/etc\n",
+            "absent /etc/sysctl.d/99-zz-provision-net.conf\nstat 0:0:41ed:9:1:1:1:/etc/sysctl.d\nabsent /data\nabsent /etc/fstab\nstat 0:0:41ed:9:1:1:1:/etc\n",
         ),
         (
             "setting",
@@ -557,7 +557,7 @@ async fn tasks_promise_what_is_to_come_and_not_what_cannot_be() {
 ";
     let transport = bare();
     let file = "\
-absent /etc/sysctl.d/90-provision-net.conf
+absent /etc/sysctl.d/99-zz-provision-net.conf
 absent /etc/security/limits.d/90-provision-jobs.conf
 absent /etc/other
 absent /srv/none

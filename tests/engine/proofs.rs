@@ -127,7 +127,7 @@ fn contained(written: bool) -> Scripted {
             changed.insert(sent.host.clone());
         }
         let done = changed.contains(&sent.host);
-        let (path, key) = ("/etc/sysctl.d/90-provision-net.conf", "/proc/sys/net/core/rmem_max");
+        let (path, key) = ("/etc/sysctl.d/99-zz-provision-net.conf", "/proc/sys/net/core/rmem_max");
         let directory = "stat 0:0:41ed:9:1:1:1:/etc/sysctl.d\n";
         let digest = "746cf068b6080818b28b5971275215c09c8973d61afe4705ee47a4504718b762";
         let output = match sent.part.as_str() {

@@ -25,15 +25,27 @@ tasks:
     modprobe_options: { module: ib_core, options: { netns_mode: 0 } }
   - name: hostname
     hostname: { name: renamed }
+  - name: linked
+    service: { name: linked, enabled: true }
+  - name: script
+    service: { name: old, enabled: true }
 ";
+    // Two units that are known and that no boot starts.
+    node.sh("printf '[Service]\\nExecStart=/bin/sleep inf\\n[Install]\\nWantedBy=multi-user.target\\n' >/opt/linked.service; systemctl -q link /opt/linked.service; \
+             printf '#!/bin/sh\\n### BEGIN INIT INFO\\n# Provides: old\\n# Required-Start:\\n# Required-Stop:\\n# Default-Start: 2 3 4 5\\n# Default-Stop: 0 1 6\\n### END INIT INFO\\n' >/etc/init.d/old; \
+             chmod +x /etc/init.d/old; systemctl daemon-reload");
     let site = lab.site("system", playbook);
-    converges(&site, &["network", "limits", "options", "hostname"]);
+    converges(&site, &["network", "limits", "options", "hostname", "linked", "script"]);
+    node.sh("systemctl -q is-enabled linked && ls /etc/rc3.d/S??old");
     assert_eq!(
-        node.sh("cat /proc/sys/net/ipv4/conf/all/arp_ignore /etc/sysctl.d/90-provision-net.conf"),
+        node.sh("cat /proc/sys/net/ipv4/conf/all/arp_ignore /etc/sysctl.d/99-zz-provision-net.conf"),
         "1\nnet.ipv4.conf.all.arp_ignore = 1\nnet.ipv4.tcp_rmem = 4096 87380 4194304\n-net.ipv4.none = 1"
     );
     // The file is one that the tools of the system read.
-    node.sh("sysctl -q -w net.ipv4.conf.all.arp_ignore=0; /usr/lib/systemd/systemd-sysctl /etc/sysctl.d/90-provision-net.conf");
+    node.sh("sysctl -q -w net.ipv4.conf.all.arp_ignore=0; /usr/lib/systemd/systemd-sysctl /etc/sysctl.d/99-zz-provision-net.conf");
+    assert_eq!(node.sh("cat /proc/sys/net/ipv4/conf/all/arp_ignore"), "1");
+    // A boot reads all files, and the last word is ours.
+    node.sh("echo net.ipv4.conf.all.arp_ignore=2 >>/etc/sysctl.conf; ln -sf ../sysctl.conf /etc/sysctl.d/99-sysctl.conf; /usr/lib/systemd/systemd-sysctl --prefix=/net/ipv4/conf/all/arp_ignore");
     assert_eq!(node.sh("cat /proc/sys/net/ipv4/conf/all/arp_ignore"), "1");
     assert_eq!(node.sh("hostname; cat /etc/hostname"), "renamed\nrenamed");
     assert_eq!(node.sh("cat /etc/modprobe.d/provision-ib_core.conf"), "options ib_core netns_mode=0");
@@ -82,7 +94,7 @@ tasks:
         below["blocked"].as_str().unwrap().contains("vm.swappiness cannot be set in a container"),
         "{below:#}"
     );
-    assert_eq!(node.sh("cat /etc/sysctl.d/90-provision-below.conf"), "vm.swappiness = 1");
+    assert_eq!(node.sh("cat /etc/sysctl.d/99-zz-provision-below.conf"), "vm.swappiness = 1");
     let again = site.run("apply", &["--json", "-"]).expect(7).json();
     assert_eq!(outcome(&again, "n0", "below")["outcome"], "blocked", "{again:#}");
     assert_eq!(outcome(&json, "n0", "file only")["outcome"], "changed", "{json:#}");

@@ -16,7 +16,7 @@ use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, 
 use crate::transport::Script;
 
 crate::record! {
-    /// Settings of the kernel: `/etc/sysctl.d/90-provision-NAME.conf` for the next boot, and the live
+    /// Settings of the kernel: `/etc/sysctl.d/99-zz-provision-NAME.conf` for the next boot, and the live
     /// values.
     ///
     /// A setting that the kernel does not have is an error: its module is not loaded, or its name is
@@ -24,7 +24,7 @@ crate::record! {
     /// writes the file; use it in containers, which share the kernel of the machine that runs them.
     /// `state: absent` removes the file; live values stay until the next boot.
     SysctlFields("settings of the kernel") {
-        /// Name of the file: `/etc/sysctl.d/90-provision-NAME.conf`.
+        /// Name of the file: `/etc/sysctl.d/99-zz-provision-NAME.conf`.
         req name: FileName,
         /// Keys as sysctl(8) writes them, and their values.
         def values: Entries<Scalar> = Entries::default(),
@@ -115,7 +115,8 @@ pub(in crate::resources) fn read(
     let line =
         |item: &Item| format!("{}{} = {}\n", if item.optional { "-" } else { "" }, item.key, item.value);
     let text = items.iter().map(line).collect::<Vec<_>>().concat();
-    let file = RegularFile::drop_in(format!("/etc/sysctl.d/90-provision-{}.conf", fields.name.0), text);
+    // The last file counts, and Debian's 99-sysctl.conf is /etc/sysctl.conf.
+    let file = RegularFile::drop_in(format!("/etc/sysctl.d/99-zz-provision-{}.conf", fields.name.0), text);
     Some(Arc::new(Sysctl { file, items, live: fields.live, state: fields.state }))
 }
 
