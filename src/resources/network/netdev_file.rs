@@ -138,8 +138,9 @@ pub(in crate::resources) fn managed(
         Manager::Networkd => networkd(link, mtu, addresses),
         Manager::Udev | Manager::Auto | Manager::NetworkManager => {
             let mtu = mtu.unwrap_or(now);
+            // When a card appears udev reads its rules first and renames the link then, with a `move` of its own.
             let rule = format!(
-                "{OURS}ACTION==\"add\", SUBSYSTEM==\"net\", KERNEL==\"{name}\", ATTR{{mtu}}=\"{mtu}\"\n"
+                "{OURS}ACTION==\"add|move\", SUBSYSTEM==\"net\", KERNEL==\"{name}\", ATTR{{mtu}}=\"{mtu}\"\n"
             );
             (format!("/etc/udev/rules.d/90-provision-mtu-{name}.rules"), rule)
         }
