@@ -143,13 +143,20 @@ impl Mount {
         text
     }
 
-    /// Source and type of what is mounted at the place.
-    fn mounted(&self, facts: &Facts) -> Result<Option<(String, String)>, Unplannable> {
+    /// Source and type of what is mounted at the place, and whether it is read-only.
+    fn mounted(&self, facts: &Facts) -> Result<Option<(String, String, bool)>, Unplannable> {
         let object = Object::Path("/proc/mounts".to_owned());
         let mounts = known::answer(facts, &BaseQuery("mounts"), &object)?;
         let text = |mount: &Json, key: &str| mount.get(key).and_then(Json::as_str).unwrap_or("").to_owned();
         let found = mounts.as_array().into_iter().flatten().find(|mount| text(mount, "path") == self.path.0);
-        Ok(found.map(|mount| (text(mount, "source"), text(mount, "type"))))
+        let read_only = |mount: &Json| mount.get("read_only").and_then(Json::as_bool) == Some(true);
+        Ok(found.map(|mount| (text(mount, "source"), text(mount, "type"), read_only(mount))))
+    }
+
+    /// Whether the options say that nothing is written there.
+    fn is_read_only(&self) -> bool {
+        let last = self.options.split(',').rfind(|option| matches!(*option, "ro" | "rw"));
+        last == Some("ro")
     }
 
     /// The device that is mounted, where it is one of this host.
@@ -224,7 +231,7 @@ impl Resource for Mount {
             (None, Presence::Present) => Some("mounted"),
             (Some(_), Presence::Absent) => Some("unmounted"),
             (None, Presence::Absent) => None,
-            (Some((source, kind)), Presence::Present) => {
+            (Some((source, kind, _)), Presence::Present) => {
                 let same = *source == self.source || self.is_other_name(source, facts)?;
                 if !same || !self.is_kind(kind) {
                     let told = [
@@ -261,7 +268,16 @@ impl Resource for Mount {
             edit(&fstab, facts, None, |text| self.table(text))?
         };
         if due.is_none() {
-            return Ok(changes);
+            let (is, wanted) = match (mounted, self.is_read_only()) {
+                (Some((.., true)), false) => ("read-only", "rw"),
+                (Some((.., false)), true) => ("to be written", "ro"),
+                _ => return Ok(changes),
+            };
+            // The kernel does this too, after errors of the disk.
+            return Err(Unplannable::Blocked(format!(
+                "{path} is mounted {is}: when it is known why, `mount -o remount,{wanted} {path}`"
+            ))
+            .beside(&changes));
         }
         if self.state == Presence::Present {
             let attributes = vec![
