@@ -139,7 +139,13 @@ impl Resource for KernelCmdline {
                 let mut changes = self.file.plan_state(self.state, facts)?;
                 let wrong = wrong.unwrap_or_else(|| self.args.iter().map(String::as_str).collect());
                 if !changes.is_empty() || !wrong.is_empty() {
-                    changes.push(self.change(&wrong, script.named("action", "update"), "update-grub"));
+                    let script = match self.state {
+                        Presence::Present => script.named("action", "update"),
+                        Presence::Absent => {
+                            script.named("action", "without").named("arguments", self.args.join(" "))
+                        }
+                    };
+                    changes.push(self.change(&wrong, script, "update-grub"));
                 }
                 Ok(changes)
             }
