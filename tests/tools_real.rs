@@ -220,6 +220,14 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
+            files: with("resources/apt.sh"),
+            words: &["source", "", "S/source", "S/list"],
+            made_up: "apt-get",
+            before: ": >source",
+            done: "[ -e source ] && grep -q indextargets log && grep -q 'update .*sourcelist=' log",
+            ..ROW
+        },
+        Row {
             files: with("resources/dnf.sh"),
             words: &["dnf", "latest", "", "x"],
             made_up: "dnf",
@@ -269,6 +277,15 @@ fn rows() -> Vec<Row> {
             words: &["add", "x"],
             made_up: "grubby",
             done: "[ -s log ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/cmdline.sh"),
+            words: &["without", "x=1 y"],
+            made_up: "update-grub",
+            paths: "/etc/default",
+            before: "mkdir -p etc/default/grub.d; echo 'GRUB_CMDLINE_LINUX=\"quiet yy\"' >etc/default/grub",
+            done: "grep -q update-grub log",
             ..ROW
         },
         Row {
@@ -424,6 +441,7 @@ fn rows() -> Vec<Row> {
         // The initramfs, the loader, the boot.
         Row {
             files: with("resources/initramfs.sh"),
+            words: &["S/options"],
             made_up: "update-initramfs",
             paths: "/boot /proc/sys/kernel/osrelease",
             before: "mkdir -p boot proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; >boot/initrd.img-6.1",
@@ -432,6 +450,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             files: with("resources/initramfs.sh"),
+            words: &["S/options"],
             made_up: "dracut",
             paths: "/boot /proc/sys/kernel/osrelease",
             before: "mkdir -p boot proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; >boot/initramfs-6.1.img",
@@ -440,7 +459,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             files: with("resources/initramfs_module.sh resources/initramfs.sh"),
-            words: &["mlx5_core"],
+            words: &["mlx5_core", "S/options"],
             made_up: "lsinitramfs update-initramfs",
             paths: "/boot /proc/sys/kernel/osrelease",
             before: "mkdir -p boot proc/sys/kernel; echo 6.1 >proc/sys/kernel/osrelease; >boot/initrd.img-6.1; printf 'x/a.ko\\nx/mlx5-core.ko.xz\\n' >says.lsinitramfs",

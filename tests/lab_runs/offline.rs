@@ -68,6 +68,20 @@ fn a_site_without_a_way_out() {
     let again = apply();
     assert_eq!(again["summary"]["tasks"]["changed"], 0, "{again:#}");
 
+    // A file of somebody else about the same repository, with another key: apt would read nothing any more.
+    node.sh(
+        "cd /etc/apt && cp keyrings/cuda.asc keyrings/theirs.asc && \
+         sed -n 's|^URIs: \\(.*\\)|deb [signed-by=/etc/apt/keyrings/theirs.asc] \\1 /|p' sources.list.d/cuda.sources >sources.list.d/theirs.list && \
+         rm sources.list.d/cuda.sources",
+    );
+    let failed = lab.run(&["apply", &inventory, "--yes", "--json", "-"]).expect(5).json();
+    let said = outcome(&failed, "n0", "repository").to_string();
+    assert!(said.contains("Signed-By") && said.contains("another file there"), "{said}");
+    node.sh("apt-get -s install ethtool && ! ls /etc/apt/sources.list.d/cuda*");
+    node.sh("rm /etc/apt/sources.list.d/theirs.list");
+    assert_eq!(outcome(&apply(), "n0", "repository")["outcome"], "changed");
+    assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
+
     // A second `up` leaves what runs, with the same key.
     let key = |json: &serde_json::Value| json["mirror"]["key"].clone();
     let before =

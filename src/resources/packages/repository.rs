@@ -196,7 +196,7 @@ pub(in crate::resources) fn read(
     let mut text = format!("# Written by provision for the repository {}.\n", **name);
     match manager {
         Manager::Apt => apt_source(&mut text, &fields, at, key_at, fingerprint),
-        Manager::Dnf => dnf_source(&mut text, &fields, at, key_at),
+        Manager::Dnf => dnf_source(&mut text, &fields, at, key_at, fingerprint),
     }
     let mut files: Vec<RegularFile> = key_file.into_iter().collect();
     if manager == Manager::Apt && (fields.priority.is_some() || !fields.exclude.is_empty()) {
@@ -346,8 +346,12 @@ fn apt_source(text: &mut String, fields: &RepositoryFields, url: &str, key: &str
     crate::put!(text, "Signed-By: {key}{fingerprint}\n");
 }
 
-fn dnf_source(text: &mut String, fields: &RepositoryFields, url: &str, key: &str) {
+fn dnf_source(text: &mut String, fields: &RepositoryFields, url: &str, key: &str, fingerprint: Option<&str>) {
     let name = fields.name.as_str();
+    // Another fingerprint makes the file differ, and with it the key is fetched anew.
+    if let Some(fingerprint) = fingerprint {
+        crate::put!(text, "# signed with {fingerprint}\n");
+    }
     crate::put!(text, "[{name}]\nname={name}\nbaseurl={url}/\nenabled=1\ngpgcheck=1\ngpgkey=file://{key}\n");
     if let Some(priority) = fields.priority {
         crate::put!(text, "priority={priority}\n");
@@ -426,23 +430,17 @@ impl Repository {
         }
     }
 
-    /// Updates the lists of this repository and no other.
+    /// Reads the lists of this repository and no other.
     fn update(&self) -> Change {
-        let options = [
-            format!("Dir::Etc::sourcelist={}", source_path(Manager::Apt, &self.name)),
-            "Dir::Etc::sourceparts=-".to_owned(),
-            "APT::Get::List-Cleanup=0".to_owned(),
-            // What could not be read is an error, not a warning.
-            "APT::Update::Error-Mode=any".to_owned(),
-        ];
         Change {
             object: self.object(),
             summary: format!("~ package lists of {} (update)", self.name),
             detail: Detail::Command("apt-get update".to_owned()),
             script: Script::new(crate::shell!("resources/apt.sh"))
-                .named("action", "update")
+                .named("action", "source")
                 .named("preferences", "")
-                .list("word", options.into_iter().flat_map(|option| ["-o".to_owned(), option])),
+                .named("word", source_path(Manager::Apt, &self.name))
+                .list("word", self.lists.iter().flatten().cloned()),
             upload: None,
             disruption: Disruption::None,
         }
@@ -474,11 +472,6 @@ impl Resource for Repository {
         };
         self.fits(manager, facts)?;
         let mut changes = Vec::new();
-        if let Some(key) = &self.key
-            && known::path(facts, &key.path)?.is_none()
-        {
-            changes.push(self.fetch_key(key));
-        }
         for file in &self.files {
             // Older distributions have no directory for keys.
             if known::path(facts, file.path.parent())?.is_none() {
@@ -490,6 +483,13 @@ impl Resource for Repository {
             } else {
                 changes.extend(file.plan(facts)?);
             }
+        }
+        // The file of the source names the key's fingerprint: where it differs, the key may be an older one.
+        if let Some(key) = &self.key
+            && (changes.iter().any(|change| change.object == self.object())
+                || known::path(facts, &key.path)?.is_none())
+        {
+            changes.insert(0, self.fetch_key(key));
         }
         let mut unread = !changes.is_empty();
         for [signed, detached] in &self.lists {

@@ -1,5 +1,5 @@
 # Changes packages with apt. The preferences, of apt_preferences(5) or empty, are for this transaction
-# alone; the words are package names or `name=version`, for `update` options.
+# alone; the words are package names or `name=version`, for `source` its file and the files of its lists.
 # Parameters: action preferences word...
 DEBIAN_FRONTEND=noninteractive
 # needrestart may restart dockerd under running jobs: it only lists, and not now.
@@ -25,8 +25,7 @@ apt() {
     apt-get ${pins:+-o "Dir::Etc::Preferences=$preferences"} -y -q -o DPkg::Lock::Timeout=600 -o Acquire::Retries=3 -o Dpkg::Use-Pty=0 \
         -o Dpkg::Options::=--force-confdef -o Dpkg::Options::=--force-confold "$@"
 }
-case $action in
-update)
+update() {
     # The lock of the lists knows no time-out of its own.
     tries=0
     until output=$(apt update "$@" 2>&1); do
@@ -36,11 +35,34 @@ update)
         esac
         if [ "$tries" -ge 120 ]; then
             printf '%s\n' "$output" >&2
-            exit 1
+            return 1
         fi
         sleep 5
     done
     printf '%s\n' "$output"
+}
+case $action in
+update) update ;;
+source)
+    source=$1
+    shift
+    # Two files that give one repository another key: apt reads no source at all any more.
+    if ! told=$(apt indextargets 2>&1 >/dev/null); then
+        mv -f "$source" "$source.provision-new" || exit 1
+        if apt indextargets >/dev/null 2>&1; then
+            rm -f "$source.provision-new"
+            printf '%s\nwith %s apt cannot read its sources, so it is gone again: another file there is about the same repository\n' \
+                "$told" "$source" >&2
+            exit 1
+        fi
+        mv -f "$source.provision-new" "$source" || exit 1
+    fi
+    # What could not be read is an error, not a warning. Lists of before would say that all was read.
+    update -o "Dir::Etc::sourcelist=$source" -o Dir::Etc::sourceparts=- -o APT::Get::List-Cleanup=0 \
+        -o APT::Update::Error-Mode=any || {
+        rm -f "$@"
+        exit 1
+    }
     ;;
 configure)
     # What a kill left half unpacked is "reinst-required" (dpkg-query(1)): dpkg configures nothing of it or stops at
