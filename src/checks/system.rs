@@ -1,5 +1,6 @@
 //! The system around GPUs and cards.
 
+use std::collections::BTreeSet;
 use std::net::Ipv4Addr;
 
 use serde_json::Value as Json;
@@ -392,8 +393,8 @@ fn firewall(subject: &Subject<'_>) -> Checked {
     let firewall = subject.firewall()?;
     let mut findings = Findings::default();
     // A `firewall` task lets the cluster's networks in as a whole: those of its RDMA devices, where they have addresses.
-    let own: Vec<Ipv4Addr> =
-        network::addresses(subject).unwrap_or_default().into_iter().map(|(_, address, _)| address).collect();
+    let addresses = network::addresses(subject).unwrap_or_default();
+    let own: Vec<Ipv4Addr> = addresses.iter().map(|(_, address, _)| *address).collect();
     let devices = subject.devices().unwrap_or_default();
     let gids = devices.iter().flat_map(|device| &device.ports).flat_map(|port| &port.gids);
     let of_jobs: Vec<Ipv4Addr> = gids.filter_map(Gid::ipv4).collect();
@@ -403,10 +404,16 @@ fn firewall(subject: &Subject<'_>) -> Checked {
     };
     let is_own = |network: &&String| own.iter().chain(&of_jobs).any(|address| is_inside(*address, network));
     let (stay, go): (Vec<&String>, Vec<&String>) = firewall.now.iter().filter(is_own).partition(stays);
-    let let_in = |address: &Ipv4Addr| stay.iter().any(|network| is_inside(*address, network));
-    if !stay.is_empty() && go.is_empty() && of_jobs.iter().all(let_in) {
-        let stay: Vec<&str> = stay.into_iter().map(String::as_str).collect();
-        return Ok(Verdict::Pass(format!("{} lets in {}", firewall.backend, stay.join(", "))));
+    let trusted: Vec<&(String, Ipv4Addr, u32)> =
+        addresses.iter().filter(|(link, ..)| link != "lo" && firewall.trusts(link)).collect();
+    let let_in = |address: &Ipv4Addr| {
+        stay.iter().any(|network| is_inside(*address, network))
+            || trusted.iter().any(|(_, own, _)| own == address)
+    };
+    if stay.len() + trusted.len() > 0 && go.is_empty() && of_jobs.iter().all(let_in) {
+        let links: BTreeSet<&str> = trusted.iter().map(|(link, ..)| link.as_str()).collect();
+        let what: Vec<&str> = stay.into_iter().map(String::as_str).chain(links).collect();
+        return Ok(Verdict::Pass(format!("{} lets in {}", firewall.backend, what.join(", "))));
     }
     for network in go {
         findings.wrong(network, "let in until the next boot only", "firewall", firewall.backend);
@@ -414,8 +421,15 @@ fn firewall(subject: &Subject<'_>) -> Checked {
     if firewall.backend == Backend::Ufw {
         findings.wrong("ufw", "on: it drops what no rule allows", "/etc/ufw/ufw.conf", "ENABLED=yes");
     }
+    if firewall.backend == Backend::Firewalld {
+        let zone = firewall.zones.get("").map_or("not known", String::as_str);
+        let how = "on: it rejects what the zones of the links do not allow";
+        findings.wrong("firewalld", how, "firewall-cmd --get-default-zone", zone);
+    }
     for (tool, answer) in &firewall.tools {
         match answer {
+            // The rules of firewalld.
+            Ok(_) if firewall.backend == Backend::Firewalld => {}
             Ok(policy) if policy.drops => {
                 let rules = crate::words::count(policy.accepts, "rule");
                 let how = if *tool == "iptables" {
@@ -430,7 +444,7 @@ fn firewall(subject: &Subject<'_>) -> Checked {
             Err(gap) => findings.unknown(tool, gap.reason.clone(), gap.command.clone()),
         }
     }
-    if firewall.tools.is_empty() && firewall.backend != Backend::Ufw {
+    if firewall.tools.is_empty() && !matches!(firewall.backend, Backend::Ufw | Backend::Firewalld) {
         return Err(Verdict::Skip("neither nft nor iptables is installed".to_owned()));
     }
     let verdict = findings.verdict("nothing is dropped");

@@ -71,9 +71,20 @@ pub struct Firewall {
     /// Of nftables: the file that is read at boot.
     #[serde(default)]
     pub file: Option<String>,
+    /// Of firewalld: the zone of a link, and under an empty name that of all others.
+    #[serde(default)]
+    pub zones: BTreeMap<String, String>,
     /// What the tools that are there say: `nft`, `iptables`.
     #[serde(default)]
     pub tools: BTreeMap<String, Seen<Policy>>,
+}
+
+impl Firewall {
+    /// Whether firewalld lets in all that comes over a link.
+    pub fn trusts(&self, link: &str) -> bool {
+        let zone = self.zones.get(link).or_else(|| self.zones.get(""));
+        self.backend == Backend::Firewalld && zone.is_some_and(|zone| zone == "trusted")
+    }
 }
 
 /// Who manages the firewall and what it lets in.
@@ -103,32 +114,86 @@ pub(super) const FAMILY: Family = Family {
     )
 };
 
-/// `table inet filter {`, `chain input {`, `type filter hook input priority 0; policy drop;`,
-/// `ip saddr 10.0.0.0/24 accept comment "provision"`.
-fn read_rules(text: &str, firewall: &mut Firewall) {
-    let (mut table, mut chain) = (["", ""], "");
-    let mut refuses = false;
-    for line in text.lines() {
-        let words: Vec<&str> = line.split_whitespace().collect();
-        match words.as_slice() {
+/// A chain of nftables that is asked about what comes in.
+#[derive(Debug)]
+struct Chain<'a> {
+    /// Family, table and chain.
+    name: [&'a str; 3],
+    /// Its policy, or the rule behind all others that takes everything.
+    last: &'a str,
+    refuses: bool,
+    rules: Vec<&'a str>,
+}
+
+/// Whether a rule takes every packet and lets none in: `reject with icmpx admin-prohibited`,
+/// `counter packets 1 bytes 60 drop`.
+fn refuses_all(rule: &str) -> bool {
+    let mut words = rule.split_whitespace();
+    while let Some(word) = words.next() {
+        let behind = match word {
+            "drop" | "reject" => return true,
+            "counter" => 4,
+            _ => return false,
+        };
+        let _ = words.nth(behind - 1);
+    }
+    false
+}
+
+/// The chains with `hook input`: `table inet filter {`, `chain input {`,
+/// `type filter hook input priority 0; policy drop;`, rules.
+fn chains(text: &str) -> Vec<Chain<'_>> {
+    let mut chains: Vec<Chain<'_>> = Vec::new();
+    let (mut table, mut chain, mut open) = (["", ""], "", false);
+    for line in text.lines().map(str::trim) {
+        match line.split_whitespace().collect::<Vec<_>>().as_slice() {
             ["table", family, name, "{"] => table = [*family, *name],
-            ["chain", name, "{"] => {
-                chain = *name;
-                refuses = false;
+            ["chain", name, "{"] => (chain, open) = (*name, false),
+            _ if line.contains("hook input") => {
+                open = true;
+                let refuses = line.contains("policy drop");
+                let name = [table[0], table[1], chain];
+                chains.push(Chain { name, last: line, refuses, rules: Vec::new() });
             }
-            _ if line.contains("hook input") && line.contains("policy drop") => {
-                refuses = true;
-                if firewall.chain.is_none() {
-                    let [family, name] = table;
-                    firewall.chain = Some([family.to_owned(), name.to_owned(), chain.to_owned()]);
+            _ if open => {
+                let Some(chain) = chains.last_mut() else { continue };
+                if refuses_all(line) && !chain.refuses {
+                    (chain.refuses, chain.last) = (true, line);
                 }
-            }
-            ["ip" | "ip6", "saddr", network, "accept", ..] if refuses => {
-                firewall.now.insert((*network).to_owned());
+                chain.rules.push(line);
             }
             _ => {}
         }
     }
+    chains
+}
+
+/// What is let in by the chains that refuse the rest: `ip saddr 10.0.0.0/24 accept comment "provision"`.
+fn read_rules(text: &str, firewall: &mut Firewall) {
+    for chain in chains(text).into_iter().filter(|chain| chain.refuses) {
+        firewall.chain.get_or_insert_with(|| chain.name.map(str::to_owned));
+        for rule in chain.rules {
+            if let ["ip" | "ip6", "saddr", network, "accept", ..] =
+                rule.split_whitespace().collect::<Vec<_>>().as_slice()
+            {
+                firewall.now.insert((*network).to_owned());
+            }
+        }
+    }
+}
+
+/// Zones of firewalld: `iifname "eth1" goto filter_IN_trusted`, and last `goto filter_IN_public`.
+fn zones(text: &str) -> BTreeMap<String, String> {
+    let rules = text.lines().filter_map(|line| line.split_once("goto filter_IN_"));
+    let zones = rules.filter_map(|(of, zone)| {
+        let link = match of.split_whitespace().collect::<Vec<_>>().as_slice() {
+            [] => "",
+            ["iifname", name] => name.trim_matches('"'),
+            _ => return None,
+        };
+        Some((link.to_owned(), zone.split_whitespace().next()?.to_owned()))
+    });
+    zones.collect()
 }
 
 fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
@@ -145,6 +210,7 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
         at_boot: BTreeSet::new(),
         chain: None,
         file: None,
+        zones: BTreeMap::new(),
         tools: BTreeMap::new(),
     };
     for line in lines(manager.stdout) {
@@ -167,8 +233,9 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
         firewall.tools.insert("iptables".to_owned(), section.read(iptables));
     }
     let rules = nft_rules.filter(|section| section.trouble().is_none() && !section.stdout.trim().is_empty());
-    let drops = |section: Section<'_>| lines(section.stdout).any(|line| line.starts_with("-P INPUT DROP"));
+    let drops = |section: Section<'_>| iptables(section.stdout).is_ok_and(|policy| policy.drops);
     match (firewall.backend, rules) {
+        (Backend::Firewalld, Some(rules)) => firewall.zones = zones(rules.stdout),
         (Backend::None, Some(rules)) => {
             read_rules(rules.stdout, &mut firewall);
             // Rules that refuse nothing that comes in are none.
@@ -194,14 +261,13 @@ fn iptables(text: &str) -> Result<Policy, String> {
     Ok(Policy { line: policy.to_owned(), drops: policy.ends_with("DROP") || rejects, accepts })
 }
 
-/// `type filter hook input priority filter; policy drop;`.
+/// What becomes of what no rule takes, by the first chain that refuses it.
 fn nft(text: &str) -> Policy {
-    let mut policy = Policy::default();
-    for line in text.lines().map(str::trim).filter(|line| line.contains("hook input")) {
-        if policy.line.is_empty() || line.contains("policy drop") {
-            line.clone_into(&mut policy.line);
-        }
-        policy.drops |= line.contains("policy drop");
-    }
-    policy
+    let chains = chains(text);
+    let chain = chains.iter().find(|chain| chain.refuses).or(chains.first());
+    chain.map_or_else(Policy::default, |chain| Policy {
+        line: chain.last.to_owned(),
+        drops: chain.refuses,
+        accepts: 0,
+    })
 }
