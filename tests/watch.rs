@@ -40,7 +40,7 @@ fn status(word: &str) -> CheckStatus {
 }
 
 /// A line of a case: `gpu[0-3] fail rdma.port_active: port 1 is down`, `gpu0 unreachable: no route`,
-/// `gpu0 well`, `gpu0 drift sysctl: 1 -> 2`.
+/// `gpu0 well`, `gpu0 drift sysctl: 1 -> 2`, `gpu0 hidden gpu.ecc: gpu.answers` (unknown because of another).
 fn line(record: &mut Record, line: &str) {
     let (head, message) = line.split_once(": ").unwrap_or((line, ""));
     let words: Vec<&str> = head.split_whitespace().collect();
@@ -82,6 +82,10 @@ fn line(record: &mut Record, line: &str) {
                 pending_since: None,
                 notified_by: Vec::new(),
             })),
+            ["hidden", id] => host.checks.push(CheckResult {
+                because: Some(message.to_owned()),
+                ..check(id, CheckStatus::Unknown, "not known")
+            }),
             [word, id] => host.checks.push(check(id, status(word), message)),
             _ => panic!("not understood: {line}"),
         }

@@ -29,6 +29,9 @@ struct Entry {
     seen: u32,
     /// Rounds in a row that did not find it any more.
     gone: u32,
+    /// One round that finds it is enough.
+    #[serde(default)]
+    once: bool,
     /// As what it was told; `None`: not told, or told as recovered.
     told: Option<CheckStatus>,
     /// How often it came back within a day after it was told as recovered.
@@ -120,6 +123,7 @@ impl Memory {
                 since: now,
                 seen: 0,
                 gone: 0,
+                once: found.once,
                 told: None,
                 returns: 0,
                 recovered: None,
@@ -198,7 +202,10 @@ impl Entry {
     fn change(&self, watch: &Watch) -> Option<ChangeKind> {
         let recover = watch.recover.saturating_mul(1 << self.returns.min(MOST_DOUBLED));
         match self.told {
-            None => (self.seen >= watch.confirm).then_some(ChangeKind::New),
+            None => {
+                let enough = if self.once { 1 } else { watch.confirm };
+                (self.seen >= enough).then_some(ChangeKind::New)
+            }
             Some(_) if self.gone >= recover => Some(ChangeKind::Recovered),
             Some(told) => (self.seen > 0 && is_worse(self.status, told)).then_some(ChangeKind::Worse),
         }

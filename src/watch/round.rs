@@ -1,7 +1,8 @@
 //! What one look at the hosts found.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
+use crate::checks::{self, Needs};
 use crate::events::{CheckStatus, HostRecord, HostStatus, PlannedTask, PlannedVerdict, Record};
 use crate::report::style::safe_line;
 
@@ -23,6 +24,8 @@ pub struct Found {
     pub message: String,
     /// What to do.
     pub hint: Option<String>,
+    /// It is about what happened since the last round, so the next one does not see it again.
+    pub once: bool,
 }
 
 /// What was heard of one host.
@@ -31,6 +34,8 @@ pub(super) struct Heard {
     reach: bool,
     plan: bool,
     checks: bool,
+    /// Checks that something else keeps from being made.
+    hidden: BTreeSet<String>,
     pub(super) found: BTreeMap<String, Found>,
 }
 
@@ -40,14 +45,15 @@ impl Heard {
         match what {
             REACHABLE => self.reach,
             _ if what.starts_with(DRIFT) => self.plan,
-            _ => self.checks,
+            _ => self.checks && !self.hidden.contains(what),
         }
     }
 
     fn add(&mut self, what: impl Into<String>, status: CheckStatus, message: &str, hint: Option<&str>) {
         let cut = |text: &str| safe_line(text).chars().take(LONGEST).collect::<String>();
-        let found = Found { status, message: cut(message), hint: hint.map(cut) };
-        self.found.insert(what.into(), found);
+        let what = what.into();
+        let once = checks::find(&what).is_some_and(|check| check.needs == Needs::Delta);
+        self.found.insert(what, Found { status, message: cut(message), hint: hint.map(cut), once });
     }
 }
 
@@ -96,9 +102,13 @@ fn heard(host: &HostRecord) -> Heard {
     for planned in &host.plan {
         drift(&mut heard, planned);
     }
-    // What is unknown because of something else is told there.
-    for check in host.checks.iter().filter(|check| check.status.is_finding() && check.because.is_none()) {
-        heard.add(check.check.clone(), check.status, &check.message, check.hint.as_deref());
+    for check in host.checks.iter().filter(|check| check.status.is_finding()) {
+        // What is unknown because of something else is told there.
+        if check.because.is_some() {
+            heard.hidden.insert(check.check.clone());
+        } else {
+            heard.add(check.check.clone(), check.status, &check.message, check.hint.as_deref());
+        }
     }
     heard
 }
