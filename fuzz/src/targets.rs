@@ -315,7 +315,7 @@ fn active(bytes: &[u8], _: &Utf8Path) {
     drop(perftest::bandwidth(&text));
     if let Ok(run) = nccl::parse(&text) {
         let _seen = (run.largest(), run.busbw(), run.wrong());
-        drop(nccl::judge(&run, &gate::gate("H100 80GB HBM3", 8, 2, gate::Network::Roce, None, true)));
+        drop(nccl::judge(&run, &gate::gate("H100 80GB HBM3", 8, 1, None, None, true)));
     }
 }
 

@@ -11,9 +11,23 @@ pub enum Network {
     Roce,
 }
 
+/// The cards of a host that carry the traffic of jobs.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub struct Fabric {
+    /// What they are.
+    pub network: Network,
+    /// Gb/s of all together.
+    pub gbps: f64,
+}
+
 /// GPUs, how many of them a host has at least and at most, and GB/s of the bus at the largest size: on one
 /// host, on several over InfiniBand, and over RoCE.
 type Row = (&'static [&'static str], usize, usize, Busbw, Option<Busbw>, Option<Busbw>);
+
+/// Gb/s of the cards of the hosts of which the table tells: eight of 200 Gb/s with A100, of 400 Gb/s with the others.
+fn usual_gbps(gpu: &str) -> f64 {
+    if A100.contains(&gpu) { 1600.0 } else { 3200.0 }
+}
 
 use Busbw::{Expected, Floor};
 
@@ -34,17 +48,22 @@ const TABLE: &[Row] = &[
 const A100: &[&str] = &["A100-SXM4-40GB", "A100-SXM4-80GB"];
 const HOPPER: &[&str] = &["H100 80GB HBM3", "H200"];
 
-/// What is expected of `all_reduce_perf` at its largest size; none when nothing is known of the hardware.
-pub fn expected_busbw(gpu: &str, gpus: usize, hosts: usize, network: Network) -> Option<Busbw> {
+/// What is expected of `all_reduce_perf` at its largest size; none when nothing is known of the hardware, or of
+/// the cards between several hosts. With fewer or slower cards it is less by as much.
+pub fn expected_busbw(gpu: &str, gpus: usize, hosts: usize, fabric: Option<Fabric>) -> Option<Busbw> {
     let name = gpu.strip_prefix("NVIDIA ").unwrap_or(gpu);
     let (.., one, infiniband, roce) = TABLE
         .iter()
         .find(|(names, least, most, ..)| names.contains(&name) && (*least..=*most).contains(&gpus))?;
-    match (hosts, network) {
-        (0 | 1, _) => Some(*one),
-        (_, Network::InfiniBand) => *infiniband,
-        (_, Network::Roce) => *roce,
+    if hosts < 2 {
+        return Some(*one);
     }
+    let fabric = fabric?;
+    let part = (fabric.gbps / usual_gbps(name)).min(1.0);
+    Some(match (*if fabric.network == Network::Roce { roce } else { infiniband })? {
+        Expected(busbw) => Expected(busbw * part),
+        Floor(busbw) => Floor(busbw * part),
+    })
 }
 
 /// The gate of a run on so many hosts with so many GPUs each; what the inventory declares is stronger than
@@ -53,11 +72,11 @@ pub fn gate(
     gpu: &str,
     gpus: usize,
     hosts: usize,
-    network: Network,
+    fabric: Option<Fabric>,
     declared: Option<u32>,
     gdr: bool,
 ) -> Gate {
-    let known = || expected_busbw(gpu, gpus, hosts, network);
+    let known = || expected_busbw(gpu, gpus, hosts, fabric);
     let busbw = declared.map(|wanted| Expected(f64::from(wanted))).or_else(known);
     Gate { ranks: gpus * hosts, busbw, gdr, between_hosts: hosts > 1 }
 }
@@ -69,11 +88,12 @@ mod tests {
 
     #[test]
     fn gates_follow_the_hardware() {
-        let one = gate("NVIDIA H100 80GB HBM3", 8, 1, InfiniBand, None, true);
+        let of = |network, gbps| Some(Fabric { network, gbps });
+        let one = gate("NVIDIA H100 80GB HBM3", 8, 1, None, None, true);
         assert_eq!((one.ranks, one.busbw, one.between_hosts), (8, Some(Expected(480.0)), false));
-        let two = gate("NVIDIA A100-SXM4-80GB", 8, 2, InfiniBand, None, true);
+        let two = gate("NVIDIA A100-SXM4-80GB", 8, 2, of(InfiniBand, 1600.0), None, true);
         assert_eq!((two.ranks, two.busbw, two.between_hosts), (16, Some(Expected(185.0)), true));
-        let known = |gpu, gpus, hosts, network| gate(gpu, gpus, hosts, network, None, true).busbw;
+        let known = |gpu, gpus, hosts, network| gate(gpu, gpus, hosts, of(network, 3200.0), None, true).busbw;
         assert_eq!(known("NVIDIA H100 80GB HBM3", 8, 2, InfiniBand), Some(Expected(450.0)));
         assert_eq!(known("NVIDIA H100 80GB HBM3", 8, 4, Roce), Some(Expected(320.0)));
         assert_eq!(known("NVIDIA H200", 2, 1, Roce), Some(Expected(320.0)));
@@ -83,11 +103,14 @@ mod tests {
         assert_eq!(known("NVIDIA H200 NVL", 8, 1, InfiniBand), None);
         assert_eq!(known("NVIDIA GB200", 4, 1, InfiniBand), None);
         assert_eq!(known("NVIDIA H200", 1, 1, InfiniBand), None);
+        // Four cards of 200 Gb/s carry a quarter, and of cards that are not known nothing is expected.
+        assert_eq!(gate("NVIDIA H200", 8, 2, of(Roce, 800.0), None, true).busbw, Some(Expected(80.0)));
+        assert_eq!(gate("NVIDIA H200", 8, 2, None, None, true).busbw, None);
     }
 
     #[test]
     fn what_is_declared_is_stronger() {
-        let declared = |gpu| gate(gpu, 8, 2, Roce, Some(150), true).busbw;
+        let declared = |gpu| gate(gpu, 8, 2, None, Some(150), true).busbw;
         assert_eq!(declared("NVIDIA H100 80GB HBM3"), Some(Expected(150.0)));
         assert_eq!(declared("NVIDIA L40S"), Some(Expected(150.0)));
     }

@@ -4,7 +4,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
-use super::gate::{Network, gate};
+use super::gate::{Fabric, gate};
 use super::judge::PairEnded;
 use super::member::{LIMIT, Participant, said, skipped, untold};
 use super::nccl;
@@ -418,10 +418,12 @@ pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: 
     let (script, deadline) = as_user(REDUCE_SECONDS, user, words);
     let from = format!("all_reduce_perf on {}", first.name);
     let gpu = gpus.first().map_or("", |gpu| gpu.name.as_str());
-    let roce = ready.iter().any(|(_, member, ..)| member.is_on_ethernet());
-    let network = if roce { Network::Roce } else { Network::InfiniBand };
+    // All go as slowly as the slowest.
+    let fabrics: Option<Vec<Fabric>> = ready.iter().map(|(_, member, ..)| member.fabric()).collect();
+    let slowest = |a: &Fabric, b: &Fabric| a.gbps.total_cmp(&b.gbps);
+    let fabric = fabrics.and_then(|all| all.into_iter().min_by(slowest));
     let (declared, gdr) = (first.thresholds.all_reduce, first.gdr.unwrap_or(false));
-    let gate = gate(gpu, gpus.len(), ready.len(), network, declared, gdr);
+    let gate = gate(gpu, gpus.len(), ready.len(), fabric, declared, gdr);
     let result = match said(first, script, deadline, LIMIT * ready.len(), secrets).await {
         Err(reason) => named(CheckStatus::Fail, ALL_REDUCE, reason.clone(), evidence(&from, &reason)),
         Ok(text) => reduced(&text, &gate, &from, nccl_of(first, program)),
@@ -584,7 +586,7 @@ mod tests {
 
     #[test]
     fn a_run_is_judged() {
-        let gate = gate("NVIDIA H200", 8, 1, Network::InfiniBand, None, false);
+        let gate = gate("NVIDIA H200", 8, 1, None, None, false);
         let bad = reduced(
             "gpu0: Test NCCL failure common.cu:958 'internal error'\n",
             &gate,
@@ -607,7 +609,7 @@ mod tests {
 
     #[test]
     fn what_nccl_warned_of_is_evidence() {
-        let gate = gate("NVIDIA H200", 8, 1, Network::InfiniBand, None, false);
+        let gate = gate("NVIDIA H200", 8, 1, None, None, false);
         let text = format!(
             "gpu0:9:9 [0] init.cc:1 NCCL WARN Cuda failure 'out of memory'\ngpu0: Test NCCL failure common.cu:958 'unhandled cuda error'\n{}",
             " .. gpu0 pid 91: Test failure common.cu:1100\n".repeat(8)

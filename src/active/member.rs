@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use tokio::sync::Mutex;
 
+use super::gate::{Fabric, Network};
 use crate::checks::{LEFT_OUT, Subject};
 use crate::events::{CheckResult, CheckStatus, Evidence};
 use crate::facts::nvidia::{Gpu, NvidiaQuery, Topology};
@@ -91,10 +92,14 @@ impl Participant {
         self.rails.as_ref().ok()?.get(rail)
     }
 
-    /// Whether more of its rails are Ethernet than InfiniBand.
-    pub(super) fn is_on_ethernet(&self) -> bool {
+    /// What its rails are and carry together; `None` where there are none, as with EFA, or their speed is not
+    /// known.
+    pub(super) fn fabric(&self) -> Option<Fabric> {
         let ends: Vec<&RailEnd> = self.rails.iter().flat_map(BTreeMap::values).collect();
-        ends.iter().filter(|end| end.gid.is_some()).count() * 2 > ends.len()
+        let ethernet = ends.iter().filter(|end| end.gid.is_some()).count() * 2 > ends.len();
+        let gbps: f64 = ends.iter().filter_map(|end| end.rate).sum();
+        let network = if ethernet { Network::Roce } else { Network::InfiniBand };
+        (gbps > 0.0).then_some(Fabric { network, gbps })
     }
 }
 

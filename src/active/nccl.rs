@@ -239,7 +239,7 @@ impl Run {
             self.devices(list);
         } else if let Some((_, way)) = text.strip_prefix("Channel ").and_then(|rest| rest.split_once(" via "))
         {
-            let way = way.split_whitespace().next().unwrap_or("");
+            // Names of plugins have blanks: `NET/AWS Libfabric/0/GDRDMA`.
             if way.starts_with("NET/Socket") {
                 self.net_socket += 1;
             } else if way.starts_with("NET/") {
