@@ -326,7 +326,9 @@ fn dkms(subject: &Subject<'_>) -> Checked {
             .iter()
             .find(|line| line.module == **module && line.kernel.as_deref() == Some(next))
             .map_or("not built", |line| line.state.as_str());
-        if of_next != "installed" {
+        // What follows may be well: `(Original modules exist)`, `-weak from KERNEL`.
+        let wrong = ["WARNING", "Diff", "issing"].iter().any(|word| of_next.contains(word));
+        if !of_next.starts_with("installed") || wrong {
             findings.wrong(module, format!("{of_next} for kernel {next}"), "dkms status", of_next);
         }
     }
@@ -410,7 +412,7 @@ fn upgrades(subject: &Subject<'_>) -> Checked {
     }
     let line = match &upgrades.period {
         Some(period) => format!("APT::Periodic::Unattended-Upgrade \"{period}\""),
-        None => "dnf-automatic.timer is enabled".to_owned(),
+        None => format!("{} is enabled", upgrades.dnf_automatic.as_deref().unwrap_or(tool)),
     };
     Ok(Verdict::finding(format!("{tool} may replace the driver"), "upgrades", line))
 }

@@ -370,8 +370,7 @@ fn mtu(subject: &Subject<'_>) -> Option<String> {
 
 fn gid_index(subject: &Subject<'_>) -> Option<String> {
     let devices = subject.devices().ok()?;
-    let ports =
-        devices.iter().filter(|device| device.name.starts_with("mlx5_")).flat_map(|device| &device.ports);
+    let ports = devices.iter().filter(|device| device.is_mlx5()).flat_map(|device| &device.ports);
     let index = |port: &crate::facts::rdma::Port| {
         let gids = port.gids.iter().filter(|gid| gid.kind == "RoCE v2" && gid.ipv4().is_some());
         gids.map(|gid| gid.index).min()

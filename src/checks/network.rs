@@ -5,7 +5,7 @@ use std::net::Ipv4Addr;
 
 use serde_json::Value as Json;
 
-use super::shared::baseline::growth;
+use super::shared::baseline::{Growths, growth};
 use super::shared::values::majority;
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
@@ -270,7 +270,7 @@ fn ecn(subject: &Subject<'_>) -> Checked {
     let of_ethernet = devices.iter().filter(|d| d.ports.iter().any(|port| port.link_layer == "Ethernet"));
     for net in of_ethernet.flat_map(|device| links_of(subject, device)) {
         let Some(wanted): Option<Vec<u32>> = declared(net) else { continue };
-        let from = format!("/sys/class/net/{net}/ecn/roce_np/enable");
+        let from = format!("/sys/class/net/{net}/ecn/roce_{{np,rp}}/enable");
         match rdma.netdevs.get(net).and_then(|netdev| netdev.ecn.as_ref()) {
             None => findings.unknown(net, "its driver does not show congestion notification", from),
             Some(on) => {
@@ -324,7 +324,8 @@ fn nics(subject: &Subject<'_>) -> Checked {
             })
         };
         match links.iter().find(fits) {
-            Some(link) if text(link, "state") == "down" => {
+            // IPoIB is down where nobody gave it an address, and rdma.port_active tells of the port.
+            Some(link) if text(link, "state") == "down" && text(link, "kind") != "infiniband" => {
                 let link = text(link, "name");
                 findings.wrong(&name, "down", format!("/sys/class/net/{link}/operstate"), "down");
             }
@@ -431,7 +432,7 @@ fn twice(subject: &Subject<'_>) -> Checked {
 
 fn netdev_errors(subject: &Subject<'_>) -> Checked {
     subject.devices()?;
-    let (grown, at) = growth(subject, "net", |counter| counter == "errors")?;
+    let Growths { grown, at, .. } = growth(subject, "net", |counter| counter == "errors")?;
     let mut findings = Findings::default();
     for one in grown {
         let from = format!("/sys/class/net/{}/statistics", one.device);

@@ -100,10 +100,8 @@ fn iommu(subject: &Subject<'_>) -> Checked {
 
 fn max_read_request(subject: &Subject<'_>) -> Checked {
     let devices = subject.devices()?;
-    let cards: Vec<&Device> = devices
-        .into_iter()
-        .filter(|device| device.name.starts_with("mlx5_") && !device.pci.is_empty())
-        .collect();
+    let cards: Vec<&Device> =
+        devices.into_iter().filter(|device| device.is_mlx5() && !device.pci.is_empty()).collect();
     if cards.is_empty() {
         return Err(Verdict::Skip("no ConnectX card".to_owned()));
     }

@@ -371,6 +371,7 @@ fn one_fault_is_one_finding() {
         ("fail driver.flavour", healthy().expect(json!({ "driver": { "open": false } }))),
         ("fail driver.cuda", healthy().expect(json!({ "driver": { "cuda": "13.1" } }))),
         ("fail driver.dkms", healthy().with("driver_upkeep", "x86_64: installed", "x86_64: installed (WARNING! Diff between built and installed module!)")),
+        ("fail driver.dkms", healthy().with("driver_upkeep", "x86_64: installed", "x86_64: installed (Module missing in /lib/modules)")),
         ("fail driver.next_kernel", healthy().with("driver", "module=/lib/modules/6.8.0-87-generic/updates/dkms/nvidia.ko\n", "")),
         ("warn driver.headers", healthy().fact("kernel", json!({ "release": "6.8.0-87-generic", "headers": false }))),
         ("fail driver.nouveau", healthy().with("driver", "headers=true", "headers=true\nnouveau=true")),
@@ -383,6 +384,9 @@ fn one_fault_is_one_finding() {
         ("fail driver.fabric_manager", healthy().with("driver_upkeep", "version is : 580.159.04", "version is : 580.159.03")),
         ("fail driver.fabric_manager", healthy().with("driver_upkeep", "\nactive\n", "\nfailed\n")),
         ("warn driver.upgrades", healthy().with("driver_upkeep", "Unattended-Upgrade \"0\"", "Unattended-Upgrade \"1\"")),
+        ("warn driver.upgrades", healthy().with("driver_upkeep", "unattended=1", "dnf_automatic=dnf-automatic-install.timer")),
+        // What a list of origins names is what it upgrades.
+        ("warn driver.upgrades", healthy().with("driver_upkeep", "Unattended-Upgrade \"0\";", "Unattended-Upgrade \"1\";\nline=Unattended-Upgrade::Origins-Pattern {\nline=  \"site=developer.download.nvidia.com\";\nline=};")),
         ("fail peermem.legacy", healthy().with("driver_upkeep", "ask peermem\n", "ask peermem\nnv_peer_mem=1\n")),
         ("fail peermem.loaded", healthy().with("driver", "Open Kernel Module for x86_64", "x86_64 Kernel Module")),
         ("warn system.reboot", healthy().fact("boot", json!({ "next_kernel": "6.8.0-87-generic", "reasons": ["the system wants one"] }))),
@@ -767,6 +771,29 @@ fn what_is_told_apart() {
             .insert("firewall", section("firewall", "", "0") + &section("nft list ruleset", &rules, "0"));
         site
     };
+    let renamed = |site: Site| site.with("rdma", "device=mlx5_", "device=roce");
+    let ruled = |tell: &str, rules: &str| {
+        let mut site = healthy();
+        let asked = section("firewall", tell, "0") + &section("nft list ruleset", rules, "0");
+        site.probes.insert("firewall", asked);
+        site
+    };
+    let closed = |last: &str| {
+        ruled(
+            "",
+            &format!(
+                "table inet filter {{\n\tchain input {{\n\t\ttype filter hook input priority filter; policy accept;\n\t\tct state established accept\n\t\t{last}\n\tchain forward {{\n\t\tdrop"
+            ),
+        )
+    };
+    let firewalld = |zone: &str| {
+        ruled(
+            "backend firewalld\nnow \nboot ",
+            &format!(
+                "table inet firewalld {{\n\tchain filter_INPUT {{\n\t\ttype filter hook input priority filter + 10; policy accept;\n\t\treject with icmpx admin-prohibited\n\tchain filter_INPUT_ZONES {{\n\t\tiifname \"eth9\" goto filter_IN_public\n\t\tgoto filter_IN_{zone}"
+            ),
+        )
+    };
     let wanted_limit = |site: Site| site.expect(json!({ "gpu": { "nvlinks": 18, "power_limit": 700 } }));
     let nccl = |version: &str| {
         healthy().expect(json!({ "software": { "nccl": version, "nccl_prefix": "/usr/local/nccl" } }))
@@ -835,7 +862,11 @@ fn what_is_told_apart() {
             "rdma.rate",
             Fail,
             "mlx5_2: 200 Gb/sec (4X HDR), the others of its kind have 400 Gb/sec (4X NDR)",
-            with_cards(&[("MT4129", active, slow)]),
+            with_cards(&[("MT4129", active, slow)]).with(
+                "rdma",
+                "\npci=0000:02",
+                "\nboard_id=X\npci=0000:02",
+            ),
         ),
         ("rdma.gdr_ready", Pass, "DMA-BUF", healthy()),
         // The open module of branches from 560 on offers DMA-BUF; older branches are installed without it.
@@ -937,6 +968,35 @@ fn what_is_told_apart() {
         ("software.nccl", Fail, "NCCL 2.27.7 in /usr/local/nccl, expected 2.23", nccl("2.23")),
         ("system.firewall", Skip, "neither nft nor iptables is installed", firewall("")),
         ("system.firewall", Warn, "ufw: on: it drops what no rule allows", firewall("backend ufw")),
+        // Its own chain accepts by its policy and rejects by its last rule.
+        ("system.firewall", Warn, "firewalld: on: it rejects what the zones of the links do not allow", firewalld("public")),
+        ("system.firewall", Pass, "firewalld lets in rdma0, rdma1", firewalld("trusted")),
+        ("system.firewall", Warn, "nft: drops what its rules do not allow", closed("counter packets 1 bytes 60 reject with icmpx admin-prohibited")),
+        ("system.firewall", Pass, "nothing is dropped", closed("tcp dport 22 reject")),
+        (
+            "driver.dkms",
+            Pass,
+            "1 modules for 6.8.0-87-generic",
+            healthy().with("driver_upkeep", "x86_64: installed", "x86_64: installed (Original modules exist)"),
+        ),
+        (
+            "driver.upgrades",
+            Pass,
+            "unattended-upgrades leaves the nvidia packages alone",
+            healthy().with("driver_upkeep", "Unattended-Upgrade \"0\";", "Unattended-Upgrade \"1\";\nline=Unattended-Upgrade::Package-Blacklist {\nline=  \"nvidia-\";\nline=};"),
+        ),
+        // The GPUs of GB200 hang on its processor.
+        (
+            "gpu.nic_affinity",
+            Skip,
+            "no card shares a PCIe switch with a GPU on this machine",
+            healthy().with("nvidia", "PIX", "NODE"),
+        ),
+        // A card of the same chip for storage, of another board or on another network.
+        ("rdma.rate", Pass, "200 Gb/sec (4X HDR), 400 Gb/sec (4X NDR)", with_cards(&[("MT4129", active, slow)]).with("rdma", "\npci=0000:02", "\nboard_id=Y\npci=0000:02")),
+        // rdma-core's own names.
+        ("pcie.max_read_request", Warn, "roce[0-1]: 512 bytes", renamed(healthy()).with("fabric", "MaxReadReq 4096", "MaxReadReq 512")),
+        ("rdma.pcie_bandwidth", Pass, "none", renamed(healthy())),
         // The rails of this host are 10.0.0.1 and 10.0.1.1.
         (
             "system.firewall",
@@ -1044,6 +1104,15 @@ fn cards_of_other_networks() {
 }
 
 #[test]
+fn ipoib_that_nobody_uses_is_down() {
+    let link = |kind: &str| json!({ "links": [{ "name": "ibp1s0", "pci": "0000:00:00.0", "kind": kind, "state": "down", "addresses": [] }] });
+    let mut site = healthy();
+    site.nics = json!([{ "match": { "pci": "0000:00:00.0" }, "role": "compute" }]);
+    let of = |kind| site.clone().fact("network", link(kind)).results(None)["network.nics"].0;
+    assert_eq!((of("infiniband"), of("ether")), (Pass, Fail));
+}
+
+#[test]
 fn a_bond_whose_members_have_their_link_is_well() {
     let results = bonded("up").results(None);
     assert_eq!(results["network.bond"], (Pass, "2 members of 1 bond".to_owned()));
@@ -1094,6 +1163,14 @@ fn counters_are_held_against_the_last_verify() {
     assert_eq!(later.findings(Some(&baseline)), ["warn network.errors", "warn rdma.errors"]);
     let later = before.clone().with("rdma", "carrier_changes=2", "carrier_changes=4");
     assert_eq!(later.results(Some(&baseline))["rdma.flaps"].1, "rdma[0-1]: carrier_changes +2");
+    // A counter of 8 bits stays at its highest number.
+    let full = before.clone().with("rdma", "link_downed=1", "link_downed=255");
+    let answers = full.answers();
+    let since = Baseline::of(&Subject::new(&host, &answers, 0).unwrap(), "2026-11-20T08:00:00Z").unwrap();
+    assert_eq!(full.results(Some(&since))["rdma.flaps"].0, Pass, "changes of the carrier tell");
+    let full = full.with("rdma", "link_layer=Ethernet", "link_layer=InfiniBand");
+    let (status, message) = &full.results(Some(&since))["rdma.flaps"];
+    assert!(*status == Unknown && message.contains("link_downed is full (255)"), "{message}");
     // A reboot begins at nothing, and links come up once in it.
     let ids = json!({ "machine_id": "m", "product_uuid": "p", "boot_id": "another" });
     let rebooted = before

@@ -36,7 +36,7 @@ pub struct Upgrades {
     /// Units that are masked.
     pub masked: Vec<String>,
     /// Whether `dnf-automatic.timer` is on.
-    pub dnf_automatic: bool,
+    pub dnf_automatic: Option<String>,
 }
 
 impl Upgrades {
@@ -47,7 +47,7 @@ impl Upgrades {
         if self.installed && on && timer {
             return Some("unattended-upgrades");
         }
-        self.dnf_automatic.then_some("dnf-automatic")
+        self.dnf_automatic.as_ref().map(|_| "dnf-automatic")
     }
 }
 
@@ -143,21 +143,28 @@ fn peermem(text: &str) -> Peermem {
 
 fn upgrades(text: &str) -> Upgrades {
     let mut upgrades = Upgrades::default();
+    // Other lists have quotes, too: those of origins.
+    let mut is_blacklist = false;
     for (key, value) in text.lines().filter_map(pair) {
         match key {
             "unattended" => upgrades.installed = true,
-            "dnf_automatic" => upgrades.dnf_automatic = true,
+            "dnf_automatic" => upgrades.dnf_automatic = Some(value.to_owned()),
             "masked" => upgrades.masked.push(value.to_owned()),
             "line" => {
+                let value = value.trim();
                 if value.starts_with("//") || value.starts_with('#') {
                     continue;
+                }
+                if value.contains('{') || value.contains("::") {
+                    is_blacklist = value.contains("Package-Blacklist");
                 }
                 let mut quoted = value.split('"').skip(1).step_by(2).map(str::to_owned);
                 if value.starts_with("APT::Periodic::Unattended-Upgrade") {
                     upgrades.period = quoted.next().or(upgrades.period.take());
-                } else {
+                } else if is_blacklist {
                     upgrades.exceptions.extend(quoted);
                 }
+                is_blacklist &= !value.contains('}');
             }
             _ => {}
         }

@@ -88,6 +88,11 @@ pub struct Device {
 }
 
 impl Device {
+    /// Whether it is a ConnectX or `BlueField` card. rdma-core calls them `rocep25s0f0` or `ibp26s0` where it renames them.
+    pub fn is_mlx5(&self) -> bool {
+        self.driver == "mlx5_core" || self.name.starts_with("mlx5_")
+    }
+
     /// Its network device: that of its PCI function, else that of its GID table.
     pub fn netdev(&self) -> Option<&str> {
         let from_gids = || self.ports.iter().flat_map(|port| &port.gids).map(|gid| gid.netdev.as_str());

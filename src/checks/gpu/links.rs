@@ -1,6 +1,6 @@
 //! Links of GPUs: `PCIe`, NVLink and the fabric behind it.
 
-use crate::checks::shared::baseline::growth;
+use crate::checks::shared::baseline::{Growths, growth};
 use crate::checks::shared::models;
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
@@ -129,7 +129,7 @@ fn pcie_generation(subject: &Subject<'_>) -> Checked {
 
 fn replays(subject: &Subject<'_>) -> Checked {
     subject.smi()?;
-    let (grown, at) = growth(subject, "gpu", |counter| counter == "replays")?;
+    let Growths { grown, at, .. } = growth(subject, "gpu", |counter| counter == "replays")?;
     let mut findings = Findings::default();
     for one in grown {
         let line = format!("replay_counter +{} since {at}", one.by);

@@ -272,6 +272,14 @@ fn nic_affinity(subject: &Subject<'_>) -> Checked {
         return Err(Verdict::Skip("fewer RDMA devices than GPUs".to_owned()));
     }
     let topology = subject.seen(subject.nvidia().map(|nvidia| &nvidia.topology), Some("gpu.answers"))?;
+    let is_near = |relation: &str| ["PIX", "PXB"].contains(&relation);
+    let of_any = gpus.iter().filter_map(|(name, _)| topology.get(name)).flatten();
+    let beside = of_any.filter(|(other, _)| devices.iter().any(|device| device.name == **other));
+    let relations: Vec<&str> = beside.map(|(_, relation)| relation.as_str()).collect();
+    // On GB200 the GPUs hang on the processor, and small machines have no such switch.
+    if !relations.is_empty() && !relations.iter().any(|relation| is_near(relation)) {
+        return Err(Verdict::Skip("no card shares a PCIe switch with a GPU on this machine".to_owned()));
+    }
     let mut findings = Findings::default();
     for (name, _) in &gpus {
         let Some(row) = topology.get(name) else {
@@ -284,7 +292,7 @@ fn nic_affinity(subject: &Subject<'_>) -> Checked {
             .collect();
         if near.is_empty() {
             findings.unknown(name, "nvidia-smi topo -m lists no RDMA device", TOPO);
-        } else if !near.iter().any(|(_, relation)| ["PIX", "PXB"].contains(relation)) {
+        } else if !near.iter().any(|(_, relation)| is_near(relation)) {
             let line: Vec<String> =
                 near.iter().map(|(device, relation)| format!("{device} {relation}")).collect();
             findings.wrong(name, "no RDMA device under its PCIe switch", TOPO, line.join(", "));

@@ -1,6 +1,6 @@
 //! Counters of RDMA ports against those of the last `verify`.
 
-use crate::checks::shared::baseline::{from, growth};
+use crate::checks::shared::baseline::{Growth, Growths, from, growth};
 use crate::checks::shared::verdict::{Checked, Findings};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
@@ -31,13 +31,13 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
 ];
 
 fn flaps(subject: &Subject<'_>) -> Checked {
-    subject.devices()?;
+    let devices = subject.devices()?;
     let down = growth(subject, "rdma", |counter| counter.trim_start_matches("hw.") == "link_downed");
     let carrier = growth(subject, "net", |counter| counter == "carrier_changes");
-    let (grown, at) = match (down, carrier) {
-        (Ok((mut one, at)), Ok((other, _))) => {
-            one.extend(other);
-            (one, at)
+    let Growths { grown, full, at } = match (down, carrier) {
+        (Ok(mut one), Ok(other)) => {
+            one.grown.extend(other.grown);
+            one
         }
         (Ok(one), Err(_)) | (Err(_), Ok(one)) => one,
         (Err(verdict), Err(_)) => return Err(verdict),
@@ -48,7 +48,26 @@ fn flaps(subject: &Subject<'_>) -> Checked {
         let how = format!("{} +{}", one.counter, one.by);
         findings.wrong(&device, how.clone(), from(&one), format!("{how} since {at}"));
     }
+    // A link of Ethernet that went down changed its carrier, too, which is counted without an end.
+    let ethernet = |name: &str| {
+        devices.iter().any(|d| d.name == name && d.ports.iter().any(|port| port.link_layer == "Ethernet"))
+    };
+    cannot_grow(&full, &mut findings, |device| !ethernet(device));
     Ok(findings.verdict(format!("none since {at}")))
+}
+
+/// What a full counter hides is not known.
+fn cannot_grow(full: &[Growth], findings: &mut Findings, counts: impl Fn(&str) -> bool) {
+    for one in full {
+        let (device, port) = one.device.split_once('/').unwrap_or((&one.device, "1"));
+        if counts(device) {
+            let how = format!(
+                "{} is full ({}) and cannot grow: `perfquery -C {device} -P {port} -R` sets it back",
+                one.counter, one.by
+            );
+            findings.unknown(device, how, from(one));
+        }
+    }
 }
 
 /// Counters whose growth means trouble.
@@ -72,7 +91,7 @@ const TROUBLE: &[&str] = &[
 
 fn errors(subject: &Subject<'_>) -> Checked {
     subject.devices()?;
-    let (grown, at) = growth(subject, "rdma", |counter| TROUBLE.contains(&counter))?;
+    let Growths { grown, full, at } = growth(subject, "rdma", |counter| TROUBLE.contains(&counter))?;
     let corrupt = grown.iter().any(|one| one.counter == "hw.rx_icrc_encapsulated");
     let mut findings = Findings::default();
     for one in &grown {
@@ -80,6 +99,7 @@ fn errors(subject: &Subject<'_>) -> Checked {
         let how = format!("{} +{}", one.counter.trim_start_matches("hw."), one.by);
         findings.wrong(device, how.clone(), from(one), format!("{how} since {at}"));
     }
+    cannot_grow(&full, &mut findings, |_| true);
     let verdict = findings.verdict(format!("none since {at}"));
     Ok(if corrupt { verdict.counted_as(Fail) } else { verdict })
 }

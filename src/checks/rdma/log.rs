@@ -47,7 +47,7 @@ fn lines<'a>(
     };
     let left_out = |address: &str| all.iter().any(|one| one.pci == address && ignored.contains(&one.name));
     let lines: Vec<_> = log.with(words).into_iter().filter_map(split).collect();
-    if lines.is_empty() && !all.iter().any(|device| device.name.starts_with("mlx5_")) {
+    if lines.is_empty() && !all.iter().any(|device| device.is_mlx5()) {
         return Err(Verdict::Skip("no mlx5 device".to_owned()));
     }
     Ok(lines.into_iter().filter(|(address, ..)| !left_out(address)).collect())

@@ -103,7 +103,7 @@ fn generation(subject: &Subject<'_>) -> Checked {
 }
 
 fn bandwidth(subject: &Subject<'_>) -> Checked {
-    if !subject.devices()?.iter().any(|device| device.name.starts_with("mlx5_")) {
+    if !subject.devices()?.iter().any(|device| device.is_mlx5()) {
         return Err(Verdict::Skip("no mlx5 device".to_owned()));
     }
     let log = subject.log()?;

@@ -116,7 +116,13 @@ fn rate(subject: &Subject<'_>) -> Checked {
     // The rate of a port that is down says nothing; rdma.port_active has it.
     let up = || devices.iter().flat_map(|device| device.ports.iter().map(move |port| (device, port)));
     for (device, port) in up().filter(|(_, port)| port.state == "ACTIVE") {
-        let same = up().filter(|(other, port)| other.hca_type == device.hca_type && port.state == "ACTIVE");
+        // Storage and management cards may be of the same chip and have another speed.
+        let kin = |other: &Device, of: &Port| {
+            other.hca_type == device.hca_type
+                && other.board == device.board
+                && of.link_layer == port.link_layer
+        };
+        let same = up().filter(|(other, of)| kin(other, of) && of.state == "ACTIVE");
         let usual = || majority(same.map(|(_, port)| port.rate.clone()));
         let wanted = subject.nic_number(device, "rate_gbps").or(declared);
         let from = port_file(device, port, "rate");

@@ -257,7 +257,7 @@ fn gid_index(subject: &Subject<'_>) -> Checked {
     let devices = subject.devices()?;
     let found: Vec<(&Device, &Port, u32)> = active(&devices, "Ethernet")
         .into_iter()
-        .filter(|(device, _)| device.name.starts_with("mlx5_"))
+        .filter(|(device, _)| device.is_mlx5())
         .filter_map(|(device, port)| Some((device, port, roce_v2(port)?.index)))
         .collect();
     if found.len() < 2 {

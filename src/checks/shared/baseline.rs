@@ -70,6 +70,28 @@ pub(in crate::checks) struct Growth {
     pub(in crate::checks) by: u64,
 }
 
+/// What grew since the last `verify`, and what cannot grow any more.
+pub(in crate::checks) struct Growths {
+    pub(in crate::checks) grown: Vec<Growth>,
+    /// Counters that stand at the highest number that they hold; `by` is that number.
+    pub(in crate::checks) full: Vec<Growth>,
+    /// When that verify was.
+    pub(in crate::checks) at: String,
+}
+
+/// The highest number of a counter of a port, where one can be reached: those of `PortCounters` have 8 or 16 bits and
+/// stay at the highest (`InfiniBand` specification 16.1.3.5; drivers/infiniband/core/sysfs.c). The two of 4 bits are
+/// full on most ports that ever ran, and tell nothing.
+fn highest(counter: &str) -> Option<u64> {
+    match counter {
+        "link_downed" | "link_error_recovery" => Some(255),
+        "symbol_error" | "port_rcv_errors" | "port_rcv_remote_physical_errors" | "port_xmit_discards" => {
+            Some(65_535)
+        }
+        _ => None,
+    }
+}
+
 /// What grew of the counters of one group that a filter takes.
 ///
 /// # Errors
@@ -78,7 +100,7 @@ pub(in crate::checks) fn growth(
     subject: &Subject<'_>,
     group: &str,
     takes: impl Fn(&str) -> bool,
-) -> Result<(Vec<Growth>, String), Verdict> {
+) -> Result<Growths, Verdict> {
     let now: Vec<(String, String, u64)> = counters(subject)
         .into_iter()
         .filter_map(|(key, count)| {
@@ -96,7 +118,7 @@ pub(in crate::checks) fn growth(
         ));
     };
     let rebooted = subject.fact("/ids/boot_id").is_ok_and(|boot| boot != before.boot);
-    let mut grown = Vec::new();
+    let (mut grown, mut full) = (Vec::new(), Vec::new());
     for (device, counter, count) in now {
         let key = format!("{group} {device} {counter}");
         let known = before.counters.get(&key).copied();
@@ -111,9 +133,11 @@ pub(in crate::checks) fn growth(
         let usual = if rebooted && counter == "carrier_changes" { 2 } else { 0 };
         if count > start + usual {
             grown.push(Growth { device, counter, by: count - start });
+        } else if highest(&counter) == Some(count) {
+            full.push(Growth { device, counter, by: count });
         }
     }
-    Ok((grown, before.at.get(..19).unwrap_or(&before.at).to_owned()))
+    Ok(Growths { grown, full, at: before.at.get(..19).unwrap_or(&before.at).to_owned() })
 }
 
 pub(in crate::checks) fn from(growth: &Growth) -> String {

@@ -24,9 +24,7 @@ pub(in crate::checks) fn wanted(subject: &Subject<'_>) -> Result<bool, Verdict> 
     match subject.expect_rdma().gdr {
         Some(false) => Err(Verdict::Skip("expect.rdma.gdr is false".to_owned())),
         Some(true) => Ok(true),
-        None => {
-            Ok(devices.iter().any(|device| device.driver == "mlx5_core" || device.name.starts_with("mlx5_")))
-        }
+        None => Ok(devices.iter().any(|device| device.is_mlx5())),
     }
 }
 

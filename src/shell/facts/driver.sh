@@ -28,7 +28,7 @@ for directory in /lib/modules/*; do
     [ ! -e "$directory/build/Makefile" ] || printf 'headers=true\n'
     [ ! -e "/boot/vmlinuz-$kernel" ] || printf 'image=true\n'
     [ -n "$files" ] || continue
-    find "$directory" -name 'nvidia.ko*' 2>/dev/null | while IFS= read -r file; do
+    find "$directory" \( -name 'nvidia.ko*' -o -name 'nvidia-current.ko*' -o -name 'nvidia-current-open.ko*' \) 2>/dev/null | while IFS= read -r file; do
         printf 'module=%s\n' "$file"
     done
 done

@@ -22,7 +22,7 @@ begin upgrades
 [ ! -x /usr/bin/unattended-upgrade ] || printf 'unattended=1\n'
 for file in /etc/apt/apt.conf.d/*; do
     [ -r "$file" ] || continue
-    grep -E 'APT::Periodic::Unattended-Upgrade|Package-Blacklist|^[[:space:]]*"' "$file" 2>/dev/null |
+    grep -E 'APT::Periodic::Unattended-Upgrade|Package-Blacklist|[{}]|^[[:space:]]*"' "$file" 2>/dev/null |
         while IFS= read -r line; do
             printf 'line=%s\n' "$line"
         done
@@ -30,7 +30,14 @@ done
 for unit in apt-daily-upgrade.timer unattended-upgrades.service; do
     [ "$(readlink "/etc/systemd/system/$unit")" != /dev/null ] || printf 'masked=%s\n' "$unit"
 done
-[ ! -e /etc/systemd/system/timers.target.wants/dnf-automatic.timer ] || printf 'dnf_automatic=1\n'
+# Its timer of this name always installs; the other one does what its file says.
+for wants in /etc/systemd/system/*.wants; do
+    [ ! -e "$wants/dnf-automatic-install.timer" ] || printf 'dnf_automatic=dnf-automatic-install.timer\n'
+    if [ -e "$wants/dnf-automatic.timer" ] &&
+        grep -Eqi '^[[:space:]]*apply_updates[[:space:]]*=[[:space:]]*(yes|true|1|on)' /etc/dnf/automatic.conf 2>/dev/null; then
+        printf 'dnf_automatic=dnf-automatic.timer\n'
+    fi
+done
 finish 0
 switch=''
 for device in /sys/bus/pci/devices/*; do

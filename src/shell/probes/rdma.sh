@@ -62,7 +62,12 @@ for net in /sys/class/net/*; do
         value "$file" "$net/statistics/$file"
     done
     for priority in 0 1 2 3 4 5 6 7; do
-        value "ecn.$priority" "$net/ecn/roce_np/enable/$priority"
+        # The side that is told (np) and the side that slows down (rp) have a switch each.
+        told='' slows=''
+        { read -r told <"$net/ecn/roce_np/enable/$priority"; } 2>/dev/null || continue
+        { read -r slows <"$net/ecn/roce_rp/enable/$priority"; } 2>/dev/null || slows=$told
+        case $told$slows in 11) ;; *) told=0 ;; esac
+        printf 'ecn.%s=%s\n' "$priority" "$told"
     done
 done
 finish 0
