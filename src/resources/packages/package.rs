@@ -325,7 +325,8 @@ impl Task {
             (None, PackageState::Latest) if !apt => "latest",
             (None, _) => "install",
         };
-        let lines: Vec<String> = due.iter().map(|due| due.line(self.after(manager, due.package).as_deref())).collect();
+        let lines: Vec<String> =
+            due.iter().map(|due| due.line(self.after(manager, due.package).as_deref())).collect();
         let attributes = due
             .iter()
             .map(|due| {
@@ -430,11 +431,13 @@ impl Resource for Task {
         }
         self.refuse_excluded(facts)?;
         let absent = self.state == PackageState::Absent;
-        let due: Vec<Due<'_>> = all
-            .iter()
-            .filter(|due| if absent { due.package.installed.is_some() } else { self.is_due(manager, due.package) })
-            .copied()
-            .collect();
+        let due: Vec<Due<'_>> =
+            all.iter()
+                .filter(|due| {
+                    if absent { due.package.installed.is_some() } else { self.is_due(manager, due.package) }
+                })
+                .copied()
+                .collect();
         let mut changes = Vec::new();
         if !due.is_empty() && manager.manager == "rpm" {
             return Err(Unplannable::Unknown(object, "neither dnf nor yum is installed".to_owned()));
