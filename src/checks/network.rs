@@ -56,7 +56,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Fail,
         expects: "`expect.network.ecn`; skipped when it is not declared",
         why: "Without it congestion leads to pauses that spread over the fabric.",
-        hint: "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/PRIORITY`and the same for roce_rp, at each boot",
+        hint: "`echo 1 > /sys/class/net/IF/ecn/roce_np/enable/PRIORITY`, and the same for roce_rp, at each boot",
         source: "MLNX_OFED documentation: Explicit Congestion Notification (ECN)",
         run: ecn,
     },

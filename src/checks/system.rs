@@ -144,10 +144,10 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no firewall stands between the hosts",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "no policy that drops incoming packets, on hosts with GPUs or RDMA devices; or the networks of its RDMA devices are let in as a whole, now and after a boot",
+        expects: "no policy or last rule that drops or rejects incoming packets, on hosts with GPUs or RDMA devices; or the networks of its RDMA devices are let in as a whole, now and after a boot",
         why: "NCCL and MPI listen on ports that are not known beforehand: behind a firewall jobs hang for a minute and fail.",
         hint: "let the cluster's subnets in: `ufw allow from SUBNET` or `firewall-cmd --zone=trusted --add-source=SUBNET`",
-        source: "nft(8); iptables(8); ufw(8)",
+        source: "nft(8); iptables(8); ufw(8); firewalld(1)",
         run: firewall,
     },
     Check {

@@ -1100,6 +1100,9 @@ fn cards_of_other_networks() {
     assert_eq!(site.findings(None), ["fail network.nics", "fail rdma.nccl_hca"]);
     let results = site.results(None);
     assert_eq!(results["rdma.nccl_hca"].1, "mlx5_1: selected, although it is for storage");
+    site.nics = json!([{ "match": { "pci": "0000:00:00.0" }, "role": "compute" }]);
+    let of = |site: &Site| site.results(None)["rdma.nccl_hca"].1.clone();
+    assert_eq!(of(&site), "mlx5_1: selected, although `nics:` does not name it");
     assert_eq!(results["network.nics"].1, "netdev eno1: no such network device");
 }
 

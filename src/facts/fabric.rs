@@ -243,7 +243,10 @@ fn settings(text: &str) -> FabricSettings {
             "nccl" => {
                 let Some((file, assignment)) = value.split_once(' ') else { continue };
                 let Some((name, value)) = assignment.split_once('=') else { continue };
-                settings.nccl.push((file.to_owned(), name.to_owned(), value.trim().to_owned()));
+                // Those of /etc/environment may be quoted; NCCL takes quotes as they are.
+                let value = value.trim();
+                let bare = if file == "/etc/environment" { value.trim_matches(['"', '\'']) } else { value };
+                settings.nccl.push((file.to_owned(), name.to_owned(), bare.to_owned()));
             }
             _ => drop(settings.sysctl.insert(key.to_owned(), value.to_owned())),
         }
@@ -282,7 +285,10 @@ mod tests {
         assert_eq!(seen.acs["0000:00:10.0"], "SrcValid+ ReqRedir+");
         assert_eq!((seen.max_read["0001:0c:00.0"], seen.denied), (512, 1));
         assert_eq!(netns("netns exclusive copy-on-fork on\n").as_deref(), Ok("exclusive"));
-        let kept = settings("nccl=/etc/nccl.conf NCCL_IB_HCA==mlx5_0,mlx5_3\narp_ignore=1\n");
+        let kept = settings(
+            "nccl=/etc/nccl.conf NCCL_IB_HCA==mlx5_0,mlx5_3\narp_ignore=1\nnccl=/etc/environment NCCL_IB_HCA=\"=mlx5_0\"\n",
+        );
         assert_eq!(kept.nccl[0].2, "=mlx5_0,mlx5_3");
+        assert_eq!(kept.nccl[1].2, "=mlx5_0");
     }
 }

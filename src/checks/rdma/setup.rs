@@ -83,7 +83,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "NCCL_IB_HCA selects the compute cards and no others",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "the value in /etc/environment or /etc/nccl.conf selects every compute card of `nics:` and no storage or management card",
+        expects: "the value in /etc/environment or /etc/nccl.conf selects every compute card of `nics:` and no other card",
         why: "A prefix such as mlx5 also selects storage cards: traffic of jobs goes over the storage network, or jobs hang.",
         hint: "write an exact list: `NCCL_IB_HCA==mlx5_0,mlx5_1` in /etc/nccl.conf",
         source: "NCCL User Guide: Environment Variables (NCCL_IB_HCA)",
@@ -323,9 +323,10 @@ fn selects(value: &str, device: &str) -> bool {
     let (out, list) = value.strip_prefix('^').map_or((false, value), |rest| (true, rest));
     let (exact, list) = list.strip_prefix('=').map_or((false, list), |rest| (true, rest));
     let names = list.split(',').map(|entry| entry.split(':').next().unwrap_or("").trim());
-    let hit = names
-        .filter(|name| !name.is_empty())
-        .any(|name| if exact { name == device } else { device.starts_with(name) });
+    let mut names = names.filter(|name| !name.is_empty()).peekable();
+    // An empty list is none at all.
+    let hit = names.peek().is_none()
+        || names.any(|name| if exact { name == device } else { device.starts_with(name) });
     hit != out
 }
 
@@ -338,6 +339,11 @@ fn nccl_hca(subject: &Subject<'_>) -> Checked {
         return Err(Verdict::Skip("NCCL_IB_HCA is not set in /etc/nccl.conf or /etc/environment".to_owned()));
     };
     let line = format!("NCCL_IB_HCA={value}");
+    // Where `nics:` names cards of jobs, the others are not theirs.
+    let is_compute = |nic: &serde_json::Value| {
+        matches!(nic.get("role").and_then(serde_json::Value::as_str), None | Some("compute"))
+    };
+    let listed = subject.host.nics.as_array().is_some_and(|nics| nics.iter().any(is_compute));
     let mut findings = Findings::default();
     let mut selected = 0;
     for device in &devices {
@@ -355,6 +361,10 @@ fn nccl_hca(subject: &Subject<'_>) -> Checked {
             }
             Some(None | Some("compute")) if !chosen => {
                 findings.wrong(&device.name, "a compute card that is not selected", file.clone(), &line);
+            }
+            None if chosen && listed => {
+                let how = "selected, although `nics:` does not name it";
+                findings.wrong(&device.name, how, file.clone(), &line);
             }
             _ => {}
         }
@@ -484,7 +494,8 @@ mod tests {
             ("=mlx5_1:1,mlx5_12:1", "mlx5_12", true),
             ("^mlx5_1", "mlx5_12", false),
             ("^=mlx5_1", "mlx5_12", true),
-            ("", "mlx5_0", false),
+            ("", "mlx5_0", true),
+            ("^", "mlx5_0", false),
         ] {
             assert_eq!(selects(value, device), chosen, "{value} {device}");
         }

@@ -20,6 +20,8 @@ done
 for file in /etc/nccl.conf /etc/environment; do
     [ -r "$file" ] || continue
     while IFS= read -r line || [ -n "$line" ]; do
+        # pam_env(8) takes an `export` in /etc/environment.
+        line=${line#export }
         case $line in NCCL_*=*) printf 'nccl=%s %s\n' "$file" "$line" ;; esac
     done <"$file"
 done
