@@ -18,6 +18,14 @@ pub(super) fn quoted(value: &str) -> String {
     if plain { value.to_owned() } else { in_quotes(value) }
 }
 
+/// The name of a group or a host, which YAML must not take for a number or a word of its own.
+fn named(name: &str) -> String {
+    const WORDS: &[&str] = &["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
+    let other =
+        name.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(&name.to_ascii_lowercase().as_str());
+    if other { in_quotes(name) } else { quoted(name) }
+}
+
 /// Control characters and line ends are no YAML as they are.
 fn is_odd(c: char) -> bool {
     c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
@@ -216,7 +224,7 @@ impl Model {
             if !ssh.is_empty() {
                 fields.push(format!("ssh: {{ {ssh} }}"));
             }
-            put!(text, "  {}: {{ {} }}\n", quoted(&hostlist::fold(hosts)), fields.join(", "));
+            put!(text, "  {}: {{ {} }}\n", named(&hostlist::fold(hosts)), fields.join(", "));
         }
     }
 }
@@ -234,18 +242,14 @@ fn write_group(
     has_hosts: bool,
     names: &BTreeMap<&str, String>,
 ) {
-    put!(text, "  {}:\n", quoted(name));
+    put!(text, "  {}:\n", named(name));
     let empty = text.len();
     if !group.hosts.is_empty() {
         let hosts = in_quotes(&hostlist::fold(group.hosts.iter().map(String::as_str)));
         put!(text, "    hosts: {hosts}\n");
     }
-    let children: Vec<String> = group
-        .children
-        .iter()
-        .filter_map(|child| names.get(child.as_str()))
-        .map(|name| quoted(name))
-        .collect();
+    let children: Vec<String> =
+        group.children.iter().filter_map(|child| names.get(child.as_str())).map(|name| named(name)).collect();
     if !children.is_empty() {
         put!(text, "    children: [{}]\n", children.join(", "));
     }
