@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::next_boot::NextBootQuery;
+use crate::facts::unit::UnitQuery;
 use crate::facts::{BaseQuery, CommandQuery, Facts, Object, Query, Touches};
 use crate::hostlist::fold;
 use crate::inventory::Reboot;
@@ -231,7 +232,10 @@ impl Planner {
     /// anything.
     fn meeting(&self, object: &Object, queries: &[Query]) -> Option<String> {
         self.last(|touches| {
-            let broad = |query: &Query| query.is::<CommandQuery>() || query.is::<NextBootQuery>();
+            // A file in a directory of units may be the unit.
+            let broad = |query: &Query| {
+                query.is::<CommandQuery>() || query.is::<NextBootQuery>() || query.is::<UnitQuery>()
+            };
             let asks = |query: &Query| broad(query) && query.touched_by(touches);
             touches.meets(object) || queries.iter().any(asks)
         })

@@ -132,6 +132,28 @@ async fn a_package_or_a_command_may_bring_anything() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_file_among_units_may_be_the_unit() {
+    let unit = "
+  - name: unit
+    file: { path: /etc/systemd/system/alpha.service, content: \"[Service]\\n\" }
+";
+    let transport = healthy();
+    let absent = "absent /etc/systemd/system/alpha.service\nstat 0:0:41ed:9:1:1:1:/etc/systemd/system\n";
+    transport.first(Reply::part("file").output(absent));
+    let missing =
+        "\nId=alpha.service\nNames=alpha.service\nLoadState=not-found\nActiveState=inactive\n\nend\n";
+    transport.first(Reply::part("unit").output(missing));
+    let text = planned("{}", &[unit, SERVICE].concat(), &transport).await;
+    assert!(text.contains("known after task \"unit\""), "{text}");
+    // What is not there neither runs nor starts at boot.
+    let gone = SERVICE.replace("state: started", "state: stopped, enabled: false");
+    for (tasks, failed) in [(SERVICE, 4), (&gone, 0)] {
+        let ran = run(&world("{}", &format!("name: p\ntasks:{tasks}")), &transport, Mode::Plan, |_| {}).await;
+        assert_eq!(ran.report.stats.failed, failed, "{tasks}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_reads_an_answer_or_a_fact_that_is_not_there_waits() {
     let ask = "
   - name: question

@@ -217,13 +217,17 @@ impl Resource for Service {
         let masking = self.masking(unit);
         let wants_more = self.enabled.is_some() || self.state.is_some();
         // Only a mask can be put on a unit that is not there yet.
+        let needs_it =
+            self.enabled == Some(true) || !matches!(self.state, None | Some(ServiceState::Stopped));
         if unit.load == "not-found" && self.masked != Some(true) && (wants_more || self.masked == Some(false))
         {
+            // It is neither running nor enabled.
+            if !needs_it {
+                return Ok(Vec::new());
+            }
             return Err(Unplannable::Missing(self.object(), format!("there is no unit {}", self.unit)));
         }
         let masked = unit.load == "masked" || unit.file == "masked";
-        let needs_it =
-            self.enabled == Some(true) || !matches!(self.state, None | Some(ServiceState::Stopped));
         if masked && self.masked.is_none() && needs_it {
             return Err(Unplannable::Failed(format!(
                 "{} is masked: add `masked: false` to let it run",
