@@ -371,13 +371,9 @@ impl Task {
     }
 
     fn holding(&self, manager: &Packages, all: &[Due<'_>]) -> Result<Vec<Change>, Unplannable> {
-        // dnf locks a version, so the lock of one that changes is made anew.
-        let again = |due: &Due<'_>| {
-            manager.manager != "apt"
-                && due.package.held
-                && self.hold != Some(false)
-                && self.is_due(manager, due.package)
-        };
+        // dnf locks a version, and apt takes the hold of a package away when it changes it all the same.
+        let again =
+            |due: &Due<'_>| due.package.held && self.hold != Some(false) && self.is_due(manager, due.package);
         let hold = self.hold.unwrap_or(true);
         let names: Vec<String> = all
             .iter()
