@@ -7,7 +7,9 @@ use crate::facts::account::{AuthorizedKeys, AuthorizedKeysQuery};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{AccountName, Presence};
-use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
+use crate::resources::{
+    Change, Context, Detail, Disruption, LoginEffect, Planned, Resource, Undo, Unplannable,
+};
 use crate::transport::{Arg, Script};
 
 crate::record! {
@@ -194,6 +196,17 @@ impl Resource for AuthorizedKey {
     fn touches(&self) -> Touches {
         // Where the file is only the host knows; its query is one of the user.
         Touches::one(Object::User(self.user.clone()))
+    }
+
+    /// The key that is taken away may be the one that opened this login.
+    fn login(&self, facts: &Facts) -> LoginEffect {
+        let found = facts.get(&AuthorizedKeysQuery(self.user.clone())).answer();
+        match found.and_then(Option::as_ref) {
+            Some(keys) if self.state == Presence::Absent => {
+                LoginEffect::Guarded(Undo::new("login").path(keys.path.as_str()))
+            }
+            _ => LoginEffect::Fresh,
+        }
     }
 
     /// Not the user: many tasks may each own a key.
