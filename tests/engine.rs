@@ -251,7 +251,7 @@ async fn a_failed_task_stops_its_host_only() {
     let ran = apply(&world("{}", TWO), &transport).await;
     assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1));
     let Outcome::Failed(failure) = ran.outcome("gpu3", "one") else { panic!() };
-    assert_eq!(failure.message, "E: broken");
+    assert_eq!(failure.message, "E: broken (status 7)");
     assert!(matches!(ran.outcome("gpu3", "two"), Outcome::Skipped(reason) if reason.contains("not reached")));
 }
 

@@ -294,7 +294,7 @@ impl Session {
         let Sent { instance, changes, report, seconds, duty } = sent;
         let views: Vec<ChangeView> = changes.iter().map(change_view).collect();
         let own = queries(std::slice::from_ref(&instance));
-        let outcome = match done(report) {
+        let outcome = match done(report, &item.step) {
             Ok(output) => match self.prove(&instance, &own).await? {
                 Ok(blocked) => Outcome::Changed { changes: views, output, blocked },
                 Err(rest) => failure(&item.step, rest, command(&changes), &output),
@@ -558,7 +558,7 @@ impl Session {
         let again = self.known.touched(touches, &own, later);
         let spooled = Spooled { key, name, script, timeout: item.step.conduct.timeout, used, leave };
         let (connection, known) = (&mut self.connection, &mut self.known);
-        let done = done(self.spool.run(connection, known, spooled, &again).await?);
+        let done = done(self.spool.run(connection, known, spooled, &again).await?, &item.step);
         if let Some(guard) = guard {
             return guard.confirm(connection, known, done, &again).await;
         }
@@ -802,12 +802,19 @@ impl Session {
 }
 
 /// What came of a change, for people.
-fn done(report: SpoolReport) -> Done {
+fn done(report: SpoolReport, step: &crate::project::Step) -> Done {
     match report {
         SpoolReport::Ended(0, output) => Ok(output),
         SpoolReport::Ended(status, output) => {
             let last = hints::last_line(&output);
-            let message = if last.is_empty() { format!("ended with status {status}") } else { last };
+            let message = if last.is_empty() {
+                format!("ended with status {status}")
+            } else if step.kind == "command" {
+                // The last line of a program of others may say that all is well.
+                format!("{last} (status {status})")
+            } else {
+                last
+            };
             Err((message, output))
         }
         SpoolReport::Lost(output) => {

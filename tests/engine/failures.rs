@@ -55,7 +55,7 @@ async fn a_failure_comes_with_what_it_usually_means() {
         transport.first(Reply::part("task").output(format!("ended 1\n{said}\n")));
         let ran = apply(&world("{}", TWO), &transport).await;
         let Outcome::Failed(failure) = ran.outcome("gpu0", "one") else { panic!("{said}") };
-        assert_eq!(failure.message, said);
+        assert_eq!(failure.message, format!("{said} (status 1)"));
         let told = failure.hint.as_deref();
         assert!(
             hint.map_or(told.is_none(), |hint| told.is_some_and(|told| told.contains(hint))),

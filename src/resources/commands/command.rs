@@ -295,6 +295,24 @@ impl Resource for Command {
         Vec::new()
     }
 
+    fn hopeless(&self, facts: &Facts) -> Option<String> {
+        if let Some(path) = self.creates.as_ref().filter(|path| matches!(known::path(facts, path), Ok(None)))
+        {
+            let literal =
+                if path.contains(['*', '?']) { "; a path is taken as it stands, with its `*`" } else { "" };
+            return Some(format!("it ended well, and {path} (`creates`) is still not there{literal}"));
+        }
+        let unmet = |(name, condition): &(&'static str, CommandQuery)| {
+            let asked = self.asked(facts, condition).ok().filter(|asked| asked.status != 0)?;
+            let line = condition.command.display();
+            Some(format!(
+                "it ended well, and `{name}` still does not hold: `{line}` ends with status {}",
+                asked.status
+            ))
+        };
+        self.conditions.iter().find_map(unmet)
+    }
+
     fn provable(&self) -> bool {
         !self.changes || self.creates.is_some() || !self.conditions.is_empty()
     }
