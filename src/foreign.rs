@@ -223,7 +223,7 @@ pub const TABLE: &[Word] = &[
     word(Place::Module, &["cron"], "the resource `file` in /etc/cron.d"),
     word(Place::Module, &["ping", "wait_for_connection"], "hosts are waited for: leave it out"),
     word(Place::Module, &["slurp"], "`provision exec INVENTORY -- cat PATH`, or the resource `fetch`"),
-    word(Place::Module, &["meta"], "handlers run once after all tasks: leave it out"),
+    word(Place::Module, &["meta"], "handlers run once after all tasks of a stage: leave it out"),
     word(Place::Field, &["dest"], "`path`; of a `fetch`, `to`"),
     word(Place::Field, &["fail_on_missing"], "`required`"),
     word(Place::Field, &["flat"], "each host has a directory of its own: leave it out"),

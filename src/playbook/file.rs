@@ -125,7 +125,8 @@ crate::record! {
         def params: Entries<Param> = Entries::default(),
         /// What is done, in order.
         def tasks: Vec<Node> = Vec::new(),
-        /// Tasks that run once after all others when a task that changed something notified them.
+        /// Tasks that run once after all others, when a task that changed something notified them. A run with several
+        /// stages runs them at the end of each.
         def handlers: Vec<Node> = Vec::new(),
     }
 }

@@ -14,14 +14,14 @@ crate::record! {
     /// A file or a directory tree of this machine, compared by digest.
     ///
     /// Files on the host that are not in the tree are kept. `mode`, `owner` and `group` apply to the
-    /// files. Directories of the tree are created with mode 0755 and get `owner` and `group`.
+    /// files; links are followed. Directories of the tree are created with mode 0755 and get `owner` and `group`.
     CopyFields("a copy") {
         /// The file or directory, relative to the playbook's file.
         req src: Sp<String>,
         /// Its path on the host.
         req path: HostPath,
         /// Permission bits of the files as a string. Left out: an existing file keeps its bits, a new
-        /// one gets "0644".
+        /// one gets "0644", whatever it has here. Give them for programs and for what is private.
         opt mode: FileMode,
         /// Owner by name or number. Left out: unchanged.
         opt owner: Principal,
