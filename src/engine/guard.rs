@@ -123,10 +123,15 @@ impl<'a> Guard<'a> {
             Ok(Ok(said)) if !said.starts_with("undone") => {
                 return Ok(format!("it was not taken back: {said}"));
             }
-            Ok(Ok(_)) if log_in_anew(connection, known).await.is_ok() => {
-                return Ok("it was taken back".to_owned());
+            Ok(Ok(_)) => {
+                // Else the next login takes it for something that the host did by itself.
+                let forgotten = run(connection, state::undo_end("forget", self.undo.name)).await;
+                tracing::debug!(host = %connection.host().name, ?forgotten, "taken back");
+                if log_in_anew(connection, known).await.is_ok() {
+                    return Ok("it was taken back".to_owned());
+                }
+                "no new login".to_owned()
             }
-            Ok(Ok(_)) => "no new login".to_owned(),
             Err(error) => error.to_string(),
         };
         tokio::time::sleep_until(self.armed + UNDO + GRACE).await;
