@@ -166,7 +166,14 @@ impl Session {
             }
             TaskVerdict::Failed(message) => return Ok(failure(&item.step, message, None, "").into()),
             TaskVerdict::KnownAfter(name) => {
-                let message = format!("what it needs is still missing after `{name}`");
+                let still = match &instance.state {
+                    InstanceState::Ready { resource, .. } => resource.plan(self.facts()).err(),
+                    _ => None,
+                };
+                let message = match still {
+                    Some(why) => format!("{}, also after `{name}`", unplannable(why)),
+                    None => format!("what it needs is still missing after `{name}`"),
+                };
                 return Ok(failure(&item.step, message, None, "").into());
             }
             TaskVerdict::Changes(changes) => (changes, true),

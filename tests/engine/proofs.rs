@@ -223,7 +223,10 @@ tasks:
     );
     let ran = apply(&world("{}", playbook), &transport).await;
     assert!(message(&ran, "directory").starts_with("did not converge"), "{:?}", ran.record);
-    assert_eq!(message(&ran, "file in it"), "what it needs is still missing after `directory`");
+    assert_eq!(
+        message(&ran, "file in it"),
+        "/opt/app: the directory /opt/app does not exist, also after `directory`"
+    );
     assert_eq!(names(&transport, "gpu0").iter().filter(|part| *part == "task").count(), 2);
 }
 
