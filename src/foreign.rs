@@ -142,7 +142,11 @@ pub const TABLE: &[Word] = &[
         "`loop: { product: { user: [a, b], share: [/c, /d] } }`; `{{ item }}` has the elements by these names",
     ),
     word(Place::Task, &["with_*", "loop_control"], "`loop: [a, b]`, and `{{ item }}` in the task"),
-    word(Place::Task, &["ignore_errors", "ignore_unreachable"], "`on_failure: continue`"),
+    word(
+        Place::Task,
+        &["ignore_errors", "ignore_unreachable"],
+        "`on_failure: continue` goes on, and the host still counts as failed; where a command may fail, a script with `|| true`",
+    ),
     word(
         Place::Task,
         &["changed_when", "failed_when"],

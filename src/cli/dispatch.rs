@@ -114,11 +114,27 @@ fn inventory_here(error: &clap::Error, typed: impl Iterator<Item = String>) -> O
 fn other_words(error: &clap::Error) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else { return None };
     (error.kind() == ErrorKind::UnknownArgument).then_some(())?;
-    match word.as_str() {
-        "-i" => {
-            Some("hint: the inventory is an argument of its own: provision verify inventory.yaml".to_owned())
+    let here = match word.as_str() {
+        "-i" | "--inventory" => "the inventory is an argument of its own: provision verify inventory.yaml",
+        "-l" | "--limit" => "hosts are chosen with --hosts",
+        "-e" | "--extra-vars" => "variables are set with --set NAME=VALUE",
+        "-t" => "tasks are chosen with --tags",
+        "-f" | "--forks" => "the number of hosts at a time is --parallel",
+        "-K" => "the password of sudo is asked for with --ask-become-pass",
+        "-b" | "--become" => "`ssh: { become: sudo }` in the inventory",
+        "-C" | "--check" | "-D" | "--diff" => {
+            "`provision plan` shows what would change, with the differences, and changes nothing"
         }
+        _ => "",
+    };
+    if !here.is_empty() {
+        return Some(format!("hint: {here}"));
+    }
+    match word.as_str() {
         word if word.starts_with('-') => None,
+        word if error.to_string().contains("provision exec ") => {
+            Some(format!("hint: the command stands behind `--`: provision exec inventory.yaml -- {word}"))
+        }
         word => Some(format!("hint: hosts stand behind an option: --hosts {}", quote(word))),
     }
 }

@@ -338,7 +338,11 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
                 Some(format!("it is a field of `{kind}`: indent it below that line"))
             }
             Some(near) => Some(format!("did you mean `{near}`?")),
-            None => did_you_mean_text(&key.value, kinds.iter().map(|kind| kind.name)),
+            // `ansible.builtin.copy`: a collection stands before the name.
+            None => {
+                let plain = key.value.rsplit('.').next().unwrap_or(&key.value);
+                did_you_mean_text(plain, kinds.iter().map(|kind| kind.name))
+            }
         };
         diagnostics.push(
             Diagnostic::error(key.span, format!("there is no {what} `{}` for a task", key.value))

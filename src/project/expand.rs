@@ -353,7 +353,14 @@ impl Expander<'_> {
         let condition = match &when.value {
             Yaml::Str(_) => checker.expression(when, scope, &checker.names(scope), true, diagnostics)?,
             Yaml::Bool(holds) => Condition::parse(if *holds { "true" } else { "false" }).ok()?,
-            Yaml::Null | Yaml::Int(_) | Yaml::Float(_) | Yaml::List(_) | Yaml::Map(_) => {
+            Yaml::List(_) => {
+                diagnostics.push(
+                    Diagnostic::error(when.span, "expected a condition (a string), found a list")
+                        .help("write one condition, with `and` between its parts"),
+                );
+                return None;
+            }
+            Yaml::Null | Yaml::Int(_) | Yaml::Float(_) | Yaml::Map(_) => {
                 crate::config::read::wrong_type(when, "a condition (a string)", diagnostics);
                 return None;
             }
