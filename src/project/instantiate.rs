@@ -60,7 +60,7 @@ impl Project {
         let mut waiting = BTreeSet::new();
         if !by_item {
             match self.conditions_hold(step, &env, &mut diagnostics) {
-                Holds::No => return vec![skipped(step, None, Self::title(step, &env))],
+                Holds::No => return vec![skipped(step, None, Self::title(step, None, &env))],
                 Holds::Yes => {}
                 Holds::Waits(names) => waiting = names,
                 Holds::Wrong => return vec![self.failed(step, None, &env, diagnostics)],
@@ -127,7 +127,7 @@ impl Project {
     fn one(&self, step: &Step, env: &Env<'_>, item: Option<usize>) -> (Instance, Diagnostics) {
         let mut diagnostics = Diagnostics::default();
         let (condition, mut waiting) = match self.conditions_hold(step, env, &mut diagnostics) {
-            Holds::No => return skipped(step, item, Self::title(step, env)),
+            Holds::No => return skipped(step, item, Self::title(step, item, env)),
             Holds::Yes => (Some(true), BTreeSet::new()),
             Holds::Waits(names) => (None, names),
             Holds::Wrong => return self.failed(step, item, env, diagnostics),
@@ -214,10 +214,22 @@ impl Project {
         if waiting.is_empty() { Holds::Yes } else { Holds::Waits(waiting) }
     }
 
-    /// The name with everything filled in, as far as that is possible.
-    fn title(step: &Step, env: &Env<'_>) -> String {
-        if step.program.raw || !is_template(&step.title) {
+    /// The name with everything filled in, as far as that is possible. What a command does for an item of a loop
+    /// is in no other text.
+    fn title(step: &Step, item: Option<usize>, env: &Env<'_>) -> String {
+        if step.program.raw {
             return step.title.clone();
+        }
+        if !is_template(&step.title) {
+            let of_item = item.filter(|_| step.kind == "command");
+            let value = of_item.and_then(|_| env.fill(&Json::String("{{ item }}".to_owned())).ok());
+            let text = value.and_then(|value| match value {
+                Json::String(text) => Some(text),
+                Json::Number(number) => Some(number.to_string()),
+                Json::Object(fields) => fields.get("name")?.as_str().map(str::to_owned),
+                Json::Null | Json::Bool(_) | Json::Array(_) => None,
+            });
+            return text.map_or_else(|| step.title.clone(), |text| format!("{} ({text})", step.title));
         }
         match env.fill(&Json::String(step.title.clone())) {
             Ok(Json::String(title)) => title,
@@ -227,7 +239,7 @@ impl Project {
     }
 
     fn instance(step: &Step, item: Option<usize>, env: &Env<'_>, state: InstanceState) -> Instance {
-        Instance { step: step.index, item, name: Self::title(step, env), state }
+        Instance { step: step.index, item, name: Self::title(step, item, env), state }
     }
 
     fn failed(

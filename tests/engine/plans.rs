@@ -132,6 +132,22 @@ async fn a_package_or_a_command_may_bring_anything() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn a_command_in_a_loop_is_called_by_its_item() {
+    let tasks = "
+  - name: each
+    loop: [alice, { name: bob, uid: 7 }, 3]
+    command: { script: 'id \"$who\"', env: { who: \"{{ item }}\" } }
+  - name: all of {{ item }}
+    loop: [x]
+    command: { run: [id, \"{{ item }}\"] }
+";
+    let text = planned("{}", tasks, &healthy()).await;
+    for name in ["each (alice)  command", "each (bob)  command", "each (3)  command", "all of x  command"] {
+        assert!(text.contains(name), "{name} is not in\n{text}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_file_among_units_may_be_the_unit() {
     let unit = "
   - name: unit
