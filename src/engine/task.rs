@@ -168,7 +168,7 @@ impl Session {
             TaskVerdict::KnownAfter(name) => {
                 let still = match &instance.state {
                     InstanceState::Ready { resource, .. } => resource.plan(self.facts()).err(),
-                    _ => None,
+                    InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => None,
                 };
                 let message = match still {
                     Some(why) => format!("{}, also after `{name}`", unplannable(why)),

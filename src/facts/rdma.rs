@@ -88,7 +88,7 @@ pub struct Device {
 }
 
 impl Device {
-    /// Whether it is a ConnectX or `BlueField` card. rdma-core calls them `rocep25s0f0` or `ibp26s0` where it renames them.
+    /// Whether it is a `ConnectX` or `BlueField` card. rdma-core calls them `rocep25s0f0` or `ibp26s0` where it renames them.
     pub fn is_mlx5(&self) -> bool {
         self.driver == "mlx5_core" || self.name.starts_with("mlx5_")
     }

@@ -17,8 +17,8 @@ pub struct Unit {
     pub active: String,
     /// `running`, `exited`, `dead` ...
     pub sub: String,
-    /// `enabled`, `disabled`, `static`, `masked`, `indirect`, `generated` ...; empty without a file. Of a script of
-    /// SysV whether it is started at boot.
+    /// `enabled`, `disabled`, `static`, `masked`, `indirect`, `generated` ...; empty without a file. Of a script in
+    /// /etc/init.d whether it is started at boot.
     pub file: String,
     /// Whether its file changed after systemd read it.
     pub need_daemon_reload: bool,

@@ -6,6 +6,7 @@ use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::log::Log;
+use crate::facts::rdma::Device;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -47,7 +48,7 @@ fn lines<'a>(
     };
     let left_out = |address: &str| all.iter().any(|one| one.pci == address && ignored.contains(&one.name));
     let lines: Vec<_> = log.with(words).into_iter().filter_map(split).collect();
-    if lines.is_empty() && !all.iter().any(|device| device.is_mlx5()) {
+    if lines.is_empty() && !all.iter().any(Device::is_mlx5) {
         return Err(Verdict::Skip("no mlx5 device".to_owned()));
     }
     Ok(lines.into_iter().filter(|(address, ..)| !left_out(address)).collect())
