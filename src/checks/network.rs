@@ -324,8 +324,7 @@ fn nics(subject: &Subject<'_>) -> Checked {
             })
         };
         match links.iter().find(fits) {
-            // IPoIB is down where nobody gave it an address, and rdma.port_active tells of the port.
-            Some(link) if text(link, "state") == "down" && text(link, "kind") != "infiniband" => {
+            Some(link) if text(link, "state") == "down" && !is_unused_ipoib(link) => {
                 let link = text(link, "name");
                 findings.wrong(&name, "down", format!("/sys/class/net/{link}/operstate"), "down");
             }
@@ -360,6 +359,12 @@ fn bond(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(seen))
 }
 
+/// `IPoIB` is down where nobody gave it an address, and `rdma.port_active` tells of the port.
+fn is_unused_ipoib(link: &Json) -> bool {
+    text(link, "kind") == "infiniband"
+        && link.get("addresses").and_then(Json::as_array).is_none_or(Vec::is_empty)
+}
+
 /// IPv4 addresses with their prefix by link.
 ///
 /// # Errors
@@ -377,6 +382,13 @@ pub(super) fn addresses(subject: &Subject<'_>) -> Result<Vec<(String, Ipv4Addr, 
         }
     }
     Ok(found)
+}
+
+/// Whether a link is a card or a bond of cards: no bridge and no loopback.
+pub(super) fn leads_out(subject: &Subject<'_>, name: &str) -> bool {
+    let all = links(subject).unwrap_or_default();
+    let is = |link: &&Json| text(link, "name") == name && !text(link, "pci").is_empty();
+    all.iter().any(|link| is(&link) || text(link, "bond") == name)
 }
 
 fn subnets(subject: &Subject<'_>) -> Checked {

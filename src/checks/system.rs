@@ -398,14 +398,18 @@ fn firewall(subject: &Subject<'_>) -> Checked {
     let devices = subject.devices().unwrap_or_default();
     let gids = devices.iter().flat_map(|device| &device.ports).flat_map(|port| &port.gids);
     let of_jobs: Vec<Ipv4Addr> = gids.filter_map(Gid::ipv4).collect();
-    // Of nftables it is not known whether what an operator wrote stays over a boot.
+    // Of nftables and iptables it is not known whether what an operator wrote stays over a boot.
     let stays = |network: &&String| {
-        firewall.backend == Backend::Nftables || firewall.at_boot.contains(network.as_str())
+        matches!(firewall.backend, Backend::Nftables | Backend::Iptables)
+            || firewall.at_boot.contains(network.as_str())
     };
     let is_own = |network: &&String| own.iter().chain(&of_jobs).any(|address| is_inside(*address, network));
     let (stay, go): (Vec<&String>, Vec<&String>) = firewall.now.iter().filter(is_own).partition(stays);
-    let trusted: Vec<&(String, Ipv4Addr, u32)> =
-        addresses.iter().filter(|(link, ..)| link != "lo" && firewall.trusts(link)).collect();
+    // Bridges of containers are trusted for the containers.
+    let trusted: Vec<&(String, Ipv4Addr, u32)> = addresses
+        .iter()
+        .filter(|(link, ..)| network::leads_out(subject, link) && firewall.trusts(link))
+        .collect();
     let let_in = |address: &Ipv4Addr| {
         stay.iter().any(|network| is_inside(*address, network))
             || trusted.iter().any(|(_, own, _)| own == address)
@@ -431,12 +435,7 @@ fn firewall(subject: &Subject<'_>) -> Checked {
             // The rules of firewalld.
             Ok(_) if firewall.backend == Backend::Firewalld => {}
             Ok(policy) if policy.drops => {
-                let rules = crate::words::count(policy.accepts, "rule");
-                let how = if *tool == "iptables" {
-                    format!("drops what its {rules} do not allow")
-                } else {
-                    "drops what its rules do not allow".to_owned()
-                };
+                let how = "drops what its rules do not allow";
                 findings.wrong(tool, how, tool.clone(), &policy.line);
             }
             Ok(_) => {}

@@ -786,6 +786,13 @@ fn what_is_told_apart() {
             ),
         )
     };
+    let tabled = |rules: &str| {
+        let listed = "table ip filter {\n\tchain INPUT {\n\t\ttype filter hook input priority filter; policy accept;\n\t\tip saddr 10.0.0.0/16 counter packets 0 bytes 0 accept\n\t\tcounter packets 0 bytes 0 reject with icmp host-prohibited";
+        let mut site = ruled("", listed);
+        let asked = section("iptables -S INPUT", rules, "0");
+        site.probes.entry("firewall").and_modify(|text| *text += &asked);
+        site
+    };
     let firewalld = |zone: &str| {
         ruled(
             "backend firewalld\nnow \nboot ",
@@ -973,6 +980,21 @@ fn what_is_told_apart() {
         ("system.firewall", Pass, "firewalld lets in rdma0, rdma1", firewalld("trusted")),
         ("system.firewall", Warn, "nft: drops what its rules do not allow", closed("counter packets 1 bytes 60 reject with icmpx admin-prohibited")),
         ("system.firewall", Pass, "nothing is dropped", closed("tcp dport 22 reject")),
+        // A zone of the site's own whose target is ACCEPT.
+        ("system.firewall", Pass, "firewalld lets in rdma0, rdma1", firewalld("site\n\tchain filter_IN_site {\n\t\tjump filter_IN_site_log\n\t\taccept")),
+        // The rules of iptables, as nft lists them.
+        (
+            "system.firewall",
+            Pass,
+            "iptables lets in 10.0.0.0/16",
+            tabled("-P INPUT ACCEPT\n-A INPUT -s 10.0.0.0/16 -j ACCEPT\n-A INPUT -j REJECT --reject-with icmp-host-prohibited"),
+        ),
+        (
+            "system.firewall",
+            Warn,
+            "iptables,nft: drops what its rules do not allow",
+            tabled("-P INPUT ACCEPT\n-A INPUT -i lo -j ACCEPT\n-A INPUT -j REJECT --reject-with icmp-host-prohibited"),
+        ),
         (
             "driver.dkms",
             Pass,
@@ -1173,7 +1195,7 @@ fn counters_are_held_against_the_last_verify() {
     assert_eq!(full.results(Some(&since))["rdma.flaps"].0, Pass, "changes of the carrier tell");
     let full = full.with("rdma", "link_layer=Ethernet", "link_layer=InfiniBand");
     let (status, message) = &full.results(Some(&since))["rdma.flaps"];
-    assert!(*status == Unknown && message.contains("link_downed is full (255)"), "{message}");
+    assert!(*status == Warn && message.contains("link_downed is full and cannot grow"), "{message}");
     // A reboot begins at nothing, and links come up once in it.
     let ids = json!({ "machine_id": "m", "product_uuid": "p", "boot_id": "another" });
     let rebooted = before

@@ -47,8 +47,6 @@ pub struct Policy {
     pub line: String,
     /// Whether they are dropped.
     pub drops: bool,
-    /// Rules that accept something.
-    pub accepts: u64,
 }
 
 /// The firewall of a host.
@@ -168,9 +166,15 @@ fn chains(text: &str) -> Vec<Chain<'_>> {
     chains
 }
 
+/// Whether the chain is one of iptables, which keeps its rules there as well: what is added to a file of nftables
+/// would have no such table at the next boot.
+fn is_of_iptables(chain: &Chain<'_>) -> bool {
+    matches!(chain.name, ["ip" | "ip6", "filter", "INPUT"])
+}
+
 /// What is let in by the chains that refuse the rest: `ip saddr 10.0.0.0/24 accept comment "provision"`.
 fn read_rules(text: &str, firewall: &mut Firewall) {
-    for chain in chains(text).into_iter().filter(|chain| chain.refuses) {
+    for chain in chains(text).into_iter().filter(|chain| chain.refuses && !is_of_iptables(chain)) {
         firewall.chain.get_or_insert_with(|| chain.name.map(str::to_owned));
         for rule in chain.rules {
             if let ["ip" | "ip6", "saddr", network, "accept", ..] =
@@ -182,8 +186,19 @@ fn read_rules(text: &str, firewall: &mut Firewall) {
     }
 }
 
-/// Zones of firewalld: `iifname "eth1" goto filter_IN_trusted`, and last `goto filter_IN_public`.
+/// Zones of firewalld: `iifname "eth1" goto filter_IN_trusted`, and last `goto filter_IN_public`. One that lets
+/// everything in by its target, with `accept` as its last rule, is called `trusted`, too.
 fn zones(text: &str) -> BTreeMap<String, String> {
+    let (mut chain, mut open) = ("", BTreeSet::from(["trusted"]));
+    for line in text.lines().map(str::trim) {
+        if let Some(name) = line.strip_prefix("chain filter_IN_") {
+            chain = name.trim_end_matches([' ', '{']);
+        } else if line.starts_with("chain ") {
+            chain = "";
+        } else if line == "accept" && !chain.is_empty() {
+            open.insert(chain);
+        }
+    }
     let rules = text.lines().filter_map(|line| line.split_once("goto filter_IN_"));
     let zones = rules.filter_map(|(of, zone)| {
         let link = match of.split_whitespace().collect::<Vec<_>>().as_slice() {
@@ -191,7 +206,8 @@ fn zones(text: &str) -> BTreeMap<String, String> {
             ["iifname", name] => name.trim_matches('"'),
             _ => return None,
         };
-        Some((link.to_owned(), zone.split_whitespace().next()?.to_owned()))
+        let zone = zone.split_whitespace().next()?;
+        Some((link.to_owned(), if open.contains(zone) { "trusted" } else { zone }.to_owned()))
     });
     zones.collect()
 }
@@ -233,7 +249,6 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
         firewall.tools.insert("iptables".to_owned(), section.read(iptables));
     }
     let rules = nft_rules.filter(|section| section.trouble().is_none() && !section.stdout.trim().is_empty());
-    let drops = |section: Section<'_>| iptables(section.stdout).is_ok_and(|policy| policy.drops);
     match (firewall.backend, rules) {
         (Backend::Firewalld, Some(rules)) => firewall.zones = zones(rules.stdout),
         (Backend::None, Some(rules)) => {
@@ -244,30 +259,40 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
             }
             firewall.denied = false;
         }
-        (Backend::None, None) if iptables_rules.is_some_and(drops) => firewall.backend = Backend::Iptables,
         _ => {}
+    }
+    let drops = |section: &Section<'_>| iptables(section.stdout).is_ok_and(|policy| policy.drops);
+    if firewall.backend == Backend::None
+        && let Some(rules) = iptables_rules.filter(drops)
+    {
+        firewall.backend = Backend::Iptables;
+        firewall.now.extend(let_in_by_iptables(rules.stdout));
     }
     firewall.denied &= firewall.backend == Backend::None;
     answers(queries, |FirewallQuery| Some(Ok(firewall.clone())))
+}
+
+/// Networks that rules let in as a whole: `-A INPUT -s 10.0.0.0/16 -j ACCEPT`, with or without a comment.
+fn let_in_by_iptables(text: &str) -> impl Iterator<Item = String> {
+    text.lines().filter_map(|line| {
+        let rest = line.strip_prefix("-A INPUT -s ")?.strip_suffix(" -j ACCEPT")?;
+        let (network, rest) = rest.split_once(' ').unwrap_or((rest, ""));
+        (rest.is_empty() || rest.starts_with("-m comment --comment ")).then(|| network.to_owned())
+    })
 }
 
 /// `-P INPUT DROP`, then rules.
 fn iptables(text: &str) -> Result<Policy, String> {
     let policy =
         text.lines().find(|line| line.starts_with("-P INPUT")).ok_or("it shows no policy for INPUT")?;
-    let accepts = text.lines().filter(|line| line.contains("-j ACCEPT")).count() as u64;
     let rejects =
         text.lines().any(|line| line == "-A INPUT -j DROP" || line.starts_with("-A INPUT -j REJECT"));
-    Ok(Policy { line: policy.to_owned(), drops: policy.ends_with("DROP") || rejects, accepts })
+    Ok(Policy { line: policy.to_owned(), drops: policy.ends_with("DROP") || rejects })
 }
 
 /// What becomes of what no rule takes, by the first chain that refuses it.
 fn nft(text: &str) -> Policy {
     let chains = chains(text);
     let chain = chains.iter().find(|chain| chain.refuses).or(chains.first());
-    chain.map_or_else(Policy::default, |chain| Policy {
-        line: chain.last.to_owned(),
-        drops: chain.refuses,
-        accepts: 0,
-    })
+    chain.map_or_else(Policy::default, |chain| Policy { line: chain.last.to_owned(), drops: chain.refuses })
 }

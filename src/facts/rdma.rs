@@ -106,7 +106,11 @@ impl Device {
             let value = value.as_str().unwrap_or("");
             match key.as_str() {
                 "pci" => self.pci == value,
-                "netdev" => self.netdev() == Some(value) || self.netdevs.iter().any(|name| name == value),
+                // Of a bond the table of GIDs has the name.
+                "netdev" => {
+                    let gids = || self.ports.iter().flat_map(|port| &port.gids);
+                    self.netdevs.iter().any(|name| name == value) || gids().any(|gid| gid.netdev == value)
+                }
                 "guid" => self.guid == value,
                 "driver" => self.driver == value,
                 _ => false,

@@ -4,6 +4,7 @@ use crate::checks::shared::baseline::{Growth, Growths, from, growth};
 use crate::checks::shared::verdict::{Checked, Findings};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
+use crate::facts::rdma::Device;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -43,29 +44,29 @@ fn flaps(subject: &Subject<'_>) -> Checked {
         (Err(verdict), Err(_)) => return Err(verdict),
     };
     let mut findings = Findings::default();
+    let grew = !grown.is_empty();
     for one in grown {
         let device = one.device.split('/').next().unwrap_or("").to_owned();
         let how = format!("{} +{}", one.counter, one.by);
         findings.wrong(&device, how.clone(), from(&one), format!("{how} since {at}"));
     }
     // A link of Ethernet that went down changed its carrier, too, which is counted without an end.
-    let ethernet = |name: &str| {
-        devices.iter().any(|d| d.name == name && d.ports.iter().any(|port| port.link_layer == "Ethernet"))
-    };
-    cannot_grow(&full, &mut findings, |device| !ethernet(device));
-    Ok(findings.verdict(format!("none since {at}")))
+    cannot_grow(&devices, &full, &mut findings);
+    let verdict = findings.verdict(format!("none since {at}"));
+    Ok(if grew { verdict } else { verdict.counted_as(Warn) })
 }
 
-/// What a full counter hides is not known.
-fn cannot_grow(full: &[Growth], findings: &mut Findings, counts: impl Fn(&str) -> bool) {
+/// A full counter hides what happens; those of `InfiniBand` are set back by a tool.
+fn cannot_grow(devices: &[&Device], full: &[Growth], findings: &mut Findings) {
     for one in full {
-        let (device, port) = one.device.split_once('/').unwrap_or((&one.device, "1"));
-        if counts(device) {
+        let (name, port) = one.device.split_once('/').unwrap_or((&one.device, "1"));
+        let mut ports = devices.iter().filter(|device| device.name == name).flat_map(|device| &device.ports);
+        if ports.any(|port| port.link_layer == "InfiniBand") {
             let how = format!(
-                "{} is full ({}) and cannot grow: `perfquery -C {device} -P {port} -R` sets it back",
-                one.counter, one.by
+                "{} is full and cannot grow: `perfquery -C {name} -P {port} -R` sets it back",
+                one.counter
             );
-            findings.unknown(device, how, from(one));
+            findings.wrong(name, how, from(one), one.by);
         }
     }
 }
@@ -90,7 +91,7 @@ const TROUBLE: &[&str] = &[
 ];
 
 fn errors(subject: &Subject<'_>) -> Checked {
-    subject.devices()?;
+    let devices = subject.devices()?;
     let Growths { grown, full, at } = growth(subject, "rdma", |counter| TROUBLE.contains(&counter))?;
     let corrupt = grown.iter().any(|one| one.counter == "hw.rx_icrc_encapsulated");
     let mut findings = Findings::default();
@@ -99,7 +100,7 @@ fn errors(subject: &Subject<'_>) -> Checked {
         let how = format!("{} +{}", one.counter.trim_start_matches("hw."), one.by);
         findings.wrong(device, how.clone(), from(one), format!("{how} since {at}"));
     }
-    cannot_grow(&full, &mut findings, |_| true);
+    cannot_grow(&devices, &full, &mut findings);
     let verdict = findings.verdict(format!("none since {at}"));
     Ok(if corrupt { verdict.counted_as(Fail) } else { verdict })
 }

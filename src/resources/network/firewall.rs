@@ -91,6 +91,9 @@ impl Resource for Firewall {
         match found.backend {
             Backend::None => return Ok(Vec::new()),
             Backend::Iptables => {
+                if self.trust.iter().all(|network| found.now.contains(&network.canonical())) {
+                    return Ok(Vec::new());
+                }
                 return Err(Unplannable::Failed(
                     "the firewall consists of iptables rules that no service manages: allow the cluster's \
                      networks where these rules are made"

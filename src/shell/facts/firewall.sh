@@ -41,7 +41,7 @@ finish 0
 if has nft; then
     # Sets with thousands of elements are of no use here.
     most=100000
-    sift '^table|^[[:space:]]*chain|hook input| saddr |drop|reject|goto filter_IN_' 5 nft list ruleset
+    sift '^table|^[[:space:]]*chain|hook input| saddr |drop|reject|goto filter_IN_|^[[:space:]]*accept$' 5 nft list ruleset
 fi
 if has iptables; then
     ask 5 iptables -S INPUT
