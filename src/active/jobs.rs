@@ -419,7 +419,7 @@ pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: 
     let from = format!("all_reduce_perf on {}", first.name);
     let gpu = gpus.first().map_or("", |gpu| gpu.name.as_str());
     // All go as slowly as the slowest.
-    let fabrics: Option<Vec<Fabric>> = ready.iter().map(|(_, member, ..)| member.fabric()).collect();
+    let fabrics: Option<Vec<Fabric>> = ready.iter().map(|(_, member, ..)| member.fabric).collect();
     let slowest = |a: &Fabric, b: &Fabric| a.gbps.total_cmp(&b.gbps);
     let fabric = fabrics.and_then(|all| all.into_iter().min_by(slowest));
     let (declared, gdr) = (first.thresholds.all_reduce, first.gdr.unwrap_or(false));

@@ -45,6 +45,8 @@ pub(super) struct Participant {
     pub name: String,
     /// What it calls itself.
     pub hostname: String,
+    /// The cards of jobs, whatever state they are in.
+    pub fabric: Option<Fabric>,
     /// The ends of its rails by device, or why they are not known.
     pub rails: Result<BTreeMap<String, RailEnd>, String>,
     /// Its GPUs, or why they are not known.
@@ -91,16 +93,26 @@ impl Participant {
     pub(super) fn end(&self, rail: &str) -> Option<&RailEnd> {
         self.rails.as_ref().ok()?.get(rail)
     }
+}
 
-    /// What its rails are and carry together; `None` where there are none, as with EFA, or their speed is not
-    /// known.
-    pub(super) fn fabric(&self) -> Option<Fabric> {
-        let ends: Vec<&RailEnd> = self.rails.iter().flat_map(BTreeMap::values).collect();
-        let ethernet = ends.iter().filter(|end| end.gid.is_some()).count() * 2 > ends.len();
-        let gbps: f64 = ends.iter().filter_map(|end| end.rate).sum();
-        let network = if ethernet { Network::Roce } else { Network::InfiniBand };
-        (gbps > 0.0).then_some(Fabric { network, gbps })
-    }
+/// What the cards of jobs are and carry together, with the speed that is declared of them or else the highest that
+/// one has: what is down or slow takes nothing from it. `None` where there are none, as with EFA, or no speed is
+/// known.
+fn fabric(subject: &Subject<'_>, devices: &[&Device]) -> Option<Fabric> {
+    let layer = |name: &str| {
+        devices.iter().filter(|device| device.ports.iter().any(|port| port.link_layer == name)).count()
+    };
+    let (ethernet, infiniband) = (layer("Ethernet"), layer("InfiniBand"));
+    let network = if ethernet > infiniband { Network::Roce } else { Network::InfiniBand };
+    let real = || devices.iter().filter(|device| !device.pci.is_empty());
+    let rates = real().flat_map(|device| &device.ports).filter_map(|port| port.rate_gbps);
+    let highest = rates.fold(0.0, f64::max);
+    #[expect(clippy::cast_precision_loss, reason = "rates are small numbers")]
+    let rate = |device: &&&Device| {
+        subject.nic_number(device, "rate_gbps").map_or(highest, |declared| declared as f64)
+    };
+    let gbps: f64 = real().map(|device| rate(&device)).sum();
+    (ethernet + infiniband > 0 && gbps > 0.0).then_some(Fabric { network, gbps })
 }
 
 /// The GPU that shares a `PCIe` switch with a device and no other device: its number, by device.
@@ -228,9 +240,11 @@ pub(super) async fn open(
     let devices = subject.rdma().and_then(|rdma| rdma.devices.as_ref().map_err(Clone::clone));
     let gpus = subject.nvidia().and_then(|nvidia| nvidia.smi.as_ref().map_err(Clone::clone));
     let topology = subject.nvidia().ok().and_then(|nvidia| nvidia.topology.as_ref().ok());
+    let cards = devices.clone().map(|devices| of_jobs(&subject, devices)).unwrap_or_default();
     Ok(Participant {
         name: host.name.clone(),
         hostname,
+        fabric: fabric(&subject, &cards),
         rails: devices
             .map(|devices| {
                 let devices = of_jobs(&subject, devices);

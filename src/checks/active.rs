@@ -79,7 +79,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "all GPUs together reach the expected bandwidth",
         needs: Needs::Active,
         severity: Fail,
-        expects: "`all_reduce_perf` over all hosts with GPUs, no wrong value, 95 % of the published bandwidth at the largest size (`expect.active.all_reduce` when it is declared), and RDMA between hosts, directly into GPU memory where `expect.rdma.gdr` is true",
+        expects: "`all_reduce_perf` over all hosts with GPUs, no wrong value, 95 % of the published bandwidth at the largest size, between hosts in proportion to their cards (`expect.active.all_reduce` when it is declared), and RDMA between hosts, directly into GPU memory where `expect.rdma.gdr` is true",
         why: "It is a small job that uses NCCL, GPUs, cards and switches at once, and it counts wrong values.",
         hint: "look at `software.nccl_tests` for libraries, `active.ib_write_bw` for links, `rdma.gdr_ready` and `pcie.acs` for the way into GPU memory; the evidence has NCCL's log lines",
         source: "NVIDIA/nccl-tests, README.md and doc/PERFORMANCE.md",
