@@ -287,6 +287,7 @@ fn told(planned: Planned) -> (Option<Vec<Change>>, Option<String>) {
         Ok(changes) => (Some(changes), None),
         Err(Unplannable::Unknown(object, reason)) => (None, Some(format!("unknown: {object}: {reason}"))),
         Err(Unplannable::Missing(object, reason)) => (None, Some(format!("missing: {object}: {reason}"))),
+        Err(Unplannable::Unneeded(object)) => (None, Some(format!("unneeded: {object}"))),
         Err(Unplannable::Partly(changes, reason)) if !changes.is_empty() => {
             (Some(changes), Some(format!("blocked: {reason}")))
         }

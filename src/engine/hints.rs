@@ -198,6 +198,7 @@ pub(super) fn unplannable(error: Unplannable) -> String {
             let object = object.to_string();
             if text.starts_with(&object) { text } else { format!("{object}: {text}") }
         }
+        Unplannable::Unneeded(object) => format!("{object} is not there"),
         Unplannable::Blocked(text) | Unplannable::Partly(_, text) | Unplannable::Failed(text) => text,
     }
 }

@@ -622,6 +622,7 @@ impl Session {
         loop {
             let rest = match resource.plan(self.facts()) {
                 Ok(rest) if rest.is_empty() => return Ok(Ok(None)),
+                Err(Unplannable::Unneeded(_)) => return Ok(Ok(None)),
                 Err(Unplannable::Partly(rest, reason)) if rest.is_empty() => return Ok(Ok(Some(reason))),
                 Ok(rest) | Err(Unplannable::Partly(rest, _)) => hints::not_converged(&rest),
                 Err(Unplannable::Blocked(reason)) => format!("cannot be proven: {reason}"),

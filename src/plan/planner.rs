@@ -3,7 +3,6 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use crate::facts::next_boot::NextBootQuery;
-use crate::facts::unit::UnitQuery;
 use crate::facts::{BaseQuery, CommandQuery, Facts, Object, Query, Touches};
 use crate::hostlist::fold;
 use crate::inventory::Reboot;
@@ -119,6 +118,10 @@ impl Planner {
             }
             Ok(changes) if resource.provable() => TaskVerdict::Changes(changes),
             Ok(changes) => TaskVerdict::Runs(changes),
+            Err(Unplannable::Unneeded(object)) => {
+                let brings = self.meeting(&object, &all_queries(&**resource));
+                brings.map_or(TaskVerdict::Unchanged, TaskVerdict::KnownAfter)
+            }
             Err(Unplannable::Missing(object, text)) => self.missing(&object, &all_queries(&**resource), text),
             Err(Unplannable::Unknown(object, text)) => match self.meeting(&object, &all_queries(&**resource))
             {
@@ -232,12 +235,9 @@ impl Planner {
     /// anything.
     fn meeting(&self, object: &Object, queries: &[Query]) -> Option<String> {
         self.last(|touches| {
-            // A file in a directory of units may be the unit.
-            let broad = |query: &Query| {
-                query.is::<CommandQuery>() || query.is::<NextBootQuery>() || query.is::<UnitQuery>()
-            };
+            let broad = |query: &Query| query.is::<CommandQuery>() || query.is::<NextBootQuery>();
             let asks = |query: &Query| broad(query) && query.touched_by(touches);
-            touches.meets(object) || queries.iter().any(asks)
+            touches.meets(object) || brings_unit(touches, object) || queries.iter().any(asks)
         })
     }
 
@@ -245,12 +245,26 @@ impl Planner {
         if let Some(name) = self.meeting(object, queries) {
             return TaskVerdict::KnownAfter(name);
         }
-        let blocked = self.blocked.iter().rev().find(|(touches, _)| touches.meets(object));
+        let brings = |touches: &Touches| touches.meets(object) || brings_unit(touches, object);
+        let blocked = self.blocked.iter().rev().find(|(touches, _)| brings(touches));
         match blocked {
             Some((_, name)) => TaskVerdict::Blocked(format!("waits for `{name}`, which is blocked")),
             None => TaskVerdict::Failed(text),
         }
     }
+}
+
+/// Whether a file that is written may be the unit: it is in a directory of units (systemd.unit(5)).
+fn brings_unit(touches: &Touches, object: &Object) -> bool {
+    const DIRECTORIES: [&str; 5] = [
+        "/etc/systemd/system",
+        "/usr/local/lib/systemd/system",
+        "/usr/lib/systemd/system",
+        "/lib/systemd/system",
+        "/run/systemd/system",
+    ];
+    let is_in = |directory: &&str| touches.meets(&Object::Path((*directory).to_owned()));
+    matches!(object, Object::Unit(_)) && DIRECTORIES.iter().any(is_in)
 }
 
 /// All that a task asks, at first or last.

@@ -98,6 +98,9 @@ pub enum Unplannable {
     /// The thing is not there yet and this resource does not bring it: a unit without its
     /// package. Known after an earlier pending change, else a failure with this text.
     Missing(Object, String),
+    /// The thing is not there, as is wanted: a unit that shall not run. Known after an earlier pending change
+    /// that may bring it, else nothing to do.
+    Unneeded(Object),
     /// Cannot be done now though nothing is wrong: a kernel module in a container.
     Blocked(String),
     /// Only these changes can be made now, none where all of them are made; why the rest is blocked.
@@ -113,7 +116,9 @@ impl Unplannable {
         let (more, reason) = match self {
             Self::Blocked(reason) => (Vec::new(), reason),
             Self::Partly(more, reason) => (more, reason),
-            other @ (Self::Unknown(..) | Self::Missing(..) | Self::Failed(_)) => return other,
+            other @ (Self::Unknown(..) | Self::Missing(..) | Self::Unneeded(_) | Self::Failed(_)) => {
+                return other;
+            }
         };
         Self::Partly([changes, &more].concat(), reason)
     }

@@ -221,9 +221,8 @@ impl Resource for Service {
             self.enabled == Some(true) || !matches!(self.state, None | Some(ServiceState::Stopped));
         if unit.load == "not-found" && self.masked != Some(true) && (wants_more || self.masked == Some(false))
         {
-            // It is neither running nor enabled.
             if !needs_it {
-                return Ok(Vec::new());
+                return Err(Unplannable::Unneeded(self.object()));
             }
             return Err(Unplannable::Missing(self.object(), format!("there is no unit {}", self.unit)));
         }
