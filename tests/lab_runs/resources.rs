@@ -117,6 +117,11 @@ tasks:
 
     site.playbook(&undo(play("absent", "0700", "/usr")));
     converges(&site, &["file", "keeps", "directory", "link", "line", "big", "group", "user", "key"]);
+    // The account of this login stays.
+    let away = lab
+        .site("away", "\nname: away\ntasks:\n  - name: user\n    user: { name: provision, state: absent }\n");
+    away.run("apply", &[]).expect(5).says("provision is the account of this login");
+    node.sh("getent passwd provision");
     node.sh("! getent passwd pilot && ! getent group crew && test \"$(wc -l </home/provision/.ssh/authorized_keys)\" = 1");
     lab.assert_nothing_left();
 }
@@ -160,6 +165,49 @@ tasks:
     converges(&site, &["enabled", "unit"]);
     node.sh(
         "systemctl stop docker-0123456789abcdef0123.scope; rm /dev/nvidia-uvm; systemctl disable -q napper",
+    );
+}
+
+/// A service of type simple counts as started before it has read its files.
+fn what_dies_right_after_its_start_is_a_failure(lab: &Lab) {
+    let play = |word: &str| {
+        format!(
+            "
+name: dies
+tasks:
+  - name: unit
+    file:
+      path: /etc/systemd/system/picky.service
+      content: |
+        [Service]
+        ExecStart=/bin/sh -c 'grep -q good /etc/picky || {{ echo cannot read picky; exit 7; }}; exec sleep inf'
+        [Install]
+        WantedBy=multi-user.target
+  - name: settings
+    notify: restart picky
+    file: {{ path: /etc/picky, content: \"{word}\\n\" }}
+  - name: picky
+    service: {{ name: picky, enabled: true, state: started }}
+handlers:
+  - name: restart picky
+    service: {{ name: picky, state: restarted }}
+"
+        )
+    };
+    let site = lab.site("dies", &play("good"));
+    // The unit is there when its task is due.
+    site.run("plan", &[]).expect(0).shows("known after task \"unit\"");
+    site.apply(0);
+    assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
+    site.playbook(&play("bad"));
+    let why = "picky.service ended right after its start (exit-code, status 7)";
+    site.run("apply", &[]).expect(5).says(why).says("cannot read picky");
+    site.run("apply", &[]).expect(5).says(why);
+    site.playbook(&play("good"));
+    site.apply(0);
+    assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
+    lab.node("n0").sh(
+        "systemctl disable -q --now picky; rm /etc/systemd/system/picky.service; systemctl daemon-reload",
     );
 }
 
@@ -226,6 +274,7 @@ tasks:
     assert_eq!(node.sh("apt-mark showhold; systemctl is-active napper || true; systemctl is-enabled napper || true; systemctl is-active other; command -v bc || true"), "inactive\ndisabled\nactive");
 
     a_container_keeps_its_gpus(&lab);
+    what_dies_right_after_its_start_is_a_failure(&lab);
 
     // What a container cannot have is said, and is no failure; an unprovable command is no drift.
     let site = lab.site(

@@ -5,10 +5,14 @@ property() { systemctl show -p "$2" -- "$1" 2>/dev/null | sed -n "s/^$2=//p"; }
 # its files. What ended well is for the plan to judge.
 stays() {
     case $1 in *.service) ;; *) return 0 ;; esac
+    restarts=$(property "$1" NRestarts)
     for _ in 1 2 3 4; do
         state=$(property "$1" ActiveState)/$(property "$1" SubState)
-        case $state in failed/* | */auto-restart*) return 1 ;; esac
-        case $(property "$1" NRestarts) in '' | 0) ;; *) return 1 ;; esac
+        case $state in
+        failed/*) return 1 ;;
+        */auto-restart*) [ "$(property "$1" Result)" = success ] || return 1 ;;
+        esac
+        [ "$(property "$1" NRestarts)" = "$restarts" ] || return 1
         case $(property "$1" Type) in simple | exec | idle) ;; *) return 0 ;; esac
         case $state in active/*) ;; *) return 0 ;; esac
         sleep 0.2 2>/dev/null || sleep 1
