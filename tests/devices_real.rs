@@ -452,13 +452,21 @@ fn modules_are_loaded_and_an_initramfs_with_them_is_rebuilt() {
 
         let rebuild = provision::shell!("resources/initramfs_module.sh", "resources/initramfs.sh");
         let release = machine.sh("uname -r");
-        assert_eq!(done(rebuild, &["ib_core"]), (0, String::new()));
+        assert_eq!(done(rebuild, &["ib_core", "/run/options"]), (0, String::new()));
         assert_eq!(said(), "", "there is no initramfs");
         machine.sh(&format!(": >/boot/initrd.img-{release}; : >/boot/initrd.img-6.1.0"));
-        assert_eq!(done(rebuild, &["nvidia"]).0, 0);
+        assert_eq!(done(rebuild, &["nvidia", "/run/options"]).0, 0);
         assert_eq!(said(), "", "it is not in it");
-        assert_eq!(done(rebuild, &["ib_core"]).0, 0);
+        assert_eq!(done(rebuild, &["ib_core", "/run/options"]).0, 0);
         assert_eq!(said(), format!("update-initramfs -u -k {release}"));
+        // The file differs from what it should be until the rebuild is done.
+        machine.sh("echo options >/run/options; printf '#!/bin/sh\\nexit 1\\n' >/run/bad; chmod +x /run/bad; tool=$(command -v update-initramfs); mount --bind /run/bad \"$tool\"");
+        assert_eq!(done(rebuild, &["ib_core", "/run/options"]).0, 1);
+        assert_eq!(machine.sh("cat /run/options"), "options\n# not yet in the initramfs");
+        machine.sh("umount \"$(command -v update-initramfs)\"");
+        assert_eq!(done(rebuild, &["ib_core", "/run/options"]).0, 0);
+        assert_eq!(machine.sh("cat /run/options"), "options");
+        machine.sh("rm /run/said");
         let of = provision::shell!("resources/initramfs_of.sh");
         assert_eq!(done(of, &["6.1.0"]).0, 0);
         assert_eq!(said(), "update-initramfs -u -k 6.1.0");
