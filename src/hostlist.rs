@@ -415,7 +415,7 @@ pub fn dashed(name: &str) -> Option<Dashed<'_>> {
     let hosts = last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)?;
     let name = stem.trim_end_matches('-');
     let named = !name.is_empty() && !name.ends_with(|c: char| c.is_ascii_digit());
-    (named && hosts > 0).then_some(Dashed { stem, first, last, domain, count: hosts + 1 })
+    (named && hosts > 0).then_some(Dashed { stem, first, last, domain, count: hosts.saturating_add(1) })
 }
 
 #[cfg(test)]

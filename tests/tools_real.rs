@@ -284,7 +284,7 @@ fn rows() -> Vec<Row> {
             words: &["without", "x=1 y"],
             made_up: "update-grub",
             paths: "/etc/default",
-            before: "mkdir -p etc/default/grub.d; echo 'GRUB_CMDLINE_LINUX=\"quiet yy\"' >etc/default/grub",
+            before: "mkdir -p etc/default/grub.d; echo 'GRUB_CMDLINE_LINUX=\"quiet yy y\"' >etc/default/grub",
             done: "grep -q update-grub log",
             ..ROW
         },

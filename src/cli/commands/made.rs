@@ -37,8 +37,15 @@ pub(super) fn write(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
     std::fs::write(file, text).with_context(|| format!("cannot write {file}"))
 }
 
+/// A name that is free: what was kept earlier stays, too.
 fn kept(file: &Utf8Path) -> Utf8PathBuf {
-    Utf8PathBuf::from(format!("{file}.old"))
+    let mut path = Utf8PathBuf::from(format!("{file}.old"));
+    let mut number = 2;
+    while path.exists() {
+        path = Utf8PathBuf::from(format!("{file}.old{number}"));
+        number += 1;
+    }
+    path
 }
 
 #[cfg(test)]
@@ -53,11 +60,13 @@ mod tests {
         check(&file, false).unwrap();
         write(&file, "new").unwrap();
         write(&file, "new").unwrap();
-        assert!(!kept(&file).exists());
+        let old = kept(&file);
+        assert!(!old.exists());
         std::fs::write(&file, "edited").unwrap();
         assert!(check(&file, false).is_err());
         check(&file, true).unwrap();
         write(&file, "new").unwrap();
-        assert_eq!((text(&file).as_str(), text(&kept(&file)).as_str()), ("new", "edited"));
+        assert_eq!((text(&file).as_str(), text(&old).as_str()), ("new", "edited"));
+        assert_eq!(kept(&file), format!("{old}2"));
     }
 }

@@ -198,13 +198,16 @@ impl Resource for AuthorizedKey {
         Touches::one(Object::User(self.user.clone()))
     }
 
-    /// The key that is taken away may be the one that opened this login.
+    /// The key that is taken away, or gets other options, may be the one that opened this login.
     fn login(&self, facts: &Facts) -> LoginEffect {
         let found = facts.get(&AuthorizedKeysQuery(self.user.clone())).answer();
+        let loses = |keys: &AuthorizedKeys| {
+            let before = keys.text.as_deref().unwrap_or_default();
+            let after = self.edit(before);
+            before.lines().any(|line| !after.lines().any(|kept| kept == line))
+        };
         match found.and_then(Option::as_ref) {
-            Some(keys) if self.state == Presence::Absent => {
-                LoginEffect::Guarded(Undo::new("login").path(keys.path.as_str()))
-            }
+            Some(keys) if loses(keys) => LoginEffect::Guarded(Undo::new("login").path(keys.path.as_str())),
             _ => LoginEffect::Fresh,
         }
     }

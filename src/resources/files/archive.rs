@@ -20,7 +20,8 @@ crate::record! {
     ///
     /// It is fetched like a `download` and kept in the host's cache, `/var/cache/provision`. The tree
     /// appears in one step. A stamp in it records which archive it came from: another digest replaces
-    /// the whole tree, and files that were added to it are lost.
+    /// the whole tree, and files that were added to it are lost. Nothing else is asked: what is changed in the tree
+    /// by hand is not seen.
     ArchiveFields("an archive") {
         /// URL of the archive: `https`, `http` or `file`.
         req url: Sp<Url>,

@@ -268,7 +268,10 @@ impl Resource for Mount {
             edit(&fstab, facts, None, |text| self.table(text))?
         };
         if due.is_none() {
-            let (is, wanted) = match (mounted, self.is_read_only()) {
+            // These are read-only by nature.
+            let images = ["iso9660", "squashfs", "erofs", "cramfs", "udf", "romfs"];
+            let image = images.contains(&self.kind.as_str()) || self.kind.starts_with("fuse");
+            let (is, wanted) = match (mounted.filter(|_| !image), self.is_read_only()) {
                 (Some((.., true)), false) => ("read-only", "rw"),
                 (Some((.., false)), true) => ("to be written", "ro"),
                 _ => return Ok(changes),
