@@ -145,7 +145,7 @@ pub const TABLE: &[Word] = &[
     word(
         Place::Task,
         &["ignore_errors", "ignore_unreachable"],
-        "`on_failure: continue` goes on, and the host still counts as failed; where a command may fail, a script with `|| true`",
+        "`on_failure: continue` goes on, and the host still counts as failed; a command that may fail is a script that ends with `exit 0`",
     ),
     word(
         Place::Task,

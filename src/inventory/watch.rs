@@ -51,7 +51,7 @@ crate::record! {
         opt every: Period,
         /// The shortest time between two messages; what happens meanwhile is one message. Default: `5m`.
         opt gap: Period,
-        /// Rounds in a row that must find a thing before it is told. Default: 1.
+        /// Rounds in a row that must find a thing before it is told; a counter that grew is told at once. Default: 1.
         opt confirm: Sp<u32>,
         /// Rounds in a row that must not find it any more before it is told as recovered. Each time that it comes
         /// back within a day, this doubles, up to 16 times. Default: 2.

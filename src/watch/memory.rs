@@ -110,7 +110,9 @@ impl Memory {
     fn learn_of(&mut self, host: &str, heard: &Heard, now: Timestamp) {
         let entries = self.findings.entry(host.to_owned()).or_default();
         for (what, entry) in entries.iter_mut() {
-            if heard.knows(what) && !heard.found.contains_key(what) {
+            // What is seen once is kept until it is told.
+            let untold = entry.once && entry.told.is_none() && entry.seen > 0;
+            if heard.knows(what) && !heard.found.contains_key(what) && !untold {
                 entry.seen = 0;
                 entry.gone = entry.gone.saturating_add(1);
             }
@@ -132,6 +134,7 @@ impl Memory {
                 entry.since = now;
             }
             (entry.seen, entry.gone) = (entry.seen.saturating_add(1), 0);
+            entry.once = found.once;
             entry.status = found.status;
             entry.message.clone_from(&found.message);
             entry.hint.clone_from(&found.hint);

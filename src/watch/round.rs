@@ -52,7 +52,8 @@ impl Heard {
     fn add(&mut self, what: impl Into<String>, status: CheckStatus, message: &str, hint: Option<&str>) {
         let cut = |text: &str| safe_line(text).chars().take(LONGEST).collect::<String>();
         let what = what.into();
-        let once = checks::find(&what).is_some_and(|check| check.needs == Needs::Delta);
+        let grew = checks::find(&what).is_some_and(|check| check.needs == Needs::Delta);
+        let once = grew && status == CheckStatus::Fail;
         self.found.insert(what, Found { status, message: cut(message), hint: hint.map(cut), once });
     }
 }
