@@ -80,7 +80,7 @@ pub(in crate::checks) struct Growths {
 }
 
 /// The highest number of a counter of a port, where one can be reached: those of `PortCounters` have 8 or 16 bits and
-/// stay at the highest (`InfiniBand` specification 16.1.3.5; drivers/infiniband/core/sysfs.c). The two of 4 bits are
+/// stay at the highest (drivers/infiniband/core/sysfs.c). The two of 4 bits are
 /// full on most ports that ever ran, and tell nothing.
 fn highest(counter: &str) -> Option<u64> {
     match counter {
