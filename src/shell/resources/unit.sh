@@ -1,20 +1,33 @@
 # Changes a unit, or systemd itself.
 # Parameters: action [unit]
-property() { systemctl show -p "$2" -- "$1" 2>/dev/null | sed -n "s/^$2=//p"; }
 # Whether a service still runs a moment after its start: one of type simple counts as started before it has read
 # its files. What ended well is for the plan to judge.
 stays() {
     case $1 in *.service) ;; *) return 0 ;; esac
-    restarts=$(property "$1" NRestarts)
-    for _ in 1 2 3 4; do
-        state=$(property "$1" ActiveState)/$(property "$1" SubState)
-        case $state in
+    before='-'
+    for _ in 1 2 3; do
+        active='' sub='' type='' restarts='' result='' status=''
+        while IFS='=' read -r key value; do
+            case $key in
+            ActiveState) active=$value ;;
+            SubState) sub=$value ;;
+            Type) type=$value ;;
+            NRestarts) restarts=$value ;;
+            Result) result=$value ;;
+            ExecMainStatus) status=$value ;;
+            esac
+        done <<END
+$(systemctl show -p ActiveState -p SubState -p Type -p NRestarts -p Result -p ExecMainStatus -- "$1" 2>/dev/null)
+END
+        why="$1 ended right after its start ($result, status $status)"
+        [ "$before" != - ] || before=$restarts
+        case $active/$sub in
         failed/*) return 1 ;;
-        */auto-restart*) [ "$(property "$1" Result)" = success ] || return 1 ;;
+        */auto-restart*) [ "$result" = success ] || return 1 ;;
         esac
-        [ "$(property "$1" NRestarts)" = "$restarts" ] || return 1
-        case $(property "$1" Type) in simple | exec | idle) ;; *) return 0 ;; esac
-        case $state in active/*) ;; *) return 0 ;; esac
+        [ "$restarts" = "$before" ] || return 1
+        case $type in simple | exec | idle) ;; *) return 0 ;; esac
+        [ "$active" = active ] || return 0
         sleep 0.2 2>/dev/null || sleep 1
     done
 }
@@ -28,16 +41,17 @@ start)
     ;;
 *) systemctl "$1" -- "$2" ;;
 esac
-status=$?
+ended=$?
 case $1 in
 start | restart)
-    if [ "$status" = 0 ] && ! stays "$2"; then
-        status=1
-        why="$2 ended right after its start ($(property "$2" Result), status $(property "$2" ExecMainStatus))"
+    if [ "$ended" = 0 ] && ! stays "$2"; then
+        ended=1
+    else
+        why=''
     fi
     ;;
 esac
-if [ "$status" -ne 0 ]; then
+if [ "$ended" -ne 0 ]; then
     systemctl status --no-pager --lines=20 -- "$2" >&2 || :
     # Then systemd cannot note what it starts, and says nothing of it.
     df -Pk /run 2>/dev/null | while read -r _ _ _ free _ place; do
@@ -45,4 +59,4 @@ if [ "$status" -ne 0 ]; then
     done
     [ -z "$why" ] || printf '%s\n' "$why" >&2
 fi
-exit "$status"
+exit "$ended"
