@@ -27,6 +27,9 @@ crate::choice! {
 
 crate::record! {
     /// A systemd unit.
+    ///
+    /// A service that ends right after its start or restart is a failure, with the last lines of its log. One that
+    /// is not there neither runs nor starts at boot: `state: stopped` and `enabled: false` hold then.
     ServiceFields("a service") {
         /// Name of the unit. `.service` may be left out.
         req name: Sp<String>,
