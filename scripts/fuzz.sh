@@ -26,7 +26,8 @@ flags=(--cfg fuzzing -Cpasses=sancov-module)
 for flag in level=4 inline-8bit-counters pc-table trace-compares; do
     flags+=("-Cllvm-args=-sanitizer-coverage-$flag")
 done
-RUSTFLAGS="${flags[*]}" "${CARGO:-cargo}" build --release --locked --quiet \
+# In this form they count whatever RUSTFLAGS says.
+CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\037' && printf '%s' "${flags[*]}") "${CARGO:-cargo}" build --release --locked --quiet \
     --manifest-path fuzz/Cargo.toml --target "$triple" --target-dir "$work"
 program=$work/$triple/release/provision-fuzz
 
@@ -42,7 +43,10 @@ fuzz() {
         -print_final_stats=1 -artifact_prefix="$work/found/$target/" \
         "$work/corpus/$target" "$work/seeds/$target" "fuzz/corpus/$target" >"$work/log/$target" 2>&1 || status=$?
     rm -rf "$folder"
-    if [ "$status" = 0 ]; then
+    if ! grep -q ' cov: ' "$work/log/$target"; then
+        echo "$target: it was not guided by what its inputs reach: the program is not instrumented; see $work/log/$target"
+        touch "$folders/found"
+    elif [ "$status" = 0 ]; then
         echo "$target: $(sed -n 's/^stat::number_of_executed_units: *//p' "$work/log/$target") executions, nothing found"
     else
         echo "$target: FOUND $(sed -n 's/.*Test unit written to //p' "$work/log/$target"); see $work/log/$target"
