@@ -309,6 +309,11 @@ fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagn
     well
 }
 
+/// A text of one line as YAML: in quotes where it would be a number or another value.
+pub fn scalar(text: &str) -> String {
+    to_string(&text).map_or_else(|| text.to_owned(), |yaml| yaml.trim_end().to_owned())
+}
+
 /// Writes a value as YAML; nothing when it cannot be written so.
 pub fn to_string<T: serde::Serialize>(value: &T) -> Option<String> {
     serde_yaml::to_string(value).ok()

@@ -7,23 +7,24 @@ use indexmap::IndexSet;
 use super::losses::Losses;
 use super::model::{Group, Layers, Model, Related};
 use super::reach::{Alike, FIELDS, Reach, Reader, loss_of};
+use crate::config::yaml::scalar;
 use crate::hostlist;
 use crate::put;
 
 /// A YAML scalar that is text, a number or a boolean as it was.
 pub(super) fn quoted(value: &str) -> String {
-    let plain = value.chars().all(|c| c.is_ascii_alphanumeric() || "/._~-".contains(c))
+    if is_plain(value) { value.to_owned() } else { in_quotes(value) }
+}
+
+fn is_plain(value: &str) -> bool {
+    value.chars().all(|c| c.is_ascii_alphanumeric() || "/._~-".contains(c))
         && !value.is_empty()
-        && (!value.starts_with(['-', '~', '.']) || value.starts_with("~/"));
-    if plain { value.to_owned() } else { in_quotes(value) }
+        && (!value.starts_with(['-', '~', '.']) || value.starts_with("~/"))
 }
 
 /// The name of a group or a host, which YAML must not take for a number or a word of its own.
 fn named(name: &str) -> String {
-    const WORDS: &[&str] = &["null", "true", "false", "yes", "no", "on", "off", "y", "n"];
-    let other =
-        name.starts_with(|c: char| c.is_ascii_digit()) || WORDS.contains(&name.to_ascii_lowercase().as_str());
-    if other { in_quotes(name) } else { quoted(name) }
+    if is_plain(name) { scalar(name) } else { in_quotes(name) }
 }
 
 /// Control characters and line ends are no YAML as they are.

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 
 use super::run::{Found, Problem, Root};
-use crate::config::yaml;
+use crate::config::yaml::scalar;
 use crate::inventory::Host;
 use crate::inventory::file::OVER_BASE;
 use crate::put;
@@ -110,11 +110,6 @@ fn groups(found: &[Found]) -> String {
         );
     }
     text
-}
-
-/// Text as YAML: `123` would be a number.
-fn scalar(text: &str) -> String {
-    yaml::to_string(&text).map_or_else(|| text.to_owned(), |yaml| yaml.trim_end().to_owned())
 }
 
 /// The inventory of what was found. Hosts with problems are in it as comments, to be taken in by hand.
