@@ -221,14 +221,14 @@ impl Command {
         }
     }
 
-    fn is_done(&self, facts: &Facts) -> Result<bool, Unplannable> {
-        if !self.provable() {
-            return Ok(false);
-        }
+    /// Why it is not done: the first of `creates`, `unless` and `check` that does not hold.
+    fn unmet(&self, facts: &Facts) -> Result<Option<String>, Unplannable> {
         if let Some(path) = &self.creates
             && known::path(facts, path)?.is_none()
         {
-            return Ok(false);
+            let literal =
+                if path.contains(['*', '?']) { "; a path is taken as it stands, with its `*`" } else { "" };
+            return Ok(Some(format!("{path} (`creates`) is still not there{literal}")));
         }
         for (name, condition) in &self.conditions {
             let asked = match self.asked(facts, condition) {
@@ -240,10 +240,11 @@ impl Command {
                 Err(error) => return Err(error),
             };
             if asked.status != 0 {
-                return Ok(false);
+                let (line, status) = (condition.command.display(), asked.status);
+                return Ok(Some(format!("`{name}` still does not hold: `{line}` ends with status {status}")));
             }
         }
-        Ok(true)
+        Ok(None)
     }
 }
 
@@ -262,7 +263,7 @@ impl Resource for Command {
             // What an earlier task brings may be what it asks about.
             return answer.map(|_| Vec::new()).map_err(|text| Unplannable::Missing(self.object(), text));
         }
-        if self.is_done(facts)? {
+        if self.provable() && self.unmet(facts)?.is_none() {
             return Ok(Vec::new());
         }
         let line = self.question.command.display();
@@ -296,21 +297,7 @@ impl Resource for Command {
     }
 
     fn hopeless(&self, facts: &Facts) -> Option<String> {
-        if let Some(path) = self.creates.as_ref().filter(|path| matches!(known::path(facts, path), Ok(None)))
-        {
-            let literal =
-                if path.contains(['*', '?']) { "; a path is taken as it stands, with its `*`" } else { "" };
-            return Some(format!("it ended well, and {path} (`creates`) is still not there{literal}"));
-        }
-        let unmet = |(name, condition): &(&'static str, CommandQuery)| {
-            let asked = self.asked(facts, condition).ok().filter(|asked| asked.status != 0)?;
-            let line = condition.command.display();
-            Some(format!(
-                "it ended well, and `{name}` still does not hold: `{line}` ends with status {}",
-                asked.status
-            ))
-        };
-        self.conditions.iter().find_map(unmet)
+        self.unmet(facts).ok()?.map(|why| format!("it ended well, and {why}"))
     }
 
     fn provable(&self) -> bool {
