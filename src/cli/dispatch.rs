@@ -125,18 +125,13 @@ fn other_words(error: &clap::Error) -> Option<String> {
         "-C" | "--check" | "-D" | "--diff" => {
             "`provision plan` shows what would change, with the differences, and changes nothing"
         }
-        _ => "",
-    };
-    if !here.is_empty() {
-        return Some(format!("hint: {here}"));
-    }
-    match word.as_str() {
-        word if word.starts_with('-') => None,
+        word if word.starts_with('-') => return None,
         word if error.to_string().contains("provision exec ") => {
-            Some(format!("hint: the command stands behind `--`: provision exec inventory.yaml -- {word}"))
+            &format!("the command stands behind `--`: provision exec inventory.yaml -- {word}")
         }
-        word => Some(format!("hint: hosts stand behind an option: --hosts {}", quote(word))),
-    }
+        word => &format!("hosts stand behind an option: --hosts {}", quote(word)),
+    };
+    Some(format!("hint: {here}"))
 }
 
 async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {

@@ -38,7 +38,7 @@ use crate::facts::reboot::RebootQuery;
 use crate::facts::{self, Query, Touches};
 use crate::plan::{Planner, TaskPlan, TaskVerdict, change_view, reboots, spool_key};
 use crate::playbook::OnDeadline;
-use crate::project::{Instance, InstanceState};
+use crate::project::{Instance, InstanceState, Step};
 use crate::resources::{Change, Detail, Disruption, LoginEffect, Spread, Unplannable};
 use crate::transport::Script;
 
@@ -810,7 +810,7 @@ impl Session {
 }
 
 /// What came of a change, for people.
-fn done(report: SpoolReport, step: &crate::project::Step) -> Done {
+fn done(report: SpoolReport, step: &Step) -> Done {
     match report {
         SpoolReport::Ended(0, output) => Ok(output),
         SpoolReport::Ended(status, output) => {

@@ -237,7 +237,7 @@ impl Planner {
         self.last(|touches| {
             let broad = |query: &Query| query.is::<CommandQuery>() || query.is::<NextBootQuery>();
             let asks = |query: &Query| broad(query) && query.touched_by(touches);
-            touches.meets(object) || brings_unit(touches, object) || queries.iter().any(asks)
+            touches.may_bring(object) || queries.iter().any(asks)
         })
     }
 
@@ -245,26 +245,12 @@ impl Planner {
         if let Some(name) = self.meeting(object, queries) {
             return TaskVerdict::KnownAfter(name);
         }
-        let brings = |touches: &Touches| touches.meets(object) || brings_unit(touches, object);
-        let blocked = self.blocked.iter().rev().find(|(touches, _)| brings(touches));
+        let blocked = self.blocked.iter().rev().find(|(touches, _)| touches.may_bring(object));
         match blocked {
             Some((_, name)) => TaskVerdict::Blocked(format!("waits for `{name}`, which is blocked")),
             None => TaskVerdict::Failed(text),
         }
     }
-}
-
-/// Whether a file that is written may be the unit: it is in a directory of units (systemd.unit(5)).
-fn brings_unit(touches: &Touches, object: &Object) -> bool {
-    const DIRECTORIES: [&str; 5] = [
-        "/etc/systemd/system",
-        "/usr/local/lib/systemd/system",
-        "/usr/lib/systemd/system",
-        "/lib/systemd/system",
-        "/run/systemd/system",
-    ];
-    let is_in = |directory: &&str| touches.meets(&Object::Path((*directory).to_owned()));
-    matches!(object, Object::Unit(_)) && DIRECTORIES.iter().any(is_in)
 }
 
 /// All that a task asks, at first or last.

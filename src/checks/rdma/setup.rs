@@ -8,6 +8,7 @@ use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::rdma::{Device, Port};
+use crate::inventory::host::is_compute;
 
 const DEVINFO: &str = "ibv_devinfo -v";
 
@@ -340,9 +341,6 @@ fn nccl_hca(subject: &Subject<'_>) -> Checked {
     };
     let line = format!("NCCL_IB_HCA={value}");
     // Where `nics:` names cards of jobs, the others are not theirs.
-    let is_compute = |nic: &serde_json::Value| {
-        matches!(nic.get("role").and_then(serde_json::Value::as_str), None | Some("compute"))
-    };
     let listed = subject.host.nics.as_array().is_some_and(|nics| nics.iter().any(is_compute));
     let mut findings = Findings::default();
     let mut selected = 0;

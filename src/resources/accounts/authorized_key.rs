@@ -5,8 +5,8 @@ use std::sync::Arc;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::account::{AuthorizedKeys, AuthorizedKeysQuery};
 use crate::facts::{Facts, Object, Query, Touches};
-use crate::resources::shared::known;
 use crate::resources::shared::value::{AccountName, Presence};
+use crate::resources::shared::{known, login};
 use crate::resources::{
     Change, Context, Detail, Disruption, LoginEffect, Planned, Resource, Undo, Unplannable,
 };
@@ -208,7 +208,7 @@ impl Resource for AuthorizedKey {
         };
         match found.and_then(Option::as_ref) {
             Some(keys) if loses(keys) => LoginEffect::Guarded(Undo::new("login").path(keys.path.as_str())),
-            _ => LoginEffect::Fresh,
+            _ => login::of_touches(&self.touches(), facts),
         }
     }
 
