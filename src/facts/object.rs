@@ -104,21 +104,18 @@ impl Touches {
     /// Whether a thing may be made by them: it may be among them, or is a unit and a file in a directory of units
     /// (systemd.unit(5)) is.
     pub fn may_bring(&self, object: &Object) -> bool {
-        let units = || {
-            self.paths(&[
-                "/etc/systemd/system",
-                "/run/systemd/system",
-                "/usr/local/lib/systemd/system",
-                "/usr/lib/systemd/system",
-                "/lib/systemd/system",
-            ])
-        };
-        self.meets(object) || matches!(object, Object::Unit(_)) && units()
+        self.meets(object) || matches!(object, Object::Unit(_)) && self.unit_files()
     }
 
     /// Where unit files live: below these a change may touch any unit.
     pub(super) fn unit_files(&self) -> bool {
-        self.paths(&["/etc/systemd", "/run/systemd", "/usr/lib/systemd", "/lib/systemd"])
+        self.paths(&[
+            "/etc/systemd",
+            "/run/systemd",
+            "/usr/local/lib/systemd",
+            "/usr/lib/systemd",
+            "/lib/systemd",
+        ])
     }
 
     pub(super) fn module_files(&self) -> bool {

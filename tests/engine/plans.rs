@@ -149,18 +149,23 @@ async fn a_command_in_a_loop_is_called_by_its_item() {
 
 #[tokio::test(start_paused = true)]
 async fn a_file_among_units_may_be_the_unit() {
-    let unit = "
-  - name: unit
-    file: { path: /etc/systemd/system/alpha.service, content: \"[Service]\\n\" }
-";
     let transport = healthy();
-    let absent = "absent /etc/systemd/system/alpha.service\nstat 0:0:41ed:9:1:1:1:/etc/systemd/system\n";
-    transport.first(Reply::part("file").output(absent));
     let missing =
         "\nId=alpha.service\nNames=alpha.service\nLoadState=not-found\nActiveState=inactive\n\nend\n";
     transport.first(Reply::part("unit").output(missing));
-    let text = planned("{}", &[unit, SERVICE].concat(), &transport).await;
-    assert!(text.contains("known after task \"unit\""), "{text}");
+    for place in ["/etc", "/usr/local/lib"] {
+        let directory = format!("{place}/systemd/system");
+        let unit = format!(
+            "
+  - name: unit
+    file: {{ path: {directory}/alpha.service, content: \"[Service]\\n\" }}
+"
+        );
+        let absent = format!("absent {directory}/alpha.service\nstat 0:0:41ed:9:1:1:1:{directory}\n");
+        transport.first(Reply::part("file").output(&absent));
+        let text = planned("{}", &[unit.as_str(), SERVICE].concat(), &transport).await;
+        assert!(text.contains("known after task \"unit\""), "{text}");
+    }
     // What is not there neither runs nor starts at boot.
     let gone = SERVICE.replace("state: started", "state: stopped, enabled: false");
     for (tasks, failed) in [(SERVICE, 4), (&gone, 0)] {
