@@ -389,6 +389,15 @@ fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
     let mut drift = record_of("drift");
     provision::report::show::keep_failed(&mut drift);
     assert_eq!(drift.hosts.keys().map(String::as_str).collect::<Vec<_>>(), ["gpu1", "gpu2", "login0"]);
+    // What is counted is what is shown.
+    let check = serde_json::json!({"check": "gpu.count", "status": "pass", "message": "8 GPUs"});
+    for (host, checks) in [("gpu1", 2), ("gpu2", 0)] {
+        let check = || serde_json::from_value(check.clone()).unwrap();
+        drift.hosts[host].checks = std::iter::repeat_with(check).take(checks).collect();
+    }
+    drift.stats.as_mut().unwrap().checks.pass = 25;
+    let text = plain(&provision::report::show::text(&drift, false, None));
+    assert!(text.contains("Checked  1 host: 2 pass"), "{text}");
 }
 
 #[test]

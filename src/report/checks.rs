@@ -4,7 +4,7 @@ use super::findings::{Finding, findings};
 use super::fold::fold;
 use super::rows::hanging;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line};
-use crate::events::{CheckStatus, Record};
+use crate::events::{CheckCounts, CheckStatus, Record};
 use crate::exit;
 use crate::put;
 use crate::words::count;
@@ -72,9 +72,12 @@ fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: 
 
 fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usize>) {
     let stats = record.stats.clone().unwrap_or_default();
-    let counts = &stats.checks;
+    // Of the hosts that are shown, which may be fewer than the run had.
+    let mut shown = CheckCounts::default();
+    record.hosts.values().flat_map(|host| &host.checks).for_each(|check| shown.count(check.status));
     let checked = record.hosts.values().filter(|host| !host.checks.is_empty()).count() as u64;
-    if !counts.is_empty() {
+    if !shown.is_empty() {
+        let counts = &shown;
         let line = format!(
             "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped{}",
             paint(if counts.fail + counts.unknown == 0 { GOOD } else { BAD }, "   Checked"),
@@ -88,6 +91,7 @@ fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usiz
         );
         put!(text, "{}\n", hanging(&line, INDENT, width));
     }
+    let counts = &stats.checks;
     let code = record.exit_code.unwrap_or_default();
     if code == exit::OK {
         put!(text, "{}  {}\n", paint(GOOD, "  Verified"), count(stats.ok, "host"));
