@@ -42,7 +42,18 @@ pub struct Global {
     pub no_progress: bool,
 }
 
-/// An inventory and which of its hosts and tasks are meant.
+/// Which tasks of an inventory are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Tasks {
+    /// Only tasks with one of these tags
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// No tasks with one of these tags, whatever `--tags` says
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    pub skip_tags: Vec<String>,
+}
+
+/// An inventory and which of its hosts are meant.
 #[derive(Debug, Clone, Args)]
 pub struct Target {
     /// The inventory
@@ -50,26 +61,22 @@ pub struct Target {
     /// Only these hosts: `gpu[0-15] & !gpu7`, groups, labels `rack=r3`, `@failed`, `@unreachable` and `@not-finished` of the last run
     #[arg(long, value_name = "EXPR", alias = "limit")]
     pub hosts: Option<String>,
-    /// Only tasks with one of these tags
-    #[arg(long, value_delimiter = ',', value_name = "TAG")]
-    pub tags: Vec<String>,
-    /// No tasks with one of these tags, whatever `--tags` says
-    #[arg(long, value_delimiter = ',', value_name = "TAG")]
-    pub skip_tags: Vec<String>,
     /// Set a variable; wins over everything else
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,
     /// Use the running lab of this inventory instead of its real hosts
     #[arg(long)]
     pub lab: bool,
+    /// All, where the command has no options that choose some ([`Command::settled`]).
+    #[arg(skip)]
+    pub tasks: Tasks,
 }
 
 impl Target {
     /// All of an inventory.
     #[must_use]
     pub fn of(inventory: Utf8PathBuf, set: Vec<String>) -> Self {
-        let (tags, skip_tags) = (Vec::new(), Vec::new());
-        Self { inventory, hosts: None, tags, skip_tags, set, lab: false }
+        Self { inventory, hosts: None, set, lab: false, tasks: Tasks::default() }
     }
 
     /// The options that a run on the rest of the hosts needs as well.
@@ -79,7 +86,7 @@ impl Target {
         if self.lab {
             options.push("--lab".to_owned());
         }
-        for (option, tags) in [("--tags", &self.tags), ("--skip-tags", &self.skip_tags)] {
+        for (option, tags) in [("--tags", &self.tasks.tags), ("--skip-tags", &self.tasks.skip_tags)] {
             if !tags.is_empty() {
                 options.extend([option.to_owned(), tags.join(",")]);
             }
@@ -245,6 +252,22 @@ pub enum Command {
     Explain(ExplainArgs),
 }
 
+impl Command {
+    /// The same, with the tasks that were chosen in its [`Target`].
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        if let Self::Apply(ApplyArgs { target, tasks, .. })
+        | Self::Plan(PlanArgs { target, tasks, .. })
+        | Self::Verify(VerifyArgs { target, tasks, .. })
+        | Self::Watch(WatchArgs { target, tasks, .. })
+        | Self::Validate(ValidateArgs { target, tasks, .. }) = &mut self
+        {
+            target.tasks = std::mem::take(tasks);
+        }
+        self
+    }
+}
+
 /// `provision init`.
 #[derive(Debug, Args)]
 pub struct InitArgs {
@@ -318,8 +341,11 @@ pub struct BundleArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct ApplyArgs {
     #[command(flatten)]
-    /// Which hosts and tasks.
+    /// Which hosts.
     pub target: Target,
+    #[command(flatten)]
+    /// Which tasks.
+    pub tasks: Tasks,
     #[command(flatten)]
     /// Whether it is this machine alone.
     pub here: ThisMachine,
@@ -351,8 +377,11 @@ pub struct ApplyArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct PlanArgs {
     #[command(flatten)]
-    /// Which hosts and tasks.
+    /// Which hosts.
     pub target: Target,
+    #[command(flatten)]
+    /// Which tasks.
+    pub tasks: Tasks,
     #[command(flatten)]
     /// Whether it is this machine alone.
     pub here: ThisMachine,
@@ -378,8 +407,11 @@ pub struct PlanArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct VerifyArgs {
     #[command(flatten)]
-    /// Which hosts and tasks.
+    /// Which hosts.
     pub target: Target,
+    #[command(flatten)]
+    /// Which tasks.
+    pub tasks: Tasks,
     #[command(flatten)]
     /// Whether it is this machine alone.
     pub here: ThisMachine,
@@ -409,8 +441,11 @@ pub struct VerifyArgs {
 #[derive(Debug, Args)]
 pub struct WatchArgs {
     #[command(flatten)]
-    /// Which hosts and tasks.
+    /// Which hosts.
     pub target: Target,
+    #[command(flatten)]
+    /// Which tasks.
+    pub tasks: Tasks,
     /// The most hosts worked on at once
     #[arg(long, value_name = "N", alias = "forks")]
     pub parallel: Option<usize>,
@@ -504,8 +539,11 @@ pub struct LoginsArgs {
 #[derive(Debug, Args)]
 pub struct ValidateArgs {
     #[command(flatten)]
-    /// Which hosts and tasks.
+    /// Which hosts.
     pub target: Target,
+    #[command(flatten)]
+    /// Which tasks.
+    pub tasks: Tasks,
     #[command(flatten)]
     /// Where reports go.
     pub reports: JsonReport,
@@ -726,7 +764,7 @@ mod tests {
     fn a_run_on_the_rest_is_called_as_the_first_one_was() {
         let words = "provision apply i.yaml --lab --tags a,b --skip-tags c --set x=1 -K --parallel 4 --allow-unreachable 2";
         let cli = Cli::try_parse_from(words.split(' ')).unwrap();
-        let Command::Apply(args) = cli.command else { panic!() };
+        let Command::Apply(args) = cli.command.settled() else { panic!() };
         let options = [args.target.lasting(), args.connect.lasting()].concat().join(" ");
         assert_eq!(
             options,

@@ -125,6 +125,7 @@ fn other_words(error: &clap::Error) -> Option<String> {
         "-C" | "--check" | "-D" | "--diff" => {
             "`provision plan` shows what would change, with the differences, and changes nothing"
         }
+        "--tags" | "--skip-tags" => "tags choose tasks, and this command has none; --hosts chooses hosts",
         word if word.starts_with('-') => return None,
         word if error.to_string().contains("provision exec ") => {
             &format!("the command stands behind `--`: provision exec inventory.yaml -- {word}")
@@ -135,7 +136,7 @@ fn other_words(error: &clap::Error) -> Option<String> {
 }
 
 async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
-    match command {
+    match command.settled() {
         Command::Init(args) => commands::init::run(settings, args).await,
         Command::Apply(args) => commands::apply::run(settings, args).await,
         Command::Plan(args) => commands::plan::run(settings, args).await,

@@ -21,6 +21,7 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
     if args.check {
         let plan = PlanArgs {
             target: args.target,
+            tasks: args.tasks,
             here: args.here,
             carrier: args.carrier,
             connect: args.connect,

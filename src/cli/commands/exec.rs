@@ -9,7 +9,6 @@ use serde_json::json;
 
 use super::load::{load, reachable};
 use crate::cli::args::ExecArgs;
-use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::engine::what_mends;
@@ -36,12 +35,6 @@ enum Said {
 /// # Errors
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
-    // It would run the command all the same.
-    if !args.target.tags.is_empty() || !args.target.skip_tags.is_empty() {
-        return Err(Exit::new(exit::USAGE, "`exec` runs one command, and tags choose tasks")
-            .hint("`--hosts` chooses where it runs")
-            .into());
-    }
     let mut project = reachable(settings, &args.target, load(settings, &args.target)?)?;
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, false, settings)?;

@@ -58,8 +58,8 @@ pub(super) fn read_from(
     let options = LoadOptions {
         set: target.set.clone(),
         hosts: target.hosts.clone(),
-        tags: target.tags.clone(),
-        skip_tags: target.skip_tags.clone(),
+        tags: target.tasks.tags.clone(),
+        skip_tags: target.tasks.skip_tags.clone(),
         home: settings.home.clone(),
         outside: Outside {
             run: true,
