@@ -25,9 +25,12 @@ use support::render;
 /// busybox is not among them: it has most tools in itself and finds those whatever `PATH` says.
 const SHELLS: &[&[&str]] = &[&["/bin/dash"], &["/bin/bash"]];
 
+/// What stands for output that was lost.
+const LEFT_OUT: &str = "[... output left out ...]";
+
 /// What our scripts call of what every system has.
 const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
-     mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort ssh-keygen stat su tail tar touch tr umount uname";
+     mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort ssh-keygen stat su tail tar touch tr umount uname wc";
 
 /// Lines of ours that lead out of the sandbox.
 const PATHS: &[&str] = &[
@@ -56,12 +59,26 @@ struct Row {
     done: &'static str,
     /// The first line of what it prints when it went well, where the status does not say so.
     well: &'static str,
+    /// What stands in what it prints when it went well, unless it says that something was left out.
+    says: &'static str,
+    /// First words with which it says that nothing was done.
+    denies: &'static str,
     /// Tools whose failure something else notices.
     excepted: &'static str,
 }
 
-const ROW: Row =
-    Row { files: "", words: &[], made_up: "", paths: "", before: "", done: "", well: "", excepted: "" };
+const ROW: Row = Row {
+    files: "",
+    words: &[],
+    made_up: "",
+    paths: "",
+    before: "",
+    done: "",
+    well: "",
+    says: "",
+    denies: "",
+    excepted: "",
+};
 
 const WRITE: &str =
     "common.sh base64.sh resources/reach.sh resources/after.sh resources/put.sh resources/write.sh";
@@ -71,6 +88,9 @@ const TEXT: &str = "dW1sYXV0OiDDvA==";
 
 /// `echo ran >"$S/ran" # ü`
 const SCRIPT: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wK";
+
+/// The same, and it prints `said`.
+const TELLING: &str = "ZWNobyByYW4gPiIkUy9yYW4iCmVjaG8gc2FpZCAjIMO8Cg==";
 
 /// The same with more output than the spool keeps.
 const LOUD: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wKZGQgaWY9L2Rldi96ZXJvIGJzPTEwMDAgY291bnQ9NzAwIDI+L2Rldi9udWxsIHwgdHIgIlwwMDAiIHgK";
@@ -705,9 +725,11 @@ fn rows() -> Vec<Row> {
         // What the engine runs.
         Row {
             files: engine("spool.sh"),
-            words: &["k", "task", "run1", "here", "", "c", SCRIPT, "h", "handler"],
+            words: &["k", "task", "run1", "here", "", "c", TELLING, "h", "handler"],
             done: "[ -s ran ] && [ -s state/notify/h ] && [ -s state/spool/k/status ]",
             well: "ended 0",
+            says: "said",
+            denies: "failed unwritable",
             ..ROW
         },
         Row {
@@ -858,15 +880,9 @@ impl Sandbox {
     fn script(&self, shell: &[&str], row: &Row) -> Output {
         assert!(self.ok(row.before) || row.before.is_empty(), "{}", row.before);
         let at = self.path().display().to_string();
-        let (mut functions, mut part) = (String::new(), String::new());
-        for file in row.files.split_whitespace() {
-            let text = self.moved(&fs::read_to_string(root().join(file)).unwrap(), row.paths);
-            let prelude = row.files.starts_with(STATE) && STATE.split_whitespace().any(|name| name == file);
-            if prelude { &mut functions } else { &mut part }.push_str(&text);
-        }
-        if row.files.starts_with(STATE) {
-            functions.push_str("provision_lock run1 me@here/1\n");
-        }
+        let own = row.files.strip_prefix(STATE);
+        let functions = own.map(|_| self.functions(row.paths)).unwrap_or_default();
+        let part = self.texts(own.unwrap_or(row.files), row.paths);
         let digest = || {
             let sum = self.run(&["/bin/sh"], "/usr/bin:/bin", "sha256sum tree.tgz");
             String::from_utf8(sum.stdout).unwrap().split(' ').next().unwrap().to_owned()
@@ -879,6 +895,17 @@ impl Sandbox {
         let output = self.main(shell, &functions, &script);
         fs::write(self.path().join("told"), &output.stdout).unwrap();
         output
+    }
+
+    /// Files of `src/shell`, that stay in here.
+    fn texts(&self, files: &str, paths: &str) -> String {
+        let read = |file| self.moved(&fs::read_to_string(root().join(file)).unwrap(), paths);
+        files.split_whitespace().map(read).collect()
+    }
+
+    /// What every frame of the engine begins with.
+    fn functions(&self, paths: &str) -> String {
+        self.texts(STATE, paths) + "provision_lock run1 me@here/1\n"
     }
 
     /// A script of ours that stays in here, with these paths below the directory.
@@ -927,7 +954,11 @@ fn no_script_ends_well_with_its_work_not_done() {
         at_once(&tries, |(row, tool, how, shell)| {
             let sandbox = Sandbox::new(row.made_up, Some((tool, *how)));
             let output = sandbox.script(shell, row);
-            let lies = well(row, &output) && !sandbox.ok(row.done);
+            let text = String::from_utf8_lossy(&output.stdout);
+            let done = sandbox.ok(row.done);
+            let silent = !text.contains(row.says) && !text.contains(LEFT_OUT);
+            let denied = row.denies.split_whitespace().any(|word| text.starts_with(word));
+            let lies = well(row, &output) && (!done || silent) || denied && done;
             lies.then(|| format!("{shell:?} {} with `{tool}` {how:?}: {output:?}", row.files))
         })
         .into_iter()
@@ -935,6 +966,56 @@ fn no_script_ends_well_with_its_work_not_done() {
     );
     assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), tries.len(), wrong.join("\n"));
     assert!(tries.len() > 250, "{} runs", tries.len());
+}
+
+/// What two changes of a batch print, and what stands behind their ends.
+fn batch(sandbox: &Sandbox, shell: &[&str]) -> Vec<String> {
+    let notify = ["base/reload sshd".to_owned()];
+    let scripts = ["1", "2"].map(|number| {
+        Script::new(format!("echo ran >\"$S/ran{number}\"\necho said {number}\n").leak() as &'static str)
+    });
+    let start = state::batch(state::Together {
+        entries: vec![("k1", "base/one", &notify[..]), ("k2", "base/two", &[])],
+        scripts: scripts.to_vec(),
+        run: "run1",
+        cluster: "t",
+    });
+    let parts = [start, state::batch_next("k1"), state::batch_next("k2")];
+    let parts = parts.map(|script| sandbox.moved(&render(&script), "")).join("\nprintf '<end>'\n");
+    let output = sandbox.main(shell, &(sandbox.functions("") + "provision_pipe\n"), &parts);
+    let text = String::from_utf8_lossy(&output.stdout).into_owned();
+    text.split("<end>").skip(1).map(str::to_owned).collect()
+}
+
+#[test]
+fn a_batch_says_what_was_done_whatever_a_tool_does() {
+    for shell in SHELLS {
+        let sandbox = Sandbox::new("", None);
+        assert_eq!(batch(&sandbox, shell), ["ended 0\nsaid 1\n", "ended 0\nsaid 2\n"], "{shell:?}");
+        assert!(sandbox.ok("ls state/notify/* && [ -s ran1 ] && [ -s ran2 ]"), "{shell:?}");
+    }
+    let tools: Vec<&str> = TOOLS.split_whitespace().collect();
+    let tries: Vec<_> = tools
+        .iter()
+        .flat_map(|tool| [Tool::Missing, Tool::Failing, Tool::Breaking].map(|how| (*tool, how)))
+        .flat_map(|(tool, how)| SHELLS.iter().map(move |shell| (tool, how, *shell)))
+        .collect();
+    let wrong: Vec<String> = at_once(&tries, |(tool, how, shell)| {
+        let sandbox = Sandbox::new("", Some((tool, *how)));
+        let said = batch(&sandbox, shell);
+        let lies = (1..=2).zip(&said).any(|(number, said)| {
+            let ran = sandbox.ok(&format!("[ -s ran{number} ]"));
+            let whole = said.contains(&format!("said {number}")) || said.contains(LEFT_OUT);
+            said.starts_with("ended 0") && !(ran && whole) || said.starts_with("unstarted") && ran
+        });
+        let noted =
+            said.first().is_none_or(|said| !said.starts_with("ended 0")) || sandbox.ok("ls state/notify/*");
+        (lies || !noted).then(|| format!("{shell:?} with `{tool}` {how:?}: {said:?}"))
+    })
+    .into_iter()
+    .flatten()
+    .collect();
+    assert!(wrong.is_empty(), "{} of {}:\n{}", wrong.len(), tries.len(), wrong.join("\n"));
 }
 
 /// The same done with each, many at once and in their order: most of them wait for something that does not come.
@@ -959,7 +1040,8 @@ fn with_all_tools(row: &Row) -> (BTreeSet<String>, Vec<String>) {
     for shell in SHELLS {
         let sandbox = Sandbox::new(row.made_up, None);
         let output = sandbox.script(shell, row);
-        if !well(row, &output) || !sandbox.ok(row.done) {
+        let silent = !String::from_utf8_lossy(&output.stdout).contains(row.says);
+        if !well(row, &output) || !sandbox.ok(row.done) || silent {
             wrong.push(format!("{shell:?} {} with all tools: {output:?}", row.files));
         }
         let calls = fs::read_to_string(sandbox.path().join("calls")).unwrap_or_default();

@@ -273,7 +273,12 @@ impl Session {
         self.connection.works_on(&found.boot);
         if !found.missing.is_empty() {
             let missing = found.missing.join(", ");
-            self.warn(format!("it lacks {missing}: tasks that need that will fail"));
+            if self.context.mode == Mode::Apply {
+                return Err(Gone::quarantined(format!(
+                    "it lacks {missing}, and without that nothing is changed safely"
+                )));
+            }
+            self.warn(format!("it lacks {missing}: `apply` changes nothing there without that"));
         }
         self.notified.found(found.notified, &self.context.project.cluster, &self.boots());
         self.spool = Spool::found(found.spool);

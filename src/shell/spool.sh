@@ -70,7 +70,7 @@ user=$2
 set -- ${stat##*) }
 printf "%s %s\n" $$ "${20}" >"$s/pid"
 export PROVISION_TASK="${s##*/}.$$.${20}"
-{ head -c 524288 >"$s/out"; exec tail -c 2228224 >"$s/tail"; } <"$s/kept" 9>&- &
+{ head -c 524288 >"$s/out" || : >"$s/unread"; exec tail -c 2228224 >"$s/tail"; } <"$s/kept" 9>&- &
 keeper=$!
 dd ibs=32768 obs=65536 >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
 relay=$!
@@ -112,6 +112,8 @@ if [ -e "/proc/$relay/fd/0" ]; then
 	wait $drain $more
 	exec 4>&-
 else
+	# What it did not copy is lost, and that is said.
+	wait $relay || : >"$s/unread"
 	relay=
 fi
 wait $keeper
@@ -143,8 +145,8 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 else
 	setsid sh -c "$runner" provision-task "$s" "$user" </dev/null >/dev/null 2>&1 &
 	wait $!
-	# The runner begins by taking its command away.
-	if [ -e "$s/cmd" ]; then
+	# The runner begins with its pid, and goes on by taking its command away, which may fail.
+	if [ -e "$s/cmd" ] && [ ! -s "$s/pid" ] && ! provision_status "$s"; then
 		command -v setsid >/dev/null 2>&1 || errors='setsid is needed, and it is not here'
 		printf 'failed %s\n' "${errors:-the runner of $s did not start}"
 		rm -rf "$s"

@@ -73,13 +73,18 @@ provision_spool() {
 # Prints the result line and the output of the entry in directory $1, without NUL bytes: see spool.sh.
 provision_result() {
 	printf '%s %s\n' "$spool" "${status:-0}"
-	[ ! -s "$1/out" ] || tr -d '\000' <"$1/out"
-	if [ -s "$1/tail" ]; then
-		if [ "$(tr -d '\000' <"$1/tail" | wc -c)" -gt 65536 ]; then
-			printf '\n[... output left out ...]\n'
-		fi
-		tr -d '\000' <"$1/tail" | tail -c 65536
+	left_out='\n[... output left out ...]\n'
+	if [ -s "$1/out" ]; then
+		# shellcheck disable=SC2059 # a text of ours
+		tr -d '\000' <"$1/out" || printf "$left_out"
 	fi
+	# shellcheck disable=SC2059
+	if [ -s "$1/tail" ]; then
+		kept=$(tr -d '\000' <"$1/tail" | wc -c) && [ "$kept" -le 65536 ] || printf "$left_out"
+		tr -d '\000' <"$1/tail" | tail -c 65536 || printf "$left_out"
+	fi
+	# shellcheck disable=SC2059
+	[ ! -e "$1/unread" ] || printf "$left_out"
 }
 # Waits for the end of the entry in directory $1 that is no child of this shell.
 provision_follow() {

@@ -215,3 +215,23 @@ async fn a_condition_that_hangs_costs_the_deadline_of_its_task() {
         "its facts were not gathered within 60s; no answer from `made 1`, `made 2`, `made 3`, `made 4`"
     );
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_host_without_a_tool_that_changes_need_is_left_alone() {
+    let transport = healthy();
+    transport.first(Reply::part("state").on("gpu0").output("missing\tdd\nmissing\ttr\n"));
+    let world = world("{}", TWO);
+    let ran = run(&world, &transport, Mode::Plan, |_| {}).await;
+    assert_eq!(
+        ran.record.hosts["gpu0"].warnings,
+        ["it lacks dd, tr: `apply` changes nothing there without that"]
+    );
+    let ran = apply(&world, &transport).await;
+    assert!(
+        matches!(ran.status("gpu0"), HostStatus::Quarantined { reason } if reason == "it lacks dd, tr, and without that nothing is changed safely"),
+        "{:?}",
+        ran.status("gpu0")
+    );
+    assert!(names(&transport, "gpu0").iter().all(|part| part != "task"));
+    assert_eq!(ran.report.stats.ok, 3);
+}
