@@ -7,7 +7,7 @@ use std::time::Duration;
 use tokio::io::AsyncSeekExt as _;
 use tokio::time::Instant;
 
-use super::cancel::Stop;
+use super::cancel::{Cancel, Stop};
 use super::context::Context;
 use super::hints::{self, human};
 use super::state;
@@ -38,6 +38,9 @@ impl Gone {
 
 /// A frame's end and what its parts gave.
 pub(super) type Ran = (Result<(), TransportError>, Vec<PartEnd>);
+
+/// How long a host has to answer after a run was told to end what it does: who waits at the terminal does so.
+const LAST_TRY: Duration = Duration::from_secs(5);
 
 /// The connection to one host.
 pub(super) struct Connection {
@@ -203,9 +206,13 @@ impl Connection {
         let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(8));
         loop {
             let pause = backoff.pause();
-            let back = match self.log_in().await {
-                Ok(()) => self.which_boot().await,
-                Err(error) => Err(error),
+            let cancel = self.context.cancel.clone();
+            let attempt = async {
+                self.log_in().await?;
+                self.which_boot().await
+            };
+            let Some(back) = unless_stopped(&cancel, attempt).await else {
+                return Err(Gone::quarantined(format!("{reason}; stopped while it was not back")));
             };
             match back {
                 Ok(boot) if self.boot.is_empty() || boot.is_empty() || boot == self.boot => {
@@ -215,7 +222,6 @@ impl Connection {
                 Err(error) if Instant::now() + pause < end => {
                     tracing::debug!(host = %self.host.name, %error, "reconnect");
                     self.close().await;
-                    let cancel = self.context.cancel.clone();
                     tokio::select! {
                         biased;
                         () = cancel.reached(Stop::End) => {
@@ -250,10 +256,11 @@ impl Connection {
     pub(super) async fn revive(&mut self, why: &str) -> Result<(), Gone> {
         let Some(remote) = self.remote.as_mut() else { return Ok(()) };
         self.shell += 1;
-        match remote.revive().await {
-            Ok(()) => Ok(()),
-            Err(TransportError::Lost { message }) => self.reconnect(&message).await,
-            Err(error) => Err(Gone::quarantined(no_second_session(why, &error))),
+        match unless_stopped(&self.context.cancel, remote.revive()).await {
+            Some(Ok(())) => Ok(()),
+            Some(Err(TransportError::Lost { message })) => self.reconnect(&message).await,
+            Some(Err(error)) => Err(Gone::quarantined(no_second_session(why, &error))),
+            None => Err(Gone::quarantined("the run was stopped, and the host did not answer".to_owned())),
         }
     }
 
@@ -338,6 +345,19 @@ impl Connection {
         }
         file.seek(SeekFrom::Start(offset)).await.map_err(failed)?;
         remote.stream(path, &mut file).await
+    }
+}
+
+/// What comes of an attempt to reach a host; nothing where the run was stopped and [`LAST_TRY`] is over.
+async fn unless_stopped<T>(cancel: &Cancel, attempt: impl Future<Output = T>) -> Option<T> {
+    let stopped = async {
+        cancel.reached(Stop::End).await;
+        tokio::time::sleep(LAST_TRY).await;
+    };
+    tokio::select! {
+        biased;
+        done = attempt => Some(done),
+        () = stopped => None,
     }
 }
 

@@ -160,3 +160,29 @@ async fn a_question_that_is_answered_with_nothing_is_asked_once_more() {
     assert!(!ran.record.hosts["gpu0"].tasks.is_empty(), "{:?}", ran.record);
     assert!(!format!("{:?}", ran.outcome("gpu0", "mode")).contains("gave no answer"), "{:?}", ran.record);
 }
+
+#[tokio::test(start_paused = true)]
+async fn a_stop_does_not_wait_for_a_host_that_does_not_come_back() {
+    // A login that hangs, and a second session that does not come.
+    let lost = Reply::part("task").on("gpu0").after(Duration::from_secs(1)).lose();
+    for reply in [lost, Reply::part("task").on("gpu0").hang()] {
+        let transport = healthy();
+        transport.first(reply.clone());
+        transport.first(Reply::part("revive").on("gpu0").hang());
+        let hangs = Duration::from_mins(1);
+        transport.first(Reply::open().on("gpu0").after(hangs).fail(ConnectKind::TimedOut));
+        transport.first(Reply::open().on("gpu0").times(1));
+        let began = tokio::time::Instant::now();
+        let ran = run(&world("{}", TWO), &transport, Mode::Apply, |stopper| {
+            tokio::spawn(async move {
+                tokio::time::sleep(Duration::from_secs(10)).await;
+                stopper.ask(Stop::Finish);
+                stopper.ask(Stop::End);
+            });
+        })
+        .await;
+        assert!(began.elapsed() < Duration::from_secs(16), "{:?}", began.elapsed());
+        let HostStatus::Quarantined { reason } = ran.status("gpu0") else { panic!("{:?}", ran.status("gpu0")) };
+        assert!(reason.contains("stopped"), "{reason}");
+    }
+}
