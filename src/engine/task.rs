@@ -28,6 +28,7 @@ use super::lock;
 use super::session::{Containers, Service, Session};
 use super::spool::Spooled;
 use super::state::{self, SpoolReport, SpoolRequest};
+use super::together::size;
 use super::turn::{Turn, turn};
 use super::upload::Limit;
 use super::work::{Later, Work, queries, task_id, task_ref};
@@ -44,6 +45,19 @@ use crate::transport::Script;
 
 /// How many hosts are asked for a copy before a host gives up.
 const COPIES: u32 = 3;
+
+/// Bytes that the changes of one task carry to the host at once.
+const PART: usize = 1 << 20;
+
+/// Changes of one task that are carried out at once.
+#[derive(Clone, Copy)]
+struct Part<'a> {
+    changes: &'a [Change],
+    /// Whether none of them is left then: what they touched is asked again.
+    last: bool,
+    /// When the deadline of the task began.
+    began: Instant,
+}
 
 /// How one task went, to the tasks after it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -94,7 +108,7 @@ impl Session {
             Ok(ended) => ended,
             Err(gone) => {
                 let message = if gone.with_its_boot() {
-                    "its host rebooted while it ran; the next plan shows what is left of it"
+                    "its host rebooted before it was done; the next plan shows what is left of it"
                 } else {
                     HOST_LOST
                 };
@@ -474,7 +488,7 @@ impl Session {
         let own = queries(std::slice::from_ref(instance));
         let mut attempt = 1;
         loop {
-            let outcome = match self.change(item, instance, &changes, &changes, touches, later).await? {
+            let outcome = match self.in_parts(item, instance, &changes, touches, later).await? {
                 Ok(output) if !provable => Outcome::Ran { changes: views.clone(), output },
                 Ok(output) => match self.prove(instance, &own).await? {
                     Ok(blocked) => Outcome::Changed { changes: views.clone(), output, blocked },
@@ -513,27 +527,60 @@ impl Session {
         }
     }
 
-    /// Carries out changes of one task and asks again what they touched. `planned` is all that the
-    /// task plans.
-    async fn change(
+    /// Carries out all changes of one task, and asks again what they touched. What carries much is sent part by part,
+    /// since the state directory of a host may be small, and a connection that is lost over it goes on with the
+    /// next part.
+    async fn in_parts(
         &mut self,
         item: &Work,
         instance: &Instance,
         changes: &[Change],
-        planned: &[Change],
         touches: &Touches,
         later: &BTreeSet<Query>,
     ) -> Result<Done, Gone> {
         let own = queries(std::slice::from_ref(instance));
-        if let Err(reason) = self.take_lock(instance, &own, planned).await? {
+        if let Err(reason) = self.take_lock(instance, &own, changes).await? {
             return Ok(Err((reason, String::new())));
         }
         let began = Instant::now();
-        let script = match self.script(item, instance, changes).await? {
+        let mut printed = String::new();
+        let mut parts = parts(changes).peekable();
+        while let Some(changes) = parts.next() {
+            let last = parts.peek().is_none();
+            let timeout = item.step.conduct.timeout;
+            let done = if began.elapsed() < timeout {
+                self.change(item, instance, Part { changes, last, began }, touches, later).await?
+            } else {
+                Err((format!("not finished within its deadline of {}", human(timeout)), String::new()))
+            };
+            match done {
+                Ok(output) => printed.push_str(&output),
+                Err((message, output)) => {
+                    if !last {
+                        let again = self.known.touched(touches, &own, later);
+                        self.ask(&again).await?;
+                    }
+                    return Ok(Err((message, printed + &output)));
+                }
+            }
+        }
+        Ok(Ok(printed))
+    }
+
+    /// Carries out changes of one task, under the lock. Nobody reads what is known before the last part is done.
+    async fn change(
+        &mut self,
+        item: &Work,
+        instance: &Instance,
+        part: Part<'_>,
+        touches: &Touches,
+        later: &BTreeSet<Query>,
+    ) -> Result<Done, Gone> {
+        let script = match self.script(item, instance, part).await? {
             Ok(script) => script,
             Err(reason) => return Ok(Err((reason, String::new()))),
         };
-        let used = began.elapsed();
+        let used = part.began.elapsed();
         let (leave, detach, login) = match &instance.state {
             InstanceState::Ready { resource, .. } => {
                 (resource.leave(), item.step.conduct.detach, resource.login(self.facts()))
@@ -562,7 +609,11 @@ impl Session {
             notify: &item.step.conduct.notify,
         });
         let leave = item.step.conduct.on_deadline.map_or(leave, |word| word == OnDeadline::Leave);
-        let again = self.known.touched(touches, &own, later);
+        let again = if part.last {
+            self.known.touched(touches, &queries(std::slice::from_ref(instance)), later)
+        } else {
+            BTreeSet::new()
+        };
         let spooled = Spooled { key, name, script, timeout: item.step.conduct.timeout, used, leave };
         let (connection, known) = (&mut self.connection, &mut self.known);
         let done = done(self.spool.run(connection, known, spooled, &again).await?, &item.step);
@@ -590,13 +641,13 @@ impl Session {
         &mut self,
         item: &Work,
         instance: &Instance,
-        changes: &[Change],
+        part: Part<'_>,
     ) -> Result<Result<Script, String>, Gone> {
         let timeout = item.step.conduct.timeout;
-        let limit = Limit { end: Instant::now() + timeout, timeout };
+        let limit = Limit { end: part.began + timeout, timeout };
         let task = task_id(&item.step, instance);
         let mut scripts = Vec::new();
-        for change in changes {
+        for change in part.changes {
             let mut script = change.script.clone();
             if let Some(upload) = &change.upload {
                 match self.uploads.send(&mut self.connection, &task, change, upload, limit).await? {
@@ -746,12 +797,13 @@ impl Session {
         let Some(last) = changes.iter().find(|change| change.disruption == Disruption::Reboot) else {
             return Ok(failed("there is no reboot in its plan".to_owned(), ""));
         };
-        if before.is_empty() {
-            if let Err(reason) = self.take_lock(instance, &own, changes).await? {
-                return Ok(failed(reason, ""));
-            }
-        } else if let Err((reason, output)) =
-            self.change(item, instance, &before, changes, &Touches::Everything, later).await?
+        if let Err(reason) = self.take_lock(instance, &own, changes).await? {
+            return Ok(failed(reason, ""));
+        }
+        let part = Part { changes: &before, last: true, began: Instant::now() };
+        if !before.is_empty()
+            && let Err((reason, output)) =
+                self.change(item, instance, part, &Touches::Everything, later).await?
         {
             return Ok(failed(format!("not rebooted: {reason}"), &output));
         }
@@ -846,4 +898,18 @@ fn command(changes: &[Change]) -> Option<String> {
         Detail::Command(text) => Some(text.clone()),
         Detail::Text { .. } | Detail::Attributes(_) => Some(change.summary.clone()),
     }
+}
+
+/// Changes in their order, in parts that carry no more than [`PART`], or one change.
+fn parts(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
+    let carried = |change: &Change| size(std::slice::from_ref(change));
+    let mut sum = changes.first().map(carried).unwrap_or_default();
+    changes.chunk_by(move |_, next| {
+        sum += carried(next);
+        let fits = sum <= PART;
+        if !fits {
+            sum = carried(next);
+        }
+        fits
+    })
 }

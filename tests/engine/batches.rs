@@ -157,11 +157,18 @@ async fn a_new_directory_and_what_is_in_it_are_one_exec() {
 #[tokio::test(start_paused = true)]
 async fn files_of_one_directory_are_one_exec() {
     let file = |name: &str| format!("  - name: {name}\n    file: {{ path: /opt/{name}, content: x }}\n");
-    let text = format!("name: b\ntasks:\n{}{}{}", file("a"), file("b"), file("c"));
-    let (transport, machine) = machines(THREE, &[]);
-    // Whatever becomes of them: all three are asked for together.
-    apply(&world("{}", &text), &transport).await;
-    assert_eq!(machine.lock().unwrap().sent.iter().map(Vec::len).collect::<Vec<_>>(), [3]);
+    let copy = "  - name: c\n    copy: { src: ./x, path: /opt/c }\n";
+    // What a program of the host looks at first is sent alone: nobody knows what that prints.
+    let looked_at = "  - name: c\n    copy: { src: ./x, path: /opt/c, validate: [tool, \"%s\"] }\n";
+    for (last, together) in [(file("c").as_str(), 3), (copy, 3), (looked_at, 2)] {
+        let text = format!("name: b\ntasks:\n{}{}{last}", file("a"), file("b"));
+        let (transport, machine) = machines(THREE, &[]);
+        let world = world("{}", &text);
+        std::fs::write(world.directory.path().join("x"), "x").unwrap();
+        // Whatever becomes of them: these are asked for together.
+        apply(&world, &transport).await;
+        assert_eq!(machine.lock().unwrap().sent[0].len(), together, "{last}");
+    }
 }
 
 #[tokio::test(start_paused = true)]

@@ -169,3 +169,82 @@ async fn what_nobody_asked_for_is_taken_away_where_all_went_well() {
     run(&copying(), &planned, Mode::Plan, |_| {}).await;
     assert_eq!(sent(&planned, "upload-drop"), 0);
 }
+
+/// Hosts that get a tree of files of 530 KiB, and how many tasks each saw.
+fn tree() -> (World, Scripted) {
+    let names = ["a", "b", "c"];
+    let world = world(
+        "{}",
+        "name: c\ntasks:\n  - name: tree\n    timeout: 40s\n    copy: { src: ./tree, path: /opt/tree }\n",
+    );
+    let folder = world.directory.path().join("tree");
+    std::fs::create_dir(&folder).unwrap();
+    let content = content()[..530 << 10].to_vec();
+    let digest = provision::words::hex(&sha2::Sha256::digest(&content));
+    for name in names {
+        std::fs::write(folder.join(name), &content).unwrap();
+    }
+    let done: Mutex<BTreeMap<String, usize>> = Mutex::default();
+    let transport = healthy().answer(move |sent: &Sent| {
+        let mut done = done.lock().unwrap();
+        let ran = done.entry(sent.host.clone()).or_default();
+        if sent.part == "task" {
+            *ran += 1;
+        }
+        let of = |(number, name): (usize, &&str)| {
+            if number < *ran {
+                format!("stat 0:0:81a4:542720:1:1:1:/opt/tree/{name}\n{digest}  /opt/tree/{name}")
+            } else {
+                format!("absent /opt/tree/{name}")
+            }
+        };
+        let files: Vec<String> = names.iter().enumerate().map(of).collect();
+        let tree = if *ran > 0 { "stat 0:0:41ed:9:1:1:1:" } else { "absent " };
+        let text = format!("stat 0:0:41ed:9:1:1:1:/opt\n{tree}/opt/tree\n{}\n", files.join("\n"));
+        (sent.part == "file").then(|| Reply::default().output(text))
+    });
+    (world, transport)
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_large_tree_goes_part_by_part() {
+    let (world, transport) = tree();
+    let ran = apply(&world, &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.tasks.changed), (4, 4), "{:?}", ran.record);
+    let Outcome::Changed { changes, .. } = ran.outcome("gpu0", "tree") else { panic!() };
+    assert_eq!(changes.len(), 4);
+    let all = transport.sent();
+    let of = |part| all.iter().filter(move |it| it.host == "gpu0" && it.part == part);
+    let tasks: Vec<_> = of("task").collect();
+    assert_eq!(tasks.len(), 3);
+    // At first, under the lock, and behind the last part.
+    assert_eq!(of("file").filter(|it| it.text.contains("/opt/tree/a")).count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_part_of_a_tree_that_is_lost_is_sent_again_alone() {
+    let (world, transport) = tree();
+    transport.first(Reply::part("task").on("gpu0").with("/opt/tree/c").lose().times(1));
+    let ran = apply(&world, &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+    assert_eq!(sent(&transport, "task"), 4);
+    // One that fails ends it, and the deadline is that of the whole task.
+    let failed = Reply::part("task").on("gpu0").with("/opt/tree/b").output("ended 1\nno room\n");
+    let late =
+        Reply::part("task").on("gpu0").with("/opt/tree/a").after(Duration::from_secs(39)).output("ended 0\n");
+    let later =
+        Reply::part("task").on("gpu0").with("/opt/tree/b").after(Duration::from_secs(4)).output("ended 0\n");
+    for (replies, tasks, said) in
+        [(vec![failed], 2, "no room"), (vec![late, later], 2, "not finished within its deadline of 40s")]
+    {
+        let (world, transport) = tree();
+        for reply in replies {
+            transport.first(reply);
+        }
+        let ran = apply(&world, &transport).await;
+        let Outcome::Failed(failure) = ran.outcome("gpu0", "tree") else { panic!("{:?}", ran.record) };
+        assert_eq!(failure.message, said);
+        assert_eq!(sent(&transport, "task"), tasks);
+        assert_eq!(ran.report.stats.ok, 3);
+    }
+}

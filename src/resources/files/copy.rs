@@ -127,6 +127,10 @@ impl Resource for Copy {
         Touches::one(Object::Path(self.path.0.clone()))
     }
 
+    fn brief(&self) -> bool {
+        self.directories.is_empty() && self.files.iter().all(Resource::brief)
+    }
+
     fn manages(&self) -> Vec<(Object, String)> {
         let files = self.files.iter().flat_map(RegularFile::manages);
         self.directories.iter().flat_map(Resource::manages).chain(files).collect()

@@ -139,7 +139,8 @@ impl Resource for RegularFile {
     }
 
     fn brief(&self) -> bool {
-        !matches!(self.want, Want::Large { .. } | Want::Remote { .. })
+        // Whose output nobody knows is sent alone.
+        self.check.is_none() && !matches!(self.want, Want::Large { .. } | Want::Remote { .. })
     }
 
     fn manages(&self) -> Vec<(Object, String)> {
