@@ -282,21 +282,16 @@ pub(super) async fn run(
 /// # Errors
 /// When a file cannot be written.
 pub(super) fn write_reports(reports: &Reports, record: &Record) -> anyhow::Result<()> {
-    if let Some(file) = &reports.json {
-        write_json(file, &json::object(record))?;
-    }
-    if let Some(file) = &reports.junit {
-        write_result(file, &junit::xml(record)?)?;
-    }
-    if let Some(file) = &reports.html {
-        write_result(file, &html::page(record)?)?;
-    }
-    if let Some(file) = &reports.prometheus {
+    let json = reports.json.as_ref().map(|file| write_json(file, &json::object(record)));
+    let junit = reports.junit.as_ref().map(|file| write_result(file, &junit::xml(record)?));
+    let html = reports.html.as_ref().map(|file| write_result(file, &html::page(record)?));
+    let prometheus = reports.prometheus.as_ref().map(|file| {
         // The collector that reads it is another user.
         disk::replace_with_mode(file, prometheus::text(record).as_bytes(), 0o644)
-            .with_context(|| format!("cannot write {file}"))?;
-    }
-    Ok(())
+            .with_context(|| format!("cannot write {file}"))
+    });
+    // One that cannot be written keeps none of the others from being written.
+    [json, junit, html, prometheus].into_iter().flatten().collect()
 }
 
 /// Writes a file that the user asked for.

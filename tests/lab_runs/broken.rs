@@ -31,8 +31,8 @@ fn a_killed_run_is_continued_by_the_next() {
     node.sh("read -r run controller pid start </run/provision/owner; kill -STOP $pid");
 
     // Its journal can be shown.
-    site.run("report list", &[]).expect(0).shows("did not end: killed");
-    site.run("report show", &[]).expect(0).shows("it did not end: killed").shows("changed  before");
+    site.run("report list", &[]).expect(0).shows("its end is not recorded: killed");
+    site.run("report show", &[]).expect(0).shows("its end is not recorded: it was killed").shows("changed  before");
 
     let second = site.run("apply", &["--json", "-"]).expect(0);
     let json = second.json();

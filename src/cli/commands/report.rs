@@ -84,7 +84,7 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
                 seconds(time)
             ),
             _ if journal::is_alive(&cluster, &info.run) => "running".to_owned(),
-            _ => "did not end: killed, or the machine went down".to_owned(),
+            _ => "its end is not recorded: killed, or the machine went down or had no room".to_owned(),
         };
         put!(text, "{}  {command}  {end}\n", info.run);
     }
