@@ -191,15 +191,31 @@ async fn a_master_that_ended_or_hangs_is_replaced() {
     let server = Server::start();
     let host = staying(&server);
     whole_run(&server, &host).await;
+    // In the middle of a run, first over a login that it found, then over one that it made.
+    for logins in 1..=2 {
+        let ssh = start(&server, &host).await;
+        let mut remote = ssh.open(&host, DEADLINE).await.unwrap();
+        assert_eq!(server.logins(), logins);
+        let pid = master(&server);
+        let (error, ()) = tokio::join!(sh(&mut *remote, "sleep 20"), async {
+            tokio::time::sleep(Duration::from_millis(500)).await;
+            kill_process(pid, Signal::KILL).unwrap();
+        });
+        let TransportError::Lost { message } = error.unwrap_err() else { panic!() };
+        assert_eq!(message, "the login that stays (`ssh.persist`) ended");
+        remote.close().await;
+        ssh.close().await;
+    }
+    whole_run(&server, &host).await;
     for (number, signal) in [Signal::KILL, Signal::STOP, Signal::TERM].into_iter().enumerate() {
         let old = master(&server);
         kill_process(old, signal).unwrap();
         whole_run(&server, &host).await;
-        assert_eq!(server.logins(), 2 + number, "{signal:?}");
+        assert_eq!(server.logins(), 4 + number, "{signal:?}");
         let new = master(&server);
         assert_ne!(old, new);
         whole_run(&server, &host).await;
-        assert_eq!((server.logins(), master(&server)), (2 + number, new));
+        assert_eq!((server.logins(), master(&server)), (4 + number, new));
     }
     end(&server).await;
 }

@@ -17,7 +17,8 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let mut text = format!("run {}  {} {}  {at}\n", record.run, record.command, record.inventory);
     match record.exit_code {
         Some(code) => put!(text, "exit code {code} after {}\n", seconds(record.seconds)),
-        None => text.push_str("its end is not recorded: it was killed, the machine went down or its disk was full\n"),
+        None => text
+            .push_str("its end is not recorded: it was killed, the machine went down or its disk was full\n"),
     }
     let times = record.hosts.len() == 1;
     let unverified = is_unverified(record);

@@ -190,8 +190,11 @@ pub(super) fn timed_out(deadline: std::time::Duration, words: &Words<'_>) -> Tra
     connect(ConnectKind::TimedOut, format!("no login within {deadline:?}{words}"))
 }
 
-/// The error behind a host shell that ended while a part ran.
-pub(super) fn ended(stderr: &str) -> TransportError {
+/// What is said of a host shell that ended where nothing else is known.
+pub(super) const SHELL_ENDED: &str = "the host shell ended";
+
+/// The error behind a host shell that ended while a part ran; `otherwise` is said where ssh said nothing.
+pub(super) fn ended(stderr: &str, otherwise: &str) -> TransportError {
     tracing::debug!("the host shell ended; its last words:\n{stderr}");
     // The shell's own complaint is its last word: a bug of ours, not a lost connection.
     if let Some(line) = last_line(stderr, |_| true)
@@ -215,7 +218,7 @@ pub(super) fn ended(stderr: &str) -> TransportError {
         .iter()
         .any(|phrase| line.starts_with(phrase))
     };
-    let message = last_line(stderr, of_ssh).unwrap_or_else(|| "the host shell ended".to_owned());
+    let message = last_line(stderr, of_ssh).unwrap_or_else(|| otherwise.to_owned());
     TransportError::Lost { message }
 }
 
@@ -402,7 +405,7 @@ mod tests {
 
     #[test]
     fn the_end_of_a_shell() {
-        let lost = |stderr: &str| match ended(stderr) {
+        let lost = |stderr: &str| match ended(stderr, SHELL_ENDED) {
             TransportError::Lost { message } => message,
             TransportError::Protocol { message } | TransportError::Connect { message, .. } => {
                 panic!("{message}")
@@ -415,7 +418,10 @@ mod tests {
             "Connection to gpu0 closed by remote host."
         );
         assert_eq!(lost("awk: syntax error\nbye\n"), "the host shell ended");
-        assert!(matches!(ended("sh: 7: Syntax error: \"}\" unexpected\n"), TransportError::Protocol { .. }));
+        assert!(matches!(
+            ended("sh: 7: Syntax error: \"}\" unexpected\n", SHELL_ENDED),
+            TransportError::Protocol { .. }
+        ));
     }
 
     #[test]

@@ -147,7 +147,9 @@ impl Remote for LocalRemote {
         match session.shell.run(frame, on_part).await {
             Ok(()) => Ok(()),
             Err(ShellError::Other(error)) => Err(error),
-            Err(ShellError::Ended) => Err(classify::ended(&session.process.stderr.last_words().await)),
+            Err(ShellError::Ended) => {
+                Err(classify::ended(&session.process.stderr.last_words().await, classify::SHELL_ENDED))
+            }
         }
     }
 
@@ -158,7 +160,7 @@ impl Remote for LocalRemote {
             match rescue::kill(&mut fresh.shell, old.shell.process()).await {
                 Ok(()) => {}
                 Err(ShellError::Other(error)) => return Err(error),
-                Err(ShellError::Ended) => return Err(classify::ended("")),
+                Err(ShellError::Ended) => return Err(classify::ended("", classify::SHELL_ENDED)),
             }
         }
         drop(old);

@@ -170,6 +170,12 @@ impl Login {
         }
     }
 
+    /// Whether this is a login that stays, and its master is not there any more.
+    pub(super) async fn is_gone(&self) -> bool {
+        let mux = Mux::resume_mux(self.master.as_std_path().into(), None);
+        self.kept.is_some() && !matches!(within(ANSWER, mux.check()).await, Ok(Ok(())))
+    }
+
     /// The signal that ended `ssh`, if one did.
     pub(super) async fn signal(&mut self) -> Option<i32> {
         self.process.as_mut()?.signal().await

@@ -677,8 +677,11 @@ impl SshRemote {
             if let Some(signal) = login.signal().await {
                 return classify::killed(signal);
             }
+            if login.is_gone().await {
+                return classify::ended(&words, "the login that stays (`ssh.persist`) ended");
+            }
         }
-        classify::ended(&words)
+        classify::ended(&words, classify::SHELL_ENDED)
     }
 }
 

@@ -32,7 +32,10 @@ fn a_killed_run_is_continued_by_the_next() {
 
     // Its journal can be shown.
     site.run("report list", &[]).expect(0).shows("its end is not recorded: killed");
-    site.run("report show", &[]).expect(0).shows("its end is not recorded: it was killed").shows("changed  before");
+    site.run("report show", &[])
+        .expect(0)
+        .shows("its end is not recorded: it was killed")
+        .shows("changed  before");
 
     let second = site.run("apply", &["--json", "-"]).expect(0);
     let json = second.json();
