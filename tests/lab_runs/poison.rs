@@ -10,8 +10,8 @@ use std::time::Duration;
 use super::support::{Lab, Node, run};
 
 const POISON: &str = "p01son-w1th-'quote";
-/// What a leak of it has: as it is, in base64, in hex, and as `od` prints it.
-const FORMS: [&str; 4] = ["p01son", "cDAxc29u", "703031736f6e", "70 30 31 73"];
+/// What a leak of it has: as it is, in base64 behind nought, one and two other bytes, in hex, and as `od` prints it.
+const FORMS: [&str; 6] = ["p01son", "cDAxc29u", "AwMXNvb", "wMDFzb2", "703031736f6e", "70 30 31 73"];
 
 fn leaks(bytes: &[u8]) -> bool {
     FORMS.iter().any(|form| bytes.windows(form.len()).any(|it| it == form.as_bytes()))
