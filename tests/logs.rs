@@ -7,6 +7,10 @@ use std::fs::{self, Permissions};
 use std::os::unix::fs::PermissionsExt as _;
 use std::path::PathBuf;
 use std::process::{Command, Output};
+use std::sync::Mutex;
+
+/// Held by those that change this machine: one run at a time does.
+static CHANGES: Mutex<()> = Mutex::new(());
 
 const SECRET: &str = "p01son-w1th-'quote";
 
@@ -66,6 +70,7 @@ fn hides(text: &str) {
 
 #[test]
 fn the_log_of_a_failed_task_leads_to_the_cause() {
+    let _alone = CHANGES.lock();
     let site = Site::new("local");
     let failed = site.run("apply site.yaml --yes", "");
     assert_eq!(failed.status.code(), Some(5));
@@ -110,4 +115,38 @@ fn each_v_says_more_and_only_on_stderr() {
     assert_eq!(shows("-vv", ""), [true, true, false]);
     assert_eq!(shows("-vvv", ""), [true, true, true]);
     assert_eq!(shows("", "trace"), [true, true, true]);
+}
+
+#[test]
+fn a_terminal_is_sent_nothing_that_it_obeys() {
+    let _alone = CHANGES.lock();
+    let site = Site::new("local");
+    // Title, bell, cursor, the eight-bit forms of the same, and what hides what stands before it.
+    let evil = r"x\033]0;title\007\033[2J\010\r\302\2332J\302\2350;y\302\234z";
+    let file = site.path("held");
+    let tasks = format!(
+        "name: P\ntasks:\n- name: held\n  file: {{ path: {file}, content: calm }}\n- name: fails\n  command: {{ script: \"printf '{evil}\\\\n'; printf '{evil}\\\\n' >&2; exit 3\" }}\n",
+        evil = evil.replace('\\', "\\\\"),
+        file = file.display()
+    );
+    fs::write(site.path("p.yaml"), tasks).unwrap();
+    let old = b"x\x1b]0;title\x07\x1b[2J\x08\r\xc2\x9b2Jz\n";
+    fs::write(&file, old).unwrap();
+    let all = [
+        "plan site.yaml -v",
+        "verify site.yaml -vv",
+        "apply site.yaml --yes -vvv",
+        "report show site.yaml --output",
+        "report replay site.yaml -vv",
+        "exec site.yaml -- cat held.old",
+    ];
+    fs::write(site.path("held.old"), old).unwrap();
+    for arguments in all {
+        let arguments = arguments.replace("held.old", &site.path("held.old").display().to_string());
+        let ran = site.run(&arguments, "");
+        let text = text(&ran.stdout) + &text(&ran.stderr);
+        assert!(text.contains("title"), "{arguments}: it shows nothing of it: {text}");
+        let obeyed = text.chars().find(|char| char.is_control() && !matches!(char, '\n' | '\t'));
+        assert_eq!(obeyed, None, "{arguments}: {text:?}");
+    }
 }
