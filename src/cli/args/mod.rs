@@ -1,0 +1,125 @@
+//! What can be typed.
+
+mod options;
+mod others;
+mod runs;
+
+use clap::{Args, Parser, Subcommand};
+
+pub(super) use self::options::*;
+pub(super) use self::others::*;
+pub(super) use self::runs::*;
+use crate::report::output::Color;
+
+/// Makes N Linux machines with GPUs and RDMA NICs a working training cluster, over SSH, from one
+/// inventory
+#[derive(Debug, Parser)]
+#[command(name = "provision", version, max_term_width = 100, arg_required_else_help = true)]
+#[command(
+    after_help = "Exit codes: 0 ok, 2 usage, 3 bad inventory, 4 unreachable, 5 failed, 6 drift, 7 pending, 8 locked.\n`provision explain exit-codes` tells more."
+)]
+pub struct Cli {
+    /// What to do.
+    #[command(subcommand)]
+    pub command: Command,
+    /// What holds for every command.
+    #[command(flatten)]
+    pub global: Global,
+}
+
+/// Options of every command.
+#[derive(Debug, Clone, Args)]
+pub struct Global {
+    /// Show more: diffs, output, skipped tasks, the time of each host; `-vv`: of each exec and task; `-vvv`:
+    /// what ssh did, retries
+    #[arg(short, long, global = true, action = clap::ArgAction::Count)]
+    pub verbose: u8,
+    /// Show only failures
+    #[arg(short, long, global = true, conflicts_with = "verbose")]
+    pub quiet: bool,
+    /// Use colour
+    #[arg(long, global = true, value_enum, default_value_t = Color::Auto, value_name = "WHEN")]
+    pub color: Color,
+    /// Draw no bar
+    #[arg(long, global = true)]
+    pub no_progress: bool,
+}
+
+/// The commands.
+#[derive(Debug, Subcommand)]
+pub enum Command {
+    /// Connect to hosts, record their keys and write a commented inventory from what was found
+    Init(InitArgs),
+    /// Make every host match the inventory
+    Apply(ApplyArgs),
+    /// Show what apply would do, with diffs; touch nothing
+    Plan(PlanArgs),
+    /// Prove that every host matches the inventory; touch nothing
+    Verify(VerifyArgs),
+    /// Verify again and again, and tell webhooks what has changed
+    Watch(WatchArgs),
+    /// Gather facts and print them
+    Facts(FactsArgs),
+    /// Write the project as one file without secrets, for machines that apply their own part
+    Bundle(BundleArgs),
+    /// Run a command on the hosts, as root where the inventory has `become`; identical output is folded
+    Exec(ExecArgs),
+    /// Say who has the locks of hosts and take them: for a run that is cut off, which the host has not noticed
+    Unlock(UnlockArgs),
+    /// List the logins that stay after a run (`ssh.persist`), or end them
+    Logins(LoginsArgs),
+    /// Parse, type-check and render everything; connect to nothing
+    Validate(ValidateArgs),
+    /// Say whether this machine has what a controller needs; change nothing
+    SelfCheck(JsonReport),
+    /// Look at the inventory: resolved hosts and variables; record host keys
+    #[command(subcommand)]
+    Inventory(InventoryCommand),
+    /// Look at the built-in playbooks
+    #[command(subcommand)]
+    Playbook(PlaybookCommand),
+    /// Look at recorded runs
+    #[command(subcommand)]
+    Report(ReportCommand),
+    /// Throw-away hosts for an inventory, in containers or virtual machines
+    #[command(subcommand)]
+    Lab(LabCommand),
+    /// Write schemas, completions or man pages
+    #[command(subcommand)]
+    Generate(GenerateCommand),
+    /// Explain a resource, a check, a key, a fact, an exit code, or a word of Ansible
+    Explain(ExplainArgs),
+}
+
+impl Command {
+    /// The same, with the tasks that were chosen in its [`Target`].
+    #[must_use]
+    pub fn settled(mut self) -> Self {
+        if let Self::Apply(ApplyArgs { target, tasks, .. })
+        | Self::Plan(PlanArgs { target, tasks, .. })
+        | Self::Verify(VerifyArgs { target, tasks, .. })
+        | Self::Watch(WatchArgs { target, tasks, .. })
+        | Self::Validate(ValidateArgs { target, tasks, .. }) = &mut self
+        {
+            target.tasks = std::mem::take(tasks);
+        }
+        self
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_run_on_the_rest_is_called_as_the_first_one_was() {
+        let words = "provision apply i.yaml --lab --tags a,b --skip-tags c --set x=1 -K --parallel 4 --allow-unreachable 2";
+        let cli = Cli::try_parse_from(words.split(' ')).unwrap();
+        let Command::Apply(args) = cli.command.settled() else { panic!() };
+        let options = [args.target.lasting(), args.connect.lasting()].concat().join(" ");
+        assert_eq!(
+            options,
+            "--lab --tags a,b --skip-tags c --set x=1 --parallel 4 --ask-become-pass --allow-unreachable 2"
+        );
+    }
+}

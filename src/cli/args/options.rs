@@ -1,0 +1,163 @@
+//! Options that several commands have.
+
+use camino::Utf8PathBuf;
+use clap::Args;
+
+/// Which tasks of an inventory are meant.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Tasks {
+    /// Only tasks with one of these tags
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    pub tags: Vec<String>,
+    /// No tasks with one of these tags, whatever `--tags` says
+    #[arg(long, value_delimiter = ',', value_name = "TAG")]
+    pub skip_tags: Vec<String>,
+}
+
+/// An inventory and which of its hosts are meant.
+#[derive(Debug, Clone, Args)]
+pub struct Target {
+    /// The inventory
+    pub inventory: Utf8PathBuf,
+    /// Only these hosts: `gpu[0-15] & !gpu7`, groups, labels `rack=r3`, `@failed`, `@unreachable` and `@not-finished` of the last run
+    #[arg(long, value_name = "EXPR", alias = "limit")]
+    pub hosts: Option<String>,
+    /// Set a variable; wins over everything else
+    #[arg(long = "set", value_name = "KEY=VALUE")]
+    pub set: Vec<String>,
+    /// Use the running lab of this inventory instead of its real hosts
+    #[arg(long)]
+    pub lab: bool,
+    /// All, where the command has no options that choose some ([`Command::settled`]).
+    #[arg(skip)]
+    pub tasks: Tasks,
+}
+
+impl Target {
+    /// All of an inventory.
+    #[must_use]
+    pub fn of(inventory: Utf8PathBuf, set: Vec<String>) -> Self {
+        Self { inventory, hosts: None, set, lab: false, tasks: Tasks::default() }
+    }
+
+    /// The options that a run on the rest of the hosts needs as well.
+    #[must_use]
+    pub fn lasting(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        if self.lab {
+            options.push("--lab".to_owned());
+        }
+        for (option, tags) in [("--tags", &self.tasks.tags), ("--skip-tags", &self.tasks.skip_tags)] {
+            if !tags.is_empty() {
+                options.extend([option.to_owned(), tags.join(",")]);
+            }
+        }
+        options.extend(self.set.iter().flat_map(|set| ["--set".to_owned(), set.clone()]));
+        options
+    }
+}
+
+/// This machine as the only host of a run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct ThisMachine {
+    /// Take the project from this file (`provision bundle`) instead of an inventory
+    #[arg(long, value_name = "FILE", requires = "here", conflicts_with = "inventory")]
+    pub bundle: Option<Utf8PathBuf>,
+    /// Work on this machine alone, as the host of the inventory that has its name
+    #[arg(long, conflicts_with_all = ["hosts", "lab"])]
+    pub here: bool,
+    /// Which host of the inventory this machine is
+    #[arg(long = "as", value_name = "NAME", requires = "here")]
+    pub name: Option<String>,
+    /// Take values of secrets from this file, a JSON object (`-` for standard input)
+    #[arg(long, value_name = "FILE", requires = "here")]
+    pub secrets: Option<Utf8PathBuf>,
+    /// Write what happens as lines for the controller that has started this
+    #[arg(long, hide = true, requires = "here")]
+    pub events: bool,
+}
+
+/// What carries a run to its hosts.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, clap::ValueEnum)]
+pub enum Engine {
+    /// A login on each host.
+    #[default]
+    Ssh,
+    /// A job of Slurm: the program and the project go to its nodes, and each does its own part.
+    Slurm,
+}
+
+/// The carrier of a run.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Carrier {
+    /// What carries the run to the hosts
+    #[arg(long, value_enum, default_value_t, conflicts_with_all = ["here"])]
+    pub engine: Engine,
+    /// The host with Slurm's commands, for `--engine slurm`
+    #[arg(long, value_name = "HOST", required_if_eq("engine", "slurm"))]
+    pub engine_at: Option<String>,
+}
+
+/// How hosts are connected to.
+#[derive(Debug, Clone, Args)]
+pub struct Connect {
+    /// The most hosts worked on at once
+    #[arg(long, value_name = "N", alias = "forks")]
+    pub parallel: Option<usize>,
+    /// Ask for the sudo password once
+    #[arg(long, short_alias = 'K')]
+    pub ask_become_pass: bool,
+    /// How many hosts may be unreachable without exit code 4
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub allow_unreachable: u64,
+}
+
+impl Connect {
+    /// The options that a run on the rest of the hosts needs as well.
+    #[must_use]
+    pub fn lasting(&self) -> Vec<String> {
+        let mut options = Vec::new();
+        if let Some(parallel) = self.parallel {
+            options.extend(["--parallel".to_owned(), parallel.to_string()]);
+        }
+        if self.ask_become_pass {
+            options.push("--ask-become-pass".to_owned());
+        }
+        if self.allow_unreachable > 0 {
+            options.extend(["--allow-unreachable".to_owned(), self.allow_unreachable.to_string()]);
+        }
+        options
+    }
+}
+
+/// Where the reports of a run go.
+#[derive(Debug, Clone, Default, Args)]
+pub struct Reports {
+    /// Write the result as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+    /// Write the result as JUnit XML
+    #[arg(long, value_name = "FILE")]
+    pub junit: Option<Utf8PathBuf>,
+    /// Write the result as one HTML page that needs nothing else
+    #[arg(long, value_name = "FILE")]
+    pub html: Option<Utf8PathBuf>,
+    /// Write the result as metrics for the textfile collector of `node_exporter`
+    #[arg(long, value_name = "FILE")]
+    pub prometheus: Option<Utf8PathBuf>,
+}
+
+impl Reports {
+    /// Whether any is asked for.
+    pub fn any(&self) -> bool {
+        self.json.is_some() || self.junit.is_some() || self.html.is_some() || self.prometheus.is_some()
+    }
+}
+
+/// Where the result of a command that is not a run goes.
+#[derive(Debug, Clone, Default, Args)]
+pub struct JsonReport {
+    /// Write the result as one JSON object (`-` for stdout)
+    #[arg(long, value_name = "FILE")]
+    pub json: Option<String>,
+}
