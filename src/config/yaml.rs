@@ -13,6 +13,7 @@ use serde_json::Value as Json;
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{SourceId, Sources, Sp, Span};
+use crate::put;
 
 /// The largest file that is read, in bytes; a 10 000-host inventory has about 1 MiB.
 pub const MAX_FILE: u64 = 8 << 20;
@@ -311,7 +312,27 @@ fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagn
 
 /// A text of one line as YAML: in quotes where it would be a number or another value.
 pub fn scalar(text: &str) -> String {
-    to_string(&text).map_or_else(|| text.to_owned(), |yaml| yaml.trim_end().to_owned())
+    let yaml = to_string(&text).map(|yaml| yaml.trim_end().to_owned());
+    // A long text is folded over two lines, which nothing else can stand in.
+    yaml.filter(|yaml| !yaml.contains('\n')).unwrap_or_else(|| in_quotes(text))
+}
+
+/// A text in double quotes.
+pub fn in_quotes(value: &str) -> String {
+    let json = serde_json::json!(value).to_string();
+    json.chars().fold(String::new(), |mut text, c| {
+        if is_odd(c) {
+            put!(text, "\\u{:04x}", u32::from(c));
+        } else {
+            text.push(c);
+        }
+        text
+    })
+}
+
+/// Whether YAML has no such character as it is: control characters and what it takes for the end of a line.
+pub fn is_odd(c: char) -> bool {
+    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
 }
 
 /// Writes a value as YAML; nothing when it cannot be written so.
@@ -413,6 +434,35 @@ mod tests {
         match parse(&sources, id) {
             Ok(node) => Ok((sources, node)),
             Err(diagnostic) => Err(diagnostic.render(&sources, false)),
+        }
+    }
+
+    #[test]
+    fn a_text_of_one_line_is_one_line() {
+        let long = "a".repeat(100);
+        for text in [
+            "a",
+            "1",
+            "yes",
+            "~",
+            "",
+            " a",
+            "a: b",
+            "# a",
+            "ü",
+            "a\u{2028}b",
+            "- a",
+            &long,
+            &format!("{long} b {long}"),
+        ] {
+            let yaml = scalar(text);
+            assert!(!yaml.contains('\n'), "{yaml}");
+            let (_, node) = read(&format!("a: {{ {yaml}: {yaml} }}\nb:\n  {yaml}:\n    - {yaml}\n")).unwrap();
+            for outer in ["a", "b"] {
+                let inner = node.get(outer).unwrap().get(text).unwrap_or_else(|| panic!("{yaml}"));
+                let inner = if let Yaml::List(items) = &inner.value { &items[0] } else { inner };
+                assert!(matches!(&inner.value, Yaml::Str(value) if value == text), "{yaml}: {inner:?}");
+            }
         }
     }
 

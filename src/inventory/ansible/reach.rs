@@ -4,7 +4,8 @@ use indexmap::IndexMap;
 
 use super::losses::Losses;
 use super::model::Var;
-use super::write::{in_quotes, quoted};
+use super::write::quoted;
+use crate::config::yaml::in_quotes;
 use crate::inventory::address;
 
 /// The variables that this file knows. Where two mean the same, the first one is stronger.

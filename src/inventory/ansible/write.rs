@@ -7,7 +7,7 @@ use indexmap::IndexSet;
 use super::losses::Losses;
 use super::model::{Group, Layers, Model, Related};
 use super::reach::{Alike, FIELDS, Reach, Reader, loss_of};
-use crate::config::yaml::scalar;
+use crate::config::yaml::{in_quotes, is_odd, scalar};
 use crate::hostlist;
 use crate::put;
 
@@ -25,24 +25,6 @@ fn is_plain(value: &str) -> bool {
 /// The name of a group or a host, which YAML must not take for a number or a word of its own.
 fn named(name: &str) -> String {
     if is_plain(name) { scalar(name) } else { in_quotes(name) }
-}
-
-/// Control characters and line ends are no YAML as they are.
-fn is_odd(c: char) -> bool {
-    c.is_control() || matches!(c, '\u{2028}' | '\u{2029}' | '\u{feff}' | '\u{fffe}' | '\u{ffff}')
-}
-
-/// A text of YAML in double quotes.
-pub(super) fn in_quotes(value: &str) -> String {
-    let json = serde_json::json!(value).to_string();
-    json.chars().fold(String::new(), |mut text, c| {
-        if is_odd(c) {
-            put!(text, "\\u{:04x}", u32::from(c));
-        } else {
-            text.push(c);
-        }
-        text
-    })
 }
 
 pub(super) fn comment(text: &mut String, indent: &str, lines: &[String]) {
