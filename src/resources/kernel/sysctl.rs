@@ -130,6 +130,7 @@ impl Sysctl {
         let mut attributes = Vec::new();
         let mut script = Script::new(crate::shell!("resources/sysctl.sh"));
         let mut first = None;
+        let mut locked = Vec::new();
         for item in self.live_items() {
             let Some(setting) = known::setting(facts, &item.path)? else {
                 if item.optional {
@@ -148,31 +149,41 @@ impl Sysctl {
                 continue;
             }
             if !setting.writable {
-                return Err(match known::container(facts) {
-                    Some(kind) => Unplannable::Blocked(format!(
-                        "{} cannot be set in a container ({kind}): set it on the machine that runs it, or use `live: false`",
-                        item.key
-                    )),
-                    None => Unplannable::Failed(format!("{} cannot be set on this kernel", item.key)),
-                });
+                if known::container(facts).is_none() {
+                    return Err(Unplannable::Failed(format!("{} cannot be set on this kernel", item.key)));
+                }
+                locked.push(item.key.as_str());
+                continue;
             }
             first.get_or_insert_with(|| Object::Path(item.path.clone()));
             attributes.push(Attribute::new(&item.key, before, Some(&item.value)));
             script = script.named("path", item.path.as_str()).named("value", item.value.as_str());
         }
-        let Some(object) = first else { return Ok(None) };
+        let blocked = known::container(facts).filter(|_| !locked.is_empty()).map(|kind| {
+            format!(
+                "{} cannot be set in a container ({kind}): set it on the machine that runs it, or use `live: false`",
+                locked.join(", ")
+            )
+        });
+        let Some(object) = first else {
+            return blocked.map_or(Ok(None), |reason| Err(Unplannable::Blocked(reason)));
+        };
         let told: Vec<String> =
             attributes.iter().take(3).map(crate::resources::shared::content::describe).collect();
         let more = attributes.len() - told.len();
         let more = if more > 0 { format!(", and {more} more") } else { String::new() };
-        Ok(Some(Change {
+        let change = Change {
             object,
             summary: format!("~ sysctl ({}{more})", told.join(", ")),
             detail: Detail::Attributes(attributes),
             script,
             upload: None,
             disruption: Disruption::None,
-        }))
+        };
+        match blocked {
+            Some(reason) => Err(Unplannable::Partly(vec![change], reason)),
+            None => Ok(Some(change)),
+        }
     }
 }
 
