@@ -15,7 +15,7 @@ pub const UNREACHABLE: u8 = 4;
 pub const FAILED: u8 = 5;
 /// Verification failed, or there is drift.
 pub const DRIFT: u8 = 6;
-/// Changes are pending (`plan --exit-code`), tasks were blocked, or hosts were not started.
+/// Changes are pending (`plan --exit-code`), tasks are blocked, or hosts were not started.
 pub const PENDING: u8 = 7;
 /// Another run holds the lock.
 pub const LOCKED: u8 = 8;
@@ -85,7 +85,7 @@ pub const TABLE: &[ExitCode] = &[
         code: PENDING,
         name: "pending",
         meaning: "changes are pending (`plan --exit-code`), or a task was blocked or a host not started: it could not be done now though nothing failed there",
-        cure: "run `provision apply INVENTORY`, or see the reason that is shown with each blocked task and each host",
+        cure: "what is pending: `provision apply INVENTORY`. What is blocked says what it waits for, such as a reboot, the end of a job, or another machine than a container: `apply` does it once that is so",
     },
     ExitCode {
         code: LOCKED,

@@ -131,17 +131,27 @@ macro_rules! integer {
 }
 integer!(i64, u64, u32, u16);
 
+/// What to write for a text where a list is wanted: its words, as far as they are no line for a shell.
+fn in_brackets(line: &str) -> Option<String> {
+    let words: Vec<&str> = line.split_whitespace().collect();
+    if words.len() > 1 && line.contains(['|', '<', '>', ';', '&', '$', '*']) {
+        return Some(
+            "a list has a program and its arguments: `[ls, -l]`; a line for a shell is `script: LINE`"
+                .to_owned(),
+        );
+    }
+    let plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@=+%".contains(c));
+    let fits = !words.is_empty() && words.iter().all(plain) && line.len() < 60;
+    fits.then(|| format!("write `[{}]`", words.join(", ")))
+}
+
 impl<T: FromNode> FromNode for Vec<T> {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let Yaml::List(items) = &node.value else {
             let help = match &node.value {
                 Yaml::Map(_) => Some("each entry of a list begins with `- `".to_owned()),
-                Yaml::Str(word) if !word.contains(['\n', ',', '[', '{']) && word.len() < 60 => {
-                    Some(format!("write `[{word}]`"))
-                }
-                Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) | Yaml::List(_) => {
-                    None
-                }
+                Yaml::Str(line) => in_brackets(line),
+                Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::List(_) => None,
             };
             diagnostics.push(wrong(node, "a list").maybe_help(help));
             return None;

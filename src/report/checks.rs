@@ -1,5 +1,7 @@
 //! What `verify` found, on stdout: one line per finding with its hosts folded, then the hint.
 
+use indexmap::IndexMap;
+
 use super::findings::{Finding, findings};
 use super::fold::fold;
 use super::rows::hanging;
@@ -31,6 +33,9 @@ pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
             }
         }
     }
+    if verbose {
+        skipped(&mut text, record, width);
+    }
     super::seen::put(&mut text, record, verbose);
     summary(&mut text, record, verbose, width);
     text
@@ -56,6 +61,23 @@ fn lines(text: &mut String, finding: &Finding<'_>, width: Option<usize>) {
         let other = count(rest.len() as u64, "other text");
         let message = format!("{other}, see --json or --html");
         line(text, finding.status, &ids, &fold(&hosts), &message, width);
+    }
+}
+
+/// Why checks were skipped: a reason, and the checks and hosts that it holds for.
+fn skipped(text: &mut String, record: &Record, width: Option<usize>) {
+    let mut each: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
+    for (name, host) in &record.hosts {
+        for check in host.checks.iter().filter(|check| check.status == CheckStatus::Skip) {
+            each.entry((&check.message, &check.check)).or_default().push(name);
+        }
+    }
+    let mut reasons: IndexMap<(&str, String), Vec<&str>> = IndexMap::new();
+    for ((message, check), hosts) in each {
+        reasons.entry((message, fold(&hosts))).or_default().push(check);
+    }
+    for ((message, hosts), checks) in reasons {
+        line(text, CheckStatus::Skip, &checks.join(", "), &hosts, message, width);
     }
 }
 

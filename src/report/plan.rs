@@ -124,7 +124,7 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         put!(text, "{}\n", hanging(&line, VERB + 2, width));
     };
     let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
-    let mut changed = 0;
+    let (mut changed, mut runs) = (0, 0);
     for (name, host) in &record.hosts {
         let mut changes = false;
         for planned in &host.plan {
@@ -133,9 +133,11 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
                     let why = failure.message.lines().next().unwrap_or_default();
                     failed.entry((&planned.task.name, why)).or_default().push(name);
                 }
-                PlannedVerdict::Changes(_) | PlannedVerdict::Runs(_) | PlannedVerdict::KnownAfter(_) => {
+                PlannedVerdict::Runs(_) => {
                     changes = true;
+                    runs += 1;
                 }
+                PlannedVerdict::Changes(_) | PlannedVerdict::KnownAfter(_) => changes = true,
                 PlannedVerdict::Blocked(_) | PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_) => {}
             }
         }
@@ -159,11 +161,15 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         0 => format!("nothing to change on the {} reached", count(reached as u64, "host")),
         pending => format!("{} on {changed} of {hosts}", count(pending, "change")),
     };
+    let runs = match runs {
+        0 => String::new(),
+        number => format!(", {} that run every time", count(number, "task")),
+    };
     let blocked = match stats.tasks.blocked {
         0 => String::new(),
         number => format!(", {number} blocked"),
     };
-    line(if stats.pending > 0 { CHANGE } else { GOOD }, "Planned", "", &format!("{what}{blocked}"));
+    line(if stats.pending > 0 { CHANGE } else { GOOD }, "Planned", "", &format!("{what}{runs}{blocked}"));
     text
 }
 

@@ -133,7 +133,7 @@ pub struct PlanArgs {
     #[command(flatten)]
     /// Where reports go.
     pub reports: Reports,
-    /// Exit with 7 when changes are pending
+    /// Exit with 7 when changes are pending or tasks are blocked
     #[arg(long)]
     pub exit_code: bool,
     /// Write the plan with its digests, for `apply --plan`

@@ -138,7 +138,8 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
     }
     let (finished, code) =
         launch::run(settings, project, &args.connect, &args.reports, launch, |report, _| {
-            if args.exit_code && report.stats.pending > 0 { vec![exit::PENDING] } else { Vec::new() }
+            let undone = report.stats.pending + report.stats.tasks.blocked;
+            if args.exit_code && undone > 0 { vec![exit::PENDING] } else { Vec::new() }
         })
         .await?;
     if args.reports.json.as_deref() != Some("-") && !args.here.events {

@@ -181,6 +181,9 @@ pub(super) async fn once(
         if report.sessions.iter().any(Session::has_drift) {
             codes.push(exit::DRIFT);
         }
+        if report.stats.tasks.blocked > 0 {
+            codes.push(exit::PENDING);
+        }
         match check(&hosts, report, (&traffic, &seen), emitter, (&counters, &now)) {
             Ok(true) => {}
             Ok(false) => codes.push(exit::DRIFT),
