@@ -122,6 +122,18 @@ fn what_cannot_be_written_is_no_bug() {
     let planned = site.run("plan site.yaml --html file/x.html", &site.path("home"), &state);
     assert_eq!(planned.status.code(), Some(3), "{}", told(&planned));
     assert!(told(&planned).contains("cannot write file/x.html"), "{}", told(&planned));
+    let planned = site.run(
+        "plan site.yaml --junit file/x.xml --html file/x.html --json x.json",
+        &site.path("home"),
+        &state,
+    );
+    assert_eq!(planned.status.code(), Some(3), "{}", told(&planned));
+    assert!(
+        told(&planned).contains("cannot write file/x.xml; cannot write file/x.html"),
+        "{}",
+        told(&planned)
+    );
+    assert!(site.path("x.json").exists());
     // A link that somebody put where a lock stands leads nowhere.
     let dear = site.path("dear");
     fs::write(&dear, "dear").unwrap();

@@ -801,6 +801,35 @@ impl Drop for Small {
     }
 }
 
+#[test]
+fn output_that_found_no_room_is_said() {
+    if !is_root() {
+        return;
+    }
+    let much: &'static str = leak(format!(
+        "i=0; while [ $i -lt 9300 ]; do echo {}; i=$((i + 1)); done; echo the last line; exit 3",
+        "0123456789".repeat(6)
+    ));
+    for words in SHELLS {
+        // Neither the beginning, nor the end, nor all of 567 KB has room; the last has it.
+        for size in ["200k", "560k", "600k", "900k"] {
+            let home = tempfile::tempdir().unwrap();
+            let _small = Small::at(home.path().join("provision"), size);
+            let said = frame(words, home.path(), Some("run1"), &spool(much));
+            assert!(said.starts_with("ended 3\n"), "{words:?} {size} {}", &said[..said.len().min(300)]);
+            let (whole, cut) =
+                (said.ends_with("the last line\n"), said.contains("[... output left out ...]"));
+            assert!(whole || cut, "{words:?} {size}: lost in silence");
+            assert!(size != "900k" || whole && !cut, "{words:?}: {}", &said[said.len() - 300..]);
+        }
+        // What comes behind the output of the command may be cut off.
+        let home = tempfile::tempdir().unwrap();
+        let _small = Small::at(home.path().join("provision"), "300k");
+        let said = frame(words, home.path(), Some("run1"), &spool("echo said; sleep 3 & echo more"));
+        assert_eq!(said, "ended 0\nsaid\nmore\n", "{words:?}");
+    }
+}
+
 const TEN: &str = "84d89877f0d4041efb6bf91a16f0248f2fd573e6af05c19f96bedb9f882f7882";
 
 #[test]

@@ -92,6 +92,9 @@ const SCRIPT: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wK";
 /// The same, and it prints `said`.
 const TELLING: &str = "ZWNobyByYW4gPiIkUy9yYW4iCmVjaG8gc2FpZCAjIMO8Cg==";
 
+/// The same behind 536 KiB, of which the end is kept apart.
+const LONG: &str = "ZWNobyByYW4gPiIkUy9yYW4iCmk9MAp3aGlsZSBbICRpIC1sdCA5MDAwIF07IGRvCiAgICBlY2hvIDAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OTAxMjM0NTY3ODkwMTIzNDU2Nzg5MDEyMzQ1Njc4OQogICAgaT0kKChpICsgMSkpCmRvbmUKZWNobyBzYWlkCg==";
+
 /// The same with more output than the spool keeps.
 const LOUD: &str = "ZWNobyByYW4gPiIkUy9yYW4iICMgw7wKZGQgaWY9L2Rldi96ZXJvIGJzPTEwMDAgY291bnQ9NzAwIDI+L2Rldi9udWxsIHwgdHIgIlwwMDAiIHgK";
 
@@ -730,6 +733,33 @@ fn rows() -> Vec<Row> {
             well: "ended 0",
             says: "said",
             denies: "failed unwritable",
+            ..ROW
+        },
+        Row {
+            files: engine("spool.sh"),
+            words: &["k", "task", "run1", "here", "", "c", LONG],
+            done: "[ -s ran ] && [ -s state/spool/k/status ]",
+            well: "ended 0",
+            says: "said",
+            denies: "failed unwritable",
+            // Where they break the command waits for its deadline, since nobody reads what it prints.
+            excepted: "dd tail",
+            ..ROW
+        },
+        // As a unit; its pid is there a moment before it can be read.
+        Row {
+            files: engine("spool.sh"),
+            words: &["k", "task", "run1", "detach", "", "c", TELLING],
+            made_up: "systemd-run",
+            paths: "/run/systemd",
+            before: "mkdir -p run/systemd/system; cat >does.systemd-run <<'END'
+while [ \"$1\" != /bin/sh ]; do shift; done
+: >\"$3/pid\"
+{ /bin/sleep 0.5; exec \"$@\"; } >/dev/null 2>&1 &
+END",
+            done: "[ -s ran ] && [ -s state/detached/k ]",
+            well: "ended 0",
+            says: "said",
             ..ROW
         },
         Row {

@@ -125,7 +125,7 @@ fn other_words(error: &clap::Error) -> Option<String> {
         "-C" | "--check" | "-D" | "--diff" => {
             "`provision plan` shows what would change, with the differences, and changes nothing"
         }
-        "--tags" | "--skip-tags" => "tags choose tasks, and this command has none; --hosts chooses hosts",
+        "--tags" | "--skip-tags" => "this command runs no tasks, so it takes no tags",
         word if word.starts_with('-') => return None,
         word if error.to_string().contains("provision exec ") => {
             &format!("the command stands behind `--`: provision exec inventory.yaml -- {word}")

@@ -291,7 +291,14 @@ pub(super) fn write_reports(reports: &Reports, record: &Record) -> anyhow::Resul
             .with_context(|| format!("cannot write {file}"))
     });
     // One that cannot be written keeps none of the others from being written.
-    [json, junit, html, prometheus].into_iter().flatten().collect()
+    let mut failed: Vec<anyhow::Error> =
+        [json, junit, html, prometheus].into_iter().flatten().filter_map(Result::err).collect();
+    let all = failed.iter().map(ToString::to_string).collect::<Vec<_>>().join("; ");
+    match failed.pop() {
+        None => Ok(()),
+        Some(only) if failed.is_empty() => Err(only),
+        Some(last) => Err(last.context(all)),
+    }
 }
 
 /// Writes a file that the user asked for.

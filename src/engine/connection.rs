@@ -39,7 +39,10 @@ impl Gone {
 /// A frame's end and what its parts gave.
 pub(super) type Ran = (Result<(), TransportError>, Vec<PartEnd>);
 
-/// How long a host has to answer after a run was told to end what it does: who waits at the terminal does so.
+/// What is said of a host that did not answer in its [`LAST_TRY`].
+const SILENT: &str = "the run was stopped, and the host did not answer";
+
+/// How long a host has to answer after a run was told to end what it does: somebody waits at the terminal.
 const LAST_TRY: Duration = Duration::from_secs(5);
 
 /// The connection to one host.
@@ -258,9 +261,11 @@ impl Connection {
         self.shell += 1;
         match unless_stopped(&self.context.cancel, remote.revive()).await {
             Some(Ok(())) => Ok(()),
-            Some(Err(TransportError::Lost { message })) => self.reconnect(&message).await,
+            Some(Err(TransportError::Lost { message })) if self.context.cancel.now() < Stop::End => {
+                self.reconnect(&message).await
+            }
             Some(Err(error)) => Err(Gone::quarantined(no_second_session(why, &error))),
-            None => Err(Gone::quarantined("the run was stopped, and the host did not answer".to_owned())),
+            None => Err(Gone::quarantined(SILENT.to_owned())),
         }
     }
 
@@ -268,7 +273,10 @@ impl Connection {
     pub(super) async fn revive_once(&mut self, why: &str) -> Result<(), Gone> {
         let Some(remote) = self.remote.as_mut() else { return Ok(()) };
         self.shell += 1;
-        remote.revive().await.map_err(|error| Gone::quarantined(no_second_session(why, &error)))
+        match unless_stopped(&self.context.cancel, remote.revive()).await {
+            Some(done) => done.map_err(|error| Gone::quarantined(no_second_session(why, &error))),
+            None => Err(Gone::quarantined(SILENT.to_owned())),
+        }
     }
 
     pub(super) async fn close(&mut self) {

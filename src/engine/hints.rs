@@ -26,7 +26,8 @@ pub(super) fn last_line(output: &str) -> String {
         .lines()
         .rev()
         .map(str::trim)
-        .find(|line| !line.is_empty())
+        // What stands for lost output is no reason.
+        .find(|line| !line.is_empty() && *line != "[... output left out ...]")
         .unwrap_or("")
         .chars()
         .take(300)

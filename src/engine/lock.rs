@@ -16,6 +16,8 @@ use crate::transport::{Frame, Part, PartEnd, TransportError};
 pub(super) struct Lock {
     held: Option<Held>,
     refused: bool,
+    /// Tools that the host lacks and every change needs.
+    lacking: Option<String>,
 }
 
 #[derive(Debug)]
@@ -36,6 +38,11 @@ impl Lock {
     /// Whether another run held it.
     pub(super) fn was_refused(&self) -> bool {
         self.refused
+    }
+
+    /// The host lacks tools that every change needs, so there is no lock for one.
+    pub(super) fn lacks(&mut self, tools: String) {
+        self.lacking = Some(tools);
     }
 
     /// Takes the host's lock before the first change, asks again what that change was planned on
@@ -77,6 +84,11 @@ impl Lock {
         known: &mut Known,
         own: &BTreeSet<Query>,
     ) -> Result<Result<(), String>, Gone> {
+        if let Some(tools) = &self.lacking {
+            return Ok(Err(format!(
+                "it lacks {tools}, and no change is safe without: install what is missing"
+            )));
+        }
         if self.uploads(connection).is_some() {
             return Ok(Ok(()));
         }

@@ -272,13 +272,9 @@ impl Session {
         };
         self.connection.works_on(&found.boot);
         if !found.missing.is_empty() {
-            let missing = found.missing.join(", ");
-            if self.context.mode == Mode::Apply {
-                return Err(Gone::quarantined(format!(
-                    "it lacks {missing}, and without that nothing is changed safely"
-                )));
-            }
-            self.warn(format!("it lacks {missing}: `apply` changes nothing there without that"));
+            let missing = found.missing.join(" and ");
+            self.warn(format!("it lacks {missing}: `apply` makes no change there before it has"));
+            self.lock.lacks(missing);
         }
         self.notified.found(found.notified, &self.context.project.cluster, &self.boots());
         self.spool = Spool::found(found.spool);

@@ -28,7 +28,6 @@ use super::lock;
 use super::session::{Containers, Service, Session};
 use super::spool::Spooled;
 use super::state::{self, SpoolReport, SpoolRequest};
-use super::together::size;
 use super::turn::{Turn, turn};
 use super::upload::Limit;
 use super::work::{Later, Work, queries, task_id, task_ref};
@@ -41,7 +40,7 @@ use crate::plan::{Planner, TaskPlan, TaskVerdict, change_view, reboots, spool_ke
 use crate::playbook::OnDeadline;
 use crate::project::{Instance, InstanceState, Step};
 use crate::resources::{Change, Detail, Disruption, LoginEffect, Spread, Unplannable};
-use crate::transport::Script;
+use crate::transport::{Arg, Script};
 
 /// How many hosts are asked for a copy before a host gives up.
 const COPIES: u32 = 3;
@@ -53,9 +52,9 @@ const PART: usize = 1 << 20;
 #[derive(Clone, Copy)]
 struct Part<'a> {
     changes: &'a [Change],
-    /// Whether none of them is left then: what they touched is asked again.
+    /// Whether it is the last part: then what all of them touched is asked again.
     last: bool,
-    /// When the deadline of the task began.
+    /// When the time of the task began to run.
     began: Instant,
 }
 
@@ -544,7 +543,13 @@ impl Session {
         }
         let began = Instant::now();
         let mut printed = String::new();
-        let mut parts = parts(changes).peekable();
+        let guarded = match &instance.state {
+            InstanceState::Ready { resource, .. } => resource.login(self.facts()) != LoginEffect::Same,
+            InstanceState::Skipped(_) | InstanceState::Waiting(_) | InstanceState::Failed(_) => false,
+        };
+        // What is taken back is taken back as a whole.
+        let mut parts = parts(changes, if guarded { usize::MAX } else { PART }).peekable();
+        let mut begun = false;
         while let Some(changes) = parts.next() {
             let last = parts.peek().is_none();
             let timeout = item.step.conduct.timeout;
@@ -554,9 +559,12 @@ impl Session {
                 Err((format!("not finished within its deadline of {}", human(timeout)), String::new()))
             };
             match done {
-                Ok(output) => printed.push_str(&output),
+                Ok(output) => {
+                    begun = true;
+                    printed.push_str(&output);
+                }
                 Err((message, output)) => {
-                    if !last {
+                    if begun || !last {
                         let again = self.known.touched(touches, &own, later);
                         self.ask(&again).await?;
                     }
@@ -567,7 +575,7 @@ impl Session {
         Ok(Ok(printed))
     }
 
-    /// Carries out changes of one task, under the lock. Nobody reads what is known before the last part is done.
+    /// Carries out changes of one task, under the lock. What they touched is known again after the last part.
     async fn change(
         &mut self,
         item: &Work,
@@ -900,16 +908,24 @@ fn command(changes: &[Change]) -> Option<String> {
     }
 }
 
-/// Changes in their order, in parts that carry no more than [`PART`], or one change.
-fn parts(changes: &[Change]) -> impl Iterator<Item = &[Change]> {
-    let carried = |change: &Change| size(std::slice::from_ref(change));
-    let mut sum = changes.first().map(carried).unwrap_or_default();
+/// Changes in their order, in parts that carry so many bytes at most, or one change.
+fn parts(changes: &[Change], most: usize) -> impl Iterator<Item = &[Change]> {
+    let mut sum = changes.first().map_or(0, |change| carried(&change.script));
     changes.chunk_by(move |_, next| {
-        sum += carried(next);
-        let fits = sum <= PART;
-        if !fits {
-            sum = carried(next);
-        }
+        let next = carried(&next.script);
+        let fits = sum.saturating_add(next) <= most;
+        sum = if fits { sum + next } else { next };
         fits
     })
+}
+
+/// Bytes of data that a script carries.
+fn carried(script: &Script) -> usize {
+    let of = |arg: &Arg| match arg {
+        Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => text.len(),
+        Arg::Bytes(bytes) => bytes.len(),
+        Arg::Script(script) => carried(script),
+        Arg::Scripts(scripts) | Arg::Tasks(scripts) => scripts.iter().map(carried).sum(),
+    };
+    script.args.iter().map(of).sum()
 }

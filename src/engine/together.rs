@@ -321,7 +321,7 @@ fn is_below(object: &Object, directory: &str) -> bool {
 }
 
 /// Bytes that some changes send, about.
-pub(super) fn size(changes: &[Change]) -> usize {
+fn size(changes: &[Change]) -> usize {
     let arg = |arg: &Arg| match arg {
         Arg::Word(text) | Arg::Text(text) | Arg::Packed(text) => text.len(),
         Arg::Bytes(bytes) => bytes.len(),

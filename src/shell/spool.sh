@@ -70,7 +70,10 @@ user=$2
 set -- ${stat##*) }
 printf "%s %s\n" $$ "${20}" >"$s/pid"
 export PROVISION_TASK="${s##*/}.$$.${20}"
-{ head -c 524288 >"$s/out" || : >"$s/unread"; exec tail -c 2228224 >"$s/tail"; } <"$s/kept" 9>&- &
+{
+	head -c 524288 >"$s/out" || : >"$s/unread"
+	tail -c 2228224 >"$s/tail" || : >"$s/unread"
+} <"$s/kept" 9>&- &
 keeper=$!
 dd ibs=32768 obs=65536 >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
 relay=$!
@@ -94,7 +97,7 @@ done
 if [ -e "/proc/$relay/fd/0" ]; then
 	# An open for reading as well does not wait where the relay is gone; a write then fails.
 	exec 4<>"$s/pipe" 5>"$s/pipe" 4>&-
-	dd if=/dev/zero bs=65536 count=33 >&5 2>/dev/null 9>&-
+	dd if=/dev/zero bs=65536 count=33 >&5 2>/dev/null 9>&- || : >"$s/unread"
 	kill $relay
 	wait $relay
 	# One read empties the pipe, so that there is room again. It waits for a byte, and another reader may take that one.
@@ -117,10 +120,14 @@ else
 	relay=
 fi
 wait $keeper
+# Behind NUL bytes nothing of the command is missing, whatever had no room after them.
+ends=out
+[ ! -s "$s/tail" ] || ends=tail
+[ -z "$relay" ] || [ "$(tail -c 1 "$s/$ends" | tr -c "\\000" y | tr "\\000" x)" != x ] || rm -f "$s/unread"
 # Entries stay until their run ends, so what nobody will read goes now. One byte more than is shown of the end
 # says that there was more.
 if [ -s "$s/tail" ] || [ -n "$relay" ]; then
-	tr -d "\\000" <"$s/tail" | tail -c 65537 >"$s/trimmed" && mv "$s/trimmed" "$s/tail"
+	{ tr -d "\\000" <"$s/tail" || : >"$s/unread"; } | tail -c 65537 >"$s/trimmed" && mv "$s/trimmed" "$s/tail"
 	[ -z "$relay" ] || { tr -d "\\000" <"$s/out" >"$s/trimmed" && mv "$s/trimmed" "$s/out"; }
 fi 2>/dev/null 9>&-
 printf "%s\n" $status 1<>"$s/status"
@@ -138,7 +145,8 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 		exit 0
 	}
 	tries=0
-	while [ ! -e "$s/pid" ] && [ $tries -lt 100 ]; do
+	# It is made a moment before it is written.
+	while [ ! -s "$s/pid" ] && [ $tries -lt 100 ]; do
 		sleep 0.1 2>/dev/null || sleep 1
 		tries=$((tries + 1))
 	done

@@ -158,7 +158,7 @@ async fn a_new_directory_and_what_is_in_it_are_one_exec() {
 async fn files_of_one_directory_are_one_exec() {
     let file = |name: &str| format!("  - name: {name}\n    file: {{ path: /opt/{name}, content: x }}\n");
     let copy = "  - name: c\n    copy: { src: ./x, path: /opt/c }\n";
-    // What a program of the host looks at first is sent alone: nobody knows what that prints.
+    // What a program of the host looks at first is sent alone: nobody knows how long that takes.
     let looked_at = "  - name: c\n    copy: { src: ./x, path: /opt/c, validate: [tool, \"%s\"] }\n";
     for (last, together) in [(file("c").as_str(), 3), (copy, 3), (looked_at, 2)] {
         let text = format!("name: b\ntasks:\n{}{}{last}", file("a"), file("b"));

@@ -220,18 +220,20 @@ async fn a_condition_that_hangs_costs_the_deadline_of_its_task() {
 async fn a_host_without_a_tool_that_changes_need_is_left_alone() {
     let transport = healthy();
     transport.first(Reply::part("state").on("gpu0").output("missing\tdd\nmissing\ttr\n"));
-    let world = world("{}", TWO);
-    let ran = run(&world, &transport, Mode::Plan, |_| {}).await;
+    let two = world("{}", TWO);
+    let ran = run(&two, &transport, Mode::Plan, |_| {}).await;
     assert_eq!(
         ran.record.hosts["gpu0"].warnings,
-        ["it lacks dd, tr: `apply` changes nothing there without that"]
+        ["it lacks dd and tr: `apply` makes no change there before it has"]
     );
-    let ran = apply(&world, &transport).await;
-    assert!(
-        matches!(ran.status("gpu0"), HostStatus::Quarantined { reason } if reason == "it lacks dd, tr, and without that nothing is changed safely"),
-        "{:?}",
-        ran.status("gpu0")
+    let ran = apply(&two, &transport).await;
+    assert_eq!(
+        message(&ran, "one"),
+        "it lacks dd and tr, and no change is safe without: install what is missing"
     );
-    assert!(names(&transport, "gpu0").iter().all(|part| part != "task"));
-    assert_eq!(ran.report.stats.ok, 3);
+    assert_eq!(names(&transport, "gpu0"), Vec::<String>::new());
+    assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1));
+    // Where nothing is to be done it is a warning.
+    let nothing = "name: p\ntasks:\n  - name: one\n    when: \"false\"\n    command: { run: [x] }\n";
+    assert_eq!(apply(&world("{}", nothing), &transport).await.report.stats.ok, 4);
 }

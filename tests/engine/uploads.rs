@@ -175,7 +175,7 @@ fn tree() -> (World, Scripted) {
     let names = ["a", "b", "c"];
     let world = world(
         "{}",
-        "name: c\ntasks:\n  - name: tree\n    timeout: 40s\n    copy: { src: ./tree, path: /opt/tree }\n",
+        "name: c\ntasks:\n  - name: tree\n    timeout: 40s\n    copy: { src: ./tree, path: /opt/tree }\n    on_failure: continue\n  - name: behind\n    command: { run: [x], creates: /opt/tree/a }\n",
     );
     let folder = world.directory.path().join("tree");
     std::fs::create_dir(&folder).unwrap();

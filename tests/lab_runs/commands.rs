@@ -96,7 +96,7 @@ tasks:
         .expect(5)
         .shows("--- n[0,2] ---\n  root\n")
         .shows("--- n1  (status 3) ---");
-    site.run("exec", &["--tags", "x", "--", "true"]).expect(2).says("tags choose tasks");
+    site.run("exec", &["--tags", "x", "--", "true"]).expect(2).says("runs no tasks, so it takes no tags");
     site.run("exec", &["--hosts", "n2", "--timeout", "2", "--", "sleep", "60"])
         .expect(4)
         .shows("n2  (did not end)");

@@ -147,7 +147,7 @@ impl Resource for Line {
     }
 
     fn brief(&self) -> bool {
-        true
+        self.check.is_none()
     }
 
     /// Not the path: many tasks may each own a line of one file.

@@ -139,7 +139,7 @@ impl Resource for RegularFile {
     }
 
     fn brief(&self) -> bool {
-        // Whose output nobody knows is sent alone.
+        // How long another program looks at it nobody knows, and a first Ctrl-C waits for all that was sent.
         self.check.is_none() && !matches!(self.want, Want::Large { .. } | Want::Remote { .. })
     }
 
