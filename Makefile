@@ -48,7 +48,7 @@ test: lint ## everything that must pass: lint, unit, case, property, snapshot an
 	@# Many wait for shells and hosts, so more of them run at once than there are processors
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --lib --bins $(OTHER_TESTS)
 	$(CARGO) test --locked --doc
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --test lab_runs
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-9} $(CARGO) test --locked --test lab_runs
 
 deny: ## licences, sources and versions of dependencies by cargo-deny, and known advisories where the network lets it
 	cargo deny --locked check bans licenses sources
