@@ -632,3 +632,11 @@ stat 0:0:41ed:9:1:1:1:/srv
         assert_eq!(promised(host, "system.nofile"), whole.then(|| 4096.into()), "{host}");
     }
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_runs_every_time_is_counted_where_a_plan_ends() {
+    let world = world("{}", "name: p\ntasks:\n  - name: each\n    command: { run: [tool] }\n");
+    let ran = run(&world, &healthy(), Mode::Plan, |_| {}).await;
+    let sum = plain(&provision::report::plan::sum(&ran.record, None));
+    assert_eq!(sum.trim(), "Planned  nothing to change, 4 tasks that run every time");
+}

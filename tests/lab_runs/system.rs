@@ -75,14 +75,14 @@ tasks:
     node.sh("! ls /etc/sysctl.d/90-* /etc/security/limits.d/90-* /etc/systemd/*.conf.d/90-* /etc/modprobe.d/provision-* 2>/dev/null | grep .");
 
     // A setting of the kernel below is blocked, not faked, and written for the next boot all the same.
-    node.sh("mount -o remount,ro,bind /proc/sys");
+    node.sh("mount -o remount,ro,bind /proc/sys; mount --bind /proc/sys/net /proc/sys/net; mount -o remount,rw,bind /proc/sys/net");
     let site = lab.site(
         "blocked",
         "
 name: blocked
 tasks:
   - name: below
-    sysctl: { name: below, values: { vm.swappiness: 1 } }
+    sysctl: { name: below, values: { vm.swappiness: 1, net.core.somaxconn: 7000 } }
   - name: file only
     sysctl: { name: file, values: { vm.swappiness: 1 }, live: false }
 ",
@@ -94,7 +94,12 @@ tasks:
         below["blocked"].as_str().unwrap().contains("vm.swappiness cannot be set in a container"),
         "{below:#}"
     );
-    assert_eq!(node.sh("cat /etc/sysctl.d/99-zz-provision-below.conf"), "vm.swappiness = 1");
+    let both = "cat /etc/sysctl.d/99-zz-provision-below.conf /proc/sys/net/core/somaxconn";
+    assert_eq!(node.sh(both), "vm.swappiness = 1\nnet.core.somaxconn = 7000\n7000");
+    // Whoever asks for the end learns it.
+    site.run("verify", &[]).expect(7).shows("Unverified  1 task blocked, exit code 7");
+    site.run("plan", &[]).expect(0).shows("nothing to change, 1 blocked");
+    site.run("plan", &["--exit-code"]).expect(7);
     let again = site.run("apply", &["--json", "-"]).expect(7).json();
     assert_eq!(outcome(&again, "n0", "below")["outcome"], "blocked", "{again:#}");
     assert_eq!(outcome(&json, "n0", "file only")["outcome"], "changed", "{json:#}");
