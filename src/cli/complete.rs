@@ -91,7 +91,7 @@ enum Offer {
 fn offer(command: &str, arg: &str) -> Option<Offer> {
     Some(match (command, arg) {
         (_, "inventory") => Offer::Text(yaml_files),
-        ("lab restart", "hosts")
+        ("lab restart" | "report show", "hosts")
         | (_, "host" | "through_at" | "engine_at")
         | ("apply" | "plan" | "verify" | "facts", "name") => Offer::Names(hosts),
         (_, "hosts") if command != "init" && command != "logins" => Offer::Text(host_expression),

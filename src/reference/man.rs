@@ -132,7 +132,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "provision report show",
         &[
             ("provision report show inventory.yaml --failed", "What went wrong in the last run"),
-            ("provision report show inventory.yaml --host gpu1 --output", "One host with all output"),
+            ("provision report show inventory.yaml --hosts gpu1 --output", "One host with all output"),
             ("provision report show inventory.yaml --html run.html", "A page to hand on"),
         ],
     ),

@@ -237,7 +237,13 @@ fn hosts_that_misbehave() {
         "once\nprovision\nprovision"
     );
     assert_eq!(other.sh("cat /root/ledger"), "once");
-    site.run("report show", &["--output", "--host", "n0"]).expect(0).shows("| ended");
+    site.run("report show", &["--output", "--hosts", "n[0]"]).expect(0).shows("| ended");
+    site.run("report show", &["--hosts", "n[0,7]"])
+        .expect(2)
+        .says("`n7` was not part of that run")
+        .says("it had n");
+    site.run("report show", &["20200101"]).expect(2).says("there is no run 20200101 of this cluster");
     assert_eq!(site.counts(0)["changed"], 0);
+    site.run("report list", &[]).expect(0).shows("nothing changed").shows(" changed  ");
     lab.assert_nothing_left();
 }

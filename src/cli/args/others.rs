@@ -82,9 +82,9 @@ pub enum ReportCommand {
         inventory: Utf8PathBuf,
         /// The run; the last one when left out
         run: Option<String>,
-        /// Only this host
-        #[arg(long)]
-        host: Option<String>,
+        /// Only these hosts: `gpu[0-15],login0`
+        #[arg(long, value_name = "HOSTS", alias = "host")]
+        hosts: Option<String>,
         /// Only hosts that failed, were not reached or were left, and their tasks that failed
         #[arg(long)]
         failed: bool,

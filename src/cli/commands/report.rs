@@ -10,6 +10,7 @@ use crate::cli::launch::{cluster_dir, write_reports};
 use crate::cli::settings::Settings;
 use crate::events::{Event, EventKind, Record};
 use crate::exit;
+use crate::hostlist;
 use crate::journal;
 use crate::put;
 use crate::report::Reporter as _;
@@ -25,15 +26,10 @@ use crate::words::count;
 pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result<u8> {
     match command {
         ReportCommand::List { inventory } => list(settings, &inventory),
-        ReportCommand::Show { inventory, run, host, failed, output, reports } => {
+        ReportCommand::Show { inventory, run, hosts, failed, output, reports } => {
             let mut record = Record::of(&events(settings, &inventory, run)?);
-            if let Some(host) = &host {
-                record.hosts.retain(|name, _| name == host);
-                if record.hosts.is_empty() {
-                    return Err(
-                        Exit::new(exit::USAGE, format!("host `{host}` was not part of that run")).into()
-                    );
-                }
+            if let Some(hosts) = &hosts {
+                only(&mut record, hosts)?;
             }
             if failed {
                 show::keep_failed(&mut record);
@@ -53,6 +49,20 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
     }
 }
 
+/// Leaves these hosts in a record.
+fn only(record: &mut Record, hosts: &str) -> anyhow::Result<()> {
+    let usage = |message: String| Exit::new(exit::USAGE, format!("--hosts: {message}"));
+    let wanted = hostlist::expand(hosts).map_err(|error| usage(error.message))?;
+    if let Some(stranger) = wanted.iter().find(|name| !record.hosts.contains_key(*name)) {
+        let all = hostlist::fold(record.hosts.keys().map(String::as_str));
+        return Err(usage(format!("`{stranger}` was not part of that run"))
+            .hint(format!("it had {all}"))
+            .into());
+    }
+    record.hosts.retain(|name, _| wanted.contains(name));
+    Ok(())
+}
+
 fn events(settings: &Settings, inventory: &Utf8Path, run: Option<String>) -> anyhow::Result<Vec<Event>> {
     let cluster = cluster_dir(settings, &cluster_of(inventory)?);
     let Some(run) = run.or_else(|| journal::last_run(&cluster)) else {
@@ -60,29 +70,38 @@ fn events(settings: &Settings, inventory: &Utf8Path, run: Option<String>) -> any
             .hint(format!("provision apply {inventory}"))
             .into());
     };
-    journal::read(&cluster, &run).map_err(|error| {
-        let error = anyhow::Error::from(error);
-        Exit::new(exit::USAGE, format!("{error:#}")).hint(format!("provision report list {inventory}")).into()
-    })
+    let refused = |message: String| {
+        Exit::new(exit::USAGE, message).hint(format!("provision report list {inventory}")).into()
+    };
+    if !journal::run_names(&cluster).contains(&run) {
+        return Err(refused(format!("there is no run {run} of this cluster")));
+    }
+    journal::read(&cluster, &run).map_err(|error| refused(format!("{:#}", anyhow::Error::from(error))))
 }
 
 fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
     let cluster = cluster_dir(settings, &cluster_of(inventory)?);
     let mut text = String::new();
     for info in journal::list(&cluster) {
-        let command = match info.first.map(|event| event.kind) {
+        let (command, looks) = match info.first.map(|event| event.kind) {
             Some(EventKind::RunStarted { command, hosts, .. }) => {
-                format!("{command:8} {:>10}", count(hosts.len() as u64, "host"))
+                (format!("{command:8} {:>10}", count(hosts.len() as u64, "host")), command != "apply")
             }
-            _ => "?".to_owned(),
+            _ => ("?".to_owned(), false),
         };
         let end = match info.last.map(|event| event.kind) {
-            Some(EventKind::RunFinished { stats, exit_code, seconds: time }) => format!(
-                "exit {exit_code}  {} changed, {} failed  {}",
-                stats.tasks.changed,
-                stats.tasks.failed,
-                seconds(time)
-            ),
+            Some(EventKind::RunFinished { stats, exit_code, seconds: time }) => {
+                let parts = [
+                    (stats.tasks.changed, "changed"),
+                    (if looks { stats.pending } else { 0 }, "to change"),
+                    (stats.tasks.failed, "failed"),
+                    (stats.checks.fail, "checks failed"),
+                ];
+                let of = |(number, what): (u64, &str)| (number > 0).then(|| format!("{number} {what}"));
+                let what: Vec<String> = parts.into_iter().filter_map(of).collect();
+                let what = if what.is_empty() { "nothing changed".to_owned() } else { what.join(", ") };
+                format!("exit {exit_code}  {what}  {}", seconds(time))
+            }
             _ if journal::is_alive(&cluster, &info.run) => "running".to_owned(),
             _ => "its end is not recorded: killed, or the machine went down or had no room".to_owned(),
         };
