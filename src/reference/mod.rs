@@ -8,4 +8,6 @@ pub use man::man_pages;
 pub use pages::{
     check, check_index, exit_code, exit_codes, fact, fact_index, pages, resource, resource_index,
 };
-pub use topics::{TOPICS, conditions, foreign_word, from_ansible, key, keys_index, templates, topics};
+pub use topics::{
+    TOPICS, conditions, foreign_word, from_ansible, key, keys_index, outcome, outcomes, templates, topics,
+};

@@ -19,9 +19,79 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("conditions", "`when` and `loop`"),
     ("templates", "`{{ ... }}` in texts, and filters"),
     ("facts", "what hosts are asked for"),
+    ("outcomes", "how a task, a host and a check end"),
     ("exit-codes", "how a command ends"),
     ("from-ansible", "words of Ansible, and what is written here"),
 ];
+
+/// The words for how something ends, each with what it means.
+const OUTCOMES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "A task on a host",
+        &[
+            ("unchanged", "it was as declared, and nothing was done"),
+            ("changed", "it was not as declared, was changed, and was asked for again: now it is"),
+            (
+                "ran",
+                "it is done every time, since nothing tells whether it was due: a handler, or a command without `creates`, `unless` or `check`",
+            ),
+            ("skipped", "its `when` is false, or what it was for is not there"),
+            (
+                "blocked",
+                "it cannot be done now, and nothing failed: it waits for a reboot, the end of a job, your agreement, or is for the machine below a container. The reason stands with it; what else the task has is done all the same. `apply` does it once that is so",
+            ),
+            (
+                "failed",
+                "the tasks behind it were not begun on that host, unless it has `on_failure: continue`",
+            ),
+            (
+                "known after",
+                "in a plan: what it will find depends on an earlier task that has something to do",
+            ),
+        ],
+    ),
+    (
+        "A host",
+        &[
+            ("ok", "all of its tasks ended well"),
+            ("unreachable", "no login was possible"),
+            (
+                "quarantined",
+                "it was reached, and then did not answer in time, was lost for too long or was rebooted by somebody else: nothing more is done there in this run",
+            ),
+            ("not started", "its turn did not come: the run was stopped, by you or by failures"),
+            ("offline", "the inventory says that it is away"),
+        ],
+    ),
+    (
+        "A check of `verify`",
+        &[
+            ("pass", "as it should be"),
+            ("warn", "not as it should be, and the host works"),
+            ("fail", "wrong"),
+            ("unknown", "it could not be told, which counts as wrong"),
+            ("skip", "it does not apply to that host; `verify -v` says why"),
+        ],
+    ),
+];
+
+/// The page of these words.
+pub fn outcomes() -> String {
+    let mut text = String::from("# How things end\n");
+    for (heading, rows) in OUTCOMES {
+        put!(text, "\n{heading}:\n\n");
+        rows.iter().for_each(|(word, meaning)| text.push_str(&row(word, 12, meaning)));
+    }
+    text
+}
+
+/// What one of these words means.
+pub fn outcome(word: &str) -> Option<String> {
+    let word = word.replace(['_', '-'], " ");
+    let rows = OUTCOMES.iter().flat_map(|(heading, rows)| rows.iter().map(move |row| (heading, row)));
+    let mut rows = rows.filter(|(_, (known, _))| *known == word);
+    rows.next().map(|(heading, (_, meaning))| format!("# {word}\n\n{heading}: {meaning}.\n"))
+}
 
 /// The list of topics.
 pub fn topics() -> String {

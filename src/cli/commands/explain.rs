@@ -22,6 +22,7 @@ pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8>
         Some("checks") => reference::check_index(),
         Some("facts") => reference::fact_index(),
         Some("exit-codes") => reference::exit_codes(),
+        Some("outcomes") => reference::outcomes(),
         Some("keys") => reference::keys_index(),
         Some("conditions") => reference::conditions(),
         Some("templates" | "filters") => reference::templates(),
@@ -40,6 +41,9 @@ fn page(name: &str) -> anyhow::Result<String> {
     }
     if let Some(row) = exit::TABLE.iter().find(|row| row.name == name || row.code.to_string() == name) {
         return Ok(reference::exit_code(row));
+    }
+    if let Some(page) = reference::outcome(name) {
+        return Ok(page);
     }
     if let Some(check) = crate::checks::find(name) {
         return Ok(reference::check(check));
