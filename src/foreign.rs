@@ -120,6 +120,12 @@ pub const TABLE: &[Word] = &[
         &["max_fail_percentage", "any_errors_fatal"],
         "`rollout: { max_failed: \"5%\" }` of the inventory",
     ),
+    word(
+        Place::Playbook,
+        &["become", "become_user", "become_method", "remote_user"],
+        "tasks run as root: `ssh: { user: NAME, become: sudo }` in the inventory says how; `become_user: NAME` of a task runs it as somebody else",
+    ),
+    word(Place::Playbook, &["environment"], "`env` of a `command`"),
     word(Place::Playbook, &["collections"], "all resources are built in: leave it out"),
     word(
         Place::Task,
@@ -229,6 +235,14 @@ pub const TABLE: &[Word] = &[
     word(Place::Module, &["slurp"], "`provision exec INVENTORY -- cat PATH`, or the resource `fetch`"),
     word(Place::Module, &["meta"], "handlers run once after all tasks of a stage: leave it out"),
     word(Place::Field, &["dest"], "`path`; of a `fetch`, `to`"),
+    word(Place::Field, &["regexp"], "`match` of a `line`"),
+    word(Place::Field, &["content"], "the resource `file`, which has `content`"),
+    word(Place::Field, &["cmd"], "`script: LINE`, or `run: [PROGRAM, ARGUMENT]`, of a `command`"),
+    word(
+        Place::Field,
+        &["password"],
+        "no password is set for a user: `authorized_key` lets somebody log in, and sudo without a password is a file in /etc/sudoers.d",
+    ),
     word(Place::Field, &["fail_on_missing"], "`required`"),
     word(Place::Field, &["flat"], "each host has a directory of its own: leave it out"),
     word(Place::Field, &["fail_msg", "msg"], "`message`"),

@@ -397,10 +397,13 @@ fn check_variables(
                 let known = library.iter().flat_map(|playbook| playbook.params.keys()).map(String::as_str);
                 diagnostics.push(
                     Diagnostic::error(*span, format!("no playbook in use has a parameter `{name}`"))
-                        .label("nothing reads this variable")
-                        .maybe_help(
+                        .label("no playbook takes this variable")
+                        .help(
                             foreign::help(name, &[Place::Inventory])
-                                .or_else(|| did_you_mean_text(name, known)),
+                                .or_else(|| did_you_mean_text(name, known))
+                                .unwrap_or_else(|| {
+                                    format!("a playbook that reads it names it: `params: {{ {name}: {{ type: string }} }}`")
+                                }),
                         ),
                 );
             }
