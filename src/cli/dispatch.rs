@@ -3,8 +3,8 @@
 use std::process::ExitCode;
 
 use camino::Utf8Path;
-use clap::Parser as _;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{CommandFactory as _, Parser as _};
 use rustix::process::{DumpableBehavior, Resource, Rlimit, getrlimit, set_dumpable_behavior, setrlimit};
 
 use super::args::{Cli, Command};
@@ -122,7 +122,7 @@ fn other_words(error: &clap::Error) -> Option<String> {
         "-f" | "--forks" => "the number of hosts at a time is --parallel",
         "-K" => "the password of sudo is asked for with --ask-become-pass",
         "-b" | "--become" => "`ssh: { become: sudo }` in the inventory",
-        "-C" | "--check" | "-D" | "--diff" => {
+        "-C" | "--check" | "-D" | "--diff" | "--dry-run" => {
             "`provision plan` shows what would change, with the differences, and changes nothing"
         }
         "--tags" | "--skip-tags" => "this command runs no tasks, so it takes no tags",
@@ -130,9 +130,28 @@ fn other_words(error: &clap::Error) -> Option<String> {
         word if error.to_string().contains("provision exec ") => {
             &format!("the command stands behind `--`: provision exec inventory.yaml -- {word}")
         }
-        word => &format!("hosts stand behind an option: --hosts {}", quote(word)),
+        word if matches!(Utf8Path::new(word).extension(), Some("yaml" | "yml")) => {
+            "one inventory is taken; it names its playbooks under `playbooks:`"
+        }
+        word if takes_hosts(error) => &format!("hosts stand behind an option: --hosts {}", quote(word)),
+        _ => return None,
     };
     Some(format!("hint: {here}"))
+}
+
+/// Whether the command that this is about has the option `--hosts`.
+fn takes_hosts(error: &clap::Error) -> bool {
+    let text = error.to_string();
+    let Some(usage) = text.lines().find_map(|line| line.trim().strip_prefix("Usage: provision ")) else {
+        return false;
+    };
+    let program = Cli::command();
+    let mut command = &program;
+    for word in usage.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-'])) {
+        let Some(next) = command.find_subcommand(word) else { return false };
+        command = next;
+    }
+    command.get_arguments().any(|argument| argument.get_id() == "hosts")
 }
 
 async fn command(settings: &Settings, command: Command) -> anyhow::Result<u8> {
