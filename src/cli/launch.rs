@@ -25,6 +25,7 @@ use crate::journal::{self, Journal, LockError, Outages, RunLock, RunLog};
 use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::relay;
+use crate::report::style::{CHANGE, paint};
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
@@ -368,6 +369,14 @@ pub(super) fn secrets(
     needed.retain(|name, _| !given.contains(name));
     let mut resolved = crate::secrets::resolve(&needed)
         .map_err(|error| Exit::new(exit::CONFIG, format!("{:#}", anyhow::Error::from(error))))?;
+    for (name, source) in &needed {
+        if let Some(path) = source.lies_open() {
+            let warning = paint(CHANGE, "warning");
+            output::say(&format!(
+                "{warning}: every user of this machine can read the secret `{name}`: chmod 600 {path}"
+            ));
+        }
+    }
     for name in given {
         if let Some(value) = project.given.get(&name) {
             resolved = resolved.with(&name, value.clone());

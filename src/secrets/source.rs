@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::ErrorKind;
+use std::os::unix::fs::PermissionsExt as _;
 use std::process::Stdio;
 use std::time::Duration;
 
@@ -34,6 +35,15 @@ crate::record! {
         opt env: String,
         /// A file; relative to the inventory's file.
         opt file: String,
+    }
+}
+
+impl SecretSource {
+    /// Its file, where every user of this machine can read that.
+    pub fn lies_open(&self) -> Option<&Utf8PathBuf> {
+        let Self::File(path) = self else { return None };
+        let file = std::fs::metadata(path).ok()?;
+        (file.is_file() && file.permissions().mode() & 0o004 != 0).then_some(path)
     }
 }
 
@@ -173,6 +183,10 @@ mod tests {
         assert_eq!(one(command(&["printf", "a b\\n"])).unwrap(), "<a b>");
         assert!(one(SecretSource::Env("PATH".to_owned())).unwrap().contains("/bin"));
         let file = tempfile::NamedTempFile::new().unwrap();
+        let open = SecretSource::File(file.path().to_str().unwrap().into());
+        assert_eq!(open.lies_open(), None);
+        std::fs::set_permissions(file.path(), std::fs::Permissions::from_mode(0o644)).unwrap();
+        assert!(open.lies_open().is_some());
         std::fs::write(file.path(), "x\n\n").unwrap();
         let path = Utf8PathBuf::from_path_buf(file.path().to_owned()).unwrap();
         assert_eq!(one(SecretSource::File(path)).unwrap(), "<x\n>");
