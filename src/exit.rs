@@ -73,7 +73,7 @@ pub const TABLE: &[ExitCode] = &[
         code: FAILED,
         name: "failed",
         meaning: "a task failed on at least one host",
-        cure: "mend the cause: the failure shows the command, its output and the likely cause. Then run the command in the last line of the run: it selects `@failed`, and the hosts that were not started",
+        cure: "mend the cause: the failure shows the command, its output and the likely cause. Then run the command behind `continue with`, where the run ends: it selects `@failed`, and the hosts that were not started",
     },
     ExitCode {
         code: DRIFT,
@@ -90,7 +90,7 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: LOCKED,
         name: "locked",
-        meaning: "another run works on the same hosts",
+        meaning: "another run works on one of the hosts",
         cure: "wait for it; the message names the run. A lock is free the moment its run ends, however it ended. Where the connection of the run is dead and the host has not noticed, `provision unlock INVENTORY --hosts HOST` says who has the lock, since when, and takes it",
     },
     ExitCode {
