@@ -99,17 +99,16 @@ fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usiz
     record.hosts.values().flat_map(|host| &host.checks).for_each(|check| shown.count(check.status));
     let checked = record.hosts.values().filter(|host| !host.checks.is_empty()).count() as u64;
     if !shown.is_empty() {
-        let counts = &shown;
         let line = format!(
             "{}  {}: {} pass, {} warn, {} fail, {} unknown, {} skipped{}",
-            paint(if counts.fail + counts.unknown == 0 { GOOD } else { BAD }, "   Checked"),
+            paint(if shown.fail + shown.unknown == 0 { GOOD } else { BAD }, "   Checked"),
             count(checked, "host"),
-            counts.pass,
-            counts.warn,
-            counts.fail,
-            counts.unknown,
-            counts.skip,
-            if verbose || counts.skip == 0 { "" } else { " (-v says why)" },
+            shown.pass,
+            shown.warn,
+            shown.fail,
+            shown.unknown,
+            shown.skip,
+            if verbose || shown.skip == 0 { "" } else { " (-v says why)" },
         );
         put!(text, "{}\n", hanging(&line, INDENT, width));
     }

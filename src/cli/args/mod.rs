@@ -95,9 +95,9 @@ impl Command {
     /// The same, with the tasks that were chosen in its [`Target`].
     #[must_use]
     pub fn settled(mut self) -> Self {
-        if let Self::Apply(ApplyArgs { target, tasks, .. })
-        | Self::Plan(PlanArgs { target, tasks, .. })
-        | Self::Verify(VerifyArgs { target, tasks, .. })
+        if let Self::Apply(ApplyArgs { run: RunArgs { target, tasks, .. }, .. })
+        | Self::Plan(PlanArgs { run: RunArgs { target, tasks, .. }, .. })
+        | Self::Verify(VerifyArgs { run: RunArgs { target, tasks, .. }, .. })
         | Self::Watch(WatchArgs { target, tasks, .. })
         | Self::Validate(ValidateArgs { target, tasks, .. }) = &mut self
         {
@@ -116,7 +116,7 @@ mod tests {
         let words = "provision apply i.yaml --lab --tags a,b --skip-tags c --set x=1 -K --parallel 4 --allow-unreachable 2";
         let cli = Cli::try_parse_from(words.split(' ')).unwrap();
         let Command::Apply(args) = cli.command.settled() else { panic!() };
-        let options = [args.target.lasting(), args.connect.lasting()].concat().join(" ");
+        let options = [args.run.target.lasting(), args.run.connect.lasting()].concat().join(" ");
         assert_eq!(
             options,
             "--lab --tags a,b --skip-tags c --set x=1 --parallel 4 --ask-become-pass --allow-unreachable 2"

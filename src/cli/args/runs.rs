@@ -75,10 +75,9 @@ pub struct BundleArgs {
     pub set: Vec<String>,
 }
 
-/// `provision apply`.
+/// What `apply`, `plan` and `verify` have in common.
 #[derive(Debug, Args)]
-#[command(mut_arg("inventory", without_inventory))]
-pub struct ApplyArgs {
+pub struct RunArgs {
     #[command(flatten)]
     /// Which hosts.
     pub target: Target,
@@ -97,6 +96,15 @@ pub struct ApplyArgs {
     #[command(flatten)]
     /// Where reports go.
     pub reports: Reports,
+}
+
+/// `provision apply`.
+#[derive(Debug, Args)]
+#[command(mut_arg("inventory", without_inventory))]
+pub struct ApplyArgs {
+    #[command(flatten)]
+    /// Where, what and how.
+    pub run: RunArgs,
     /// Agree to every change, whatever it interrupts
     #[arg(long, short)]
     pub yes: bool,
@@ -116,23 +124,8 @@ pub struct ApplyArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct PlanArgs {
     #[command(flatten)]
-    /// Which hosts.
-    pub target: Target,
-    #[command(flatten)]
-    /// Which tasks.
-    pub tasks: Tasks,
-    #[command(flatten)]
-    /// Whether it is this machine alone.
-    pub here: ThisMachine,
-    #[command(flatten)]
-    /// What carries it.
-    pub carrier: Carrier,
-    #[command(flatten)]
-    /// How to connect.
-    pub connect: Connect,
-    #[command(flatten)]
-    /// Where reports go.
-    pub reports: Reports,
+    /// Where, what and how.
+    pub run: RunArgs,
     /// Exit with 7 when changes are pending or tasks are blocked
     #[arg(long)]
     pub exit_code: bool,
@@ -146,23 +139,8 @@ pub struct PlanArgs {
 #[command(mut_arg("inventory", without_inventory))]
 pub struct VerifyArgs {
     #[command(flatten)]
-    /// Which hosts.
-    pub target: Target,
-    #[command(flatten)]
-    /// Which tasks.
-    pub tasks: Tasks,
-    #[command(flatten)]
-    /// Whether it is this machine alone.
-    pub here: ThisMachine,
-    #[command(flatten)]
-    /// What carries it.
-    pub carrier: Carrier,
-    #[command(flatten)]
-    /// How to connect.
-    pub connect: Connect,
-    #[command(flatten)]
-    /// Where reports go.
-    pub reports: Reports,
+    /// Where, what and how.
+    pub run: RunArgs,
     /// Test hosts with each other as well: `rping` and `ib_write_bw` between neighbours. Not beside jobs: it
     /// fills the network
     #[arg(long)]

@@ -19,23 +19,14 @@ use crate::report::terminal::Verbosity;
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<u8> {
     if args.check {
-        let plan = PlanArgs {
-            target: args.target,
-            tasks: args.tasks,
-            here: args.here,
-            carrier: args.carrier,
-            connect: args.connect,
-            reports: args.reports,
-            exit_code: false,
-            out: None,
-        };
+        let plan = PlanArgs { run: args.run, exit_code: false, out: None };
         return super::plan::run(settings, plan).await;
     }
     let mut settings = settings.clone();
     if args.diff && settings.verbosity == Verbosity::Normal {
         settings.verbosity = Verbosity::Verbose;
     }
-    let (mut project, _unpacked) = here::load_to_run(&settings, &args.target, &args.here)?;
+    let (mut project, _unpacked) = here::load_to_run(&settings, &args.run.target, &args.run.here)?;
     if let Some(file) = &args.plan {
         project.options.extend(["--plan".to_owned(), file.to_string()]);
     }
@@ -47,22 +38,23 @@ pub(crate) async fn run(settings: &Settings, args: ApplyArgs) -> anyhow::Result<
         None => None,
     };
     let mut launch =
-        Launch { expected, yes: args.yes, lines: args.here.events, ..Launch::new("apply", Mode::Apply) };
+        Launch { expected, yes: args.yes, lines: args.run.here.events, ..Launch::new("apply", Mode::Apply) };
     let words: &[&str] = if args.yes { &["apply", "--yes"] } else { &["apply"] };
-    let way = (&args.target, &args.carrier, &args.connect);
+    let way = (&args.run.target, &args.run.carrier, &args.run.connect);
     let _bundle = carried::prepare(&settings, &mut project, way, words, &mut launch)?;
     if launch.job.is_some() && args.plan.is_some() {
         return Err(Exit::new(exit::USAGE, "--plan is not for --engine slurm: each node plans anew").into());
     }
-    let (_, code) = launch::run(&settings, project, &args.connect, &args.reports, launch, |report, _| {
-        let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);
-        if report.stats.tasks.blocked > 0 || reboot || report.left_drained > 0 {
-            vec![exit::PENDING]
-        } else {
-            Vec::new()
-        }
-    })
-    .await?;
+    let (_, code) =
+        launch::run(&settings, project, &args.run.connect, &args.run.reports, launch, |report, _| {
+            let reboot = report.sessions.iter().any(crate::engine::Session::needs_reboot);
+            if report.stats.tasks.blocked > 0 || reboot || report.left_drained > 0 {
+                vec![exit::PENDING]
+            } else {
+                Vec::new()
+            }
+        })
+        .await?;
     Ok(code)
 }
 

@@ -128,21 +128,21 @@ fn sources(project: &Project) -> BTreeMap<String, String> {
 /// # Errors
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u8> {
-    let (mut project, _unpacked) = here::load_to_run(settings, &args.target, &args.here)?;
+    let (mut project, _unpacked) = here::load_to_run(settings, &args.run.target, &args.run.here)?;
     let sources = sources(&project);
-    let mut launch = Launch { lines: args.here.events, ..Launch::new("plan", Mode::Plan) };
-    let way = (&args.target, &args.carrier, &args.connect);
+    let mut launch = Launch { lines: args.run.here.events, ..Launch::new("plan", Mode::Plan) };
+    let way = (&args.run.target, &args.run.carrier, &args.run.connect);
     let _bundle = carried::prepare(settings, &mut project, way, &["plan"], &mut launch)?;
     if launch.job.is_some() && args.out.is_some() {
         return Err(Exit::new(exit::USAGE, "--out is not for --engine slurm: nodes keep the digests").into());
     }
     let (finished, code) =
-        launch::run(settings, project, &args.connect, &args.reports, launch, |report, _| {
+        launch::run(settings, project, &args.run.connect, &args.run.reports, launch, |report, _| {
             let undone = report.stats.pending + report.stats.tasks.blocked;
             if args.exit_code && undone > 0 { vec![exit::PENDING] } else { Vec::new() }
         })
         .await?;
-    if args.reports.json.as_deref() != Some("-") && !args.here.events {
+    if args.run.reports.json.as_deref() != Some("-") && !args.run.here.events {
         let width = output::stdout_width();
         let project = finished.report.sessions.first().map(Session::project);
         let schedule = project.map(|project| {

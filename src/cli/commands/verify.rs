@@ -35,15 +35,21 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
     let active = if args.active { Active::Yes } else { Active::No };
     let through =
         args.through.as_deref().map(|text| Through::read(text, args.through_at.as_deref())).transpose()?;
-    let look = Look { active, through: through.as_ref(), carrier: Some(&args.carrier) };
-    if args.carrier.engine == Engine::Slurm && (args.active || args.through.is_some()) {
+    let look = Look { active, through: through.as_ref(), carrier: Some(&args.run.carrier) };
+    if args.run.carrier.engine == Engine::Slurm && (args.active || args.through.is_some()) {
         let message = "--active and --through are not for --engine slurm: they start jobs of their own";
         return Err(Exit::new(exit::USAGE, message).into());
     }
-    let (finished, code) =
-        once(settings, (&args.target, &args.here), &args.connect, &args.reports, look, Kept::Recorded)
-            .await?;
-    if args.reports.json.as_deref() != Some("-") && !args.here.events {
+    let (finished, code) = once(
+        settings,
+        (&args.run.target, &args.run.here),
+        &args.run.connect,
+        &args.run.reports,
+        look,
+        Kept::Recorded,
+    )
+    .await?;
+    if args.run.reports.json.as_deref() != Some("-") && !args.run.here.events {
         let text = plan::text(&finished.record, output::stdout_width())
             + &report::checks::text(
                 &finished.record,
