@@ -257,26 +257,25 @@ impl Connection {
 
     /// Gets a shell beside one that hangs; `why` it is needed.
     pub(super) async fn revive(&mut self, why: &str) -> Result<(), Gone> {
-        let Some(remote) = self.remote.as_mut() else { return Ok(()) };
-        self.shell += 1;
-        match unless_stopped(&self.context.cancel, remote.revive()).await {
-            Some(Ok(())) => Ok(()),
-            Some(Err(TransportError::Lost { message })) if self.context.cancel.now() < Stop::End => {
+        match self.second_session().await? {
+            Ok(()) => Ok(()),
+            Err(TransportError::Lost { message }) if self.context.cancel.now() < Stop::End => {
                 self.reconnect(&message).await
             }
-            Some(Err(error)) => Err(Gone::quarantined(no_second_session(why, &error))),
-            None => Err(Gone::quarantined(SILENT.to_owned())),
+            Err(error) => Err(Gone::quarantined(no_second_session(why, &error))),
         }
     }
 
     /// The same, but a host that is lost over it is not tried again.
     pub(super) async fn revive_once(&mut self, why: &str) -> Result<(), Gone> {
-        let Some(remote) = self.remote.as_mut() else { return Ok(()) };
+        self.second_session().await?.map_err(|error| Gone::quarantined(no_second_session(why, &error)))
+    }
+
+    async fn second_session(&mut self) -> Result<Result<(), TransportError>, Gone> {
+        let Some(remote) = self.remote.as_mut() else { return Ok(Ok(())) };
         self.shell += 1;
-        match unless_stopped(&self.context.cancel, remote.revive()).await {
-            Some(done) => done.map_err(|error| Gone::quarantined(no_second_session(why, &error))),
-            None => Err(Gone::quarantined(SILENT.to_owned())),
-        }
+        let revived = unless_stopped(&self.context.cancel, remote.revive()).await;
+        revived.ok_or_else(|| Gone::quarantined(SILENT.to_owned()))
     }
 
     pub(super) async fn close(&mut self) {
