@@ -72,7 +72,7 @@ printf "%s %s\n" $$ "${20}" >"$s/pid"
 export PROVISION_TASK="${s##*/}.$$.${20}"
 {
 	head -c 524288 >"$s/out" || : >"$s/unread"
-	tail -c 2228224 >"$s/tail" || : >"$s/unread"
+	exec tail -c 2228224 >"$s/tail"
 } <"$s/kept" 9>&- &
 keeper=$!
 dd ibs=32768 obs=65536 >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
@@ -119,7 +119,7 @@ else
 	wait $relay || : >"$s/unread"
 	relay=
 fi
-wait $keeper
+wait $keeper || : >"$s/unread"
 # Behind NUL bytes nothing of the command is missing, whatever had no room after them.
 ends=out
 [ ! -s "$s/tail" ] || ends=tail

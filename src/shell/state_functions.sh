@@ -70,21 +70,21 @@ provision_spool() {
 		spool=lost
 	fi
 }
+# Stands for output that was lost, or is too long.
+provision_left_out() { printf '\n[... output left out ...]\n'; }
 # Prints the result line and the output of the entry in directory $1, without NUL bytes: see spool.sh.
 provision_result() {
 	printf '%s %s\n' "$spool" "${status:-0}"
-	left_out='\n[... output left out ...]\n'
 	if [ -s "$1/out" ]; then
-		# shellcheck disable=SC2059 # a text of ours
-		tr -d '\000' <"$1/out" || printf "$left_out"
+		tr -d '\000' <"$1/out" || provision_left_out
 	fi
-	# shellcheck disable=SC2059
 	if [ -s "$1/tail" ]; then
-		kept=$(tr -d '\000' <"$1/tail" | wc -c) && [ "$kept" -le 65536 ] || printf "$left_out"
-		tr -d '\000' <"$1/tail" | tail -c 65536 || printf "$left_out"
+		if ! kept=$(tr -d '\000' <"$1/tail" | wc -c) || [ "$kept" -gt 65536 ]; then
+			provision_left_out
+		fi
+		tr -d '\000' <"$1/tail" | tail -c 65536 || provision_left_out
 	fi
-	# shellcheck disable=SC2059
-	[ ! -e "$1/unread" ] || printf "$left_out"
+	[ ! -e "$1/unread" ] || provision_left_out
 }
 # Waits for the end of the entry in directory $1 that is no child of this shell.
 provision_follow() {
