@@ -98,6 +98,33 @@ async fn what_takes_time_to_show_is_asked_for_a_while() {
     snapshot("not-converged-service", &watched(&ran));
 }
 
+/// A server that came up is started anew by somebody just when the proof is asked for.
+#[tokio::test(start_paused = true)]
+async fn what_was_waited_for_may_be_away_for_a_moment() {
+    let waits = |within: &str| {
+        let task = format!("wait_for: {{ port: 6817, host: login0, within: {within} }}");
+        world("{}", &format!("name: p\ntasks:\n  - name: server\n    {task}\n"))
+    };
+    let asked = |status: i32| Reply::default().output(format!("{status}\n")).status(status);
+    let away: Mutex<BTreeMap<String, usize>> = Mutex::default();
+    let transport = healthy().answer(move |sent: &Sent| {
+        let mut away = away.lock().unwrap();
+        let times = away.entry(sent.host.clone()).or_default();
+        let is_there = *times > 2;
+        *times += usize::from(sent.part == "ask");
+        (sent.part == "ask").then(|| asked(i32::from(!is_there)))
+    });
+    let ran = apply(&waits("5m"), &transport).await;
+    assert!(matches!(ran.outcome("gpu0", "server"), Outcome::Changed { .. }), "{:?}", ran.record);
+    // And one that stays away.
+    let transport = moving("ask", [asked(1), asked(1), asked(1)]);
+    let began = tokio::time::Instant::now();
+    let ran = apply(&waits("20s"), &transport).await;
+    let took = began.elapsed();
+    assert!(Duration::from_secs(20) <= took && took < Duration::from_secs(24), "{took:?}");
+    assert!(message(&ran, "server").starts_with("did not converge"));
+}
+
 /// systemd skips a start whose condition does not hold, and calls that no failure.
 #[tokio::test(start_paused = true)]
 async fn a_start_that_systemd_skipped_is_not_waited_for() {

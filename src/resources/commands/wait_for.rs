@@ -139,6 +139,11 @@ impl Resource for WaitFor {
         }
     }
 
+    /// What came about may be away for a moment: a server that is started anew by somebody.
+    fn settle(&self) -> Option<Duration> {
+        Some(self.within)
+    }
+
     /// It only looks, but what was waited for may be what others ask.
     fn touches(&self) -> Touches {
         Touches::one(self.object.clone())
