@@ -97,39 +97,40 @@ impl Ran {
     /// Panics with everything that was said, unless it ended with this code.
     #[track_caller]
     pub(crate) fn expect(self, code: i32) -> Self {
-        assert_eq!(self.code, code, "exit code\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err);
+        assert_eq!(self.code, code, "exit code\n{}", self.said());
         self
     }
 
     /// Panics unless standard error has this text.
     #[track_caller]
     pub(crate) fn says(self, text: &str) -> Self {
-        assert!(
-            self.err.contains(text),
-            "`{text}` is not said\n--- stdout\n{}\n--- stderr\n{}",
-            self.out,
-            self.err
-        );
+        assert!(self.err.contains(text), "`{text}` is not said\n{}", self.said());
         self
     }
 
     /// Panics unless standard output has this text.
     #[track_caller]
     pub(crate) fn shows(self, text: &str) -> Self {
-        assert!(
-            self.out.contains(text),
-            "`{text}` is not shown\n--- stdout\n{}\n--- stderr\n{}",
-            self.out,
-            self.err
-        );
+        assert!(self.out.contains(text), "`{text}` is not shown\n{}", self.said());
         self
     }
 
     /// Standard output as JSON.
     #[track_caller]
     pub(crate) fn json(&self) -> Json {
-        serde_json::from_str(&self.out)
-            .unwrap_or_else(|error| panic!("{error}\n--- stdout\n{}\n--- stderr\n{}", self.out, self.err))
+        serde_json::from_str(&self.out).unwrap_or_else(|error| panic!("{error}\n{}", self.said()))
+    }
+
+    /// All that was said, and first of all which tasks failed: a long report is cut in the middle by those who show it.
+    fn said(&self) -> String {
+        let report: Json = serde_json::from_str(&self.out).unwrap_or_default();
+        let hosts = report["hosts"].as_object().into_iter().flatten();
+        let failed: String = hosts
+            .flat_map(|(host, of)| of["tasks"].as_array().into_iter().flatten().map(move |task| (host, task)))
+            .filter(|(_, task)| task["outcome"] == "failed")
+            .map(|(host, task)| format!("{host}: {task:#}\n"))
+            .collect();
+        format!("{failed}--- stdout\n{}\n--- stderr\n{}", self.out, self.err)
     }
 }
 
@@ -215,7 +216,7 @@ impl Running {
     pub(crate) fn still_runs(&mut self) {
         if self.ended().is_some() {
             let ran = self.take();
-            panic!("it ended early ({})\n--- stdout\n{}\n--- stderr\n{}", ran.code, ran.out, ran.err);
+            panic!("it ended early ({})\n{}", ran.code, ran.said());
         }
     }
 
@@ -247,7 +248,7 @@ impl Running {
             if Instant::now() > until {
                 drop(self.child.kill());
                 let ran = self.take();
-                panic!("no end within {LIMIT:?}\n--- stdout\n{}\n--- stderr\n{}", ran.out, ran.err);
+                panic!("no end within {LIMIT:?}\n{}", ran.said());
             }
             std::thread::sleep(Duration::from_millis(20));
         }
