@@ -1,5 +1,7 @@
 //! What `explain` tells beside resources, checks, facts and exit codes.
 
+use std::sync::LazyLock;
+
 use serde_json::Value as Json;
 
 use super::pages;
@@ -211,7 +213,7 @@ pub fn keys_index() -> String {
     );
     for (heading, schema) in files() {
         put!(page, "\n{heading}:\n\n");
-        for (name, field) in properties(&schema) {
+        for (name, field) in properties(schema) {
             let doc = field.get("description").and_then(Json::as_str).unwrap_or("");
             page.push_str(&row(name, 16, &first_sentence(doc)));
         }
@@ -224,7 +226,7 @@ pub fn key(path: &str) -> Option<String> {
     let parts: Vec<&str> = path.split('.').collect();
     let mut pages: Vec<(String, String)> = Vec::new();
     for (heading, schema) in files() {
-        find(&schema, heading, &parts, &mut pages);
+        find(schema, heading, &parts, &mut pages);
     }
     // The same key of the cluster, of groups and of hosts is told once.
     let mut told: Vec<(Vec<String>, String)> = Vec::new();
@@ -240,13 +242,16 @@ pub fn key(path: &str) -> Option<String> {
 }
 
 /// The schemas of what users write, each with its name.
-fn files() -> Vec<(&'static str, Json)> {
-    let playbook = schema::playbook();
-    let mut task = playbook.pointer("/$defs/task").cloned().unwrap_or_default();
-    if let Some(fields) = task.get_mut("properties").and_then(Json::as_object_mut) {
-        fields.retain(|name, _| crate::resources::kind(name).is_none());
-    }
-    vec![("an inventory", schema::inventory()), ("a playbook", playbook), ("a task", task)]
+fn files() -> &'static [(&'static str, Json); 3] {
+    static FILES: LazyLock<[(&str, Json); 3]> = LazyLock::new(|| {
+        let playbook = schema::playbook();
+        let mut task = playbook.pointer("/$defs/task").cloned().unwrap_or_default();
+        if let Some(fields) = task.get_mut("properties").and_then(Json::as_object_mut) {
+            fields.retain(|name, _| crate::resources::kind(name).is_none());
+        }
+        [("an inventory", schema::inventory()), ("a playbook", playbook), ("a task", task)]
+    });
+    &FILES
 }
 
 fn properties(schema: &Json) -> impl Iterator<Item = (&String, &Json)> {
@@ -299,7 +304,7 @@ mod tests {
         }
         let mut found = Vec::new();
         for (_, schema) in files() {
-            each(&schema, "", &mut found);
+            each(schema, "", &mut found);
         }
         assert!(found.len() > 100 && found.contains(&"hosts.ssh.jump".to_owned()), "{found:?}");
         for path in &found {
