@@ -125,12 +125,12 @@ impl Ran {
     fn said(&self) -> String {
         let report: Json = serde_json::from_str(&self.out).unwrap_or_default();
         let hosts = report["hosts"].as_object().into_iter().flatten();
-        let failed: String = hosts
+        let failed: Vec<String> = hosts
             .flat_map(|(host, of)| of["tasks"].as_array().into_iter().flatten().map(move |task| (host, task)))
             .filter(|(_, task)| task["outcome"] == "failed")
-            .map(|(host, task)| format!("{host}: {task:#}\n"))
+            .map(|(host, task)| format!("{host}: {task:#}"))
             .collect();
-        format!("{failed}--- stdout\n{}\n--- stderr\n{}", self.out, self.err)
+        format!("{}\n--- stdout\n{}\n--- stderr\n{}", failed.join("\n"), self.out, self.err)
     }
 }
 
