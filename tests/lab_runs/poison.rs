@@ -137,7 +137,7 @@ fn an_account_on_a_host_cannot_ask_for_a_secret() {
 name: mallory
 tasks:
   - name: key
-    authorized_key: { user: mallory, key: \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIA a@b\" }
+    authorized_key: { user: mallory, key: \"ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIKTEK/qu0DYVv1OWlNF0IJIP8HLsusbUGeMhFoEzcs0b a@b\" }
   - name: line
     line: { path: /etc/shared.conf, line: added }
   - name: token

@@ -2,6 +2,9 @@
 
 use std::sync::Arc;
 
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD_NO_PAD;
+
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::account::{AuthorizedKeys, AuthorizedKeysQuery};
 use crate::facts::{Facts, Object, Query, Touches};
@@ -74,6 +77,24 @@ fn entry(line: &str) -> Option<Entry<'_>> {
     sound.then_some(Entry { options: line.get(..*at)?.trim(), kind, blob })
 }
 
+/// Whether all of a key is there: it is fields behind their lengths, and the first is its type (RFC 4253,
+/// section 6.6). Some fields of a certificate have no length, so only its type is looked at.
+fn is_whole(entry: &Entry<'_>) -> bool {
+    let Ok(bytes) = STANDARD_NO_PAD.decode(entry.blob.trim_end_matches('=')) else { return false };
+    let mut rest = bytes.as_slice();
+    let mut fields = std::iter::from_fn(|| {
+        let (length, after) = rest.split_first_chunk()?;
+        let length = usize::try_from(u32::from_be_bytes(*length)).ok()?;
+        let (field, after) = after.split_at_checked(length)?;
+        rest = after;
+        Some(field)
+    });
+    let kind = fields.next();
+    let is_certificate = entry.kind.contains("-cert-");
+    let others = if is_certificate { 1 } else { fields.by_ref().count() };
+    kind == Some(entry.kind.as_bytes()) && others > 0 && (is_certificate || rest.is_empty())
+}
+
 pub(in crate::resources) fn read(
     node: &Node,
     _: &dyn Context,
@@ -83,10 +104,14 @@ pub(in crate::resources) fn read(
     let line = fields.key.trim().to_owned();
     let refusal = if line.contains("PRIVATE KEY") {
         Some("this is a private key: use the public one (`.pub`)")
-    } else if line.contains('\n') || entry(&line).is_none() {
-        Some("this is not the line of a public key file (`.pub`)")
     } else {
-        None
+        match entry(&line).filter(|_| !line.contains('\n')) {
+            None => Some("this is not the line of a public key file (`.pub`)"),
+            Some(entry) if !is_whole(&entry) => {
+                Some("this key is not whole: its base64 part is cut or changed")
+            }
+            Some(_) => None,
+        }
     };
     if let Some(message) = refusal {
         // The text itself is not shown: it may be a private key.
