@@ -11,7 +11,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{Read as _, Write as _};
-use std::net::{TcpListener, TcpStream};
+use std::net::TcpListener;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::process::CommandExt as _;
 use std::process::{Child, Command, Stdio};
@@ -83,6 +83,29 @@ pub(crate) fn is_root() -> bool {
     run("id", &["-u"]).is_ok_and(|uid| uid.trim() == "0")
 }
 
+/// An sshd with the configuration of a directory, once it listens; nothing when it ends before.
+fn listening(path: &Utf8Path) -> Option<Child> {
+    let log = std::fs::File::create(path.join("sshd.log")).unwrap();
+    let mut child = Command::new("/usr/sbin/sshd")
+        .args(["-D", "-e", "-f", path.join("sshd_config").as_str()])
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(log)
+        .process_group(0)
+        .spawn()
+        .unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while Instant::now() < until && child.try_wait().unwrap().is_none() {
+        if std::fs::read_to_string(path.join("sshd.log")).unwrap().contains("Server listening on") {
+            return Some(child);
+        }
+        std::thread::sleep(Duration::from_millis(10));
+    }
+    drop(child.kill());
+    child.wait().unwrap();
+    None
+}
+
 impl Server {
     pub(crate) fn start() -> Self {
         Self::with("")
@@ -100,29 +123,23 @@ impl Server {
         if is_root() {
             drop(std::fs::create_dir("/run/sshd"));
         }
-        let port = free_port();
         let text = format!(
-            "{more}\nListenAddress 127.0.0.1:{port}\nHostKey {path}/host_key\n\
+            "{more}\nHostKey {path}/host_key\n\
              AuthorizedKeysFile {path}/authorized_keys\nPidFile none\nUsePAM no\nStrictModes no\n\
              PasswordAuthentication no\nKbdInteractiveAuthentication no\nPermitRootLogin yes\n\
              LogLevel VERBOSE\nMaxStartups 200\nAcceptEnv LANG LC_*\n"
         );
-        std::fs::write(path.join("sshd_config"), text).unwrap();
-        let log = std::fs::File::create(path.join("sshd.log")).unwrap();
-        let child = Command::new("/usr/sbin/sshd")
-            .args(["-D", "-e", "-f", path.join("sshd_config").as_str()])
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(log)
-            .process_group(0)
-            .spawn()
-            .unwrap();
+        // Another server may take the port in between, and answer in place of this one.
+        let started = (0..5).find_map(|_| {
+            let port = free_port();
+            let whole = format!("{text}ListenAddress 127.0.0.1:{port}\n");
+            std::fs::write(path.join("sshd_config"), whole).unwrap();
+            listening(path).map(|child| (port, child))
+        });
+        let Some((port, child)) = started else {
+            panic!("sshd does not listen: {}", std::fs::read_to_string(path.join("sshd.log")).unwrap())
+        };
         let server = Self { dir, port, child };
-        let until = Instant::now() + Duration::from_secs(20);
-        while TcpStream::connect(("127.0.0.1", port)).is_err() {
-            assert!(Instant::now() < until, "sshd does not answer: {}", server.log());
-            std::thread::sleep(Duration::from_millis(10));
-        }
         server.trust(&server.path("known_hosts"), "host_key.pub");
         server
     }
