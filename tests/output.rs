@@ -200,6 +200,24 @@ fn a_plan_that_reached_nobody_does_not_say_that_nothing_is_to_do() {
     );
 }
 
+/// One whose plan could not be made is not one that needs nothing.
+#[test]
+fn a_plan_that_failed_does_not_end_well() {
+    let mut record = Record::of(&one_host(HostStatus::Failed, "plan", &[]));
+    let task = TaskRef { id: "a/b".into(), item: None, name: "note".into(), resource: "file".into() };
+    let message = "no such directory".to_owned();
+    let failure = Failure { message, command: None, output: String::new(), hint: None };
+    let host = record.hosts.get_mut("gpu0").unwrap();
+    let verdict = PlannedVerdict::Failed(failure);
+    let planned = PlannedTask { task, verdict, blocked: None, pending_since: None, notified_by: Vec::new() };
+    host.plan.push(planned.into());
+    let text = plain(&plan::sum(&record, None));
+    assert_eq!(
+        text,
+        "    Failed  gpu0  note: no such directory\n Unplanned  1 host; nothing else to change\n"
+    );
+}
+
 #[test]
 fn a_run_that_is_not_recorded_has_no_hosts_that_are_left() {
     assert!(continuation("verify", &[]).contains("@failed"));

@@ -124,14 +124,15 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         put!(text, "{}\n", hanging(&line, VERB + 2, width));
     };
     let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
-    let (mut changed, mut runs) = (0, 0);
+    let (mut changed, mut runs, mut unplanned) = (0, 0, 0);
     for (name, host) in &record.hosts {
-        let mut changes = false;
+        let (mut changes, mut fails) = (false, false);
         for planned in &host.plan {
             match &planned.verdict {
                 PlannedVerdict::Failed(failure) => {
                     let why = failure.message.lines().next().unwrap_or_default();
                     failed.entry((&planned.task.name, why)).or_default().push(name);
+                    fails = true;
                 }
                 PlannedVerdict::Runs(_) => {
                     changes = true;
@@ -142,9 +143,13 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
             }
         }
         changed += u64::from(changes);
+        unplanned += u64::from(fails);
     }
     let away = Away::of(record).groups();
     for group in &away {
+        if group.word != "offline" {
+            unplanned += group.count as u64;
+        }
         line(BAD, "Unplanned", &group.hosts, &format!("{}: {}", group.word.replace('_', " "), group.reason));
     }
     for ((task, why), hosts) in failed {
@@ -157,19 +162,29 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         return text;
     }
     let what = match stats.pending {
+        0 if unplanned > 0 => "nothing else to change".to_owned(),
         0 if away.is_empty() => "nothing to change".to_owned(),
         0 => format!("nothing to change on the {} reached", count(reached as u64, "host")),
         pending => format!("{} on {changed} of {hosts}", count(pending, "change")),
     };
     let runs = match runs {
         0 => String::new(),
-        number => format!(", {} that run every time", count(number, "task")),
+        1 => ", 1 task that runs every time".to_owned(),
+        number => format!(", {number} tasks that run every time"),
     };
     let blocked = match stats.tasks.blocked {
         0 => String::new(),
         number => format!(", {number} blocked"),
     };
-    line(if stats.pending > 0 { CHANGE } else { GOOD }, "Planned", "", &format!("{what}{runs}{blocked}"));
+    let whole = format!("{what}{runs}{blocked}");
+    if unplanned > 0 {
+        let all = record.hosts.len() as u64;
+        let part = if unplanned == all { hosts } else { format!("{unplanned} of {hosts}") };
+        line(BAD, "Unplanned", "", &format!("{part}; {whole}"));
+    } else {
+        let style = if stats.pending > 0 || stats.tasks.blocked > 0 { CHANGE } else { GOOD };
+        line(style, "Planned", "", &whole);
+    }
     text
 }
 
