@@ -1,6 +1,7 @@
 //! Typed values out of YAML nodes; every mistake is collected.
 
 use std::collections::BTreeSet;
+use std::num::NonZeroU32;
 
 use serde_json::{Value as Json, json};
 
@@ -130,6 +131,20 @@ macro_rules! integer {
     )*};
 }
 integer!(i64, u64, u32, u16);
+
+impl FromNode for NonZeroU32 {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let number = Self::new(u32::from_node(node, diagnostics)?);
+        if number.is_none() {
+            diagnostics.error(node.span, "0 is too few here: give 1 or more");
+        }
+        number
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "integer", "minimum": 1 })
+    }
+}
 
 /// What to write for a text where a list is wanted: its words, as far as they are no line for a shell.
 fn in_brackets(line: &str) -> Option<String> {

@@ -186,12 +186,15 @@ impl<'de> Deserialize<'de> for Raw {
     }
 }
 
-fn options() -> serde_yaml::Options {
+/// `tags`: whether tags mean something to others.
+fn options(tags: bool) -> serde_yaml::Options {
     serde_yaml::options! {
         strict_booleans: true,
         duplicate_keys: DuplicateKeyPolicy::Error,
         with_snippet: false,
         emit_comments: false,
+        // `!not x` would be `x`.
+        reject_unsupported_tags: !tags,
         // Aliases that multiply; an honest file repeats a handful of lines.
         alias_limits: serde_yaml::alias_limits! { max_total_replayed_events: 50_000 },
         budget: serde_yaml::budget! { max_depth: 64, max_nodes: 2_000_000, max_events: 6_000_000 },
@@ -203,6 +206,18 @@ fn options() -> serde_yaml::Options {
 /// # Errors
 /// One diagnostic that points at the first place that is not YAML as we take it.
 pub fn parse(sources: &Sources, source: SourceId) -> Result<Node, Box<Diagnostic>> {
+    tree(sources, source, options(false))
+}
+
+/// The same for a file of another program, whose tags are left out.
+///
+/// # Errors
+/// As [`parse`].
+pub fn parse_foreign(sources: &Sources, source: SourceId) -> Result<Node, Box<Diagnostic>> {
+    tree(sources, source, options(true))
+}
+
+fn tree(sources: &Sources, source: SourceId, options: serde_yaml::Options) -> Result<Node, Box<Diagnostic>> {
     let text = sources.text(source);
     if text.len() as u64 > MAX_FILE {
         let span = Span { source, start: 0, end: 0 };
@@ -211,7 +226,7 @@ pub fn parse(sources: &Sources, source: SourceId) -> Result<Node, Box<Diagnostic
                 .help(format!("an inventory or a playbook has at most {} MiB", MAX_FILE >> 20)),
         ));
     }
-    let raw: Result<Spanned<Raw>, _> = serde_yaml::from_str_with_options(text, options());
+    let raw: Result<Spanned<Raw>, _> = serde_yaml::from_str_with_options(text, options);
     match raw {
         Ok(raw) => Ok(attach(raw, source, text)),
         Err(error) => Err(Box::new(syntax_error(&error, source, text))),
@@ -276,6 +291,16 @@ fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagn
     let mut well = true;
     match &node.value {
         Yaml::Str(_) => {
+            let before = sources.text(node.span.source).get(..node.span.start as usize).unwrap_or("");
+            // The parser takes it for "this is a text", and it is gone.
+            if before.trim_end_matches(' ').strip_suffix('!').is_some_and(|rest| rest.ends_with([' ', '\n']))
+            {
+                well = false;
+                diagnostics.push(
+                    Diagnostic::error(node.span, "YAML drops the `!` in front of this")
+                        .help("put the whole text in quotes; a condition says `not`"),
+                );
+            }
             let written = sources.snippet(node.span);
             let quoted = |open, close| written.starts_with(open) && written.ends_with(close);
             if quoted('“', '”') || quoted('‘', '’') {
@@ -394,6 +419,18 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
             Some(first) => diagnostic.label("again here").related(first, "first here"),
             None => diagnostic,
         };
+    }
+    if let Some(tag) = message.strip_prefix("unsupported tag ") {
+        let help = match tag.trim_matches('`') {
+            "!vault" => "secrets have a place of their own: `provision explain secrets`",
+            "!unsafe" => "`{% raw %}` and `{% endraw %}` keep the braces of a text",
+            _ => "a text that begins with `!` stands in quotes; a condition says `not`",
+        };
+        let before = text.get(..span.start as usize).unwrap_or("");
+        let start = before.rfind(tag.trim_matches('`')).and_then(|at| u32::try_from(at).ok());
+        let span = start.map_or(span, |start| Span { start, ..span });
+        return Diagnostic::error(span, format!("{tag} is a tag of YAML, and tags mean nothing here"))
+            .help(help);
     }
     if full.contains("alias replay") || full.contains("budget") {
         return Diagnostic::error(span, "the aliases of this file expand to too much text")

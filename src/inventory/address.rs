@@ -53,7 +53,15 @@ pub fn is_user(word: &str) -> bool {
 }
 
 pub(super) fn address(word: &str) -> Result<(), String> {
-    plain("an address", word, |c| c.is_ascii_alphanumeric() || ADDRESS.contains(c))
+    plain("an address", word, |c| c.is_ascii_alphanumeric() || ADDRESS.contains(c))?;
+    if let Some((host, port)) = word.split_once(':').filter(|(_, port)| !port.contains(':')) {
+        return Err(format!("`{word}` has a port: write `address: {host}` and `ssh: {{ port: {port} }}`"));
+    }
+    let numbers = word.contains('.') && word.bytes().all(|byte| byte.is_ascii_digit() || byte == b'.');
+    if numbers && word.parse::<std::net::Ipv4Addr>().is_err() {
+        return Err(format!("`{word}` is no IPv4 address, which is four numbers from 0 to 255"));
+    }
+    Ok(())
 }
 
 pub(super) fn user(word: &str) -> Result<(), String> {

@@ -32,6 +32,18 @@ fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Dia
                 let help = "a range stands behind a name, as in `gpu[0-3]`";
                 diagnostics.push(Diagnostic::error(host.span, text).help(help));
             }
+        } else if name == "all" {
+            if said.insert(host.span) {
+                let text = "`all` cannot be the name of a host: it stands for all hosts";
+                let help = "name the hosts, as in `gpu[0-3]`; what is for all of them stands at the top of the inventory";
+                diagnostics.push(Diagnostic::error(host.span, text).help(help));
+            }
+        } else if name.contains("..") {
+            if said.insert(host.span) {
+                let text = format!("`{name}` cannot be the name of a host: a part between two dots is empty");
+                let help = "a range is written `gpu[0-3]`";
+                diagnostics.push(Diagnostic::error(host.span, text).help(help));
+            }
         } else if let Some(range) = hostlist::dashed(name)
             && !usual.contains(range.stem)
             && !placed.contains(&host.index)
@@ -85,7 +97,17 @@ fn in_a_group(hosts: &[Host], diagnostics: &mut Diagnostics) {
     let near = did_you_mean(&first.name, grouped.iter().map(|host| host.name.as_str()));
     let help = near.map_or_else(
         || "name it in the `hosts:` of a group: playbooks and variables of groups are not for it".to_owned(),
-        |near| format!("did you mean `{near}`? Playbooks and variables of groups are not for it"),
+        |near| {
+            let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
+            let groups = grouped.iter().find(|host| host.name == near).map(|host| &host.groups);
+            match groups.and_then(|groups| groups.first()).filter(|_| stem(near) == stem(&first.name)) {
+                Some(group) => {
+                    let own = &first.name;
+                    format!("`{near}` is in `{group}`, and `{own}` is not: playbooks and variables of groups are not for it")
+                }
+                None => format!("did you mean `{near}`? Playbooks and variables of groups are not for it"),
+            }
+        },
     );
     let names = hostlist::fold(alone.iter().map(|host| host.name.as_str()));
     diagnostics.push(Diagnostic::warning(first.span, format!("no group has `{names}`")).help(help));

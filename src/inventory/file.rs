@@ -1,5 +1,7 @@
 //! The inventory as it is written: one record per mapping.
 
+use std::num::NonZeroU32;
+
 use serde_json::{Value as Json, json};
 
 use super::expect::Expectations;
@@ -183,7 +185,7 @@ crate::record! {
     /// How many hosts at once, and when to stop.
     RolloutFile("`rollout`") {
         /// The most hosts worked on at once.
-        opt parallel: Sp<u32>,
+        opt parallel: NonZeroU32,
         /// Hosts that `apply` changes first, alone: the first of the run that have tasks, in the
         /// order of the inventory, or with `per_group` the first of each group. When one of them fails, is
         /// unreachable or is lost, nothing else is started.

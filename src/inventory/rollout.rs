@@ -1,5 +1,7 @@
 //! Who goes first in a rollout, and who goes together.
 
+use std::num::NonZeroU32;
+
 use serde_json::{Value as Json, json};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, Yaml, did_you_mean_text, read::wrong_type};
@@ -40,7 +42,7 @@ crate::record! {
         /// The label whose value they share, such as `rack`. Hosts without it are a batch, too.
         req by: Sp<String>,
         /// The most hosts of a batch.
-        opt at_most: Sp<u32>,
+        opt at_most: NonZeroU32,
     }
 }
 
@@ -72,14 +74,7 @@ impl FromNode for Canary {
 impl FromNode for Batch {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         match &node.value {
-            Yaml::Map(_) => {
-                let by = ByLabel::from_node(node, diagnostics)?;
-                if let Some(most) = by.at_most.as_ref().filter(|most| most.value == 0) {
-                    diagnostics.error(most.span, "a batch has at least one host");
-                    return None;
-                }
-                Some(Self::By(by))
-            }
+            Yaml::Map(_) => ByLabel::from_node(node, diagnostics).map(Self::By),
             Yaml::Int(_) => u32::from_node(node, diagnostics).map(Self::Hosts),
             Yaml::Null | Yaml::Bool(_) | Yaml::Float(_) | Yaml::Str(_) | Yaml::List(_) => {
                 wrong_type(node, "a number or `{ by: LABEL, at_most: NUMBER }`", diagnostics);

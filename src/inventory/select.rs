@@ -82,8 +82,18 @@ impl Parser<'_> {
     }
 
     fn union(&mut self) -> Result<BTreeSet<usize>, TextError> {
+        let start = self.at;
         let mut hosts = self.intersection()?;
         while self.take(',') {
+            let before = self.text.get(start..self.at).unwrap_or("").trim_end_matches(',').trim();
+            self.space();
+            // Elsewhere this takes hosts away.
+            if self.peek() == Some('!') {
+                let message = "behind `,` this adds every host but those that it names";
+                let all = if before.contains(',') { format!("({before})") } else { before.to_owned() };
+                let help = format!("to leave them out, write `{all} & {}`", self.rest());
+                return Err(TextError::new(self.at, self.text.len(), message).help(&help));
+            }
             hosts.append(&mut self.intersection()?);
         }
         Ok(hosts)
@@ -157,7 +167,7 @@ impl Parser<'_> {
             let error = error.shift(start);
             // Patterns of shells, as other tools take them.
             if word.contains(['*', '?', ':', '~']) {
-                return error.help("hosts are `all`, names, ranges (`gpu[0-7]`), groups and labels (`rack=r3`); `,` adds, `&` narrows, `!` takes away");
+                return error.help("hosts are `all`, names, ranges (`gpu[0-7]`), groups and labels (`rack=r3`); `,` adds, `&` narrows, `gpu & !gpu1` leaves one out");
             }
             error
         })?;
@@ -203,7 +213,9 @@ impl Parser<'_> {
     fn recorded(&self, name: &str, start: usize, end: usize) -> Result<BTreeSet<usize>, TextError> {
         if !RECORDED.contains(&name) {
             let error = TextError::new(start, end, format!("`@{name}` is not known"));
-            return Err(TextError { help: did_you_mean_text(name, RECORDED), ..error });
+            let known = RECORDED.map(|name| format!("@{name}"));
+            let help = did_you_mean_text(&format!("@{name}"), known.iter().map(String::as_str));
+            return Err(TextError { help, ..error });
         }
         let Some(names) = self.directory.recorded.get(name) else {
             return Err(TextError::new(start, end, format!("there is no earlier run for `@{name}`")));
@@ -304,6 +316,7 @@ mod tests {
             ("rak=r1", 0, "label `rak`"),
             ("@unreachable", 0, "no earlier run"),
             ("@fail", 0, "`@fail`"),
+            ("gpu, !gpu1", 5, "adds every host but those"),
             ("@not_started", 0, "`@not_started`"),
             ("gpu[0-", 3, "not closed"),
         ] {
@@ -312,6 +325,10 @@ mod tests {
             assert!(error.message.contains(message), "{text}: {error:?}");
         }
         assert_eq!(select("a10", &directory()).unwrap_err().help.unwrap(), "did you mean `a100`?");
+        let help = |text: &str| select(text, &directory()).unwrap_err().help.unwrap();
+        assert_eq!(help("@faild"), "did you mean `@failed`?");
+        assert_eq!(help("gpu,!gpu1"), "to leave them out, write `gpu & !gpu1`");
+        assert_eq!(help("gpu, login0,!gpu1"), "to leave them out, write `(gpu, login0) & !gpu1`");
         // Not the group `gpu`: that would be all of them.
         assert_eq!(select("gpu0-3", &directory()).unwrap_err().help.unwrap(), "did you mean `gpu[0-3]`?");
         assert_eq!(select("gpu99", &directory()).unwrap_err().help.unwrap(), "there is `gpu[0-7]`");

@@ -306,6 +306,14 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
                 .help("a command is run by `command: { script: \"...\" }`"),
         );
     }
+    // An empty `when` or `hosts` would be no condition: the task would be for all.
+    for (key, _) in common.iter().filter(|(key, value)| value.is_null() && key.value != "vars") {
+        unknown = true;
+        let text = format!("`{}` has no value", key.value);
+        diagnostics.push(
+            Diagnostic::error(key.span, text).help("write one behind the colon, or take the line away"),
+        );
+    }
     let common = Node { value: Yaml::Map(common), span: node.span };
     let record = TaskRecord::from_node(&common, diagnostics);
     for (key, body) in others {

@@ -250,9 +250,9 @@ fn controller(world: &World) -> Host {
 fn rollout(file: Option<&RolloutFile>) -> Rollout {
     let default = Rollout::default();
     let Some(file) = file else { return default };
-    let parallel = file.parallel.as_ref().and_then(|number| usize::try_from(number.value).ok());
+    let parallel = file.parallel.and_then(|number| usize::try_from(number.get()).ok());
     Rollout {
-        parallel: parallel.map_or(default.parallel, |parallel| parallel.max(1)),
+        parallel: parallel.unwrap_or(default.parallel),
         canary: file.canary,
         batch: file.batch.clone(),
         max_failed: file.max_failed,

@@ -86,8 +86,7 @@ impl Project {
             let value = self.hosts.get(*index).and_then(|host| host.labels.get(label)).map(String::as_str);
             groups.entry(value).or_default().push(*index);
         }
-        let most =
-            by.at_most.as_ref().and_then(|most| usize::try_from(most.value).ok()).unwrap_or(usize::MAX);
+        let most = by.at_most.and_then(|most| usize::try_from(most.get()).ok()).unwrap_or(usize::MAX);
         let mut slots = Vec::new();
         for (value, hosts) in groups {
             for hosts in hosts.chunks(most.max(1)) {

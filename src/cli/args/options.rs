@@ -102,7 +102,7 @@ pub struct Carrier {
 #[derive(Debug, Clone, Args)]
 pub struct Connect {
     /// The most hosts worked on at once
-    #[arg(long, value_name = "N", alias = "forks")]
+    #[arg(long, value_name = "N", alias = "forks", value_parser = at_least_one)]
     pub parallel: Option<usize>,
     /// Ask for the sudo password once
     #[arg(long, short_alias = 'K')]
@@ -160,4 +160,13 @@ pub struct JsonReport {
     /// Write the result as one JSON object (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
+}
+
+/// A number of things that work goes on with.
+pub(super) fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("nothing would be done: give 1 or more".to_owned()),
+        Ok(number) => Ok(number),
+        Err(_) => Err("this is not a number".to_owned()),
+    }
 }

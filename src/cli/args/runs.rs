@@ -3,6 +3,7 @@
 use camino::Utf8PathBuf;
 use clap::Args;
 
+use super::options::at_least_one;
 use super::{Carrier, Connect, JsonReport, Reports, Target, Tasks, ThisMachine};
 use crate::config::Period;
 use crate::inventory::check_cluster_name;
@@ -164,7 +165,7 @@ pub struct WatchArgs {
     /// Which tasks.
     pub tasks: Tasks,
     /// The most hosts worked on at once
-    #[arg(long, value_name = "N", alias = "forks")]
+    #[arg(long, value_name = "N", alias = "forks", value_parser = at_least_one)]
     pub parallel: Option<usize>,
     /// How often: `90s`, `10m`, `2h`; what `watch:` of the inventory says when left out, or 10m
     #[arg(long, value_name = "TIME")]

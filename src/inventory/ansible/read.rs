@@ -26,7 +26,7 @@ pub(super) fn inventory(
     if !is_yaml {
         return ini(model, text, source, diagnostics);
     }
-    let node = match yaml::parse(sources, source) {
+    let node = match yaml::parse_foreign(sources, source) {
         Ok(node) => node,
         Err(diagnostic) => return diagnostics.push(*diagnostic),
     };
@@ -74,7 +74,7 @@ pub(super) fn variables(
         let span = Span { source, start: 0, end: 0 };
         return losses.add(span, "a file in a vault: nothing of it is read".to_owned());
     }
-    match yaml::parse(sources, source) {
+    match yaml::parse_foreign(sources, source) {
         Ok(node) => match &node.value {
             Yaml::Map(_) => into.extend(yaml_vars(&node)),
             Yaml::Null => {}
