@@ -55,10 +55,14 @@ pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) ->
     looks
         .tab(below)
         .or_else(|| looks.template())
+        .or_else(|| looks.half_quoted(message))
+        .or_else(|| looks.escape(message))
         .or_else(|| looks.quote(message))
         .or_else(|| looks.odd_beginning(message))
+        .or_else(|| looks.block(message))
         .or_else(|| looks.key(message))
         .or_else(|| looks.indentation(message))
+        .or_else(|| looks.brackets(message))
         .or_else(|| flow(message, place))
 }
 
@@ -137,7 +141,106 @@ impl Looks<'_> {
             "a text that begins with `{{` stands in quotes",
         )
         .label("YAML reads a map here");
+        if before.trim_end().ends_with("when:") {
+            let inner = value.strip_prefix("{{").and_then(|value| value.strip_suffix("}}")).map(str::trim);
+            let plain = inner
+                .filter(|inner| !inner.contains("}}"))
+                .map(|inner| format!(": `when: {}`", shown(inner)));
+            let help = format!("a condition is written without braces{}", plain.unwrap_or_default());
+            return Some(diagnostic.help(help));
+        }
         Some(in_quotes(diagnostic, value))
+    }
+
+    /// What ends where the map or the list around it goes on, else with the line; without a comment.
+    fn to_its_end<'b>(&self, from: usize, text: &'b str) -> &'b str {
+        let flow = self.here.text.get(..from).is_some_and(|before| before.contains(['{', '[']));
+        let end = if flow { text.find([',', '}', ']']) } else { text.find(" #") }.unwrap_or(text.len());
+        text.get(..end).unwrap_or(text).trim_end()
+    }
+
+    /// `when: "a" in b`
+    fn half_quoted(&self, message: &str) -> Option<Diagnostic> {
+        let quote = match message.strip_prefix("invalid trailing content after ")? {
+            "double-quoted scalar" => '"',
+            "single-quoted scalar" => '\'',
+            _ => return None,
+        };
+        let before = self.here.text.get(..self.at)?;
+        let open = before.trim_end().strip_suffix(quote)?.rfind(quote)?;
+        let value = self.to_its_end(open, self.here.text.get(open..)?);
+        let text = "only a part of this text is in quotes";
+        let diagnostic = Diagnostic::error(self.span(self.here, open, value.len()), text)
+            .label("YAML ends it with the second quote");
+        Some(in_quotes(diagnostic, value))
+    }
+
+    /// `match: "^\d+"`
+    fn escape(&self, message: &str) -> Option<Diagnostic> {
+        if !message.contains("unknown escape character") {
+            return None;
+        }
+        let rest = self.here.text.get(self.at..)?.strip_prefix('"')?;
+        let inner = rest.split('"').next()?;
+        let text = "a `\\` in double quotes begins a sign such as `\\n`";
+        let diagnostic = Diagnostic::error(self.span(self.here, self.at, inner.len() + 2), text);
+        let single = format!("in single quotes it is itself: `'{}'`", shown(inner));
+        Some(diagnostic.help(if inner.contains('\'') { "write `\\\\` for each".to_owned() } else { single }))
+    }
+
+    /// A text behind `|` that is not indented.
+    fn block(&self, message: &str) -> Option<Diagnostic> {
+        if !message.contains("simple key expected") && !message.contains("mapping values are not allowed") {
+            return None;
+        }
+        let own = self.here.indent();
+        let mut first = self.here;
+        for line in self.above {
+            let (column, entry) = line.entry();
+            if column == own
+                && [": |", ": >", ": |-", ": >-", ": |+", ": >+"].iter().any(|end| entry.ends_with(end))
+            {
+                let key = entry.split(':').next().unwrap_or(entry);
+                let length = first.content().1.len();
+                return Some(
+                    Diagnostic::error(self.span(first, own, length), "this text is not indented").help(
+                        format!(
+                            "begin each of its lines with {}, more than `{}`",
+                            count(own as u64 + 2, "space"),
+                            shown(key)
+                        ),
+                    ),
+                );
+            }
+            if line.indent() != own {
+                return None;
+            }
+            first = *line;
+        }
+        None
+    }
+
+    /// `[gpu[0-3]]`, `{ address: 10.0.0.{{ host.number }} }`
+    fn brackets(&self, message: &str) -> Option<Diagnostic> {
+        let wanted = ["expected ',' or ']'", "expected ',' or '}'"];
+        if !wanted.iter().any(|wanted| message.contains(wanted)) {
+            return None;
+        }
+        let before = self.here.text.get(..self.at)?;
+        let start = before.rfind([' ', ',', '[', '{']).map_or(0, |at| at + 1);
+        let inside = self.here.text.get(self.at..)?;
+        let close = if inside.starts_with("{{") {
+            inside.find("}}")? + 2
+        } else if inside.starts_with('[') {
+            inside.find(']')? + 1
+        } else {
+            return None;
+        };
+        let rest = inside.get(close..)?;
+        let end = self.at + close + rest.find([' ', ',', ']', '}']).unwrap_or(rest.len());
+        let value = self.here.text.get(start..end).filter(|_| start < self.at)?;
+        let text = "a text with brackets stands in quotes here";
+        Some(in_quotes(Diagnostic::error(self.span(self.here, start, value.len()), text), value))
     }
 
     /// A quote that is not closed on its line, and whose text ends lines later.

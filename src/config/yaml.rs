@@ -536,7 +536,7 @@ mod tests {
             assert!(error.contains(want), "{text:?}:\n{error}");
         }
         for (text, place) in [
-            ("漢字: \"é\" x漢字\n", "t.yaml:1:9"),
+            ("漢字: \"é\" x漢字\n", "t.yaml:1:5"),
             ("- é\n漢字: [漢字\n- 漢\n", "t.yaml:2:1"),
             ("漢字: 'é\n", "t.yaml:"),
         ] {
