@@ -213,9 +213,21 @@ pub(super) fn is_never(text: &str, other: &Shape, start: usize, end: usize) -> O
     let near = words.iter().find(|word| word.eq_ignore_ascii_case(text));
     let help = match near {
         Some(word) => format!("write `\"{word}\"`"),
-        None => format!("it is one of {}", words.join(", ")),
+        None => one_of(words),
     };
     Some(TextError::new(start, end, format!("it is never `{text}`")).help(help))
+}
+
+fn one_of(words: &[&str]) -> String {
+    let shown: Vec<&str> = words.iter().map(|word| if word.is_empty() { "\"\"" } else { word }).collect();
+    format!("it is one of {}", shown.join(", "))
+}
+
+/// What is wrong with a text that is looked for in a value, where the value is one of a few words and none has it.
+pub(super) fn is_never_in(text: &str, other: &Shape, start: usize, end: usize) -> Option<TextError> {
+    let Shape::Word(words) = other else { return None };
+    let none = !words.iter().any(|word| word.contains(text));
+    none.then(|| TextError::new(start, end, format!("`{text}` is never in it")).help(one_of(words)))
 }
 
 fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
@@ -282,6 +294,9 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
                 }
                 Shape::List(element) => {
                     errors.push(different_types(expr, "in", &item, element, None));
+                }
+                Shape::Word(_) if let ExprKind::Literal(Json::String(text)) = &a.kind => {
+                    errors.extend(is_never_in(text, &list, a.start, a.end));
                 }
                 Shape::Text | Shape::Word(_) | Shape::Map(_) | Shape::Dict(_)
                     if !item.comparable(&Shape::Text) =>
@@ -692,6 +707,7 @@ mod tests {
             ("family == 'Debian'", 10, 18, "write `\"debian\"`"),
             ("'suse' != family", 0, 6, "it is one of debian, rhel"),
             ("family in ['rhel', 'redhat']", 19, 27, "it is one of debian, rhel"),
+            ("'Debian' in family", 0, 8, "it is one of debian, rhel"),
             ("version >= 9", 0, 12, "write `\"9\"`"),
         ] {
             let errors = Condition::parse(text).unwrap().check_boolean(&names()).unwrap_err();

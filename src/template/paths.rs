@@ -25,6 +25,17 @@ pub struct PathUse {
     pub bare: bool,
 }
 
+/// What is asked of a variable and a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ComparisonKind {
+    /// Whether they are the same.
+    Equal,
+    /// Which of them comes first.
+    Ordered,
+    /// Whether the text is in it.
+    Within,
+}
+
 /// A variable that is compared with a text.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
@@ -32,8 +43,8 @@ pub struct Comparison {
     pub root: String,
     /// What is below it.
     pub segments: Vec<Segment>,
-    /// Whether it is asked which of them comes first.
-    pub ordered: bool,
+    /// How.
+    pub kind: ComparisonKind,
     /// The text.
     pub text: String,
     /// First byte of the text.
@@ -382,13 +393,16 @@ impl Scan {
                     let bare = output && at == 0 && next == tokens.len();
                     let known = self.out.len();
                     self.variable(name, &segments, token.start..end, bare);
-                    if let (Some(path), Some((mark, text))) =
-                        (self.out.get(known), compared(tokens, at, next))
-                    {
+                    for (mark, text) in compared(tokens, at, next) {
+                        let Some(path) = self.out.get(known) else { break };
                         self.comparisons.push(Comparison {
                             root: path.root.clone(),
                             segments: path.segments.clone(),
-                            ordered: !matches!(mark, "==" | "!="),
+                            kind: match mark {
+                                "==" | "!=" => ComparisonKind::Equal,
+                                "in" => ComparisonKind::Within,
+                                _ => ComparisonKind::Ordered,
+                            },
                             text: text.text.trim_matches(['"', '\'', '`']).to_owned(),
                             start: text.start,
                             end: text.end,
@@ -446,23 +460,38 @@ impl Scan {
     }
 }
 
-/// The text with which the path of these tokens is compared by itself, and the mark between them.
-fn compared<'a>(tokens: &[Token<'a>], first: usize, next: usize) -> Option<(&'a str, Token<'a>)> {
+/// The texts with which the path of these tokens is compared by itself, each with the mark between them: `==` for
+/// those of a list that it is in, `in` for one that is in it.
+fn compared<'a>(tokens: &[Token<'a>], first: usize, next: usize) -> Vec<(&'a str, Token<'a>)> {
     let at = |i: Option<usize>| i.and_then(|i| tokens.get(i));
     let word = |i: Option<usize>| at(i).map_or("", |token| token.text);
-    let text = |i: Option<usize>| at(i).copied().filter(|token| token.kind == TokenKind::Text);
+    let text = |i: Option<usize>| {
+        let text = at(i).copied().filter(|token| token.kind == TokenKind::Text);
+        text.filter(|text| !text.text.contains('\\'))
+    };
     let begins = |i: Option<usize>| matches!(word(i), "" | "(" | "and" | "or" | "not" | "if");
     let ends = |i: usize| matches!(word(Some(i)), "" | ")" | "and" | "or" | "else");
     let before = |n: usize| first.checked_sub(n);
-    let (mark, text) = if begins(before(1)) && ends(next + 2) {
-        (word(Some(next)), text(Some(next + 1))?)
-    } else if begins(before(3)) && ends(next) {
-        (word(before(1)), text(before(2))?)
-    } else {
-        return None;
-    };
-    let plain = !text.text.contains('\\');
-    (plain && matches!(mark, "==" | "!=" | "<" | "<=" | ">" | ">=")).then_some((mark, text))
+    let marks = ["==", "!=", "<", "<=", ">", ">="];
+    if begins(before(1)) {
+        let mark = word(Some(next));
+        if ends(next + 2) && marks.contains(&mark) {
+            return text(Some(next + 1)).map(|text| (mark, text)).into_iter().collect();
+        }
+        let list = next + 1 + usize::from(mark == "not");
+        if matches!(mark, "in" | "not") && word(Some(list - 1)) == "in" && word(Some(list)) == "[" {
+            let close = closing(tokens, list);
+            let texts: Option<Vec<_>> =
+                (list + 1..close).step_by(2).map(|i| text(Some(i)).map(|text| ("==", text))).collect();
+            return texts.filter(|_| ends(close + 1)).unwrap_or_default();
+        }
+    }
+    let mark = word(before(1));
+    let negated = usize::from(mark == "in" && word(before(2)) == "not");
+    if begins(before(3 + negated)) && ends(next) && (mark == "in" || marks.contains(&mark)) {
+        return text(before(2 + negated)).map(|text| (mark, text)).into_iter().collect();
+    }
+    Vec::new()
 }
 
 fn is_variable(token: &Token<'_>) -> bool {

@@ -6,9 +6,9 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tera::{Context, ErrorKind, Tera, Value};
 
-use super::condition::{Condition, Lookup, Missing, Unresolved, is_never};
+use super::condition::{Condition, Lookup, Missing, Unresolved, is_never, is_never_in};
 use super::filters;
-use super::paths::{self, Comparison, PathUse};
+use super::paths::{self, Comparison, ComparisonKind, PathUse};
 use super::shape::{Names, Shape};
 use crate::config::TextError;
 
@@ -119,11 +119,17 @@ impl Text {
                 }
             }
         }
-        for Comparison { root, segments, ordered, text, start, end } in &self.comparisons {
+        for Comparison { root, segments, kind, text, start, end } in &self.comparisons {
             let Ok(shape) = names.check(root, segments) else { continue };
-            errors.extend(is_never(text, &shape, *start, *end));
+            errors.extend(match kind {
+                ComparisonKind::Within => is_never_in(text, &shape, *start, *end),
+                ComparisonKind::Equal | ComparisonKind::Ordered => is_never(text, &shape, *start, *end),
+            });
             // Facts; what an inventory declares may be a date.
-            if *ordered && root == "facts" && matches!(shape, Shape::Text | Shape::Word(_)) {
+            if *kind == ComparisonKind::Ordered
+                && root == "facts"
+                && matches!(shape, Shape::Text | Shape::Word(_))
+            {
                 let error = TextError::new(
                     *start,
                     *end,
