@@ -150,3 +150,21 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
         assert_eq!(obeyed, None, "{arguments}: {text:?}");
     }
 }
+
+#[test]
+fn hosts_that_are_away_for_one_reason_are_told_once() {
+    let site = Site::new("ssh");
+    let hosts = "\"a[1-5]\": { address: \"127.0.0.{{ host.number }}\", ssh: { port: 1 } }";
+    let inventory = fs::read_to_string(site.path("site.yaml")).unwrap();
+    let inventory = inventory.replace("a: { address: 127.0.0.1 }", hosts);
+    fs::write(site.path("site.yaml"), inventory).unwrap();
+    let ran = site.run("exec site.yaml -- true", "");
+    assert_eq!(ran.status.code(), Some(4));
+    assert_eq!(
+        text(&ran.stdout),
+        "--- a[1-5]  (unreached) ---\n  ssh: connect to port 1: Connection refused\n  hint: no sshd on that port: start it, or set ssh.port for a[1-5] in site.yaml\n"
+    );
+    // Nothing is known of them, and nothing is printed as if it were.
+    let ran = site.run("facts site.yaml", "");
+    assert_eq!((ran.status.code(), text(&ran.stdout)), (Some(4), String::new()));
+}

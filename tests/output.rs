@@ -181,6 +181,14 @@ fn the_last_line_is_the_same_run_for_the_hosts_that_are_left() {
     assert!(text.ends_with(wanted), "{text}");
 }
 
+/// The rest of a plan that was begun is not the one in its file, which is refused.
+#[test]
+fn after_a_plan_file_the_last_line_is_another_look() {
+    let text = continuation("apply", &["--yes", "--plan", "my.plan", "--tags", "a"]);
+    let wanted = "look again with: provision plan 'my hosts.yaml' --tags a --out my.plan --hosts @failed\n";
+    assert!(text.ends_with(wanted), "{text}");
+}
+
 #[test]
 fn the_last_line_asks_for_the_password_that_was_missing() {
     let status = unreachable(ConnectKind::SudoPassword, "sudo wants a password and none was given");

@@ -77,7 +77,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "name a key file that exists: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
         ),
         ConnectKind::NameUnknown => {
-            format!("give the host an address: hosts: {{ {name}: {{ address: 10.0.0.1 }} }} in {inventory}")
+            format!("give it an `address` under `hosts:` in {inventory}, as in `{name}: {{ address: 10.0.0.1 }}`")
         }
         ConnectKind::SudoPassword => format!(
             "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"

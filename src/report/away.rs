@@ -55,22 +55,22 @@ struct Lost {
 
 /// Hosts that were lost in the same way for the same reason.
 #[derive(Debug, PartialEq, Eq)]
-pub(super) struct Group {
+pub(crate) struct Group {
     /// The hosts, folded.
-    pub(super) hosts: String,
+    pub(crate) hosts: String,
     /// How many they are.
-    pub(super) count: usize,
+    pub(crate) count: usize,
     /// [`HostStatus::word`].
-    pub(super) word: &'static str,
+    pub(crate) word: &'static str,
     /// Why.
-    pub(super) reason: String,
+    pub(crate) reason: String,
     /// What to do.
-    pub(super) hint: Option<String>,
+    pub(crate) hint: Option<String>,
 }
 
 /// Hosts that were not reached or not taken to their end, with the reasons as they were given.
 #[derive(Debug, Default)]
-pub(super) struct Away(IndexMap<String, Lost>);
+pub(crate) struct Away(IndexMap<String, Lost>);
 
 impl Away {
     /// Those of a whole run.
@@ -85,7 +85,7 @@ impl Away {
     }
 
     /// Takes a host, where its status says that it is away.
-    pub(super) fn add(&mut self, host: &str, status: &HostStatus) {
+    pub(crate) fn add(&mut self, host: &str, status: &HostStatus) {
         let Some(reason) = reason(status).map(str::to_owned) else { return };
         let hint = if let HostStatus::Unreachable { hint, .. } = status { hint.clone() } else { None };
         self.0.insert(host.to_owned(), Lost { word: status.word(), reason, hint });
@@ -107,7 +107,7 @@ impl Away {
     }
 
     /// All of them: those that are away for one reason are one.
-    pub(super) fn groups(&self) -> Vec<Group> {
+    pub(crate) fn groups(&self) -> Vec<Group> {
         let mut groups: IndexMap<(&'static str, String), Vec<&str>> = IndexMap::new();
         for (host, lost) in &self.0 {
             groups.entry((lost.word, of_all(&lost.reason))).or_default().push(host);

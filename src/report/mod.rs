@@ -7,7 +7,7 @@
 //!
 //! Only this module writes to the terminal. stdout is data, stderr is everything else.
 
-mod away;
+pub(crate) mod away;
 mod bars;
 pub mod checks;
 pub mod findings;

@@ -439,15 +439,28 @@ impl Terminal {
             // There is one host where this machine is meant.
             let here = self.options.iter().any(|option| option == "--here");
             let hosts = if here { String::new() } else { format!(" --hosts {hosts}") };
-            let words = std::iter::once(&self.inventory).chain(&self.options);
+            let (lead, command, options) = self.next();
+            let words = std::iter::once(&self.inventory).chain(&options);
             let words = words.map(|word| quote(word)).collect::<Vec<_>>().join(" ");
             let more = if self.needs_password { " --ask-become-pass" } else { "" };
-            let text = safe(&format!("provision {} {words}{more}{hosts}", self.command));
-            self.whole("continue with: ", &text);
+            let text = safe(&format!("provision {command} {words}{more}{hosts}"));
+            self.whole(lead, &text);
         }
         if let Some(log) = self.log.take().filter(|_| bad) {
             self.whole("log: ", &safe(&log));
         }
+    }
+
+    /// What goes on with hosts that are not done: a lead, a command and its options. The rest of a plan that was
+    /// begun is not that of its file, so such a run goes on with another look.
+    fn next(&self) -> (&'static str, String, Vec<String>) {
+        let Some(at) = self.options.iter().position(|option| option == "--plan") else {
+            return ("continue with: ", self.command.clone(), self.options.clone());
+        };
+        let (before, rest) = self.options.split_at(at);
+        let file = rest.get(1).cloned().unwrap_or_default();
+        let kept = before.iter().chain(rest.iter().skip(2)).filter(|option| *option != "--yes").cloned();
+        ("look again with: ", "plan".to_owned(), kept.chain(["--out".to_owned(), file]).collect())
     }
 
     /// Names every node that stays drained, and how it is given back.

@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use anyhow::Context as _;
 use futures::stream::{self, StreamExt as _};
-use indexmap::IndexMap;
 use serde_json::json;
 
 use super::load::{load, reachable};
@@ -12,9 +11,11 @@ use crate::cli::args::ExecArgs;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::engine::what_mends;
+use crate::events::HostStatus;
 use crate::exit;
 use crate::inventory::Host;
 use crate::put;
+use crate::report::away::{Away, Group};
 use crate::report::fold::by_value;
 use crate::report::output;
 use crate::report::style::{BAD, GOOD, HINT, paint, safe};
@@ -75,29 +76,38 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         )?;
         return Ok(code);
     }
-    let mut hints: IndexMap<Said, Option<String>> = IndexMap::new();
-    for ((_, _, said), host) in results.iter().zip(&hosts) {
-        if let Said::Unreached(kind, _) = said {
-            hints.entry(said.clone()).or_insert_with(|| what_mends(*kind, host, &project));
+    let mut away = Away::default();
+    for ((_, name, said), host) in results.iter().zip(&hosts) {
+        match said {
+            Said::Unreached(kind, why) => {
+                let (kind, reason, hint) = (*kind, why.clone(), what_mends(*kind, host, &project));
+                away.add(name, &HostStatus::Unreachable { kind, reason, hint });
+            }
+            Said::Stuck(why) => away.add(name, &HostStatus::Quarantined { reason: why.clone() }),
+            Said::Ended(..) => {}
         }
     }
+    let ended = results.into_iter().filter_map(|(_, host, said)| match said {
+        Said::Ended(status, body) => Some((host, (status, body))),
+        Said::Unreached(..) | Said::Stuck(_) => None,
+    });
     // `sh` has a status of its own for a program that is not there.
     let is_script = matches!(args.argv.as_slice(), [word] if word.contains([' ', ';', '|', '&']));
     let mut text = String::new();
-    for (hosts, said) in by_value(results.into_iter().map(|(_, host, said)| (host, said))) {
-        let (style, head, body) = match &said {
-            Said::Ended(0, body) => (GOOD, hosts, body.as_str()),
-            Said::Ended(status, body) => (BAD, format!("{hosts}  (status {status})"), body.as_str()),
-            Said::Unreached(_, why) => (BAD, format!("{hosts}  (unreached)"), why.as_str()),
-            Said::Stuck(why) => (BAD, format!("{hosts}  (did not end)"), why.as_str()),
-        };
-        put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), body_lines(body));
-        if is_script && matches!(said, Said::Ended(127, _)) {
+    for (hosts, (status, body)) in by_value(ended) {
+        let (style, head) =
+            if status == 0 { (GOOD, hosts) } else { (BAD, format!("{hosts}  (status {status})")) };
+        put!(text, "{}\n{}", paint(style, &format!("--- {head} ---")), body_lines(&body));
+        if is_script && status == 127 {
             let hint = "  hint: that is the name of one program; a line for a shell: -- sh -c 'LINE'";
             put!(text, "{}\n", paint(HINT, hint));
         }
-        if let Some(Some(hint)) = hints.get(&said) {
-            put!(text, "{}\n", paint(HINT, &format!("  hint: {}", safe(hint))));
+    }
+    for Group { hosts, word, reason, hint, .. } in away.groups() {
+        let word = if word == "unreachable" { "unreached" } else { "did not end" };
+        put!(text, "{}\n{}", paint(BAD, &format!("--- {hosts}  ({word}) ---")), body_lines(&reason));
+        if let Some(hint) = hint {
+            put!(text, "{}\n", paint(HINT, &format!("  hint: {}", safe(&hint))));
         }
     }
     output::data(&text).context("cannot write to stdout")?;

@@ -73,7 +73,9 @@ pub(crate) async fn run(settings: &Settings, args: FactsArgs) -> anyhow::Result<
         return Ok(code);
     }
     let mut text = String::new();
-    let texts = hosts.into_iter().filter(|(_, facts)| !facts.is_null()).map(|(host, facts)| {
+    // Nothing is known of a host that was not reached.
+    let known = |facts: &Json| facts.as_object().is_some_and(|facts| !facts.is_empty());
+    let texts = hosts.into_iter().filter(|(_, facts)| known(facts)).map(|(host, facts)| {
         let yaml = crate::config::yaml::to_string(&facts).unwrap_or_else(|| facts.to_string());
         (host, yaml)
     });
