@@ -54,17 +54,17 @@ pub enum Command {
     Apply(ApplyArgs),
     /// Show what apply would do, with diffs; touch nothing
     Plan(PlanArgs),
-    /// Prove that every host matches the inventory; touch nothing
+    /// Check whether every host is as the inventory says; touch nothing
     Verify(VerifyArgs),
     /// Verify again and again, and tell webhooks what has changed
     Watch(WatchArgs),
     /// Gather facts and print them
     Facts(FactsArgs),
-    /// Write the project as one file without secrets, for machines that apply their own part
+    /// Write the project as one file without secrets, for machines that apply it to themselves
     Bundle(BundleArgs),
     /// Run a command on the hosts, as root where the inventory has `become`; identical output is folded
     Exec(ExecArgs),
-    /// Say who has the locks of hosts and take them: for a run that is cut off, which the host has not noticed
+    /// Say which run holds the locks of hosts, and take them where its connection is dead
     Unlock(UnlockArgs),
     /// List the logins that stay after a run (`ssh.persist`), or end them
     Logins(LoginsArgs),

@@ -101,7 +101,7 @@ pub struct Carrier {
 /// How hosts are connected to.
 #[derive(Debug, Clone, Args)]
 pub struct Connect {
-    /// The most hosts worked on at once
+    /// Work on at most this many hosts at once
     #[arg(long, value_name = "N", alias = "forks", value_parser = at_least_one)]
     pub parallel: Option<usize>,
     /// Ask for the sudo password once

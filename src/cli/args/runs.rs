@@ -109,7 +109,7 @@ pub struct ApplyArgs {
     /// Agree to every change, whatever it interrupts
     #[arg(long, short)]
     pub yes: bool,
-    /// Plan anew and refuse where the plan is not the one in this file (`plan --out`)
+    /// Refuse hosts whose plan is not the one in this file (`plan --out`)
     #[arg(long, value_name = "FILE")]
     pub plan: Option<Utf8PathBuf>,
     /// Hidden alias for Ansible hands: plan instead
@@ -164,7 +164,7 @@ pub struct WatchArgs {
     #[command(flatten)]
     /// Which tasks.
     pub tasks: Tasks,
-    /// The most hosts worked on at once
+    /// Work on at most this many hosts at once
     #[arg(long, value_name = "N", alias = "forks", value_parser = at_least_one)]
     pub parallel: Option<usize>,
     /// How often: `90s`, `10m`, `2h`; what `watch:` of the inventory says when left out, or 10m
