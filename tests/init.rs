@@ -78,6 +78,16 @@ fn what_was_written_is_valid() {
 }
 
 #[test]
+fn a_key_file_that_is_not_there_is_told_before_any_login() {
+    let server = Server::start();
+    let host = format!("127.0.0.1:{}", server.port);
+    let (code, said) = init(&server, &[&host, "--identity-file", "no-such"], "");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("there is no file no-such"), "{said}");
+    assert!(!server.log().contains("Connection from"), "{}", server.log());
+}
+
+#[test]
 fn an_address_of_ipv6_is_one() {
     let port = free_port();
     if std::net::TcpListener::bind(("::1", port)).is_err() {

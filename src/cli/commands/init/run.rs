@@ -59,6 +59,10 @@ pub(super) struct Problem {
 /// When a host is written wrongly, a key is not accepted or nothing was found.
 pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u8> {
     made::check(&args.output, args.force)?;
+    if let Some(file) = args.identity_file.as_ref().filter(|file| !file.is_file()) {
+        let error = Exit::new(exit::USAGE, format!("there is no file {file}"));
+        return Err(error.hint("`-i` names the private key that logs in").into());
+    }
     let directory = match args.output.parent() {
         Some(parent) if !parent.as_str().is_empty() => parent.to_owned(),
         _ => Utf8PathBuf::from("."),
