@@ -702,6 +702,20 @@ mod tests {
     }
 
     #[test]
+    fn words_of_other_languages_are_told_what_they_are_here() {
+        for (text, help) in [
+            ("mtu && on_", "write `and`"),
+            ("on_ || on_", "write `or`"),
+            ("list | count == 1", "write `length`"),
+            ("mtu is undefined", "write `is not defined`"),
+            ("mtu is changed", "what is done after a change is a handler, which the task notifies"),
+            ("mtu is odd", "after `is` comes `defined`, `not defined` or `none`"),
+        ] {
+            assert_eq!(Condition::parse(text).unwrap_err().help.as_deref(), Some(help), "{text}");
+        }
+    }
+
+    #[test]
     fn a_word_that_can_never_be_is_a_mistake() {
         for (text, start, end, help) in [
             ("family == 'Debian'", 10, 18, "write `\"debian\"`"),

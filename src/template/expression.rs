@@ -124,18 +124,29 @@ pub fn parse(text: &str) -> Result<Expr, TextError> {
     let mut parser = Parser { tokens, at: 0, depth: 0, len: text.len() };
     let expr = parser.or()?;
     if let Some((start, end)) = parser.place().filter(|_| *parser.peek() != Token::End) {
-        return Err(unexpected(parser.peek(), start, end));
+        return Err(unexpected(parser.peek(), parser.second(), start, end));
     }
     Ok(expr)
 }
 
-fn unexpected(token: &Token, start: usize, end: usize) -> TextError {
+fn unexpected(token: &Token, next: &Token, start: usize, end: usize) -> TextError {
     match token {
         Token::End => TextError::new(start, end, "the expression ends too early"),
         Token::Mark("&") => {
             TextError::new(start, end, "`&` means nothing in a condition").help("write `and`")
         }
-        Token::Mark("|") => TextError::new(start, end, "a condition may use only the filter `length`"),
+        Token::Mark("|") => {
+            let error = TextError::new(start, end, "a condition may use only the filter `length`");
+            match next {
+                Token::Mark("|") => {
+                    TextError::new(start, end, "`||` means nothing in a condition").help("write `or`")
+                }
+                Token::Name(name) if ["count", "size", "len"].contains(&name.as_str()) => {
+                    error.help("write `length`")
+                }
+                Token::Mark(_) | Token::Name(_) | Token::Literal(_) | Token::End => error,
+            }
+        }
         Token::Mark(mark) => TextError::new(start, end, format!("`{mark}` is not expected here")),
         Token::Name(name) => TextError::new(start, end, format!("`{name}` is not expected here")),
         Token::Literal(value) => TextError::new(start, end, format!("`{value}` is not expected here")),
@@ -296,7 +307,7 @@ impl Parser {
 
     fn unexpected(&self) -> TextError {
         let (start, end) = self.place().unwrap_or((self.len, self.len));
-        unexpected(self.peek(), start, end)
+        unexpected(self.peek(), self.second(), start, end)
     }
 
     fn or(&mut self) -> Parsed {
@@ -370,11 +381,22 @@ impl Parser {
                 self.at += 1;
                 ExprKind::IsNone(Box::new(left), negated)
             } else {
-                let help = if self.word("version") {
-                    self.at -= 1;
-                    "versions are compared like numbers, in quotes: `facts.os.version_id >= \"22.04\"`"
-                } else {
-                    "after `is` comes `defined`, `not defined` or `none`"
+                let Token::Name(name) = self.peek() else {
+                    return Err(self
+                        .unexpected()
+                        .help("after `is` comes `defined`, `not defined` or `none`"));
+                };
+                let help = match name.as_str() {
+                    "version" => {
+                        "versions are compared like numbers, in quotes: `facts.os.version_id >= \"22.04\"`"
+                    }
+                    "undefined" => "write `is not defined`",
+                    "changed" => "what is done after a change is a handler, which the task notifies",
+                    "failed" | "succeeded" | "success" => {
+                        "a `command` with `register` and `parse: status` gives the exit status, to compare with 0"
+                    }
+                    "empty" => "write `| length == 0` behind the name",
+                    _ => "after `is` comes `defined`, `not defined` or `none`",
                 };
                 return Err(self.unexpected().help(help));
             }
