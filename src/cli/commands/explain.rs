@@ -23,7 +23,7 @@ pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8>
         Some("facts") => reference::fact_index(),
         Some("exit-codes") => reference::exit_codes(),
         Some("outcomes") => reference::outcomes(),
-        Some("keys") => reference::keys_index(),
+        Some("keys" | "inventory" | "playbook" | "task") => reference::keys_index(),
         Some("conditions") => reference::conditions(),
         Some("templates" | "filters") => reference::templates(),
         Some("from-ansible" | "ansible") => reference::from_ansible(),
@@ -35,7 +35,18 @@ pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8>
     Ok(exit::OK)
 }
 
+/// What stands before a dot where it only says in which file or resource the rest is.
+fn within(name: &str) -> Option<&str> {
+    let (place, rest) = name.split_once('.')?;
+    match place {
+        "inventory" | "playbook" | "task" => Some(rest),
+        _ if reference::resource(place).is_some() && reference::key(name).is_none() => Some(place),
+        _ => None,
+    }
+}
+
 fn page(name: &str) -> anyhow::Result<String> {
+    let name = within(name).unwrap_or(name);
     if let Some(page) = reference::resource(name) {
         return Ok(page);
     }
@@ -58,6 +69,12 @@ fn page(name: &str) -> anyhow::Result<String> {
     if !pages.is_empty() {
         return Ok(pages.join("\n"));
     }
+    // `facts.os_family`, `APT`
+    let alike = [name.replace('_', "."), name.to_lowercase()];
+    if let Some(alike) = alike.iter().find(|alike| *alike != name && page(alike).is_ok()) {
+        let error = Exit::new(exit::USAGE, format!("nothing is called `{name}`"));
+        return Err(error.hint(format!("did you mean `{alike}`?")).into());
+    }
     let facts: Vec<String> =
         crate::facts::base::TABLE.iter().map(|fact| format!("facts.{}", fact.name)).collect();
     let names = crate::resources::kinds()
@@ -73,4 +90,30 @@ fn page(name: &str) -> anyhow::Result<String> {
         None => error.hint("`provision explain` lists what can be explained"),
     }
     .into())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_is_found_where_people_look_for_it() {
+        for (name, has) in [
+            ("inventory.hosts", "- `hosts`"),
+            ("playbook.tasks", "- `tasks`"),
+            ("task.when", "- `when`"),
+            ("file.mode", "# file"),
+            ("service.state", "# service"),
+            ("ssh.become", "- `become`"),
+            ("facts.os.family", "facts.os"),
+        ] {
+            let page = page(name).unwrap_or_else(|error| panic!("{name}: {error:#}"));
+            assert!(page.contains(has), "{name}: {page}");
+        }
+        for (name, hint) in [("facts.os_family", "`facts.os.family`"), ("APT", "`apt`")] {
+            let error = page(name).expect_err(name);
+            let exit = error.downcast_ref::<Exit>().expect("an exit");
+            assert!(format!("{exit:?}").contains(hint), "{name}: {exit:?}");
+        }
+    }
 }
