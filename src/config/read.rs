@@ -7,7 +7,7 @@ use serde_json::{Value as Json, json};
 
 use super::diagnostic::{Diagnostic, Diagnostics};
 use super::source::{Sp, Span};
-use super::yaml::{Node, Yaml};
+use super::yaml::{Node, Yaml, in_quotes, scalar};
 use crate::foreign;
 
 /// Keys of `ssh` that are often written beside it.
@@ -24,7 +24,9 @@ pub trait FromNode: Sized {
 
 /// The nearest of the known names, if one is near enough to be a typo.
 pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<&'a str> {
-    let limit = (name.chars().count() / 3).clamp(1, 3);
+    let length = name.chars().count();
+    // Every sign is near to every other.
+    let limit = (length / 3).clamp(usize::from(length > 1), 3);
     known
         .into_iter()
         .map(|candidate| {
@@ -160,6 +162,31 @@ fn in_brackets(line: &str) -> Option<String> {
     fits.then(|| format!("write `[{}]`", words.join(", ")))
 }
 
+/// What to write for a value that stands where a map with one such key is wanted.
+fn in_a_map(node: &Node, what: &str) -> Option<String> {
+    let plain = |node: &Node| match &node.value {
+        Yaml::Str(text) if text.contains(['[', ']', '{', '}', ',']) => Some(in_quotes(text)),
+        Yaml::Str(text) => Some(scalar(text)),
+        Yaml::Int(number) => Some(number.to_string()),
+        Yaml::Bool(value) => Some(value.to_string()),
+        Yaml::Null | Yaml::Float(_) | Yaml::List(_) | Yaml::Map(_) => None,
+    };
+    let (kind, value) = match &node.value {
+        Yaml::List(items) => {
+            ("list", format!("[{}]", items.iter().map(plain).collect::<Option<Vec<_>>>()?.join(", ")))
+        }
+        Yaml::Int(_) => ("int", plain(node)?),
+        Yaml::Bool(_) => ("bool", plain(node)?),
+        Yaml::Null | Yaml::Float(_) | Yaml::Str(_) | Yaml::Map(_) => ("string", plain(node)?),
+    };
+    match what {
+        "a group" => Some(format!("write `{{ hosts: {value} }}`")),
+        "a parameter" => Some(format!("write `{{ type: {kind}, default: {value} }}`")),
+        "`retries`" => Some(format!("write `{{ attempts: {value} }}`")),
+        _ => None,
+    }
+}
+
 impl<T: FromNode> FromNode for Vec<T> {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let Yaml::List(items) = &node.value else {
@@ -272,7 +299,7 @@ impl<'a> MapReader<'a> {
             parts.map(|(key, value)| format!("a space stands behind the colon: `{key}: {}`", value.trim()));
         let address = node.as_str().filter(|text| what == "a host" && !text.contains(char::is_whitespace));
         let address = || address.map(|text| format!("write `{{ address: {text} }}`"));
-        diagnostics.push(diagnostic.maybe_help(spaced.or_else(address)));
+        diagnostics.push(diagnostic.maybe_help(spaced.or_else(address).or_else(|| in_a_map(node, what))));
         None
     }
 
