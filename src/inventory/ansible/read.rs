@@ -33,6 +33,9 @@ pub(super) fn inventory(
     let Yaml::Map(groups) = &node.value else {
         return diagnostics.error(node.span, "an Ansible inventory is a map of groups");
     };
+    if node.get("cluster").is_some_and(|name| name.as_str().is_some()) {
+        return diagnostics.error(node.span, "this is an inventory of provision already");
+    }
     let list = |group: &Node| {
         let part = |name: &str| matches!(group.get(name).map(|part| &part.value), Some(Yaml::List(_)));
         matches!(group.value, Yaml::List(_)) || part("hosts") || part("children")

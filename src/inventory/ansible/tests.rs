@@ -140,6 +140,8 @@ fn what_is_not_understood_is_told_with_its_line() {
         let error = of("hosts", text).expect_err(text);
         assert!(error.contains(says), "{text:?}: {error}");
     }
+    let error = of("mine.yaml", "cluster: mine\nhosts: { a: {} }\n").expect_err("ours");
+    assert!(error.contains("this is an inventory of provision already"), "{error}");
 }
 
 /// What people write, and what is said of it.
