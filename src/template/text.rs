@@ -215,9 +215,12 @@ fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
         let start = range.start.saturating_sub(shift).min(source.len());
         let end = range.end.saturating_sub(shift).clamp(start, source.len());
         if report.message().contains("expected identifier")
-            && let Some(help) = unnamed_argument(source, start, end)
+            && let Some((message, help)) = unnamed_argument(source, start, end)
         {
-            return TextError::new(start, end, "an argument has a name here").help(help);
+            return TextError::new(start, end, message).help(help);
+        }
+        if let Some((message, help)) = plainer(&sentence(report.message()), source, start, end) {
+            return TextError::new(start, end, message).help(help);
         }
         return TextError::new(start, end, sentence(report.message()));
     }
@@ -228,30 +231,75 @@ fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
     if !message.starts_with("Unknown filter") {
         return error;
     }
-    let known = filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied());
     let name = source.get(start..end).unwrap_or("");
     let foreign = crate::foreign::help(name, &[crate::foreign::Place::Filter]);
-    let near = foreign.or_else(|| crate::config::did_you_mean_text(name, known));
-    error.help(near.unwrap_or_else(|| "`provision explain templates` lists the filters".to_owned()))
+    error.help(foreign.unwrap_or_else(|| like_a_filter(name)))
 }
 
-/// What is written for `default('x')` and the like; `None` where this is no argument.
-fn unnamed_argument(source: &str, start: usize, end: usize) -> Option<String> {
+fn filter_names() -> impl Iterator<Item = &'static str> {
+    filters::FILTERS.iter().map(|(name, _)| *name).chain(TERA_FILTERS.iter().copied())
+}
+
+/// What may be meant by a filter that is not there.
+fn like_a_filter(name: &str) -> String {
+    let near = crate::config::did_you_mean_text(name, filter_names());
+    near.unwrap_or_else(|| "`provision explain templates` lists the filters".to_owned())
+}
+
+/// The usual mistakes in plainer words than those of the engine, with what to write.
+fn plainer(message: &str, source: &str, start: usize, end: usize) -> Option<(String, String)> {
+    const ENDS: &str = "`{% if %}` ends with `{% endif %}`, `{% for %}` with `{% endfor %}`";
+    let found = source.get(start..end).unwrap_or("");
+    let is_open = |open: &str, close: &str| {
+        source.rfind(open).is_some_and(|at| source.rfind(close).is_none_or(|end| end < at))
+    };
+    Some(match message {
+        "unexpected end of input" if is_open("{{", "}}") => {
+            ("`{{` is not closed".to_owned(), "write `}}` behind the value".to_owned())
+        }
+        "unexpected end of input" if is_open("{%", "%}") => {
+            ("`{%` is not closed".to_owned(), "write `%}` behind it".to_owned())
+        }
+        "unexpected end of input" => ("a block of this text has no end".to_owned(), ENDS.to_owned()),
+        "unknown tag" if found.starts_with("end") => {
+            (format!("`{{% {found} %}}` ends nothing here"), ENDS.to_owned())
+        }
+        "found `}` but expected }}" => {
+            ("one brace is missing".to_owned(), "what begins with `{{` ends with `}}`".to_owned())
+        }
+        _ if message.starts_with("function calls are only allowed at the first") => {
+            let before = source.get(..start).unwrap_or("");
+            let name =
+                before.trim_end_matches('(').rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next();
+            let name = name.filter(|name| !name.is_empty()).unwrap_or("upper");
+            ("a value has no functions of its own".to_owned(), format!("write a filter: `VALUE | {name}`"))
+        }
+        _ => return None,
+    })
+}
+
+/// What is wrong with `default('x')` and the like, and what is written; `None` where this is no argument.
+fn unnamed_argument(source: &str, start: usize, end: usize) -> Option<(String, String)> {
+    let unnamed = |help| Some(("an argument has a name here".to_owned(), help));
     let before = source.get(..start)?.trim_end();
     let open = before.ends_with(['(', ',']).then(|| before.rfind('(')).flatten()?;
     let head = before.get(..open)?.trim_end();
     let name = head.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next()?;
     let places = [crate::foreign::Place::Filter, crate::foreign::Place::Name];
     if let Some(help) = crate::foreign::help(name, &places) {
-        return Some(help);
+        return unnamed(help);
     }
-    let arguments = ARGUMENTS.iter().find(|(known, _)| *known == name).map(|(_, arguments)| *arguments)?;
+    let Some((_, arguments)) = ARGUMENTS.iter().find(|(known, _)| *known == name) else {
+        let is_filter = head.trim_end_matches(name).trim_end().ends_with('|');
+        let unknown = is_filter && filter_names().all(|known| known != name);
+        return unknown.then(|| (format!("there is no filter `{name}`"), like_a_filter(name)));
+    };
     let given = source.get(start..end)?;
-    let arguments: Vec<String> = match arguments {
+    let arguments: Vec<String> = match *arguments {
         [one] => vec![format!("{one}={given}")],
         several => several.iter().map(|argument| format!("{argument}=...")).collect(),
     };
-    Some(format!("write `{name}({})`", arguments.join(", ")))
+    unnamed(format!("write `{name}({})`", arguments.join(", ")))
 }
 
 /// Where the name in a message's backticks stands in the text.
@@ -404,8 +452,8 @@ mod tests {
     fn mistakes_have_a_place() {
         for (text, start, end, message) in [
             ("a {{ mtu | uper }}", 11, 15, "unknown filter `uper`"),
-            ("a {{ mtu", 5, 8, "end of input"),
-            ("{% if mtu %}x", 12, 13, "end of input"),
+            ("a {{ mtu", 5, 8, "`{{` is not closed"),
+            ("{% if mtu %}x", 12, 13, "has no end"),
             ("{{ mtu | uper }}", 9, 13, "unknown filter `uper`"),
         ] {
             let error = Text::parse(text).unwrap_err();
