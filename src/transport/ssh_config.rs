@@ -73,8 +73,8 @@ impl Client {
         ]
         .map(|(key, value)| (key, value.to_owned()))
         .to_vec();
-        // Ours comes first: it is told the same way whatever a login hangs in.
-        lines.push(("ConnectTimeout", (self.connect_timeout.as_secs() + 1).to_string()));
+        // Ours comes first, on a busy machine too: it is told the same way whatever a login hangs in.
+        lines.push(("ConnectTimeout", (self.connect_timeout.as_secs() + 5).to_string()));
         if self.session_type {
             let more = [("SessionType", "default"), ("StdinNull", "no"), ("ForkAfterAuthentication", "no")];
             lines.extend(more.map(|(key, value)| (key, value.to_owned())));
@@ -290,7 +290,7 @@ mod tests {
             "clearallforwardings yes",
             "sessiontype default",
             "loglevel INFO",
-            "connecttimeout 16",
+            "connecttimeout 20",
             "serveraliveinterval 5",
             "compression yes",
         ] {
