@@ -387,6 +387,11 @@ pub fn ranges_text(width: usize, numbers: &[u64]) -> String {
     text
 }
 
+/// A name without the number at its end: `gpu` of `gpu7`.
+pub fn stem(name: &str) -> &str {
+    name.trim_end_matches(|c: char| c.is_ascii_digit())
+}
+
 /// `gpu0-3`: a range that lost its brackets, most likely. Shown as it should be written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Dashed<'a> {
@@ -410,8 +415,7 @@ impl std::fmt::Display for Dashed<'_> {
 pub fn dashed(name: &str) -> Option<Dashed<'_>> {
     let (label, domain) = name.split_at(name.find('.').unwrap_or(name.len()));
     let (head, last) = label.rsplit_once('-')?;
-    let digits = head.len() - head.trim_end_matches(|c: char| c.is_ascii_digit()).len();
-    let (stem, first) = head.split_at(head.len() - digits);
+    let (stem, first) = head.split_at(stem(head).len());
     let hosts = last.parse::<u64>().ok()?.checked_sub(first.parse().ok()?)?;
     let name = stem.trim_end_matches('-');
     let named = !name.is_empty() && !name.ends_with(|c: char| c.is_ascii_digit());

@@ -264,9 +264,7 @@ impl Looks<'_> {
         if !odd && !alias {
             return None;
         }
-        let flow = self.here.text.get(..self.at)?.contains(['{', '[']);
-        let end = if flow { rest.find([',', '}', ']']) } else { rest.find(" #") }.unwrap_or(rest.len());
-        let value = rest.get(..end)?.trim_end();
+        let value = self.to_its_end(self.at, rest);
         let text = format!("a text that begins with `{first}` stands in quotes");
         Some(in_quotes(Diagnostic::error(self.span(self.here, self.at, value.len()), text), value))
     }

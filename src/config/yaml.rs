@@ -244,7 +244,7 @@ pub fn read(sources: &Sources, source: SourceId, diagnostics: &mut Diagnostics) 
         }
         Ok(node) => {
             check_numbers(&node, sources, diagnostics);
-            no_letters_of_the_web(&node, sources, diagnostics).then_some(node)
+            is_what_it_looks_like(&node, sources, diagnostics).then_some(node)
         }
         Err(diagnostic) => {
             diagnostics.push(*diagnostic);
@@ -285,9 +285,9 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
     }
 }
 
-/// What pages of the web and text processors put in place of spaces and quotes, and YAML takes for letters. Whether
-/// the keys are what they look like.
-fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) -> bool {
+/// What YAML takes for something else than a person: letters that pages of the web and text processors put in place
+/// of spaces and quotes, and a `!` that it drops. Whether the file means what it looks like.
+fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) -> bool {
     let mut well = true;
     match &node.value {
         Yaml::Str(_) => {
@@ -312,7 +312,7 @@ fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagn
         }
         Yaml::List(items) => {
             for item in items {
-                well &= no_letters_of_the_web(item, sources, diagnostics);
+                well &= is_what_it_looks_like(item, sources, diagnostics);
             }
         }
         Yaml::Map(entries) => {
@@ -327,7 +327,7 @@ fn no_letters_of_the_web(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                         .help("pages of the web have them; replace them by spaces"),
                     );
                 }
-                well &= no_letters_of_the_web(value, sources, diagnostics);
+                well &= is_what_it_looks_like(value, sources, diagnostics);
             }
         }
         Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => {}

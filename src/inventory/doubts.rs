@@ -25,23 +25,20 @@ fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Dia
     let mut said = BTreeSet::new();
     for host in hosts {
         let name = host.name.as_str();
-        if name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
-            if said.insert(host.span) {
-                let what = if name.contains('-') { "a range" } else { "a number" };
-                let text = format!("`{name}` cannot be the name of a host: it is {what} alone");
-                let help = "a range stands behind a name, as in `gpu[0-3]`";
-                diagnostics.push(Diagnostic::error(host.span, text).help(help));
-            }
+        let odd = if name.bytes().all(|byte| byte.is_ascii_digit() || byte == b'-') {
+            let what = if name.contains('-') { "a range" } else { "a number" };
+            Some((format!("it is {what} alone"), "a range stands behind a name, as in `gpu[0-3]`"))
         } else if name == "all" {
-            if said.insert(host.span) {
-                let text = "`all` cannot be the name of a host: it stands for all hosts";
-                let help = "name the hosts, as in `gpu[0-3]`; what is for all of them stands at the top of the inventory";
-                diagnostics.push(Diagnostic::error(host.span, text).help(help));
-            }
+            let help = "name the hosts, as in `gpu[0-3]`; what is for all of them stands at the top of the inventory";
+            Some(("it stands for all hosts".to_owned(), help))
         } else if name.contains("..") {
+            Some(("a part between two dots is empty".to_owned(), "a range is written `gpu[0-3]`"))
+        } else {
+            None
+        };
+        if let Some((why, help)) = odd {
             if said.insert(host.span) {
-                let text = format!("`{name}` cannot be the name of a host: a part between two dots is empty");
-                let help = "a range is written `gpu[0-3]`";
+                let text = format!("`{name}` cannot be the name of a host: {why}");
                 diagnostics.push(Diagnostic::error(host.span, text).help(help));
             }
         } else if let Some(range) = hostlist::dashed(name)
@@ -98,9 +95,8 @@ fn in_a_group(hosts: &[Host], diagnostics: &mut Diagnostics) {
     let help = near.map_or_else(
         || "name it in the `hosts:` of a group: playbooks and variables of groups are not for it".to_owned(),
         |near| {
-            let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
             let groups = grouped.iter().find(|host| host.name == near).map(|host| &host.groups);
-            match groups.and_then(|groups| groups.first()).filter(|_| stem(near) == stem(&first.name)) {
+            match groups.and_then(|groups| groups.first()).filter(|_| hostlist::stem(near) == hostlist::stem(&first.name)) {
                 Some(group) => {
                     let own = &first.name;
                     format!("`{near}` is in `{group}`, and `{own}` is not: playbooks and variables of groups are not for it")

@@ -197,8 +197,7 @@ impl Parser<'_> {
 
     /// Hosts that are called as a name is, but for their number.
     fn numbered_like(&self, name: &str) -> Vec<&str> {
-        let stem = |name: &str| name.trim_end_matches(|c: char| c.is_ascii_digit()).to_owned();
-        let own = stem(name);
+        let own = hostlist::stem(name);
         if own == name {
             return Vec::new();
         }
@@ -206,7 +205,7 @@ impl Parser<'_> {
             .hosts
             .keys()
             .map(String::as_str)
-            .filter(|host| *host != own && stem(host) == own)
+            .filter(|host| *host != own && hostlist::stem(host) == own)
             .collect()
     }
 

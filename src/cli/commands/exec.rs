@@ -24,7 +24,7 @@ use crate::transport::{CONNECT, ConnectKind, Frame, Part, Script, Transport, Tra
 /// Bytes of output that are kept of a host.
 const LIMIT: usize = 4 << 20;
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 enum Said {
     Ended(i32, String),
     Unreached(ConnectKind, String),
