@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm demo-maintenance test lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
+.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-working test-waiting lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -42,13 +42,23 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 	@# src/shell is checked by tests/shell_texts.rs, as it is sent
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/shell' | xargs -0 shellcheck
 
-OTHER_TESTS := $(patsubst tests/%.rs,--test %,$(filter-out tests/lab_runs.rs,$(wildcard tests/*.rs)))
+TESTS := $(patsubst tests/%.rs,%,$(wildcard tests/*.rs))
+# These wait more than they work, so they run beside the others.
+WAITING := init lab state_real transport transport_users transport_warm trust watch
 
 test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
-	@# Many wait for shells and hosts, so more of them run at once than there are processors
-	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --lib --bins $(OTHER_TESTS)
-	$(CARGO) test --locked --doc
+	$(CARGO) test --locked --no-run
+	@echo "Two rows of tests run side by side; each shows what it said at its end."
+	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-working test-waiting
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-9} $(CARGO) test --locked --test lab_runs
+
+test-working:
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} $(CARGO) test --locked --lib --bins \
+		$(addprefix --test ,$(filter-out lab_runs $(WAITING),$(TESTS)))
+	$(CARGO) test --locked --doc
+
+test-waiting:
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked $(addprefix --test ,$(WAITING))
 
 deny: ## licences, sources and versions of dependencies by cargo-deny, and known advisories where the network lets it
 	cargo deny --locked check bans licenses sources
