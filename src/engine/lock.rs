@@ -96,11 +96,15 @@ impl Lock {
         let mut taken_over = false;
         // Runs of other clusters write on the same controller; each is short.
         let mut patience = if connection.host().index >= context.project.hosts.len() { 60 } else { 0 };
+        let mut batch = facts::batch(own, context.deadlines.query);
         loop {
-            let batch = facts::batch(own, context.deadlines.query);
             let (result, report) = ask(connection, known, &batch).await;
             match result {
                 Ok(()) => {}
+                Err(TransportError::PartTimedOut { index, .. }) if index > 0 => {
+                    go_on_without(connection, known, &mut batch, index, &report).await?;
+                    continue;
+                }
                 Err(TransportError::Lost { message }) => {
                     connection.reconnect(&message).await?;
                     continue;
@@ -166,15 +170,17 @@ pub(super) async fn take_again(
     known: &mut Known,
     queries: &BTreeSet<Query>,
 ) -> Result<Option<String>, Gone> {
-    let batch = facts::batch(queries, connection.context().deadlines.query);
+    let mut batch = facts::batch(queries, connection.context().deadlines.query);
     let mut losses = 0;
     loop {
         let (result, report) = ask(connection, known, &batch).await;
         match result {
             Ok(()) => {
                 let state = report.lines().next().unwrap_or_default();
-                let has = matches!(state, "held" | "shared" | "none");
-                return Ok((!has).then(|| state.to_owned()));
+                return Ok((!is_held(state)).then(|| state.to_owned()));
+            }
+            Err(TransportError::PartTimedOut { index, .. }) if index > 0 => {
+                go_on_without(connection, known, &mut batch, index, &report).await?;
             }
             Err(TransportError::Lost { message }) if losses < 3 => {
                 losses += 1;
@@ -185,6 +191,30 @@ pub(super) async fn take_again(
             }
         }
     }
+}
+
+/// Whether the first line of a report says that this shell works under the lock, or that there is none.
+fn is_held(state: &str) -> bool {
+    matches!(state, "held" | "shared" | "none")
+}
+
+/// One of the questions behind the lock hangs: its answer is unknown, which its task tells. The others are asked by
+/// another shell, which takes the lock from the one that waits for the answer.
+async fn go_on_without(
+    connection: &mut Connection,
+    known: &mut Known,
+    batch: &mut Vec<BatchPart>,
+    index: usize,
+    report: &str,
+) -> Result<(), Gone> {
+    if report.lines().next().is_some_and(is_held) {
+        connection.has_lock();
+    }
+    let mut done = batch.drain(..batch.len().min(index));
+    let reason = done.next_back().map(|hung| known.hangs(&hung)).unwrap_or_default();
+    drop(done);
+    connection.warn(reason.clone());
+    connection.revive_once(&reason).await
 }
 
 /// Takes the lock, asks, and gives what was said of the lock.

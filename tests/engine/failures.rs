@@ -187,6 +187,26 @@ async fn a_condition_that_hangs_costs_the_deadline_of_its_task() {
         let said = message(&ran, "stuck");
         assert_eq!(said, "its `unless` does not answer: `made now` gave no answer within 5s");
     }
+    // Where `creates` alone says that it is due, it is asked again with the lock and behind the change.
+    for (before, looks) in [("", 2), (plain.as_str(), 2)] {
+        let transport = healthy();
+        transport.first(Reply::part("file").output("stat 0:0:41ed:9:1:1:1:/made\n"));
+        transport.first(Reply::part("file").on("gpu0").times(looks).output("absent /made\n"));
+        transport.first(Reply::part("ask").on("gpu0").with("made").hang());
+        let stuck = stuck
+            .replace("unless:", "creates: /made, unless:")
+            .replace("stuck\n", "stuck\n    on_failure: continue\n");
+        let tasks = format!("{before}{stuck}  - name: last\n    command: {{ run: [last] }}\n");
+        let ran = apply(&world("{}", &format!("name: p\ntasks:\n{tasks}")), &transport).await;
+        assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1), "{:?}", ran.record);
+        let said = message(&ran, "stuck");
+        assert!(
+            said.ends_with("its `unless` does not answer: `made now` gave no answer within 5s"),
+            "{said}"
+        );
+        let tasks = &ran.record.hosts["gpu0"].tasks;
+        assert!(tasks.iter().any(|task| task.task.name == "last"), "{tasks:?}");
+    }
     // Nine of them: one deadline each, and what is said names them.
     let nine = |timeout: &str| -> String {
         let task = |number| {
