@@ -7,10 +7,13 @@ mod support;
 
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
+use std::os::unix::fs::PermissionsExt as _;
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
+use std::time::Duration;
 
 use provision::engine::state::{self, HostState, SpoolReport, SpoolRequest, SpoolState};
+use provision::facts::{self, CommandQuery};
 use provision::resources::Undo;
 use provision::transport::Script;
 use sha2::Digest as _;
@@ -224,9 +227,8 @@ fn a_script_of_300_kib_runs() {
         ": comment, it's ü\n".repeat(18_000)
     );
     assert!(text.len() > 300 << 10);
-    let command = provision::facts::ask::Command::Script(text);
-    let query =
-        provision::facts::CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None };
+    let command = facts::ask::Command::Script(text);
+    let query = CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None };
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();
         // Asked.
@@ -315,6 +317,62 @@ fn a_change_is_in_the_spool_before_it_runs_and_until_its_end_was_seen() {
     }
 }
 
+/// The connection was cut before the runner of a change had begun, and the next one asks for the change again.
+#[test]
+fn a_runner_that_is_slow_to_start_runs_nothing_twice() {
+    let path = std::env::var("PATH").unwrap();
+    // The next one waits for the first, follows it, or gives it up before it begins.
+    for delay in ["1", "3", "12"] {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let (tools, made, slow) = (home.join("tools"), home.join("made"), home.join("slow"));
+        fs::create_dir(&tools).unwrap();
+        let setsid = format!(
+            "#!/bin/sh\nPATH={path}\nmkdir {0} 2>/dev/null && sleep {delay}\nexec setsid \"$@\"\n",
+            slow.display()
+        );
+        fs::write(tools.join("setsid"), setsid).unwrap();
+        fs::set_permissions(tools.join("setsid"), fs::Permissions::from_mode(0o755)).unwrap();
+        let change = spool(leak(format!("echo once >>{}", made.display())));
+        let lock = format!("PATH={}:$PATH\nprovision_lock run1 me@here/1", tools.display());
+        let text = format!("main() {{\n{}\n{lock}\n{}\n}}; main\n", functions(home), render(&change));
+        let mut first = shell(&["sh"], home).spawn().unwrap();
+        first.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        wait(|| slow.exists());
+        first.kill().unwrap();
+        first.wait().unwrap();
+        let next = if delay == "3" { &change } else { &state::follow(KEY) };
+        let ended = if delay == "12" { "lost 0\n" } else { "ended 0\n" };
+        assert_eq!(frame_behind(&["sh"], home, &lock, next), ended, "{delay}");
+        if delay == "12" {
+            assert_eq!(frame_behind(&["sh"], home, &lock, &change), "ended 0\n");
+            std::thread::sleep(Duration::from_secs(3));
+        }
+        assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{delay}");
+    }
+}
+
+/// What was killed while it ran a script with an interpreter of its own could not take its file away.
+#[test]
+fn files_of_scripts_that_were_killed_go() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let of = |pid: u32| format!("provision-script.{pid}.abcdef");
+        let (dead, alive) = (of(4_000_000_000), of(std::process::id()));
+        for name in [&dead, &alive] {
+            fs::write(home.join(name), "").unwrap();
+        }
+        frame_behind(
+            words,
+            home,
+            &format!("TMPDIR={}\nprovision_lock run1 me@here/1", home.display()),
+            &state::tidy(&[], &[KEY.to_owned()]),
+        );
+        assert_eq!((home.join(&dead).exists(), home.join(&alive).exists()), (false, true), "{words:?}");
+    }
+}
+
 #[test]
 fn a_boot_has_the_same_name_wherever_it_is_asked() {
     let id = fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap();
@@ -357,7 +415,7 @@ fn followed(words: &[&str]) {
         let before = holding(home, "").len();
         let second = scope.spawn(|| frame(words, home, Some("run1"), &spool(text)));
         wait(|| holding(home, "").len() > before);
-        std::thread::sleep(std::time::Duration::from_millis(500));
+        std::thread::sleep(Duration::from_millis(500));
         fs::write(&go, "").unwrap();
         [first.join().unwrap(), second.join().unwrap()]
     });
@@ -403,7 +461,7 @@ fn a_timer_that_wakes_late_leaves_the_next_change_alone() {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let undo = Undo { paths: vec![home.join("file").display().to_string()], ..Undo::new("network") };
-        let keep = state::undo_keep(&undo, Some(std::time::Duration::from_mins(1)));
+        let keep = state::undo_keep(&undo, Some(Duration::from_mins(1)));
         for _ in 0..4 {
             assert_eq!(frame(words, home, Some("run1"), &keep), "armed\n", "{words:?}");
             let said = frame(words, home, Some("run1"), &state::undo_end("confirm", "network"));
@@ -421,9 +479,9 @@ fn a_timer_that_wakes_late_leaves_the_next_change_alone() {
 
 /// Waits for what takes a moment, at most twenty seconds; what follows says whether it came.
 fn wait(mut is_so: impl FnMut() -> bool) {
-    let until = std::time::Instant::now() + std::time::Duration::from_secs(20);
+    let until = std::time::Instant::now() + Duration::from_secs(20);
     while !is_so() && std::time::Instant::now() < until {
-        std::thread::sleep(std::time::Duration::from_millis(20));
+        std::thread::sleep(Duration::from_millis(20));
     }
 }
 
@@ -527,7 +585,7 @@ fn a_daemon_that_writes_later_lives_and_fills_nothing() {
         while fs::read_to_string(&wrote).unwrap_or_default() != "good\n" {
             tries += 1;
             assert!(tries < 200, "{words:?}: it was ended by its first line");
-            std::thread::sleep(std::time::Duration::from_millis(50));
+            std::thread::sleep(Duration::from_millis(50));
         }
         let followed = frame(words, home, None, &state::follow(KEY));
         assert_eq!(SpoolReport::parse(followed.as_bytes()), SpoolReport::Ended(0, "up\n".to_owned()));
@@ -759,6 +817,30 @@ fn one_run_has_the_lock() {
 }
 
 /// What a script about large files prints: /var/tmp is a directory of the test as well.
+/// An agent that a question starts lives on, and would keep everybody out.
+#[test]
+fn what_a_question_leaves_behind_has_no_lock() {
+    let agent = "4242.17";
+    let _ended = Ended(agent);
+    let command = facts::ask::Command::Script(format!("setsid sleep {agent} >/dev/null 2>&1 &\necho asked"));
+    let query = CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None };
+    let parts = facts::batch(&[query.into()].into(), Duration::from_secs(20));
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let (mut child, mut input, said) = holder(words, home.path(), "run1");
+        assert_eq!(said, "held", "{words:?}");
+        writeln!(input, "{}", render(&parts[0].part.script)).unwrap();
+        drop(input);
+        let mut said = String::new();
+        child.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
+        child.wait().unwrap();
+        assert!(said.ends_with("asked\n"), "{words:?} {said}");
+        assert!(!running(agent).is_empty(), "{words:?}");
+        let next = frame(words, home.path(), Some("run2"), &state::report_lock());
+        assert!(next.starts_with("held\n"), "{words:?} {next}");
+    }
+}
+
 fn large(words: &[&str], home: &Path, script: &Script) -> String {
     let var = home.join("var").display().to_string();
     let text = format!(

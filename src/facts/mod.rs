@@ -63,7 +63,7 @@ pub use question::{Answer, Family, OfAll, Query, Question, Value};
 pub use section::{Gap, GapKind, Seen};
 pub use store::{Facts, Known};
 
-use crate::transport::Part;
+use crate::transport::{Part, Script};
 use question::{Answers, Told, answers, of_type};
 
 /// All questions that are asked in the one exec of a host, cheap ones first: the order of the parts of
@@ -148,6 +148,9 @@ pub fn batch(queries: &BTreeSet<Query>, deadline: Duration) -> Vec<BatchPart> {
     parts
 }
 
+/// What a question starts and leaves behind, such as an agent, has neither the lock of the host nor the pipe of a batch.
+const ALONE: &str = "exec 8>&- 9>&-\n";
+
 fn part(
     family: &Family,
     name: String,
@@ -160,7 +163,7 @@ fn part(
         queries: queries.to_vec(),
         part: Part {
             name,
-            script: as_user::script(user, (family.script)(queries)),
+            script: Script::new(ALONE).then(as_user::script(user, (family.script)(queries))),
             deadline: limits.fold(family.deadline.unwrap_or(deadline), Duration::min),
             limit: (64 << 10) + family.output.saturating_mul(queries.len()),
         },

@@ -39,7 +39,8 @@ $provision_text"'
 fi
 provision_mask=$(umask)
 umask 077
-provision_file=$(mktemp 2>&1) || provision_failed "$provision_file"
+# tidy.sh takes away what was killed before it could.
+provision_file=$(mktemp "${TMPDIR:-/tmp}/provision-script.$$.XXXXXX" 2>&1) || provision_failed "$provision_file"
 trap 'rm -f "$provision_file"' EXIT
 trap 'exit 1' HUP INT TERM
 provision_error=$(unpack "$3" 2>&1 >"$provision_file") || provision_failed "$provision_error"

@@ -86,8 +86,17 @@ provision_result() {
 	fi
 	[ ! -e "$1/unread" ] || provision_left_out
 }
+# Waits until the runner of the entry in directory $1, which may have been started just now, has said who it is.
+provision_begun() {
+	tries=0
+	while [ -e "$1/cmd" ] && [ ! -s "$1/pid" ] && [ "$tries" -lt 50 ] && ! provision_status "$1"; do
+		sleep 0.1 2>/dev/null || sleep 1
+		tries=$((tries + 1))
+	done
+}
 # Waits for the end of the entry in directory $1 that is no child of this shell.
 provision_follow() {
+	provision_begun "$1"
 	provision_spool "$1"
 	while [ "$spool" = running ]; do
 		sleep 0.1 2>/dev/null || sleep 1

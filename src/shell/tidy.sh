@@ -15,5 +15,11 @@ for key; do
 	fi
 done
 [ $# = 0 ] || rm -rf "$@" || failed=1
+# Scripts whose shell was killed.
+for file in "${TMPDIR:-/tmp}"/provision-script.*; do
+	pid=${file##*/provision-script.}
+	pid=${pid%%.*}
+	[ ! -f "$file" ] || [ -e "/proc/${pid:-1}" ] || rm -f "$file" 2>/dev/null
+done
 [ "$p" = "$d" ] || rmdir "$p/notify" "$p/detached" "$p" 2>/dev/null
 exit $failed
