@@ -191,6 +191,9 @@ pub enum SpoolReport {
     Unstarted,
 }
 
+/// What stands in place of output that a host left out, as `provision_left_out` prints it.
+const LEFT_OUT: &str = "\n[... output left out ...]\n";
+
 impl SpoolReport {
     /// Reads the first line and the output behind it.
     pub fn parse(output: &[u8]) -> Self {
@@ -200,7 +203,7 @@ impl SpoolReport {
     /// The same without the values of secrets that the command printed. They are taken out before
     /// anything is cut from the text.
     pub fn parse_redacted(output: &[u8], secrets: &Secrets) -> Self {
-        Self::read(&secrets.redact(&String::from_utf8_lossy(output)))
+        Self::read(&secrets.redact_cut(&String::from_utf8_lossy(output), LEFT_OUT))
     }
 
     fn read(text: &str) -> Self {
@@ -506,5 +509,11 @@ mod tests {
             SpoolReport::Refused("busy r c 1 2".to_owned())
         );
         assert!(matches!(SpoolReport::parse(b""), SpoolReport::Failed(_)));
+        // A value that was cut where the host left something out.
+        let secrets = Secrets::new(BTreeMap::from([("pw".to_owned(), "SuperSecretToken".to_owned().into())]));
+        assert!(FUNCTIONS.contains(&LEFT_OUT.replace('\n', "\\n")));
+        let cut = format!("ended 0\na SuperSec{LEFT_OUT}retToken z\n");
+        let shown = format!("a (secret pw){LEFT_OUT}(secret pw) z\n");
+        assert_eq!(SpoolReport::parse_redacted(cut.as_bytes(), &secrets), SpoolReport::Ended(0, shown));
     }
 }

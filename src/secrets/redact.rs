@@ -18,6 +18,8 @@ const FOLDED: usize = 8;
 #[derive(Default)]
 pub(super) struct Redactor {
     straight: Search,
+    /// The same forms, each with the name of its secret, to find what is left of one.
+    forms: Vec<(String, String)>,
     /// Forms without white space, for text in which lines were folded.
     folded: Search,
 }
@@ -66,7 +68,45 @@ impl Redactor {
                 straight.entry(form).or_insert(name);
             }
         }
-        Self { straight: Search::new(&straight), folded: Search::new(&folded) }
+        let forms = straight.iter().map(|(form, name)| (form.clone(), format!("(secret {name})"))).collect();
+        Self { straight: Search::new(&straight), forms, folded: Search::new(&folded) }
+    }
+
+    /// The same for a text of which something was left out at each `mark`: what is left there of a value that
+    /// was cut goes, too.
+    pub(super) fn redact_cut(&self, text: &str, mark: &str) -> String {
+        let pieces: Vec<&str> = text.split(mark).collect();
+        let last = pieces.len().saturating_sub(1);
+        let redacted = pieces.into_iter().enumerate().map(|(at, piece)| {
+            // Half a character is no text.
+            let lossy = char::REPLACEMENT_CHARACTER;
+            let (mut piece, mut before, mut behind) = (piece, "", "");
+            if at > 0 {
+                piece = piece.trim_start_matches(lossy);
+                if let Some((length, name)) = self.rest_of(|rest| piece.starts_with(rest), false) {
+                    (piece, before) = (piece.get(length..).unwrap_or_default(), name);
+                }
+            }
+            if at < last {
+                piece = piece.trim_end_matches(lossy);
+                if let Some((length, name)) = self.rest_of(|rest| piece.ends_with(rest), true) {
+                    (piece, behind) = (piece.get(..piece.len() - length).unwrap_or_default(), name);
+                }
+            }
+            format!("{before}{}{behind}", self.redact(piece))
+        });
+        redacted.collect::<Vec<_>>().join(mark)
+    }
+
+    /// The longest beginning (or end) of a form that stands there, in bytes, and the name of its secret.
+    fn rest_of(&self, stands: impl Fn(&str) -> bool, beginning: bool) -> Option<(usize, &str)> {
+        let rests = self.forms.iter().filter_map(|(form, name)| {
+            let part =
+                |length: usize| if beginning { form.get(..length) } else { form.get(form.len() - length..) };
+            let length = (SHORTEST..form.len()).rev().find(|length| part(*length).is_some_and(&stands))?;
+            Some((length, name.as_str()))
+        });
+        rests.max_by_key(|(length, _)| *length)
     }
 
     /// The text with `(secret NAME)` in the place of each.
@@ -263,6 +303,26 @@ mod tests {
             }
             assert!(shown.starts_with("before ") && shown.ends_with(" after\n"), "{tool}: {shown}");
         }
+    }
+
+    #[test]
+    fn what_is_left_of_a_value_that_was_cut_goes() {
+        let redactor = redactor("SuperSecretToken987654");
+        let mark = "\n[... left out ...]\n";
+        let value = "SuperSecretToken987654";
+        for at in 4..=18 {
+            let text = format!("a {}{mark}{} z", &value[..at], &value[at..]);
+            assert_eq!(redactor.redact_cut(&text, mark), format!("a (secret pw){mark}(secret pw) z"), "{at}");
+        }
+        // Half a character, and a form that is none of the value itself.
+        let text = format!("a Super\u{fffd}{mark}\u{fffd}54 {value}");
+        assert_eq!(redactor.redact_cut(&text, mark), format!("a (secret pw){mark}54 (secret pw)"));
+        let hex = crate::words::hex(value.as_bytes());
+        let text = format!("{}{mark}{}", &hex[..20], &hex[20..]);
+        assert_eq!(redactor.redact_cut(&text, mark), format!("(secret pw){mark}(secret pw)"));
+        // Nothing was left out.
+        assert_eq!(redactor.redact_cut("ends in Super", mark), "ends in Super");
+        assert_eq!(redactor.redact_cut(&format!("Token{mark}Super"), mark), format!("Token{mark}Super"));
     }
 
     #[test]

@@ -70,4 +70,9 @@ impl Secrets {
     pub fn redact(&self, text: &str) -> String {
         self.0.redactor.redact(&placeholder::shown(text))
     }
+
+    /// The same for a text of which something was left out at each `mark`: a value may have been cut there.
+    pub fn redact_cut(&self, text: &str, mark: &str) -> String {
+        self.0.redactor.redact_cut(&placeholder::shown(text), mark)
+    }
 }

@@ -19,7 +19,8 @@ use crate::report::away::{Away, Group};
 use crate::report::fold::by_value;
 use crate::report::output;
 use crate::report::style::{BAD, GOOD, HINT, paint, safe};
-use crate::transport::{CONNECT, ConnectKind, Frame, Part, Script, Transport, TransportError};
+use crate::secrets::Secrets;
+use crate::transport::{CONNECT, ConnectKind, Frame, Part, PartEnd, Script, Transport, TransportError};
 
 /// Bytes of output that are kept of a host.
 const LIMIT: usize = 4 << 20;
@@ -132,11 +133,7 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said 
     let mut said = Said::Stuck("no result".to_owned());
     let result = remote
         .run(frame, &mut |end| {
-            let mut text = frame.secrets.redact(&String::from_utf8_lossy(&end.output));
-            if end.dropped > 0 {
-                put!(text, "\n[{} bytes left out of the middle]\n", end.dropped);
-            }
-            said = Said::Ended(end.status, text);
+            said = Said::Ended(end.status, shown(&end, &frame.secrets));
         })
         .await;
     if let Err(error) = result {
@@ -149,6 +146,17 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said 
     }
     remote.close().await;
     said
+}
+
+/// What a command printed, of which the middle is left out where it is more than the limit.
+fn shown(end: &PartEnd, secrets: &Secrets) -> String {
+    if end.dropped == 0 {
+        return secrets.redact(&String::from_utf8_lossy(&end.output));
+    }
+    let (head, tail) = end.output.split_at(end.output.len().saturating_sub(LIMIT / 2));
+    let mark = format!("\n[{} bytes left out]\n", end.dropped);
+    let text = format!("{}{mark}{}", String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
+    secrets.redact_cut(&text, &mark)
 }
 
 fn object(said: &Said) -> serde_json::Value {
