@@ -103,15 +103,13 @@ pub(super) fn streamed(
     }
 }
 
-/// Refuses a path that any login shell could read as more than itself.
+/// Refuses a path that is not absolute, or that no file of ours has.
 pub(super) fn check_path(path: &str) -> Result<(), TransportError> {
-    let plain = |char: char| char.is_ascii_alphanumeric() || "/._-".contains(char);
-    if path.starts_with('/') && path.chars().all(plain) {
+    if path.starts_with('/') && !path.contains(char::is_control) {
         return Ok(());
     }
-    Err(TransportError::Protocol {
-        message: format!("`{path}` cannot be streamed to: not a plain absolute path"),
-    })
+    let message = format!("`{}` cannot be streamed to: it is no absolute path", path.escape_debug());
+    Err(TransportError::Protocol { message })
 }
 
 /// A file in pieces through the host shell, for servers that allow one session only.

@@ -210,11 +210,10 @@ provision_start </dev/null || exec cat >/dev/null
 }
 "#;
 
-/// Shell text that appends what follows on the standard input of the shell to a file, which
-/// holds nothing in its name that a shell reads as more than itself. `PATH.writer` says who writes:
+/// Shell text that appends what follows on the standard input of the shell to a file. `PATH.writer` says who writes:
 /// process, start time and boot, so that whoever goes on with the file can end this one first.
 pub(super) fn stream(nonce: &str, path: &str) -> String {
-    STREAM.replace("NONCE", nonce).replace("PATH", path)
+    STREAM.replace("NONCE", nonce).replace("PATH", &quote(path))
 }
 
 const STREAM: &str = r#"{
@@ -593,7 +592,8 @@ mod tests {
     #[test]
     fn what_follows_on_the_stream_is_written_to_the_file() {
         let dir = tempfile::tempdir().unwrap();
-        let path = dir.path().join("file");
+        // An account of a directory service has such a home.
+        let path = dir.path().join("joe@corp's $(id) \u{fc}");
         // Larger than a pipe, and nothing in it is a line of a script.
         let content: Vec<u8> = b"echo no\n\0\xff".iter().copied().cycle().take(200_000).collect();
         for shell in shells() {
