@@ -179,8 +179,8 @@ fn context(
     let (emitter, receiver) = Emitter::new("run1", None);
     let index = |name: &str| project.hosts.iter().find(|host| host.name == name).map(|host| host.index);
     let fleet = SharedFacts::recorded(&world.recorded, NOW, index);
-    let reboots = usize::try_from(project.policy.reboot_parallel).unwrap();
     let context = Arc::new(Context {
+        reboots: tokio::sync::Semaphore::new(project.policy.reboots()),
         project: Arc::new(project),
         transport: Arc::new(transport.clone()),
         emitter: Arc::new(emitter),
@@ -193,7 +193,6 @@ fn context(
         queries: world.queries.clone(),
         expected: world.expected.clone(),
         consent,
-        reboots: tokio::sync::Semaphore::new(reboots),
         fleet: Arc::new(fleet),
     });
     (context, receiver)

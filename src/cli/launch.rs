@@ -163,9 +163,8 @@ pub(super) async fn run(
         if keeps { journal::FleetRecord::read(&cluster) } else { journal::FleetRecord::default() };
     let now = events::now().as_second();
     let shared = engine::SharedFacts::recorded(&fleet, now, |host| project.host(host).map(|host| host.index));
-    let reboots = usize::try_from(project.policy.reboot_parallel.max(1)).unwrap_or(1);
     let context = Arc::new(Context {
-        reboots: tokio::sync::Semaphore::new(reboots),
+        reboots: tokio::sync::Semaphore::new(project.policy.reboots()),
         project: Arc::new(project),
         transport,
         emitter: emitter.clone(),

@@ -157,8 +157,8 @@ crate::record! {
         def reboot: Reboot = Reboot::Never,
         /// What happens to hosts in use.
         def busy: Busy = Busy::Refuse,
-        /// How many hosts may be down for a reboot at once.
-        def reboot_parallel: u32 = 16,
+        /// How many hosts may be down for a reboot at once. Default: 16.
+        opt reboot_parallel: NonZeroU32,
         /// A command of the machine that runs `provision`, which turns a host off and on. It is run once when a
         /// host that is drained does not come back from a reboot in its time, and never twice in a run. It needs
         /// `maintenance:`.
@@ -175,9 +175,16 @@ crate::record! {
     }
 }
 
+impl Policy {
+    /// How many hosts may be down for a reboot at once.
+    pub fn reboots(&self) -> usize {
+        self.reboot_parallel.map_or(16, |number| usize::try_from(number.get()).unwrap_or(usize::MAX))
+    }
+}
+
 impl Default for Policy {
     fn default() -> Self {
-        Self { reboot: Reboot::Never, busy: Busy::Refuse, reboot_parallel: 16, power_cycle: None }
+        Self { reboot: Reboot::Never, busy: Busy::Refuse, reboot_parallel: None, power_cycle: None }
     }
 }
 
@@ -407,7 +414,7 @@ crate::record! {
     UseRecord("a playbook entry") {
         /// Built-in name, or path relative to the inventory's file.
         req playbook("use"): Sp<String>,
-        /// Host expression. Default: every host.
+        /// Host expression (`provision explain host-expressions`). Default: every host.
         opt hosts: Words,
         /// Values for its parameters.
         def with: Entries<Node> = Entries::default(),

@@ -191,7 +191,7 @@ crate::record! {
     TaskRecord("a task") {
         /// What it does, for people. Required where there is a resource.
         opt name: Sp<String>,
-        /// Host expression that narrows the playbook's hosts.
+        /// Host expression (`provision explain host-expressions`) that narrows the playbook's hosts.
         opt hosts: Words,
         /// Condition: the task is for hosts where it holds.
         opt when: Node,

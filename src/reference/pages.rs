@@ -24,6 +24,7 @@ pub fn pages(command: clap::Command) -> Result<Vec<(&'static str, String)>, serd
         ("exit-codes.md", format!("{GENERATED}{}", exit_codes())),
         ("facts.md", fact_page()),
         ("from-ansible.md", format!("{GENERATED}{}", topics::from_ansible())),
+        ("host-expressions.md", format!("{GENERATED}{}", topics::host_expressions())),
         ("inventory.md", inventory()),
         ("playbook.md", playbook()),
         ("resources.md", resources()),

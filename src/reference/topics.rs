@@ -6,6 +6,7 @@ use serde_json::Value as Json;
 
 use super::pages;
 use crate::foreign::{self, Place};
+use crate::inventory::RECORDED;
 use crate::report::rows::wrap;
 use crate::template::{expression, filters, package_names, text};
 use crate::{put, schema};
@@ -18,6 +19,7 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("resources", "what a task can do"),
     ("checks", "what `verify` checks"),
     ("keys", "keys of an inventory, a playbook and a task"),
+    ("host-expressions", "how hosts are named and picked"),
     ("conditions", "`when` and `loop`"),
     ("templates", "`{{ ... }}` in texts, and filters"),
     ("facts", "what hosts are asked for"),
@@ -120,6 +122,35 @@ pub(super) fn first_sentence(doc: &str) -> String {
     let words: Vec<&str> = paragraph.split_whitespace().collect();
     let end = words.iter().position(|word| word.ends_with('.')).unwrap_or(words.len());
     words.get(..=end).unwrap_or(&words).join(" ")
+}
+
+/// How hosts are named: in an inventory, and where some of them are picked.
+pub fn host_expressions() -> String {
+    let recorded: Vec<String> = RECORDED.iter().map(|name| format!("`@{name}`")).collect();
+    format!(
+        "# Host lists and host expressions\n\n\
+         A host list names hosts: in `hosts:` of an inventory and of its groups. It is written as in Slurm and `clush`, and \
+         hosts are printed in the same way:\n\n\
+         - `gpu[0-127,130]`: `gpu0` to `gpu127`, and `gpu130`\n\
+         - `gpu[000-127]`: `gpu000` to `gpu127`; a leading zero fixes the width\n\
+         - `gpu[0-10/2]`: every second number\n\
+         - `r[1-4]n[0-9]`: each number of the first with each of the second\n\
+         - `a,b`: both\n\n\
+         A host expression picks some of the hosts that there are: in `--hosts`, and in `hosts:` of a playbook's entry and of a \
+         task. It is made of\n\n\
+         - host lists, and `all`\n\
+         - groups, by their names\n\
+         - labels: `rack=r3`, `rack=r[1-4]`\n\
+         - hosts of the last run, after `--hosts`: {}\n\n\
+         and of marks, of which the first binds least:\n\n\
+         - `x, y`: hosts of either\n\
+         - `x & y`: hosts of both\n\
+         - `!x`: all others\n\
+         - parentheses\n\n\
+         So `gpu & !gpu7, login0` is `login0` and the group `gpu` without `gpu7`. Most of these marks mean something to a shell: \
+         write `--hosts 'gpu & !gpu7'`. A name that is no host, group or label is a mistake, never an empty list.\n",
+        recorded.join(", ")
+    )
 }
 
 /// What conditions are made of.

@@ -24,6 +24,7 @@ pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8>
         Some("exit-codes") => reference::exit_codes(),
         Some("outcomes") => reference::outcomes(),
         Some("keys" | "inventory" | "playbook" | "task") => reference::keys_index(),
+        Some("host-expressions" | "host-lists") => reference::host_expressions(),
         Some("conditions") => reference::conditions(),
         Some("templates" | "filters") => reference::templates(),
         Some("from-ansible" | "ansible") => reference::from_ansible(),
