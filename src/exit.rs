@@ -21,7 +21,7 @@ pub const PENDING: u8 = 7;
 pub const LOCKED: u8 = 8;
 /// Stopped by Ctrl-C after an orderly end.
 pub const INTERRUPTED: u8 = 130;
-/// Stopped by SIGTERM after an orderly end.
+/// Stopped by SIGTERM, or by the loss of the terminal, after an orderly end.
 pub const TERMINATED: u8 = 143;
 
 /// One row of the table.
@@ -102,7 +102,7 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: TERMINATED,
         name: "terminated",
-        meaning: "stopped by SIGTERM after an orderly end",
+        meaning: "stopped by SIGTERM, or by the loss of the terminal, after an orderly end",
         cure: "run the same command again: what is done stays done",
     },
 ];

@@ -439,11 +439,14 @@ async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
     else {
         return std::future::pending().await;
     };
+    // Under `nohup` it stays ignored.
+    let mut hang_up = if is_hang_up_ignored() { None } else { signal(SignalKind::hangup()).ok() };
     let mut number = 0;
     loop {
         let (code, name) = tokio::select! {
             _ = interrupt.recv() => (exit::INTERRUPTED, "Ctrl-C"),
             _ = terminate.recv() => (exit::TERMINATED, "SIGTERM"),
+            Some(()) = async { hang_up.as_mut()?.recv().await } => (exit::TERMINATED, "the terminal is gone"),
         };
         let code = *SIGNALLED.get_or_init(|| code);
         number += 1;
@@ -465,6 +468,14 @@ async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
             _ => leave(code),
         }
     }
+}
+
+/// Whether whoever started this program let it ignore that its terminal goes, as `nohup` does.
+fn is_hang_up_ignored() -> bool {
+    // proc_pid_status(5): a mask, in which SIGHUP is the first bit.
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let mask = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    mask.and_then(|mask| u64::from_str_radix(mask.trim(), 16).ok()).is_some_and(|mask| mask & 1 == 1)
 }
 
 /// Leaves without waiting for anything: what runs on hosts goes on in their spools.

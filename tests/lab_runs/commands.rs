@@ -246,6 +246,14 @@ tasks:
     run.wait().expect(143);
     assert_eq!(site.counts(0)["changed"], 1);
     lab.assert_nothing_left();
+    // So is the loss of the terminal, but under `nohup`.
+    node.sh("rm /root/ledger");
+    let run = site.spawn("apply", &[]);
+    wait_for_task(node, "slow");
+    run.signal("HUP");
+    run.wait().expect(143).says("the terminal is gone: nothing new is started");
+    assert_eq!(node.sh("cat /root/ledger"), "once");
+    lab.assert_nothing_left();
 
     // Another inventory has the same host: it waits for what runs, and leaves the live run's lock.
     let site_of_two = lab.site(
