@@ -88,6 +88,18 @@ fn a_key_file_that_is_not_there_is_told_before_any_login() {
 }
 
 #[test]
+fn a_place_that_cannot_be_written_is_told_before_any_login() {
+    let server = Server::start();
+    let host = format!("127.0.0.1:{}", server.port);
+    std::fs::write(server.path("file"), "").unwrap();
+    let words = ["init", "--output", "file/inventory.yaml", "--identity-file", "id", "--trust", &host];
+    let (code, said) = provision(&server, &words, "");
+    assert_eq!(code, 2, "{said}");
+    assert!(said.contains("cannot write file/inventory.yaml: "), "{said}");
+    assert!(!server.log().contains("Connection from"), "{}", server.log());
+}
+
+#[test]
 fn an_address_of_ipv6_is_one() {
     let port = free_port();
     if std::net::TcpListener::bind(("::1", port)).is_err() {

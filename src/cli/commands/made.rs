@@ -7,10 +7,10 @@ use crate::cli::dispatch::Exit;
 use crate::exit;
 use crate::report::output;
 
-/// Refuses a file that is there, unless `force`.
+/// Refuses a file that is there, unless `force`, and one that could not be written: before anybody is asked for anything.
 ///
 /// # Errors
-/// When it is there.
+/// When it is there, or nothing can be written where it belongs.
 pub(super) fn check(file: &Utf8Path, force: bool) -> anyhow::Result<()> {
     if file.exists() && !force {
         return Err(Exit::new(exit::USAGE, format!("{file} is already there"))
@@ -20,7 +20,21 @@ pub(super) fn check(file: &Utf8Path, force: bool) -> anyhow::Result<()> {
             ))
             .into());
     }
-    Ok(())
+    let mut folder = directory(file);
+    while !folder.exists() {
+        folder = directory(folder);
+    }
+    let writable = if file.is_file() {
+        std::fs::OpenOptions::new().append(true).open(file).map(drop)
+    } else {
+        tempfile::tempfile_in(folder).map(drop)
+    };
+    writable.map_err(|error| Exit::new(exit::USAGE, format!("cannot write {file}: {error}")).into())
+}
+
+/// Where a file is.
+fn directory(file: &Utf8Path) -> &Utf8Path {
+    file.parent().filter(|parent| !parent.as_str().is_empty()).unwrap_or(Utf8Path::new("."))
 }
 
 /// Writes it. What it held, perhaps edited by hand, stays beside it.
@@ -34,7 +48,9 @@ pub(super) fn write(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
         std::fs::copy(file, &kept).with_context(|| format!("cannot write {kept}; {file} is as it was"))?;
         output::say(&format!("{file} is written anew; what it held is in {kept}"));
     }
-    std::fs::write(file, text).with_context(|| format!("cannot write {file}"))
+    std::fs::create_dir_all(directory(file))
+        .and_then(|()| std::fs::write(file, text))
+        .with_context(|| format!("cannot write {file}"))
 }
 
 /// A name that is free: what was kept earlier stays, too.
