@@ -293,7 +293,10 @@ fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagn
         Yaml::Str(_) => {
             let before = sources.text(node.span.source).get(..node.span.start as usize).unwrap_or("");
             // The parser takes it for "this is a text", and it is gone.
-            if before.trim_end_matches(' ').strip_suffix('!').is_some_and(|rest| rest.ends_with([' ', '\n']))
+            if before
+                .trim_end_matches(' ')
+                .strip_suffix('!')
+                .is_some_and(|rest| rest.ends_with([' ', '\n', '[', ',']))
             {
                 well = false;
                 diagnostics.push(

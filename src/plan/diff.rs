@@ -33,7 +33,7 @@ fn bounded(text: &str) -> String {
 pub fn render(path: &str, detail: &Detail) -> String {
     match detail {
         Detail::Text { before: None, after: None } => {
-            "(content not shown: it holds a secret, is not text or is long)\n".to_owned()
+            "(content not shown: it may hold a secret, is not text or is long)\n".to_owned()
         }
         Detail::Text { before, after } => unified(path, before.as_deref(), after.as_deref()),
         Detail::Attributes(attributes) => attributes.iter().map(attribute).collect(),
