@@ -1,8 +1,17 @@
-//! Numbers and bytes as words.
+//! Numbers, bytes and commands as words.
 
 /// `1 host`, `2 hosts`.
 pub fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
+}
+
+/// A command in one line: of a script the first one that says what it does. Comments and the usual first line
+/// of a script say nothing about it.
+pub fn command_line(text: &str) -> String {
+    let says = |line: &&str| !line.is_empty() && !line.starts_with('#') && !line.starts_with("set -");
+    let mut lines = text.lines().map(str::trim).filter(says);
+    let first = lines.next().unwrap_or_default();
+    if lines.next().is_some() { format!("{first} ...") } else { first.to_owned() }
 }
 
 /// `700 B`, `12 KiB`, `300 MiB`: rounded up.

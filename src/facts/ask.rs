@@ -7,6 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::{Answers, Family, Query, Question, Touches, answers, of_type};
 use crate::transport::{Arg, Script};
+use crate::words::command_line;
 
 /// A command with its surroundings. A command may look at anything.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
@@ -52,15 +53,7 @@ impl Command {
                 })
                 .collect::<Vec<_>>()
                 .join(" "),
-            Self::Script(text) => {
-                // Comments and the usual first line of a script say nothing about it.
-                let mut lines = text
-                    .lines()
-                    .map(str::trim)
-                    .filter(|line| !line.is_empty() && !line.starts_with('#') && !line.starts_with("set -"));
-                let first = lines.next().unwrap_or_default();
-                if lines.next().is_some() { format!("{first} ...") } else { first.to_owned() }
-            }
+            Self::Script(text) => command_line(text),
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::rows::HINT;
 use crate::events::{ChangeView, Failure, RunStats};
-use crate::words::count;
+use crate::words::{command_line, count};
 
 /// The summaries of a task's changes in one line.
 pub(super) fn summary(changes: &[ChangeView]) -> String {
@@ -13,7 +13,7 @@ pub(super) fn summary(changes: &[ChangeView]) -> String {
 pub(super) fn failure_lines(failure: &Failure) -> Vec<String> {
     let mut lines: Vec<String> = failure.message.lines().skip(1).map(str::to_owned).collect();
     if let Some(command) = &failure.command {
-        lines.push(format!("ran: {}", command.lines().next().unwrap_or("")));
+        lines.push(format!("ran: {}", command_line(command)));
     }
     let output = failure.output.trim_end();
     if !output.is_empty() && output.trim() != failure.message.trim() {

@@ -170,18 +170,22 @@ async fn what_nobody_asked_for_is_taken_away_where_all_went_well() {
     assert_eq!(sent(&planned, "upload-drop"), 0);
 }
 
-/// Hosts that get a tree of files of 530 KiB, and how many tasks each saw.
+/// Hosts that get a tree of three files of 530 KiB, each a task of its own.
 fn tree() -> (World, Scripted) {
-    let names = ["a", "b", "c"];
+    tree_of(["a", "b", "c"].map(str::to_owned).into(), 530 << 10, 1)
+}
+
+/// Hosts that get a tree of files of this size, so many with each task.
+fn tree_of(names: Vec<String>, size: usize, together: usize) -> (World, Scripted) {
     let world = world(
         "{}",
         "name: c\ntasks:\n  - name: tree\n    timeout: 40s\n    copy: { src: ./tree, path: /opt/tree }\n    on_failure: continue\n  - name: behind\n    command: { run: [x], creates: /opt/tree/a }\n",
     );
     let folder = world.directory.path().join("tree");
     std::fs::create_dir(&folder).unwrap();
-    let content = content()[..530 << 10].to_vec();
+    let content = content()[..size].to_vec();
     let digest = provision::words::hex(&sha2::Sha256::digest(&content));
-    for name in names {
+    for name in &names {
         std::fs::write(folder.join(name), &content).unwrap();
     }
     let done: Mutex<BTreeMap<String, usize>> = Mutex::default();
@@ -191,9 +195,9 @@ fn tree() -> (World, Scripted) {
         if sent.part == "task" {
             *ran += 1;
         }
-        let of = |(number, name): (usize, &&str)| {
-            if number < *ran {
-                format!("stat 0:0:81a4:542720:1:1:1:/opt/tree/{name}\n{digest}  /opt/tree/{name}")
+        let of = |(number, name): (usize, &String)| {
+            if number < *ran * together {
+                format!("stat 0:0:81a4:{size}:1:1:1:/opt/tree/{name}\n{digest}  /opt/tree/{name}")
             } else {
                 format!("absent /opt/tree/{name}")
             }
@@ -219,6 +223,15 @@ async fn a_large_tree_goes_part_by_part() {
     assert_eq!(tasks.len(), 3);
     // At first, under the lock, and behind the last part.
     assert_eq!(of("file").filter(|it| it.text.contains("/opt/tree/a")).count(), 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_tree_of_small_files_is_one_exec() {
+    let (world, transport) = tree_of((0..200).map(|number| "a".repeat(number + 1)).collect(), 100, 200);
+    let ran = apply(&world, &transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.tasks.changed), (4, 4), "{:?}", ran.record);
+    let Outcome::Changed { changes, .. } = ran.outcome("gpu0", "tree") else { panic!() };
+    assert_eq!((changes.len(), sent(&transport, "task")), (201, 1));
 }
 
 #[tokio::test(start_paused = true)]
