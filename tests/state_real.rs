@@ -817,24 +817,27 @@ fn one_run_has_the_lock() {
 }
 
 /// What a script about large files prints: /var/tmp is a directory of the test as well.
-/// An agent that a question starts lives on, and would keep everybody out.
+/// An agent that a question starts lives on, and would keep everybody out. What it prints is nobody's answer.
 #[test]
-fn what_a_question_leaves_behind_has_no_lock() {
+fn what_a_question_leaves_behind_has_no_lock_and_says_nothing() {
     let agent = "4242.17";
     let _ended = Ended(agent);
-    let command = facts::ask::Command::Script(format!("setsid sleep {agent} >/dev/null 2>&1 &\necho asked"));
+    let command = facts::ask::Command::Script(format!(
+        "setsid sleep {agent} >/dev/null 2>&1 &\n(while sleep 0.02; do echo junk; done) &\nprintf asked; exit 3"
+    ));
     let query = CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None };
     let parts = facts::batch(&[query.into()].into(), Duration::from_secs(20));
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();
         let (mut child, mut input, said) = holder(words, home.path(), "run1");
         assert_eq!(said, "held", "{words:?}");
-        writeln!(input, "{}", render(&parts[0].part.script)).unwrap();
+        let question = render(&parts[0].part.script);
+        writeln!(input, "{question}\necho \" $?\"\nsleep 0.3\necho next").unwrap();
         drop(input);
         let mut said = String::new();
         child.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
         child.wait().unwrap();
-        assert!(said.ends_with("asked\n"), "{words:?} {said}");
+        assert!(said.ends_with("asked\n 3\nnext\n"), "{words:?} {said}");
         assert!(!running(agent).is_empty(), "{words:?}");
         let next = frame(words, home.path(), Some("run2"), &state::report_lock());
         assert!(next.starts_with("held\n"), "{words:?} {next}");

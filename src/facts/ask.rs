@@ -108,16 +108,19 @@ pub(super) const FAMILY: Family =
     Family { chunk: 1, output: 1 << 20, partial: true, ..Family::new("ask", script, parse, |_| None) };
 
 fn script(queries: &[Query]) -> Script {
-    of_type(queries).next().map_or_else(|| Script::new(":"), CommandQuery::script)
+    let Some(query) = of_type::<CommandQuery>(queries).next() else { return Script::new(":") };
+    Script::new(crate::shell!("base64.sh", "asked.sh")).named("script", Arg::Script(Box::new(query.script())))
 }
 
 fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
     // A command that was never run has not said no.
-    let failed = output.strip_prefix("this could not be run: ").filter(|_| status == 126);
+    let last = output.lines().next_back().unwrap_or_default();
+    let failed = last.strip_prefix("this could not be run: ").filter(|_| status == 126);
     answers(queries, |_: &CommandQuery| {
         Some(match failed {
             Some(reason) => Err(format!("it could not be run: {}", reason.trim())),
-            None => Ok(Asked { status, stdout: output.to_owned() }),
+            // One line feed is of asked.sh.
+            None => Ok(Asked { status, stdout: output.strip_suffix('\n').unwrap_or(output).to_owned() }),
         })
     })
 }
