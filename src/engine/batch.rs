@@ -179,8 +179,7 @@ pub(super) async fn run(
             Ok(()) => return Ok(ended(went, changes, SpoolReport::Unstarted, began)),
             Err(TransportError::PartTimedOut { index, .. }) if index >= others => {
                 if let Some(hung) = batch.get(index - others) {
-                    let reason = known.hangs(hung);
-                    connection.warn(reason);
+                    known.hangs(connection, hung);
                     answered.extend(hung.queries.iter().cloned());
                 }
                 connection.revive("a query hangs").await?;

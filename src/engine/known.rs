@@ -166,10 +166,9 @@ impl Known {
                 Ok(()) => return Ok(()),
                 Err(TransportError::PartTimedOut { index, part, deadline }) => {
                     let reason = match parts.get(index) {
-                        Some(hung) => self.hangs(hung),
+                        Some(hung) => self.hangs(connection, hung),
                         None => no_answer(&part, deadline),
                     };
-                    connection.warn(reason.clone());
                     parts.drain(..parts.len().min(index + 1));
                     connection.revive_once(&reason).await?;
                 }
@@ -225,10 +224,13 @@ impl Known {
         Gone::quarantined(format!("its facts were not gathered within {}{hung}", human(budget)))
     }
 
-    /// Notes that a kind of questions hangs; in words.
-    pub(super) fn hangs(&mut self, hung: &BatchPart) -> String {
+    /// Notes that a kind of questions hangs, in words, and warns of it once.
+    pub(super) fn hangs(&mut self, connection: &Connection, hung: &BatchPart) -> String {
         let reason = no_answer(&hung.title(), hung.part.deadline);
         self.facts.unknown(hung, &reason);
+        if !hung.queries.iter().all(|query| self.hung.contains(query)) {
+            connection.warn(reason.clone());
+        }
         self.hung.extend(hung.queries.iter().filter(|query| query.is::<CommandQuery>()).cloned());
         reason
     }

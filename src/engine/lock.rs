@@ -211,9 +211,8 @@ async fn go_on_without(
         connection.has_lock();
     }
     let mut done = batch.drain(..batch.len().min(index));
-    let reason = done.next_back().map(|hung| known.hangs(&hung)).unwrap_or_default();
+    let reason = done.next_back().map(|hung| known.hangs(connection, &hung)).unwrap_or_default();
     drop(done);
-    connection.warn(reason.clone());
     connection.revive_once(&reason).await
 }
 

@@ -212,8 +212,7 @@ async fn follow_through(
             // A re-asked query hangs: the change itself ended well.
             (Err(TransportError::PartTimedOut { index, .. }), Some(report)) => {
                 if let Some(hung) = index.checked_sub(1).and_then(|index| batch.get(index)) {
-                    let reason = known.hangs(hung);
-                    connection.warn(reason);
+                    known.hangs(connection, hung);
                     answered.extend(hung.queries.iter().cloned());
                 }
                 connection.revive("a query hangs").await?;

@@ -204,6 +204,7 @@ async fn a_condition_that_hangs_costs_the_deadline_of_its_task() {
             said.ends_with("its `unless` does not answer: `made now` gave no answer within 5s"),
             "{said}"
         );
+        assert_eq!(ran.record.hosts["gpu0"].warnings, ["`made now` gave no answer within 5s"]);
         let tasks = &ran.record.hosts["gpu0"].tasks;
         assert!(tasks.iter().any(|task| task.task.name == "last"), "{tasks:?}");
     }
