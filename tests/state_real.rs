@@ -321,19 +321,21 @@ fn a_change_is_in_the_spool_before_it_runs_and_until_its_end_was_seen() {
 #[test]
 fn a_runner_that_is_slow_to_start_runs_nothing_twice() {
     let path = std::env::var("PATH").unwrap();
-    // The next one waits for the first, follows it, or gives it up before it begins.
-    for delay in ["1", "3", "12"] {
+    // The next one waits for the first and follows it, or asks again; or it gives it up before it begins, and the
+    // first begins in what was made for the second.
+    for begins in ["sleep 1", "sleep 3", "until test -e second; do sleep 0.1; done"] {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
-        let (tools, made, slow) = (home.join("tools"), home.join("made"), home.join("slow"));
+        let (tools, made, slow) = (home.join("tools"), home.join("made"), home.join("first"));
         fs::create_dir(&tools).unwrap();
         let setsid = format!(
-            "#!/bin/sh\nPATH={path}\nmkdir {0} 2>/dev/null && sleep {delay}\nexec setsid \"$@\"\n",
-            slow.display()
+            "#!/bin/sh\nPATH={path}\ncd {0}\nif mkdir first 2>/dev/null; then {begins}; else touch second; sleep 1; fi\n\
+             exec setsid \"$@\"\n",
+            home.display()
         );
         fs::write(tools.join("setsid"), setsid).unwrap();
         fs::set_permissions(tools.join("setsid"), fs::Permissions::from_mode(0o755)).unwrap();
-        let change = spool(leak(format!("echo once >>{}", made.display())));
+        let change = spool(leak(format!("echo once >>{}; sleep 2; echo done", made.display())));
         let lock = format!("PATH={}:$PATH\nprovision_lock run1 me@here/1", tools.display());
         let text = format!("main() {{\n{}\n{lock}\n{}\n}}; main\n", functions(home), render(&change));
         let mut first = shell(&["sh"], home).spawn().unwrap();
@@ -341,14 +343,13 @@ fn a_runner_that_is_slow_to_start_runs_nothing_twice() {
         wait(|| slow.exists());
         first.kill().unwrap();
         first.wait().unwrap();
-        let next = if delay == "3" { &change } else { &state::follow(KEY) };
-        let ended = if delay == "12" { "lost 0\n" } else { "ended 0\n" };
-        assert_eq!(frame_behind(&["sh"], home, &lock, next), ended, "{delay}");
-        if delay == "12" {
-            assert_eq!(frame_behind(&["sh"], home, &lock, &change), "ended 0\n");
-            std::thread::sleep(Duration::from_secs(3));
+        let next = |script: &Script| frame_behind(&["sh"], home, &lock, script);
+        if begins.starts_with("until") {
+            assert_eq!(next(&state::follow(KEY)), "lost 0\n");
         }
-        assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{delay}");
+        let asked = if begins == "sleep 1" { &state::follow(KEY) } else { &change };
+        assert_eq!(next(asked), "ended 0\ndone\n", "{begins}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "once\n", "{begins}");
     }
 }
 

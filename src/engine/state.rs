@@ -8,8 +8,7 @@
 //!   lock, owner             flock of the host shell; run, controller, pid, start time and number of that shell
 //!   notify/KEY              a notified handler whose run was not seen; holds its id, the cluster and the boot
 //!   detached/KEY            a detached task whose end was not seen; holds its name, the run and the boot
-//!   spool/KEY/              one change: pid, out, tail, unread (some of it is lost), status, name, run,
-//!                           turn (tells it from an earlier one of that name, whose runner was slow to start)
+//!   spool/KEY/              one change: pid, out, tail, unread (some of it is lost), status, name, run
 //!   upload/KEY              a large file on its way, and KEY.writer for who writes it; what has too
 //!                           little room here is in /var/tmp/provision-upload-UID/KEY, often as a link to beside
 //!                           its target

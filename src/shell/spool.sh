@@ -34,8 +34,6 @@ fi
 umask 077
 provision_kept
 provision_identity
-turn=$$
-{ read -r turn </proc/sys/kernel/random/uuid; } 2>/dev/null
 # Writes entry $2 of $1 so that it outlives a power failure, where `sync` knows files.
 keep() {
 	mkdir -p "$1" && provision_write "$1/$2" "$3
@@ -52,14 +50,14 @@ errors=$(
 	done
 	[ "$mode" != detach ] || keep "$p/detached" "$key" "$name" "$run"
 	mkdir -p "$s" && provision_write "$s/name" "$name" && provision_write "$s/run" "$run" &&
-		provision_write "$s/status" '-   ' && provision_write "$s/turn" "$turn" &&
+		provision_write "$s/status" '-   ' &&
 		text=$(unpack "$script") && provision_write "$s/cmd" "$text" && mkfifo "$s/pipe" "$s/kept"
 ) || {
 	printf 'unwritable %s: %s\n' "$s" "$errors"
 	rm -rf "$s"
 	exit 0
 }
-# The runner: constant text; $1 is the entry, $2 the user, $3 what tells this entry from a later one. A relay copies what the command writes to what
+# The runner: constant text; $1 is the entry, $2 the user. A relay copies what the command writes to what
 # keeps the first 512 KiB and the last of it. A background process of the command may hold the pipe for
 # ever, so the end of the command is not the end of the pipe. Then the runner writes NUL bytes, more than
 # a pipe and the relay hold: when they went through, so did all that the command wrote, and the relay is
@@ -71,12 +69,12 @@ runner='
 s=$1
 read -r stat <"/proc/$$/stat"
 user=$2
-# Slow to start, it may find that somebody gave it up and made the entry anew: that one has a runner of its own.
-read -r turn <"$s/turn" && [ "$turn" = "$3" ] || exit
 set -- ${stat##*) }
+# Nobody takes an entry that somebody has: one that was slow to start may have been given up.
 set -C
-printf "%s %s\n" $$ "${20}" >"$s/pid" || [ ! -s "$s/pid" ] || exit
+: >"$s/pid" || exit
 set +C
+printf "%s %s\n" $$ "${20}" >"$s/pid"
 export PROVISION_TASK="${s##*/}.$$.${20}"
 {
 	head -c 524288 >"$s/out" || : >"$s/unread"
@@ -147,7 +145,7 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 		rm -rf "$s"
 		exit 0
 	}
-	systemd-run --quiet --collect --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" "$turn" \
+	systemd-run --quiet --collect --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" \
 		</dev/null >"$s/start" 2>&1 || {
 		printf 'failed %s\n' "$(cat "$s/start")"
 		exit 0
@@ -159,7 +157,7 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 		tries=$((tries + 1))
 	done
 else
-	setsid sh -c "$runner" provision-task "$s" "$user" "$turn" </dev/null >/dev/null 2>&1 &
+	setsid sh -c "$runner" provision-task "$s" "$user" </dev/null >/dev/null 2>&1 &
 	wait $!
 	# The runner begins with its pid, and goes on by taking its command away, which may fail.
 	if [ -e "$s/cmd" ] && [ ! -s "$s/pid" ] && ! provision_status "$s"; then

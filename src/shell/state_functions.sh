@@ -87,12 +87,14 @@ provision_result() {
 	[ ! -e "$1/unread" ] || provision_left_out
 }
 # Waits until the runner of the entry in directory $1, which may have been started just now, has said who it is.
+# One that takes too long will find that somebody else has it.
 provision_begun() {
 	tries=0
 	while [ -e "$1/cmd" ] && [ ! -s "$1/pid" ] && [ "$tries" -lt 50 ] && ! provision_status "$1"; do
 		sleep 0.1 2>/dev/null || sleep 1
 		tries=$((tries + 1))
 	done
+	[ "$tries" -lt 50 ] || (set -C && printf '0 0\n' >"$1/pid") 2>/dev/null
 }
 # Waits for the end of the entry in directory $1 that is no child of this shell.
 provision_follow() {
