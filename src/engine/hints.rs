@@ -73,6 +73,9 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         ConnectKind::KeyRefused => put_key(host),
         ConnectKind::PasswordRefused => "run the same command again with the right password".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
+        ConnectKind::KeyInvalid => format!(
+            "name the private key itself, a file as ssh-keygen makes it, without `.pub`: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
+        ),
         ConnectKind::KeyMissing => format!(
             "name a key file that exists: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
         ),

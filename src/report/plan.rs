@@ -124,7 +124,7 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         put!(text, "{}\n", hanging(&line, VERB + 2, width));
     };
     let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
-    let (mut changed, mut runs, mut unplanned) = (0, 0, 0);
+    let (mut changed, mut runs, mut handlers, mut unplanned) = (0, 0, 0, 0);
     for (name, host) in &record.hosts {
         let (mut changes, mut fails) = (false, false);
         for planned in &host.plan {
@@ -136,7 +136,8 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
                 }
                 PlannedVerdict::Runs(_) => {
                     changes = true;
-                    runs += 1;
+                    let number = if planned.notified_by.is_empty() { &mut runs } else { &mut handlers };
+                    *number += 1;
                 }
                 PlannedVerdict::Changes(_) | PlannedVerdict::KnownAfter(_) => changes = true,
                 PlannedVerdict::Blocked(_) | PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_) => {}
@@ -176,7 +177,11 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         0 => String::new(),
         number => format!(", {number} blocked"),
     };
-    let whole = format!("{what}{runs}{blocked}");
+    let handlers = match handlers {
+        0 => String::new(),
+        number => format!(", {} to run", count(number, "handler")),
+    };
+    let whole = format!("{what}{handlers}{runs}{blocked}");
     if unplanned > 0 {
         let all = record.hosts.len() as u64;
         let part = if unplanned == all { hosts } else { format!("{unplanned} of {hosts}") };

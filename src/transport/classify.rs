@@ -23,6 +23,9 @@ const PHRASES: &[(&str, ConnectKind)] = &[
     ("not responding", ConnectKind::TimedOut),
     ("UNPROTECTED PRIVATE KEY FILE", ConnectKind::KeyUnreadable),
     ("no such identity", ConnectKind::KeyMissing),
+    // Words of libssh and libcrypto behind `Load key "FILE": `.
+    ("\": error in libcrypto", ConnectKind::KeyInvalid),
+    ("\": invalid format", ConnectKind::KeyInvalid),
     ("Load key ", ConnectKind::KeyUnreadable),
     ("Permission denied (", ConnectKind::KeyRefused),
     (TOO_MANY, ConnectKind::KeyRefused),
@@ -267,7 +270,7 @@ fn explain(kind: ConnectKind, line: &str, stderr: &str) -> String {
                 None => message,
             }
         }
-        ConnectKind::KeyUnreadable => {
+        ConnectKind::KeyUnreadable | ConnectKind::KeyInvalid => {
             beside("are too open").or_else(|| beside("Load key ")).unwrap_or_else(|| line.to_owned())
         }
         ConnectKind::NameUnknown
@@ -332,6 +335,12 @@ mod tests {
             ),
             ("ssh_exchange_identification: Connection closed by remote host", ConnectKind::Closed),
             ("kex_exchange_identification: read: Connection reset by peer", ConnectKind::Closed),
+            ("Load key \"/k/id\": error in libcrypto", ConnectKind::KeyInvalid),
+            (
+                "Load key \"/k/id\": invalid format\nme@gpu0: Permission denied (publickey).",
+                ConnectKind::KeyInvalid,
+            ),
+            ("Load key \"/k/id\": Permission denied", ConnectKind::KeyUnreadable),
             ("/home/me/.ssh/config: line 3: Bad configuration option: foo", ConnectKind::Other),
             ("", ConnectKind::Closed),
         ] {

@@ -122,6 +122,8 @@ pub enum ConnectKind {
     PasswordRefused,
     /// The private key cannot be read.
     KeyUnreadable,
+    /// What should be the private key is none.
+    KeyInvalid,
     /// The private key is not there.
     KeyMissing,
     /// The name has no address.

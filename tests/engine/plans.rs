@@ -639,4 +639,12 @@ async fn what_runs_every_time_is_counted_where_a_plan_ends() {
     let ran = run(&world, &healthy(), Mode::Plan, |_| {}).await;
     let sum = plain(&provision::report::plan::sum(&ran.record, None));
     assert_eq!(sum.trim(), "Planned  nothing to change, 4 tasks that run every time");
+    // A handler runs because of a change, and is not counted with them.
+    let playbook = "name: p\ntasks:\n  - name: made\n    command: { run: [make], creates: /made }\n    notify: tell\n\
+                    handlers:\n  - name: tell\n    command: { run: [tool] }\n";
+    let transport = healthy();
+    transport.first(Reply::part("file").output("absent /made\n"));
+    let ran = run(&super::world("{}", playbook), &transport, Mode::Plan, |_| {}).await;
+    let sum = plain(&provision::report::plan::sum(&ran.record, None));
+    assert!(sum.trim().ends_with(", 4 handlers to run"), "{sum}");
 }

@@ -14,7 +14,7 @@ fn without_inventory(argument: clap::Arg) -> clap::Arg {
 }
 
 /// `provision init`.
-#[derive(Debug, Args)]
+#[derive(Debug, Clone, Args)]
 pub struct InitArgs {
     /// Hosts: `gpu[0-7]`, `gpu0=10.0.1.10`, `ubuntu@10.0.0.1`, `10.0.0.1:2222`, `[fd00::1]:22`
     #[arg(required = true)]

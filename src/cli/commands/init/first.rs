@@ -211,6 +211,12 @@ impl First {
 /// The public key beside `--identity-file`, else the first of the user's own, and its text.
 async fn public_key(identity: Option<&Utf8Path>) -> anyhow::Result<(Utf8PathBuf, String)> {
     if let Some(identity) = identity {
+        if identity.extension() == Some("pub") {
+            let private = identity.with_extension("");
+            return Err(Exit::new(exit::USAGE, format!("{identity} is the public key"))
+                .hint(format!("`-i` names the private one: -i {private}"))
+                .into());
+        }
         let file = Utf8PathBuf::from(format!("{identity}.pub"));
         let text = std::fs::read_to_string(&file).map_err(|error| {
             Exit::new(exit::CONFIG, format!("cannot read the public key {file}: {error}"))
@@ -225,7 +231,7 @@ async fn public_key(identity: Option<&Utf8Path>) -> anyhow::Result<(Utf8PathBuf,
     });
     found.ok_or_else(|| {
         Exit::new(exit::CONFIG, format!("there is no public key in {folder} that the hosts could get"))
-            .hint("make one: ssh-keygen -t ed25519; or name another: --identity-file FILE")
+            .hint("make one: ssh-keygen -t ed25519; or name the private key of another: --identity-file FILE")
             .into()
     })
 }

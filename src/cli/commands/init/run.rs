@@ -140,6 +140,11 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         ""
     };
     output::say(&format!("{} written: {} of {} hosts found", args.output, found.len(), hosts.len()));
+    if !problems.is_empty() {
+        let others = crate::words::count(problems.len() as u64, "host");
+        let command = again(&InitArgs { force: true, ..args.clone() });
+        output::say(&hanging(&format!("{others} not in it: once they log in, {command}"), 6, settings.width));
+    }
     output::say(&format!("next: provision apply {}{ask}", args.output));
     output::say(&format!("      (or look first: provision plan {}{ask})", args.output));
     output::say(&format!("then: provision verify {}{ask}", args.output));
@@ -185,8 +190,7 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
             Err(error) => {
                 let (kind, text) = trust::login_problem(&error);
                 let hint = if kind == ConnectKind::KeyRefused {
-                    let more =
-                        "; or have it put there on all hosts: the same command with --ask-pass --force";
+                    let more = "; or have it put there on all hosts: the same command with --ask-pass";
                     Some(format!("{}{}", put_key(&seen.host), if asked { "" } else { more }))
                 } else {
                     let range = dashed(&seen.host.address).filter(|_| kind == ConnectKind::NameUnknown);

@@ -134,6 +134,14 @@ pub(super) fn hosts(args: &InitArgs, known_hosts: &Utf8Path) -> anyhow::Result<V
                 known_hosts: Some(known_hosts.to_owned()),
                 ..Ssh::default()
             };
+            let same = |known: &&Typed| {
+                let other = &known.host.ssh;
+                known.host.address == *address && (other.port, &other.user) == (ssh.port, &ssh.user)
+            };
+            if let Some(known) = hosts.iter().find(same) {
+                let why = format!("it is where `{}` is: one machine is one host", known.shown);
+                return Err(usage(&word.shown(number), why).into());
+            }
             let host = Host {
                 number: hostlist::number_of(&name),
                 name,
@@ -232,6 +240,7 @@ mod tests {
             (&["h="], "is not a host"),
             (&["gpu=10.0.0.1"], "init makes a group that is called `gpu`"),
             (&["a=10.0.0.1", "a=10.0.0.2"], "two hosts are called `a`"),
+            (&["a=10.0.0.1", "b=10.0.0.1"], "it is where `a=10.0.0.1` is"),
         ] {
             let error = read(words).unwrap_err();
             assert!(error.contains(wanted), "{words:?}: {error}");
