@@ -449,8 +449,14 @@ pub(crate) fn unknown<'a>(
     known: impl IntoIterator<Item = &'a str>,
     diagnostics: &mut Diagnostics,
 ) {
-    diagnostics.push(
-        Diagnostic::error(name.span, format!("there is no {what} `{}`", name.value))
-            .maybe_help(did_you_mean_text(&name.value, known)),
-    );
+    let name_of = &name.value;
+    let define = || {
+        let how = format!(
+            "`secrets: {{ {name_of}: {{ env: VARIABLE }} }}` in the inventory says where it comes from; see `provision explain secrets`"
+        );
+        (what == "secret").then_some(how)
+    };
+    let help = did_you_mean_text(name_of, known).or_else(define);
+    diagnostics
+        .push(Diagnostic::error(name.span, format!("there is no {what} `{name_of}`")).maybe_help(help));
 }

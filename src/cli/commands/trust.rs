@@ -493,6 +493,9 @@ pub(crate) async fn record(
     Ok(if unreached { exit::UNREACHABLE } else { exit::OK })
 }
 
+/// Where a host tells its own key.
+const COMPARE: &str = "what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints on the hosts";
+
 /// Asks whether the shown keys are the right ones.
 ///
 /// # Errors
@@ -502,10 +505,14 @@ pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::
         return Ok(());
     }
     if !settings.interactive {
-        return Err(Exit::new(exit::USAGE, "these keys are not recorded: there is no terminal to ask whether they are right")
-            .hint(format!("compare them with `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` on the hosts, then: {command}"))
-            .into());
+        return Err(Exit::new(
+            exit::USAGE,
+            "these keys are not recorded: there is no terminal to ask whether they are right",
+        )
+        .hint(format!("compare them with {COMPARE}, then: {command}"))
+        .into());
     }
+    output::say(&format!("compare them with {COMPARE}"));
     if prompt::confirm("Are these the keys of your hosts? Record them?").context("cannot read the answer")? {
         Ok(())
     } else {
