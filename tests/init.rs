@@ -48,6 +48,12 @@ fn hosts_are_called_what_was_typed_and_keep_their_address() {
     assert_eq!(code, 4, "{said}");
     assert!(said.contains(&format!("{good}  ED25519 SHA256:")), "{said}");
     assert!(said.contains(&format!("no login  {bad}  ")), "{said}");
+    // The way back stands before the way on, and accepts no key that was not seen.
+    let back = said.find("1 host not in it: once that is mended, provision init gpu0=").unwrap();
+    assert!(
+        back < said.find("next: provision apply").unwrap() && !said[back..].contains("--trust"),
+        "{said}"
+    );
     let (inventory, known) = written(&server);
     let port = server.port;
     assert!(known.starts_with(&format!("[127.0.0.1]:{port} ssh-ed25519 ")), "{known}");
@@ -84,6 +90,13 @@ fn a_key_file_that_is_not_there_is_told_before_any_login() {
     let (code, said) = init(&server, &[&host, "--identity-file", "no-such"], "");
     assert_eq!(code, 2, "{said}");
     assert!(said.contains("there is no file no-such"), "{said}");
+    std::fs::write(server.path("id.pub"), "ssh-ed25519 AAAA me").unwrap();
+    let (code, said) = init(&server, &[&host, "--identity-file", "id.pub", "--ask-pass"], "");
+    assert_eq!(code, 2, "{said}");
+    assert!(
+        said.contains("id.pub is the public key") && said.contains("names the private one: -i id"),
+        "{said}"
+    );
     assert!(!server.log().contains("Connection from"), "{}", server.log());
 }
 

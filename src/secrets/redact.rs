@@ -78,9 +78,10 @@ impl Redactor {
         let pieces: Vec<&str> = text.split(mark).collect();
         let last = pieces.len().saturating_sub(1);
         let redacted = pieces.into_iter().enumerate().map(|(at, piece)| {
-            // Half a character is no text.
+            // Whole values first: one may end with what it begins with. Half a character is no text.
+            let whole = self.redact(piece);
             let lossy = char::REPLACEMENT_CHARACTER;
-            let (mut piece, mut before, mut behind) = (piece, "", "");
+            let (mut piece, mut before, mut behind) = (whole.as_str(), "", "");
             if at > 0 {
                 piece = piece.trim_start_matches(lossy);
                 if let Some((length, name)) = self.rest_of(|rest| piece.starts_with(rest), false) {
@@ -93,7 +94,7 @@ impl Redactor {
                     (piece, behind) = (piece.get(..piece.len() - length).unwrap_or_default(), name);
                 }
             }
-            format!("{before}{}{behind}", self.redact(piece))
+            format!("{before}{piece}{behind}")
         });
         redacted.collect::<Vec<_>>().join(mark)
     }
@@ -320,6 +321,9 @@ mod tests {
         let hex = crate::words::hex(value.as_bytes());
         let text = format!("{}{mark}{}", &hex[..20], &hex[20..]);
         assert_eq!(redactor.redact_cut(&text, mark), format!("(secret pw){mark}(secret pw)"));
+        let twice = Redactor::new([("pw", "abcdabcd")].into_iter());
+        let text = format!("abcdabcd{mark}abcdabcd");
+        assert_eq!(twice.redact_cut(&text, mark), format!("(secret pw){mark}(secret pw)"));
         // Nothing was left out.
         assert_eq!(redactor.redact_cut("ends in Super", mark), "ends in Super");
         assert_eq!(redactor.redact_cut(&format!("Token{mark}Super"), mark), format!("Token{mark}Super"));

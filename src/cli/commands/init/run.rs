@@ -91,7 +91,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         .into());
     }
     if !new.is_empty() {
-        trust::confirm(settings, args.trust, &again(&args))?;
+        trust::confirm(settings, args.trust, &format!("{} --trust", again(&args)))?;
         trust::append(&new)?;
     }
     if let Some(first) = &first {
@@ -143,7 +143,11 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     if !problems.is_empty() {
         let others = crate::words::count(problems.len() as u64, "host");
         let command = again(&InitArgs { force: true, ..args.clone() });
-        output::say(&hanging(&format!("{others} not in it: once they log in, {command}"), 6, settings.width));
+        output::say(&hanging(
+            &format!("{others} not in it: once that is mended, {command}"),
+            6,
+            settings.width,
+        ));
     }
     output::say(&format!("next: provision apply {}{ask}", args.output));
     output::say(&format!("      (or look first: provision plan {}{ask})", args.output));
@@ -151,7 +155,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     Ok(if problems.is_empty() { exit::OK } else { exit::UNREACHABLE })
 }
 
-/// The same command with the keys accepted.
+/// The same command.
 fn again(args: &InitArgs) -> String {
     let mut words = vec!["provision init".to_owned()];
     words.extend(
@@ -173,7 +177,6 @@ fn again(args: &InitArgs) -> String {
     if args.force {
         words.push("--force".to_owned());
     }
-    words.push("--trust".to_owned());
     words.join(" ")
 }
 
