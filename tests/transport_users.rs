@@ -315,7 +315,7 @@ fn a_run_with_a_wrong_password_ends_at_one_host() {
     assert!(said.contains("ended 4") && said.contains("sudo refused the password"), "{said}");
     assert!(said.contains("refused the sudo password, so it is not tried here"), "{said}");
     assert!(
-        said.contains("ssh -t -o UserKnownHostsFile=") && said.contains("--hosts 'all & !HOST'"),
+        said.contains("ssh -t -o UserKnownHostsFile=") && said.contains("--hosts 'all & !NAME'"),
         "{said}"
     );
     let log = std::fs::read_to_string(log).unwrap();

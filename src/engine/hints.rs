@@ -89,7 +89,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             format!("try it by hand: ssh -t {options}{user}{} sudo true", host.address)
         }
         ConnectKind::PasswordUntried => {
-            "run the same command again with the right password, or leave out the host that refused it: `--hosts 'all & !NAME'`, or by not naming it to `provision init`"
+            "run the same command again with the right password, or leave out the host that refused it (`--hosts 'all & !NAME'` where there is an inventory)"
                 .to_owned()
         }
         ConnectKind::WrongUser => format!(
