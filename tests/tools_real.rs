@@ -746,7 +746,7 @@ fn rows() -> Vec<Row> {
             excepted: "dd tail",
             ..ROW
         },
-        // As a unit; its pid is there a moment before it can be read.
+        // As a unit, which begins a moment later.
         Row {
             files: engine("spool.sh"),
             words: &["k", "task", "run1", "detach", "", "c", TELLING],
@@ -754,7 +754,6 @@ fn rows() -> Vec<Row> {
             paths: "/run/systemd",
             before: "mkdir -p run/systemd/system; cat >does.systemd-run <<'END'
 while [ \"$1\" != /bin/sh ]; do shift; done
-: >\"$3/pid\"
 { /bin/sleep 0.5; exec \"$@\"; } >/dev/null 2>&1 &
 END",
             done: "[ -s ran ] && [ -s state/detached/k ]",

@@ -91,8 +91,11 @@ provision_result() {
 provision_begun() {
 	tries=0
 	while [ -e "$1/cmd" ] && [ ! -s "$1/pid" ] && [ "$tries" -lt 50 ] && ! provision_status "$1"; do
-		sleep 0.1 2>/dev/null || sleep 1
 		tries=$((tries + 1))
+		sleep 0.1 2>/dev/null || {
+			sleep 1
+			tries=$((tries + 9))
+		}
 	done
 	[ "$tries" -lt 50 ] || (set -C && printf '0 0\n' >"$1/pid") 2>/dev/null
 }
