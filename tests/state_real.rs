@@ -40,10 +40,16 @@ fn frame(words: &[&str], home: &Path, run: Option<&str>, script: &Script) -> Str
 
 /// The same behind this line.
 fn frame_behind(words: &[&str], home: &Path, lock: &str, script: &Script) -> String {
+    let child = sent(words, home, lock, script);
+    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+/// A host shell that was sent this frame.
+fn sent(words: &[&str], home: &Path, lock: &str, script: &Script) -> Child {
     let text = format!("main() {{\n{}\n{lock}\n{}\n}}; main; exit $?\n", functions(home), render(script));
     let mut child = shell(words, home).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
-    String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+    child
 }
 
 /// A host shell that keeps the lock until its input ends; and what it said of it.
@@ -337,9 +343,7 @@ fn a_runner_that_is_slow_to_start_runs_nothing_twice() {
         fs::set_permissions(tools.join("setsid"), fs::Permissions::from_mode(0o755)).unwrap();
         let change = spool(leak(format!("echo once >>{}; sleep 2; echo done", made.display())));
         let lock = format!("PATH={}:$PATH\nprovision_lock run1 me@here/1", tools.display());
-        let text = format!("main() {{\n{}\n{lock}\n{}\n}}; main\n", functions(home), render(&change));
-        let mut first = shell(&["sh"], home).spawn().unwrap();
-        first.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
+        let mut first = sent(&["sh"], home, &lock, &change);
         wait(|| slow.exists());
         first.kill().unwrap();
         first.wait().unwrap();
