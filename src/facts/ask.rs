@@ -61,7 +61,11 @@ impl Command {
 impl CommandQuery {
     /// The script that runs it, for asking and for changing alike; who runs it is not in there.
     pub fn script(&self) -> Script {
-        let mut script = Script::new(crate::shell!("base64.sh", "ask.sh"))
+        self.script_of(crate::shell!("base64.sh", "ask.sh"))
+    }
+
+    fn script_of(&self, text: &'static str) -> Script {
+        let mut script = Script::new(text)
             .named("directory", self.chdir.as_deref().unwrap_or(""))
             .named("variables", self.env.len().to_string())
             .list("variable", self.env.iter().map(|(name, value)| format!("{name}={value}")));
@@ -109,7 +113,9 @@ pub(super) const FAMILY: Family =
 
 fn script(queries: &[Query]) -> Script {
     let Some(query) = of_type::<CommandQuery>(queries).next() else { return Script::new(":") };
-    Script::new(crate::shell!("base64.sh", "asked.sh")).named("script", Arg::Script(Box::new(query.script())))
+    // It is run where the functions of base64.sh are: they are sent once.
+    let script = query.script_of(include_str!("../shell/ask.sh"));
+    Script::new(crate::shell!("base64.sh", "asked.sh")).named("script", Arg::Script(Box::new(script)))
 }
 
 fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
