@@ -827,17 +827,22 @@ fn one_run_has_the_lock() {
 fn what_a_question_leaves_behind_has_no_lock_and_says_nothing() {
     let agent = "4242.17";
     let _ended = Ended(agent);
-    let command = facts::ask::Command::Script(format!(
-        "setsid sleep {agent} >/dev/null 2>&1 &\n(while sleep 0.02; do echo junk; done) &\nprintf asked; exit 3"
-    ));
-    let query = CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None };
-    let parts = facts::batch(&[query.into()].into(), Duration::from_secs(20));
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();
+        let over = home.path().join("over").display().to_string();
+        // What it says before the question ends is a part of the answer.
+        let script = format!(
+            "setsid sleep {agent} >/dev/null 2>&1 &
+             (for i in $(seq 999); do [ -e {over} ] && break; sleep 0.02; done; while sleep 0.02; do echo junk; done) &
+             printf asked; exit 3"
+        );
+        let command = facts::ask::Command::Script(script);
+        let query = CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None };
+        let parts = facts::batch(&[query.into()].into(), Duration::from_secs(20));
         let (mut child, mut input, said) = holder(words, home.path(), "run1");
         assert_eq!(said, "held", "{words:?}");
         let question = render(&parts[0].part.script);
-        writeln!(input, "{question}\necho \" $?\"\nsleep 0.3\necho next").unwrap();
+        writeln!(input, "{question}\necho \" $?\"\n: >{over}\nsleep 0.3\necho next").unwrap();
         drop(input);
         let mut said = String::new();
         child.stdout.as_mut().unwrap().read_to_string(&mut said).unwrap();
