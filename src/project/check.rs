@@ -7,7 +7,7 @@ use serde_json::Value as Json;
 
 use super::reads::Reader;
 use super::world::{Scope, World, inventory_scope};
-use crate::config::{Diagnostic, Diagnostics, Node, Sources, TextError, Yaml, locate};
+use crate::config::{Diagnostic, Diagnostics, Node, Sources, Span, TextError, Yaml, did_you_mean, locate};
 use crate::playbook::file::ParamType;
 use crate::template::paths::is_template;
 use crate::template::{Condition, Names, PathUse, Shape};
@@ -154,18 +154,38 @@ impl Checker<'_> {
             }
             self.whole_facts(node, text, &path, diagnostics);
         }
+        self.groups(node, text, &condition, diagnostics);
         Some(condition)
     }
 
+    /// A playbook may ask for a group that only another inventory has; one that is almost a group of this one is
+    /// most likely a slip, and its tasks would be left out without a word.
+    fn groups(&self, node: &Node, text: &str, condition: &Condition, diagnostics: &mut Diagnostics) {
+        let Some(Shape::Map(groups)) = self.common.get("groups") else { return };
+        for (group, start, end) in condition.looked_for("host", "groups") {
+            if !groups.contains_key(group)
+                && let Some(near) = did_you_mean(group, groups.keys().map(String::as_str))
+            {
+                let span = self.place(node, text, start, end);
+                let help = format!("did you mean `{near}`?");
+                diagnostics
+                    .push(Diagnostic::warning(span, format!("no group is called `{group}`")).help(help));
+            }
+        }
+    }
+
     pub(super) fn report(&self, node: &Node, text: &str, error: TextError, diagnostics: &mut Diagnostics) {
-        let span = if node.as_str() == Some(text) {
-            locate(self.sources, node.span, text, error.start, error.end)
-        } else {
-            // The text is a file of its own: it stands there letter by letter.
-            let place = |byte: usize| node.span.start.saturating_add(u32::try_from(byte).unwrap_or(u32::MAX));
-            crate::config::Span { source: node.span.source, start: place(error.start), end: place(error.end) }
-        };
+        let span = self.place(node, text, error.start, error.end);
         diagnostics.push(Diagnostic::error(span, error.message).maybe_help(error.help));
+    }
+
+    fn place(&self, node: &Node, text: &str, start: usize, end: usize) -> Span {
+        if node.as_str() == Some(text) {
+            return locate(self.sources, node.span, text, start, end);
+        }
+        // The text is a file of its own: it stands there letter by letter.
+        let place = |byte: usize| node.span.start.saturating_add(u32::try_from(byte).unwrap_or(u32::MAX));
+        Span { source: node.span.source, start: place(start), end: place(end) }
     }
 }
 
@@ -192,6 +212,9 @@ pub(super) fn common(
     let mut facts = facts;
     for (path, words) in crate::facts::base::WORDS {
         facts.set(path, Shape::Word(words));
+    }
+    for (path, words) in crate::facts::base::SPELLED {
+        facts.set(path, Shape::Spelled(words));
     }
     let text = || Shape::Text;
     let list = || Shape::List(Arc::new(Shape::Text));

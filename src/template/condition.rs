@@ -69,6 +69,13 @@ impl Condition {
         paths
     }
 
+    /// Texts that are looked for in `root.key`, each with its place.
+    pub fn looked_for(&self, root: &str, key: &str) -> Vec<(&str, usize, usize)> {
+        let mut found = Vec::new();
+        looked_for(&self.expr, (root, key), &mut found);
+        found
+    }
+
     /// Whether it is nothing but a path or a literal.
     pub fn is_plain(&self) -> bool {
         matches!(self.expr.kind, ExprKind::Path(..) | ExprKind::Literal(_))
@@ -156,6 +163,31 @@ fn collect(expr: &Expr, paths: &mut Vec<PathUse>) {
     }
 }
 
+fn looked_for<'e>(expr: &'e Expr, list: (&str, &str), found: &mut Vec<(&'e str, usize, usize)>) {
+    match &expr.kind {
+        ExprKind::And(items) | ExprKind::Or(items) => {
+            items.iter().for_each(|item| looked_for(item, list, found));
+        }
+        ExprKind::Not(inner) => looked_for(inner, list, found),
+        ExprKind::In(text, place, _) => {
+            if let ExprKind::Literal(Json::String(word)) = &text.kind
+                && let ExprKind::Path(root, steps) = &place.kind
+                && root == list.0
+                && matches!(steps.as_slice(), [Step::Key(key)] if key == list.1)
+            {
+                found.push((word, text.start, text.end));
+            }
+        }
+        ExprKind::Literal(_)
+        | ExprKind::List(_)
+        | ExprKind::Path(..)
+        | ExprKind::Defined(..)
+        | ExprKind::IsNone(..)
+        | ExprKind::Length(_)
+        | ExprKind::Compare(..) => {}
+    }
+}
+
 fn segments(steps: &[Step]) -> Vec<Segment> {
     steps
         .iter()
@@ -206,13 +238,14 @@ fn never(literal: &Expr, other: &Shape, errors: &mut Vec<TextError>) {
 
 /// What is wrong with a text that a value is compared with, where the value is one of a few words and never that.
 pub(super) fn is_never(text: &str, other: &Shape, start: usize, end: usize) -> Option<TextError> {
-    let Shape::Word(words) = other else { return None };
+    let (Shape::Word(words) | Shape::Spelled(words)) = other else { return None };
     if words.contains(&text) {
         return None;
     }
     let near = words.iter().find(|word| word.eq_ignore_ascii_case(text));
     let help = match near {
         Some(word) => format!("write `\"{word}\"`"),
+        None if matches!(other, Shape::Spelled(_)) => return None,
         None => one_of(words),
     };
     Some(TextError::new(start, end, format!("it is never `{text}`")).help(help))
@@ -263,8 +296,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
         }
         ExprKind::Compare(op, a, b) => {
             let (left, right) = (shape_of(a, names, errors), shape_of(b, names, errors));
-            let ordered =
-                |shape: &Shape| matches!(shape, Shape::Number | Shape::Text | Shape::Word(_) | Shape::Any);
+            let ordered = |shape: &Shape| shape.is_text() || matches!(shape, Shape::Number | Shape::Any);
             never(a, &right, errors);
             never(b, &left, errors);
             if !left.comparable(&right) {
@@ -298,7 +330,7 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
                 Shape::Word(_) if let ExprKind::Literal(Json::String(text)) = &a.kind => {
                     errors.extend(is_never_in(text, &list, a.start, a.end));
                 }
-                Shape::Text | Shape::Word(_) | Shape::Map(_) | Shape::Dict(_)
+                Shape::Text | Shape::Word(_) | Shape::Spelled(_) | Shape::Map(_) | Shape::Dict(_)
                     if !item.comparable(&Shape::Text) =>
                 {
                     errors.push(different_types(expr, "in", &item, &Shape::Text, None));
@@ -306,7 +338,12 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
                 Shape::Bool | Shape::Number | Shape::Null => {
                     errors.push(wrong(b, format!("`in` cannot search {}", list.name())));
                 }
-                Shape::Any | Shape::Text | Shape::Word(_) | Shape::Map(_) | Shape::Dict(_) => {}
+                Shape::Any
+                | Shape::Text
+                | Shape::Word(_)
+                | Shape::Spelled(_)
+                | Shape::Map(_)
+                | Shape::Dict(_) => {}
             }
             Shape::Bool
         }
@@ -600,6 +637,7 @@ mod tests {
             map.iter().map(|(key, value)| (key.clone(), Shape::of(value))).collect();
         names.insert("later".to_owned(), Shape::Number);
         names.insert("family".to_owned(), Shape::Word(&["debian", "rhel"]));
+        names.insert("id".to_owned(), Shape::Spelled(&["debian", "openEuler"]));
         Names(names)
     }
 
@@ -723,12 +761,27 @@ mod tests {
             ("family in ['rhel', 'redhat']", 19, 27, "it is one of debian, rhel"),
             ("'Debian' in family", 0, 8, "it is one of debian, rhel"),
             ("version >= 9", 0, 12, "write `\"9\"`"),
+            ("id == 'Debian'", 6, 14, "write `\"debian\"`"),
+            ("id in ['pureos', 'openeuler']", 17, 28, "write `\"openEuler\"`"),
         ] {
             let errors = Condition::parse(text).unwrap().check_boolean(&names()).unwrap_err();
             assert_eq!(errors.len(), 1, "{errors:?}");
             assert_eq!((errors[0].start, errors[0].end), (start, end), "{text}");
             assert_eq!(errors[0].help.as_deref(), Some(help), "{text}");
         }
+        let other = Condition::parse("id == 'pureos' or 'bian' in id").unwrap();
+        assert_eq!(other.check_boolean(&names()), Ok(()));
+    }
+
+    #[test]
+    fn texts_that_are_looked_for_in_a_list() {
+        let condition = Condition::parse(
+            "not ('a' in host.groups or mtu == 1 and 'b' not in host.groups) and 'c' in list",
+        )
+        .unwrap();
+        let found: Vec<_> =
+            condition.looked_for("host", "groups").into_iter().map(|(text, ..)| text).collect();
+        assert_eq!(found, ["a", "b"]);
     }
 
     #[test]

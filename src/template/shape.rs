@@ -23,6 +23,8 @@ pub enum Shape {
     Text,
     /// One of these words.
     Word(&'static [&'static str]),
+    /// Text that may be one of these words, in no other letters.
+    Spelled(&'static [&'static str]),
     /// A list of one type.
     List(Arc<Shape>),
     /// A map with exactly these keys.
@@ -75,7 +77,7 @@ impl Shape {
                 Self::Map(Arc::new(a))
             }
             (a, b) if a == b => a,
-            (Self::Text | Self::Word(_), Self::Text | Self::Word(_)) => Self::Text,
+            (a, b) if a.is_text() && b.is_text() => Self::Text,
             _ => Self::Any,
         }
     }
@@ -100,7 +102,7 @@ impl Shape {
             Self::Null => "none",
             Self::Bool => "a boolean",
             Self::Number => "a number",
-            Self::Text | Self::Word(_) => "a string",
+            Self::Text | Self::Word(_) | Self::Spelled(_) => "a string",
             Self::List(_) => "a list",
             Self::Map(_) | Self::Dict(_) => "a map",
         }
@@ -112,10 +114,14 @@ impl Shape {
             (Self::Any | Self::Null, _)
             | (_, Self::Any | Self::Null)
             | (Self::List(_), Self::List(_))
-            | (Self::Text | Self::Word(_), Self::Text | Self::Word(_))
             | (Self::Map(_) | Self::Dict(_), Self::Map(_) | Self::Dict(_)) => true,
-            (a, b) => a == b,
+            (a, b) => a == b || a.is_text() && b.is_text(),
         }
+    }
+
+    /// Whether it is some text.
+    pub fn is_text(&self) -> bool {
+        matches!(self, Self::Text | Self::Word(_) | Self::Spelled(_))
     }
 }
 

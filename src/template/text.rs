@@ -126,10 +126,7 @@ impl Text {
                 ComparisonKind::Equal | ComparisonKind::Ordered => is_never(text, &shape, *start, *end),
             });
             // Facts; what an inventory declares may be a date.
-            if *kind == ComparisonKind::Ordered
-                && root == "facts"
-                && matches!(shape, Shape::Text | Shape::Word(_))
-            {
+            if *kind == ComparisonKind::Ordered && root == "facts" && shape.is_text() {
                 let error = TextError::new(
                     *start,
                     *end,

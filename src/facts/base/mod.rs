@@ -58,6 +58,9 @@ pub const WORDS: &[(&[&str], &[&str])] = &[
     (&["virtualization", "kind"], virtualization::KINDS),
 ];
 
+/// Facts that are mostly one of these words: one in other letters is a mistake.
+pub const SPELLED: &[(&[&str], &[&str])] = &[(&["os", "id"], os::IDS)];
+
 /// A basic fact, by its name.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
 pub struct BaseQuery(pub &'static str);

@@ -33,6 +33,27 @@ fn unquote(value: &str) -> String {
     value.to_owned()
 }
 
+/// How distributions call themselves: `ID` of os-release(5).
+pub(super) const IDS: &[&str] = &[
+    "almalinux",
+    "alinux",
+    "alpine",
+    "amzn",
+    "anolis",
+    "arch",
+    "centos",
+    "debian",
+    "fedora",
+    "ol",
+    "openEuler",
+    "opensuse-leap",
+    "rhel",
+    "rocky",
+    "sles",
+    "tencentos",
+    "ubuntu",
+];
+
 /// Families; what descends from none of them is `other`.
 pub(super) const FAMILIES: &[&str] = &["alpine", "arch", "debian", "other", "rhel", "suse"];
 
