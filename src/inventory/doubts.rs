@@ -3,20 +3,24 @@
 use std::collections::{BTreeMap, BTreeSet};
 
 use super::host::Host;
-use crate::config::{Diagnostic, Diagnostics, Span, did_you_mean};
+use crate::config::{Diagnostic, Diagnostics, Sp, Span, did_you_mean};
 use crate::hostlist;
+use crate::template::paths::is_template;
 
-/// Looks at all hosts; `placed` are those that have an address of their own, by index.
-pub(super) fn look(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Diagnostics) {
-    look_at_names(hosts, placed, diagnostics);
+/// Addresses as they are written, by the index of their host.
+type Addresses<'f> = BTreeMap<usize, &'f Sp<String>>;
+
+/// Looks at all hosts.
+pub(super) fn look(hosts: &[Host], addresses: &Addresses<'_>, diagnostics: &mut Diagnostics) {
+    look_at_names(hosts, addresses, diagnostics);
     in_a_group(hosts, diagnostics);
     with_an_address(hosts, diagnostics);
-    one_host_for_each_address(hosts, diagnostics);
+    one_host_for_each_address(hosts, addresses, diagnostics);
     ends_with_its_jump_host(hosts, diagnostics);
 }
 
-/// Names that were meant as ranges. Who gives an address means one host.
-fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Diagnostics) {
+/// Names that were meant as ranges. Who writes an address out means one host.
+fn look_at_names(hosts: &[Host], addresses: &Addresses<'_>, diagnostics: &mut Diagnostics) {
     // Two hosts of one rack, `r1-2` and `r1-3`: names are made like that here.
     let mut seen = BTreeSet::new();
     let dashes = hosts.iter().filter_map(|host| hostlist::dashed(&host.name));
@@ -43,7 +47,7 @@ fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Dia
             }
         } else if let Some(range) = hostlist::dashed(name)
             && !usual.contains(range.stem)
-            && !placed.contains(&host.index)
+            && addresses.get(&host.index).is_none_or(|address| is_template(&address.value))
         {
             let help = format!(
                 "for {} hosts write `{range}`; for one host of that name give it an `address` of its own",
@@ -57,7 +61,7 @@ fn look_at_names(hosts: &[Host], placed: &BTreeSet<usize>, diagnostics: &mut Dia
 
 /// Two hosts with one address would be changed as one, twice at a time. Behind different jump hosts an
 /// address may be two machines, and another user is meant to be another login.
-fn one_host_for_each_address(hosts: &[Host], diagnostics: &mut Diagnostics) {
+fn one_host_for_each_address(hosts: &[Host], addresses: &Addresses<'_>, diagnostics: &mut Diagnostics) {
     let mut here = hosts.iter().filter(|host| !host.transport.is_ssh() && host.offline.is_none());
     if let (Some(first), Some(second)) = (here.next(), here.next()) {
         let text =
@@ -67,22 +71,24 @@ fn one_host_for_each_address(hosts: &[Host], diagnostics: &mut Diagnostics) {
                 .help("`transport: local` is for one host: take it from the others, or take them away"),
         );
     }
-    let mut seen = BTreeMap::new();
+    let at = |host: &Host| addresses.get(&host.index).map_or(host.span, |address| address.span);
+    let mut seen: BTreeMap<_, &Host> = BTreeMap::new();
     let mut said = BTreeSet::new();
     for host in hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()) {
         let ssh = &host.ssh;
         let place = (host.address.as_str(), ssh.port.unwrap_or(22), ssh.jump.as_slice(), ssh.user.as_deref());
         if let Some(other) = seen.insert(place, host)
-            && said.insert(host.span)
+            && said.insert(at(host))
         {
             let text = format!(
                 "`{}` and `{}` have the same address and port: {}:{}",
                 other.name, host.name, place.0, place.1
             );
-            diagnostics.push(
-                Diagnostic::error(host.span, text)
-                    .help("one machine is one host: give each its own address or port, or take one away"),
-            );
+            let told = Diagnostic::error(at(host), text)
+                .help("one machine is one host: give each its own address or port, or take one away");
+            let first = format!("that of `{}`", other.name);
+            // One template, or one range, gives both.
+            diagnostics.push(if at(other) == at(host) { told } else { told.related(at(other), first) });
         }
     }
 }

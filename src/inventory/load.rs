@@ -225,7 +225,7 @@ impl Loader<'_> {
             .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
             .collect();
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
-        doubts::look(&hosts, &self.placed(&host_files), self.diagnostics);
+        doubts::look(&hosts, &self.addresses(&host_files), self.diagnostics);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
         for host in &hosts {
@@ -606,14 +606,11 @@ impl Loader<'_> {
         }
     }
 
-    /// Hosts that have an address of their own: one that is written out.
-    fn placed(&self, host_files: &[(Sp<String>, HostFile)]) -> BTreeSet<usize> {
-        let written = |place: &usize| {
-            let address = host_files.get(*place).and_then(|(_, file)| file.address.as_ref());
-            address.is_some_and(|address| !crate::template::paths::is_template(&address.value))
-        };
+    /// Addresses as they are written, by the index of their host.
+    fn addresses<'f>(&self, host_files: &'f [(Sp<String>, HostFile)]) -> BTreeMap<usize, &'f Sp<String>> {
+        let written = |place: &usize| host_files.get(*place).and_then(|(_, file)| file.address.as_ref());
         let hosts = self.hosts.iter().enumerate();
-        hosts.filter(|(_, (_, said))| said.iter().any(written)).map(|(index, _)| index).collect()
+        hosts.filter_map(|(index, (_, said))| Some((index, said.iter().find_map(written)?))).collect()
     }
 
     fn address(
