@@ -155,7 +155,7 @@ async fn asking(after: Duration, stopped: impl Future<Output = ()>) {
     };
     let ask = async {
         tokio::time::sleep(after).await;
-        let answer = prompt::confirm_during(&terminal, "Really?", stopped).await;
+        let answer = prompt::confirm_during(&terminal, |_| "Really?".to_owned(), stopped).await;
         tokio::time::sleep(Duration::from_millis(700)).await;
         answer
     };

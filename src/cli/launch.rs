@@ -497,8 +497,17 @@ fn consent(yes: bool, interactive: bool, display: &Arc<Mutex<Terminal>>, cancel:
     Consent::ask(move |what| {
         let (display, cancel) = (display.clone(), cancel.clone());
         async move {
-            let question = format!("{what}\nMake this and all other such changes of the run?");
-            prompt::confirm_during(&display, &question, cancel.reached(Stop::Finish)).await
+            let question = |terminal: &Terminal| match terminal.interrupting() {
+                lines if lines.is_empty() => {
+                    format!("{what}\nMake this and all other such changes of the run?")
+                }
+                lines => format!(
+                    "These changes interrupt something, as far as they are planned by now:\n{}\n\
+                     Make them, and all other such changes of the run?",
+                    lines.join("\n")
+                ),
+            };
+            prompt::confirm_during(&display, question, cancel.reached(Stop::Finish)).await
         }
     })
 }

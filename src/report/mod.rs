@@ -13,6 +13,7 @@ pub mod checks;
 pub mod findings;
 pub mod fold;
 pub mod html;
+mod interrupts;
 pub mod json;
 pub mod junit;
 mod line;

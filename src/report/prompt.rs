@@ -31,15 +31,16 @@ pub fn confirm(question: &str) -> io::Result<bool> {
 }
 
 /// The same while a run is shown: its display gives way until the answer is there, and nobody waits
-/// for an answer any more when the run is `stopped`.
+/// for an answer any more when the run is `stopped`. The question may name what the display has seen.
 pub async fn confirm_during(
     terminal: &Mutex<Terminal>,
-    question: &str,
+    question: impl FnOnce(&Terminal) -> String + Send,
     stopped: impl Future<Output = ()>,
 ) -> bool {
     // Whoever has the display keeps events waiting.
     let mut terminal = terminal.lock().await;
     terminal.pause();
+    let question = question(&terminal);
     forget_typed();
     output::ask(&format!("\n{question} [y/N] "));
     let (sender, answer) = oneshot::channel();

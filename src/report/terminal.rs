@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use super::away::{self, Away};
 use super::bars::{BESIDE, Bars};
 use super::fold::{Folder, fold};
+use super::interrupts::Interrupts;
 use super::line::{Line, Tone, verb_column};
 use super::progress::Progress;
 use super::recap::{Recap, Row, verb};
@@ -97,6 +98,7 @@ pub struct Terminal {
     again: BTreeSet<&'static str>,
     /// Whether sudo on one of them wants a password that nobody was asked for.
     needs_password: bool,
+    interrupts: Interrupts,
     command: String,
     inventory: String,
     options: Vec<String>,
@@ -127,6 +129,7 @@ impl Terminal {
             connected_at: 0.0,
             reasons: Away::default(),
             recap: Recap::default(),
+            interrupts: Interrupts::default(),
             shown: 0,
             reboots: BTreeMap::new(),
             handlers: BTreeMap::new(),
@@ -285,6 +288,7 @@ impl Terminal {
         attached: bool,
     ) {
         self.progress.rests(host);
+        self.interrupts.finished(host, task);
         if !matches!(outcome, Outcome::Unchanged | Outcome::Skipped(_)) {
             self.progress.did(host);
         }
@@ -554,7 +558,13 @@ impl Terminal {
         }
         if matches!(self.command.as_str(), "apply" | "init") {
             self.progress.planned(host, number);
+            self.interrupts.planned(host, tasks);
         }
+    }
+
+    /// Changes that interrupt something and are still to be made, one line each, as far as they are planned.
+    pub fn interrupting(&self) -> Vec<String> {
+        self.interrupts.lines()
     }
 }
 
