@@ -76,11 +76,12 @@ impl Launcher {
 /// # Errors
 /// Why there is no answer.
 pub async fn ask_slurm(transport: &dyn Transport, place: &Host) -> Result<BTreeMap<String, Known>, String> {
-    let frame = Frame { parts: vec![slurm::ask_nodes()], ..Frame::default() };
+    let frame = Frame { parts: vec![slurm::ask_nodes()], last: true, ..Frame::default() };
     let mut ended = None;
+    let mut on_part = |end| ended = Some(end);
     let asked: Result<(), TransportError> = async {
-        let mut remote = transport.open(place, crate::transport::CONNECT).await?;
-        let result = remote.run(&frame, &mut |end| ended = Some(end)).await;
+        let deadline = crate::transport::CONNECT;
+        let (mut remote, result) = transport.open_and_run(place, deadline, &frame, &mut on_part).await?;
         remote.close().await;
         result
     }

@@ -96,6 +96,41 @@ async fn a_name_of_the_users_own_file_logs_in() {
     assert_eq!((server.logins(), bastion.logins()), (6, 2));
 }
 
+/// Its answer comes all the same, and the shell ends without being asked to.
+#[tokio::test]
+async fn behind_the_last_frame_the_shell_ends() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let ssh = server.ssh(std::slice::from_ref(&host)).await;
+    let last = Frame { last: true, ..frame(["echo only; exec sleep 0.1", "echo and this"]) };
+    let mut seen = Vec::new();
+    let (mut remote, result) =
+        ssh.open_and_run(&host, DEADLINE, &last, &mut |end| seen.push(end.output)).await.unwrap();
+    result.unwrap();
+    assert_eq!(seen, [&b"only\n"[..], b"and this\n"]);
+    server.assert_nothing_left().await;
+    assert!(matches!(sh(&mut *remote, "echo more").await, Err(TransportError::Lost { .. })));
+    remote.close().await;
+}
+
+/// The host shell ends with its login, though nobody waits for it.
+#[tokio::test]
+async fn leaving_leaves_nothing() {
+    let server = Server::start();
+    let host = server.host("gpu0");
+    let (_ssh, mut remote) = server.open(&host).await.unwrap();
+    let (_, pid) = sh(&mut *remote, "echo $$").await.unwrap();
+    let process = format!("/proc/{}", pid.trim());
+    assert!(std::path::Path::new(&process).exists());
+    remote.leave().await;
+    server.assert_nothing_left().await;
+    let until = tokio::time::Instant::now() + DEADLINE;
+    while std::path::Path::new(&process).exists() {
+        assert!(tokio::time::Instant::now() < until, "the host shell is still there");
+        tokio::time::sleep(Duration::from_millis(20)).await;
+    }
+}
+
 #[tokio::test]
 async fn the_first_frame_rides_along() {
     let server = Server::start();

@@ -285,6 +285,15 @@ impl Connection {
         self.shell += 1;
     }
 
+    /// Closes it for good. Without the lock nothing of the run is on the host.
+    pub(super) async fn leave(&mut self) {
+        match self.remote.take() {
+            Some(mut remote) if !self.locked => remote.leave().await,
+            remote => self.remote = remote,
+        }
+        self.close().await;
+    }
+
     /// Runs a frame and collects its parts.
     pub(super) async fn run_frame(&mut self, frame: &Frame) -> Ran {
         let mut ends = Vec::new();
@@ -308,7 +317,7 @@ impl Connection {
 
     /// Runs one part as a frame of its own; its output.
     pub(super) async fn run_part(&mut self, part: Part, prelude: String) -> Result<PartEnd, TransportError> {
-        let frame = Frame { prelude, parts: vec![part], secrets: self.context.secrets.clone() };
+        let frame = Frame { prelude, parts: vec![part], secrets: self.context.secrets.clone(), last: false };
         let (result, ends) = self.run_frame(&frame).await;
         result?;
         ends.into_iter().next().ok_or_else(|| TransportError::Protocol {

@@ -252,7 +252,7 @@ pub(super) fn frame_of(
         if connection.had_lock() { " again" } else { "" },
     );
     parts.extend(batch.iter().map(|part| part.part.clone()));
-    Frame { prelude, parts, secrets: context.secrets.clone() }
+    Frame { prelude, parts, secrets: context.secrets.clone(), last: false }
 }
 
 /// Runs one part under the lock, and only there: one that is stuck on a lost connection does nothing once a newer

@@ -40,7 +40,7 @@ async fn ask(context: &Context, host: &Host, part: &BatchPart) -> Result<Option<
     host.ssh.persist = None;
     let mut remote = context.transport.open(&host, context.deadlines.connect).await?;
     let secrets = context.secrets.clone();
-    let frame = Frame { prelude: String::new(), parts: vec![part.part.clone()], secrets };
+    let frame = Frame { parts: vec![part.part.clone()], secrets, last: true, ..Frame::default() };
     let mut ended = None;
     let result = remote.run(&frame, &mut |end| ended = Some(end)).await;
     remote.close().await;

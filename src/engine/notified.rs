@@ -143,7 +143,7 @@ impl Notified {
 }
 
 async fn tidy(connection: &mut Connection, spool: &mut Spool, keys: Vec<String>) {
-    if let Err(error) = spool.tidy(connection, &keys).await {
+    if let Err(error) = spool.tidy(connection, &keys, false).await {
         connection.warn(format!(
             "its notifications could not be cleared, so the next run repeats these handlers: {error}"
         ));

@@ -323,14 +323,6 @@ impl Session {
 
     /// Ends the connection and says how the host ended.
     pub async fn finish(&mut self) {
-        if self.connection.is_open()
-            && !matches!(self.standing.status(), Some(HostStatus::Quarantined { .. }))
-            // The run that has the lock may be cut off just now, and comes back for what is there.
-            && !self.lock.was_refused()
-            && let Err(error) = self.spool.tidy(&mut self.connection, &[]).await
-        {
-            tracing::debug!(host = %self.host.name, %error, "tidy");
-        }
         // Where all went well nobody wants what is left; elsewhere a later run may go on with it.
         if self.context.mode == Mode::Apply
             && self.connection.is_open()
@@ -339,7 +331,16 @@ impl Session {
         {
             self.uploads.forget_left(&mut self.connection).await;
         }
-        self.connection.close().await;
+        let locked = self.lock.uploads(&self.connection).is_some();
+        if self.connection.is_open()
+            && !matches!(self.standing.status(), Some(HostStatus::Quarantined { .. }))
+            // The run that has the lock may be cut off just now, and comes back for what is there.
+            && !self.lock.was_refused()
+            && let Err(error) = self.spool.tidy(&mut self.connection, &[], locked).await
+        {
+            tracing::debug!(host = %self.host.name, %error, "tidy");
+        }
+        self.connection.leave().await;
         let reasons = self.boot.pending();
         if !reasons.is_empty() && !self.is_gone() {
             self.standing.drifted();

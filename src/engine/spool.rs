@@ -14,7 +14,7 @@ use super::state::{self, SpoolEntry, SpoolReport, SpoolState};
 use crate::events::{EventKind, HostStatus};
 use crate::facts::state::StateQuery;
 use crate::facts::{self, Query};
-use crate::transport::{Part, Script, TransportError};
+use crate::transport::{Frame, Part, Script, TransportError};
 
 /// What of a command's output travels: what the spool keeps, and a little.
 pub(super) const OUTPUT_LIMIT: usize = 640 << 10;
@@ -129,11 +129,12 @@ impl Spool {
     }
 
     /// Forgets on the host these notifications, by the names of their files, and what this run saw end: under
-    /// its lock, since another run may come back for it.
+    /// its lock, since another run may come back for it. `last`: nothing follows, and this shell has the lock.
     pub(super) async fn tidy(
         &mut self,
         connection: &mut Connection,
         notifications: &[String],
+        last: bool,
     ) -> Result<(), String> {
         if notifications.is_empty() && self.seen.is_empty() {
             return Ok(());
@@ -142,7 +143,8 @@ impl Spool {
         let mut waits = TIDY_WAITS;
         loop {
             let part = connection.short("tidy", state::tidy(notifications, &seen));
-            let (result, ends) = connection.run_frame(&lock::frame(connection, part, &[])).await;
+            let frame = Frame { last, ..lock::frame(connection, part, &[]) };
+            let (result, ends) = connection.run_frame(&frame).await;
             result.map_err(|error| error.to_string())?;
             let said = ends.first().map(|end| SpoolReport::parse(&end.output));
             let Some(SpoolReport::Refused(state)) = said else { return Ok(()) };

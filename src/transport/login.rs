@@ -186,6 +186,16 @@ impl Login {
         Words { ssh: self.socket.words(), stderr, noise, sudo }
     }
 
+    /// Ends a login that nobody else uses: the host is told, and not waited for.
+    pub(super) fn hang_up(&self, session: &Session) {
+        if self.kept.is_none()
+            && session.mux.is_none()
+            && let Some(process) = &self.process
+        {
+            process.terminate();
+        }
+    }
+
     /// Waits for the end of the session, at most `grace`.
     pub(super) async fn end(&mut self, session: Session, grace: Duration) {
         if let Some(mut process) = self.process.take() {

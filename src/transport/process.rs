@@ -85,6 +85,15 @@ impl Process {
         drop(self.child.start_kill());
     }
 
+    /// Asks it to end.
+    pub(super) fn terminate(&self) {
+        if let Some(process) = self.child.id().and_then(|id| rustix::process::Pid::from_raw(id.cast_signed()))
+        {
+            // It may have ended meanwhile.
+            let _ended = rustix::process::kill_process(process, rustix::process::Signal::TERM);
+        }
+    }
+
     /// The signal that ended it, if one did or does within a moment.
     pub(super) async fn signal(&mut self) -> Option<i32> {
         tokio::time::timeout(MOMENT, self.child.wait()).await.ok()?.ok()?.signal()

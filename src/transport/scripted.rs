@@ -132,7 +132,7 @@ impl Reply {
 pub struct Sent {
     /// The host.
     pub host: String,
-    /// Name of the part; `open`, `revive`, `stream` and `close` for those.
+    /// Name of the part; `open`, `revive`, `stream`, `close` and `leave` for those.
     pub part: String,
     /// The script's text and its data, one per line, unencoded and with secrets unrevealed; of `open`, whether
     /// the login stays.
@@ -309,6 +309,14 @@ impl ScriptedRemote {
         }
     }
 
+    fn end(&mut self, how: &str) {
+        if self.open {
+            self.scripted.ask(&self.host, how, String::new(), "");
+        }
+        self.close_session();
+        self.state = State::Lost;
+    }
+
     async fn part(&mut self, index: usize, part: &Part, prelude: &str) -> Result<PartEnd, TransportError> {
         let reply = self.scripted.ask(&self.host, &part.name, readable(&part.script), prelude);
         let delay =
@@ -348,6 +356,9 @@ impl Remote for ScriptedRemote {
         for (index, part) in frame.parts.iter().enumerate() {
             on_part(self.part(index, part, &frame.prelude).await?);
         }
+        if frame.last {
+            self.state = State::Lost;
+        }
         Ok(())
     }
 
@@ -377,11 +388,11 @@ impl Remote for ScriptedRemote {
     }
 
     async fn close(&mut self) {
-        if self.open {
-            self.scripted.ask(&self.host, "close", String::new(), "");
-        }
-        self.close_session();
-        self.state = State::Lost;
+        self.end("close");
+    }
+
+    async fn leave(&mut self) {
+        self.end("leave");
     }
 }
 

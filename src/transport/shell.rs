@@ -258,9 +258,12 @@ impl HostShell {
         let write = async {
             drop(writer.write_all(text.as_bytes()).await);
             drop(writer.flush().await);
+            if frame.last {
+                close(writer).await;
+            }
         };
         tokio::pin!(write);
-        let mut written = text.is_empty();
+        let mut written = text.is_empty() && !frame.last;
         let mut begun = false;
         let mut between = Bounded::new(0);
         for (index, part) in frame.parts.iter().enumerate() {
@@ -318,9 +321,14 @@ impl HostShell {
 
     /// Ends the standard input of the shell.
     pub(super) async fn end(&mut self) {
-        drop(self.writer.shutdown().await);
-        self.writer = Box::new(tokio::io::sink());
+        close(&mut self.writer).await;
     }
+}
+
+/// A pipe is closed when it is dropped, and not before.
+async fn close(writer: &mut Writer) {
+    drop(writer.shutdown().await);
+    *writer = Box::new(tokio::io::sink());
 }
 
 #[cfg(test)]
@@ -386,6 +394,17 @@ mod tests {
         drop(theirs);
         let ended = shell.run(&frame(&[10]), &mut |_| panic!("it did not end")).await;
         assert!(matches!(ended, Err(ShellError::Ended)), "{ended:?}");
+    }
+
+    #[tokio::test]
+    async fn behind_the_last_frame_the_input_ends() {
+        let (mut shell, mut theirs, nonce) = started().await;
+        theirs.write_all(format!("\n{nonce} begin 1\n\n{nonce} end 0 0\n").as_bytes()).await.unwrap();
+        let last = Frame { last: true, ..frame(&[10]) };
+        shell.run(&last, &mut |_| {}).await.unwrap();
+        let mut sent = String::new();
+        theirs.read_to_string(&mut sent).await.unwrap();
+        assert!(sent.contains(&nonce), "{sent}");
     }
 
     #[tokio::test]

@@ -627,6 +627,13 @@ impl Remote for SshRemote {
         }
         self.login = None;
     }
+
+    async fn leave(&mut self) {
+        if let (Some(session), Some(login)) = (&self.session, &self.login) {
+            login.hang_up(session);
+        }
+        self.close().await;
+    }
 }
 
 impl SshRemote {

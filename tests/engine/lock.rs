@@ -6,6 +6,18 @@ use super::hosts::{MODE, acts, message, names, stat};
 use super::*;
 use provision::transport::Sent;
 
+/// The next run finds the host free: who had the lock waits for the end of its shell, and nobody else does.
+#[tokio::test(start_paused = true)]
+async fn only_a_shell_with_the_lock_is_waited_for() {
+    let last = |transport: &Scripted| transport.parts("gpu0").last().cloned();
+    let transport = healthy();
+    assert_eq!(apply(&world("{}", TWO), &transport).await.report.stats.ok, 4);
+    assert_eq!(last(&transport).as_deref(), Some("close"));
+    let transport = healthy();
+    run(&world("{}", TWO), &transport, Mode::Plan, |_| {}).await;
+    assert_eq!(last(&transport).as_deref(), Some("leave"));
+}
+
 #[tokio::test(start_paused = true)]
 async fn nothing_is_changed_without_the_lock() {
     let transport = healthy();

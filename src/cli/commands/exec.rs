@@ -43,7 +43,6 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
     let hosts: Vec<Host> = project.online().cloned().collect();
     let transport = launch::open_transport(settings, &project.cluster, &hosts, &secrets, parallel).await?;
     let frame = Frame {
-        prelude: String::new(),
         parts: vec![Part {
             name: "exec".to_owned(),
             script: Script::new("\"$@\" 2>&1").args(args.argv.iter().map(String::as_str)),
@@ -51,6 +50,8 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             limit: LIMIT,
         }],
         secrets,
+        last: true,
+        ..Frame::default()
     };
     let asked = hosts.iter().map(|host| {
         let said = on_host(transport.as_ref(), host, &frame);
@@ -125,17 +126,17 @@ fn body_lines(body: &str) -> String {
 
 #[tracing::instrument(name = "host", skip_all, fields(host = host.name))]
 async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said {
-    let mut remote = match transport.open(host, CONNECT).await {
-        Ok(remote) => remote,
-        Err(TransportError::Connect { kind, message }) => return Said::Unreached(kind, message),
-        Err(error) => return Said::Unreached(ConnectKind::Other, error.to_string()),
-    };
     let mut said = Said::Stuck("no result".to_owned());
-    let result = remote
-        .run(frame, &mut |end| {
+    let opened = transport
+        .open_and_run(host, CONNECT, frame, &mut |end| {
             said = Said::Ended(end.status, shown(&end, &frame.secrets));
         })
         .await;
+    let (mut remote, result) = match opened {
+        Ok(opened) => opened,
+        Err(TransportError::Connect { kind, message }) => return Said::Unreached(kind, message),
+        Err(error) => return Said::Unreached(ConnectKind::Other, error.to_string()),
+    };
     if let Err(error) = result {
         said = Said::Stuck(error.to_string());
         if matches!(error, TransportError::PartTimedOut { .. })

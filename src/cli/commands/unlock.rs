@@ -146,7 +146,7 @@ async fn ask<'a>(
             limit: 1 << 16,
         });
         let prelude = state::FUNCTIONS.to_owned();
-        let frame = Frame { prelude, parts: parts.collect(), secrets: secrets.clone() };
+        let frame = Frame { prelude, parts: parts.collect(), secrets: secrets.clone(), last: true };
         async move { (host, on_host(transport, host, &frame).await) }
     });
     stream::iter(asked).buffered(parallel).collect().await
