@@ -181,18 +181,23 @@ impl Connection {
         Ok(())
     }
 
-    /// Logs in anew and goes on there.
-    ///
-    /// # Errors
-    /// What keeps the new login from working; the old one is still there.
-    pub(super) async fn log_in_anew(&mut self) -> Result<(), TransportError> {
-        let fresh = self.context.transport.open(&self.host, self.context.deadlines.connect).await?;
+    /// Logs in anew and goes on there, if it is still the same boot. Else what keeps the new login from working; the
+    /// old one is still there, unless the new one was lost at once.
+    pub(super) async fn log_in_anew(&mut self) -> Result<Result<(), TransportError>, Gone> {
+        let fresh = match self.context.transport.open(&self.host, self.context.deadlines.connect).await {
+            Ok(fresh) => fresh,
+            Err(error) => return Ok(Err(error)),
+        };
         if let Some(mut old) = self.remote.replace(fresh) {
             old.close().await;
         }
         self.shell += 1;
         self.stale = false;
-        Ok(())
+        match self.which_boot().await {
+            Ok(boot) if self.is_of(&boot) => Ok(Ok(())),
+            Ok(boot) => Err(self.rebooted(boot).await),
+            Err(error) => Ok(Err(error)),
+        }
     }
 
     /// Gets a lost host back within the budget, if it is still the same boot. What another boot would make of
@@ -218,9 +223,7 @@ impl Connection {
                 return Err(Gone::quarantined(format!("{reason}; stopped while it was not back")));
             };
             match back {
-                Ok(boot) if self.boot.is_empty() || boot.is_empty() || boot == self.boot => {
-                    return Ok(());
-                }
+                Ok(boot) if self.is_of(&boot) => return Ok(()),
                 Ok(boot) => return Err(self.rebooted(boot).await),
                 Err(error) if Instant::now() + pause < end => {
                     tracing::debug!(host = %self.host.name, %error, "reconnect");
@@ -240,6 +243,11 @@ impl Connection {
                 }
             }
         }
+    }
+
+    /// Whether this may be the boot that the run works on.
+    fn is_of(&self, boot: &str) -> bool {
+        self.boot.is_empty() || boot.is_empty() || boot == self.boot
     }
 
     /// Which boot of the host this is; empty where that cannot be told.

@@ -49,7 +49,7 @@ impl Session {
             }
             let item = fresh.as_ref().unwrap_or(item);
             if stopped.is_none() {
-                self.refresh(item).await;
+                self.refresh(item).await?;
                 self.know(std::slice::from_ref(item)).await?;
             }
             for (number, instance) in item.instances.iter().enumerate() {
@@ -152,13 +152,14 @@ impl Session {
     }
 
     /// A task that may do anything runs in a session that sees what was changed for sessions.
-    async fn refresh(&mut self, item: &Work) {
+    async fn refresh(&mut self, item: &Work) -> Result<(), Gone> {
         if !self.connection.is_stale() || !item.instances.iter().any(does_anything) {
-            return;
+            return Ok(());
         }
-        if let Err(error) = guard::log_in_anew(&mut self.connection, &mut self.known).await {
+        if let Err(error) = guard::log_in_anew(&mut self.connection, &mut self.known).await? {
             self.warn(format!("no fresh login was possible, so the old session is used: {error}"));
         }
+        Ok(())
     }
 }
 

@@ -82,7 +82,7 @@ impl<'a> Guard<'a> {
     ) -> Result<Done, Gone> {
         let (what, output) = match done {
             Err(failed) => failed,
-            Ok(output) => match log_in_until(connection, known, self.armed + TRIES.min(UNDO)).await {
+            Ok(output) => match log_in_until(connection, known, self.armed + TRIES.min(UNDO)).await? {
                 Ok(()) => return self.confirmed(connection, known, output, again).await,
                 Err(reason) => (format!("no new login was possible after the change: {reason}"), output),
             },
@@ -127,7 +127,7 @@ impl<'a> Guard<'a> {
                 // Else the next login takes it for something that the host did by itself.
                 let forgotten = run(connection, state::undo_end("forget", self.undo.name)).await;
                 tracing::debug!(host = %connection.host().name, ?forgotten, "taken back");
-                if log_in_anew(connection, known).await.is_ok() {
+                if log_in_anew(connection, known).await?.is_ok() {
                     return Ok("it was taken back".to_owned());
                 }
                 "no new login".to_owned()
@@ -140,17 +140,16 @@ impl<'a> Guard<'a> {
     }
 }
 
-/// Logs in anew and goes on there.
-///
-/// # Errors
-/// What keeps the new login from working; the old one is still there.
+/// Logs in anew and goes on there, with what only a session of its own sees not asked yet.
 pub(super) async fn log_in_anew(
     connection: &mut Connection,
     known: &mut Known,
-) -> Result<(), TransportError> {
-    connection.log_in_anew().await?;
-    known.forget_session();
-    Ok(())
+) -> Result<Result<(), TransportError>, Gone> {
+    let fresh = connection.log_in_anew().await?;
+    if fresh.is_ok() {
+        known.forget_session();
+    }
+    Ok(fresh)
 }
 
 /// What earlier runs left: a change that this login proves is confirmed, one that the host took
@@ -175,18 +174,22 @@ pub(super) async fn settle(connection: &mut Connection, armed: &[String], undone
     }
 }
 
-/// Tries new logins until one works.
-async fn log_in_until(connection: &mut Connection, known: &mut Known, end: Instant) -> Result<(), String> {
+/// Tries new logins until one works; else why none did.
+async fn log_in_until(
+    connection: &mut Connection,
+    known: &mut Known,
+    end: Instant,
+) -> Result<Result<(), String>, Gone> {
     let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(5));
     loop {
         let pause = backoff.pause();
-        let tried = match log_in_anew(connection, known).await {
+        let tried = match log_in_anew(connection, known).await? {
             Ok(()) => carries(connection).await,
             Err(error) => Err(error),
         };
         match tried {
-            Ok(()) => return Ok(()),
-            Err(error) if Instant::now() + pause >= end => return Err(error.to_string()),
+            Ok(()) => return Ok(Ok(())),
+            Err(error) if Instant::now() + pause >= end => return Ok(Err(error.to_string())),
             Err(_) => {
                 tokio::time::sleep(pause).await;
             }

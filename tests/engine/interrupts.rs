@@ -417,7 +417,7 @@ async fn so_many_reboot_at_once() {
     assert_eq!(down.lock().unwrap().1, 2);
 }
 
-const SUDOERS: &str = "
+pub(super) const SUDOERS: &str = "
 name: s
 tasks:
   - name: rule
@@ -433,7 +433,7 @@ const STUCK: &str = "undone\n\n";
 const CLOSED: &str = "confirmed\n\n";
 
 /// Hosts without the rule, until it is written and not taken back; `confirm` is what the timer says.
-fn guarded(confirm: &'static str) -> Scripted {
+pub(super) fn guarded(confirm: &'static str) -> Scripted {
     guarded_but(confirm, |_| None)
 }
 

@@ -41,6 +41,21 @@ async fn a_host_that_rebooted_during_the_run_is_told_and_left_alone() {
     assert_eq!(ran.report.stats.ok, 3);
 }
 
+/// A change of the way in is confirmed over a new login, which may lead to another boot.
+#[tokio::test(start_paused = true)]
+async fn a_new_login_to_another_boot_is_no_proof() {
+    for (boot, rebooted) in [("two 7\n", true), ("one 5\n", false)] {
+        let transport = super::interrupts::guarded("confirmed\n");
+        transport.first(Reply::part("state").output(OWNED));
+        transport.first(Reply::part("boot").on("gpu0").output(boot));
+        let ran = apply(&world("{}", super::interrupts::SUDOERS), &transport).await;
+        let told = format!("{:?}", ran.record.hosts["gpu0"].status);
+        assert_eq!(told.contains("rebooted during the run"), rebooted, "{told}");
+        let guards = transport.parts("gpu0").into_iter().filter(|part| part == "guard").count();
+        assert_eq!(guards, if rebooted { 1 } else { 2 }, "armed, and confirmed on the same boot only");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_host_that_is_still_the_same_boot_goes_on() {
     // Asking which boot it is may be cut as well.
