@@ -871,7 +871,7 @@ class Round:
         for step, number in begun.items():
             if number > 0 and not may_break:
                 self.violations.append(f"{name}: {step} was broken off {number} times, and nobody asked for it")
-        for step in ("short", "longer", "detached"):
+        for step in ("short", "longer", "script", "detached"):
             # A restart may come between the work and its line in the book.
             if done[step] == 0 and "files" in self.parts[name] and f"{step} {self.version}" not in host["work"]:
                 self.violations.append(f"{name}: {step} is not done")

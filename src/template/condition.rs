@@ -166,7 +166,9 @@ fn collect(expr: &Expr, paths: &mut Vec<PathUse>) {
 fn looked_for<'e>(expr: &'e Expr, list: (&str, &str), found: &mut Vec<(&'e str, usize, usize)>) {
     match &expr.kind {
         ExprKind::And(items) | ExprKind::Or(items) => {
-            items.iter().for_each(|item| looked_for(item, list, found));
+            for item in items {
+                looked_for(item, list, found);
+            }
         }
         ExprKind::Not(inner) => looked_for(inner, list, found),
         ExprKind::In(text, place, _) => {

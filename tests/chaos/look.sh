@@ -8,7 +8,7 @@ find /srv/chaos -type f | sort | while read -r f; do
     sum=$(sha256sum 2>/dev/null <"$f") || continue
     say file "$f $mode ${sum%% *}"
 done
-for step in short longer detached; do
+for step in short longer script detached; do
     say work "$step $(cat "/srv/chaos/done.$step" 2>/dev/null)"
 done
 say line "$(tr '\n' ' ' </etc/chaos.defaults)"

@@ -45,10 +45,10 @@ async fn a_host_that_rebooted_during_the_run_is_told_and_left_alone() {
 #[tokio::test(start_paused = true)]
 async fn a_new_login_to_another_boot_is_no_proof() {
     for (boot, rebooted) in [("two 7\n", true), ("one 5\n", false)] {
-        let transport = super::interrupts::guarded("confirmed\n");
+        let transport = interrupts::guarded("confirmed\n");
         transport.first(Reply::part("state").output(OWNED));
         transport.first(Reply::part("boot").on("gpu0").output(boot));
-        let ran = apply(&world("{}", super::interrupts::SUDOERS), &transport).await;
+        let ran = apply(&world("{}", interrupts::SUDOERS), &transport).await;
         let told = format!("{:?}", ran.record.hosts["gpu0"].status);
         assert_eq!(told.contains("rebooted during the run"), rebooted, "{told}");
         let guards = transport.parts("gpu0").into_iter().filter(|part| part == "guard").count();
