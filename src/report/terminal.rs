@@ -18,7 +18,7 @@ use super::wording::{failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summar
 use super::{Reporter, output};
 use crate::events::{
     ChangeView, Event, EventKind, HostStatus, MaintenancePhase, Outcome, PlannedTask, PlannedVerdict,
-    RunStats,
+    RunStats, TaskCounts,
 };
 use crate::exit;
 use crate::inventory::RECORDED;
@@ -94,6 +94,8 @@ pub struct Terminal {
     /// Nodes that stay drained, with the reason.
     drained: BTreeMap<String, (String, Option<String>)>,
     failed: BTreeSet<String>,
+    /// Hosts on which nothing failed and something is blocked.
+    blocked: u64,
     /// What `--hosts @NAME` calls the hosts that need another run.
     again: BTreeSet<&'static str>,
     /// Whether sudo on one of them wants a password that nobody was asked for.
@@ -135,6 +137,7 @@ impl Terminal {
             handlers: BTreeMap::new(),
             drained: BTreeMap::new(),
             failed: BTreeSet::new(),
+            blocked: 0,
             again: BTreeSet::new(),
             needs_password: false,
             command: String::new(),
@@ -345,8 +348,9 @@ impl Terminal {
         lines
     }
 
-    fn host_finished(&mut self, host: &str, status: &HostStatus) {
+    fn host_finished(&mut self, host: &str, status: &HostStatus, tasks: &TaskCounts) {
         self.progress.finished(host, status);
+        self.blocked += u64::from(*status == HostStatus::Ok && tasks.blocked > 0);
         self.again.extend(status.again());
         match status {
             HostStatus::Ok | HostStatus::Offline(_) => return,
@@ -400,7 +404,7 @@ impl Terminal {
             exit::DRIFT | exit::PENDING if !bad => Tone::Change,
             _ => Tone::Bad,
         };
-        let mut text = sum_of_hosts(&self.command, stats);
+        let mut text = sum_of_hosts(&self.command, stats, self.blocked);
         if !self.steps.is_empty() {
             text = format!("{text}; {}", sum_of_tasks(&self.command, stats));
         }
@@ -682,7 +686,7 @@ impl Reporter for Terminal {
                     self.handlers.entry(handler.clone()).or_default().push(host.clone());
                 }
             }
-            EventKind::HostFinished { host, status, .. } => self.host_finished(host, status),
+            EventKind::HostFinished { host, status, tasks, .. } => self.host_finished(host, status, tasks),
             EventKind::RunFinished { stats, exit_code, seconds } => self.finish(stats, *exit_code, *seconds),
             EventKind::HostPlanned { host, tasks } => self.planned(host, tasks),
             // Findings are data: the command shows them on stdout.
