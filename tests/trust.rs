@@ -185,7 +185,7 @@ fn a_jump_host_is_judged_like_a_host() {
     std::fs::write(site.path("inventory.yaml"), inventory).unwrap();
     let recorded = format!("[127.0.0.1]:{port} {}\n", site.key("stranger"));
     let (code, said) = site.trust(&recorded, &[]);
-    assert!(code == CONFIG && said.contains(&format!("[127.0.0.1]:{port} show another key")), "{said}");
+    assert!(code == CONFIG && said.contains(&format!("[127.0.0.1]:{port} shows another key")), "{said}");
     assert_eq!(site.known(), recorded);
     let (code, said) = site.trust("", &[]);
     let key = site.key("host_key");

@@ -53,7 +53,7 @@ fn port_option(host: &Host) -> String {
 pub fn put_key(host: &Host) -> String {
     let (options, user) = login_words(host);
     format!(
-        "put your key on the host: ssh-copy-id {options}{user}{}; where it is there and has a passphrase: ssh-add, in a shell with an ssh-agent",
+        "put your key on the host: ssh-copy-id {options}{user}{}; if it is there and has a passphrase, unlock it: ssh-add, in a shell with an ssh-agent",
         host.address
     )
 }
@@ -86,7 +86,10 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"
         ),
         ConnectKind::SudoRefused => {
-            format!("try it by hand: ssh -t {options}{user}{} sudo true", host.address)
+            format!(
+                "give the account a rule in sudoers, or name one that has it as `ssh.user` in {inventory}; by hand: ssh -t {options}{user}{} sudo true",
+                host.address
+            )
         }
         ConnectKind::PasswordUntried => {
             "run the same command again with the right password, or leave out the host that refused it (`--hosts 'all & !NAME'` where there is an inventory)"

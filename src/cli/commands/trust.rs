@@ -459,8 +459,9 @@ pub(crate) async fn record(
     }
     if !refused.is_empty() {
         let names: Vec<&str> = refused.iter().map(|(key, _)| key.name.as_str()).collect();
+        let show = if names.len() == 1 { "shows" } else { "show" };
         let mut error =
-            Exit::new(exit::CONFIG, format!("{} show another key than the recorded one", names.join(", ")));
+            Exit::new(exit::CONFIG, format!("{} {show} another key than the recorded one", names.join(", ")));
         if refused.iter().any(|(_, revoked)| *revoked) {
             error = error.hint(
                 "a line with `@revoked` says that a key is never to be taken again: give the host a new one, or take the line away",

@@ -365,7 +365,7 @@ pub(in crate::resources) fn local_want(
         Ok(local) => match want_of(local) {
             Some(want) => return Some(want),
             None => Diagnostic::error(src.span, format!("`{}` is a directory", **src))
-                .help("use `copy` for a directory tree"),
+                .help("name one file; a directory tree is sent as it is by `copy`"),
         },
         Err(message) => Diagnostic::error(src.span, message),
     };
