@@ -254,6 +254,9 @@ pub enum Action {
         /// Its fields.
         body: Node,
     },
+    /// What could not be read and was told. It has its name and its `register`, so that nothing is said of the
+    /// tasks that speak of them.
+    Broken,
 }
 
 /// Several tasks as one unit.
@@ -284,14 +287,33 @@ impl Task {
         match (&self.record.name, &self.action) {
             (Some(name), _) => &name.value,
             (None, Action::Include(playbook)) => &playbook.value,
-            (None, Action::Resource { .. } | Action::Block(_)) => "",
+            (None, Action::Resource { .. } | Action::Block(_) | Action::Broken) => "",
         }
     }
 }
 
-/// Reads a task or, with `handler`, a handler.
+/// Reads a task or, with `handler`, a handler. `None` for what is none.
 pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagnostics) -> Option<Task> {
     let entries = map_entries(node, diagnostics)?;
+    let read = whole(node, entries, kinds, handler, diagnostics);
+    read.or_else(|| {
+        let told = |(key, _): &&(Sp<String>, Node)| matches!(key.value.as_str(), "name" | "register");
+        let entries = entries.iter().filter(told).cloned().collect();
+        let node = Node { value: Yaml::Map(entries), span: node.span };
+        let record = TaskRecord::from_node(&node, &mut Diagnostics::default())?;
+        let span = record.name.as_ref().map_or(node.span, |name| name.span);
+        Some(Task { record, action: Action::Broken, span })
+    })
+}
+
+/// The same of a task without a mistake.
+fn whole(
+    node: &Node,
+    entries: &[(Sp<String>, Node)],
+    kinds: &[Kind],
+    handler: bool,
+    diagnostics: &mut Diagnostics,
+) -> Option<Task> {
     let fields: Vec<&'static str> = TaskRecord::fields().iter().map(|field| field.name).collect();
     let (mut common, others): (Vec<_>, Vec<_>) =
         entries.iter().cloned().partition(|(key, _)| fields.contains(&key.value.as_str()));
@@ -376,13 +398,11 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
         (None, None, Some(tasks)) => {
             let none = Vec::new();
             let always = record.always.as_ref().map_or(&none, |always| &always.value);
-            let mut read = |nodes: &[Node]| -> Option<Vec<Task>> {
-                let tasks: Vec<_> =
-                    nodes.iter().map(|node| task(node, kinds, handler, diagnostics)).collect();
-                tasks.into_iter().collect()
+            let mut read = |nodes: &[Node]| -> Vec<Task> {
+                nodes.iter().filter_map(|node| task(node, kinds, handler, diagnostics)).collect()
             };
             let (read_tasks, read_always) = (read(&tasks.value), read(always));
-            Action::Block(Block { span: tasks.span, tasks: read_tasks?, always: read_always? })
+            Action::Block(Block { span: tasks.span, tasks: read_tasks, always: read_always })
         }
         (None, None, None) => {
             if !unknown {
@@ -455,6 +475,7 @@ fn misplaced(
         diagnostics.error(always.span, "`always` belongs to `block`");
     }
     match action {
+        Action::Broken => {}
         Action::Include(include) => {
             without_effect(record, "an include", span, diagnostics);
             if record.on_failure.is_some() {
@@ -471,7 +492,7 @@ fn misplaced(
             if let Some(with) = &record.with {
                 diagnostics.error(with.span, "`with` belongs to `include`");
             }
-            if block.tasks.is_empty() {
+            if record.block.as_ref().is_some_and(|tasks| tasks.value.is_empty()) {
                 diagnostics.error(block.span, "this block has no tasks");
             }
             if handler {

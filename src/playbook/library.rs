@@ -40,6 +40,8 @@ pub struct Playbook {
     pub tasks: Vec<Task>,
     /// Its handlers.
     pub handlers: Vec<Task>,
+    /// Whether all of it could be read; else what is wrong was told.
+    pub whole: bool,
 }
 
 /// All playbooks that a run uses.
@@ -138,10 +140,8 @@ fn read(
         check_param(name, param, diagnostics);
         params.insert(name.value.clone(), (name.span, param.clone()));
     }
-    if diagnostics.errors() > before {
-        return None;
-    }
     Some(Playbook {
+        whole: diagnostics.errors() == before,
         name: name.value.clone(),
         title: record.name.value,
         doc: record.doc.unwrap_or_default(),

@@ -102,7 +102,7 @@ impl Expander<'_> {
     ) -> Option<Arc<Playbook>> {
         let kinds = &self.language.kinds;
         let playbook = self.library.get(name, origin, kinds, &mut self.sources, diagnostics);
-        self.complete &= playbook.is_some();
+        self.complete &= playbook.as_ref().is_some_and(|playbook| playbook.whole);
         playbook
     }
 
@@ -180,7 +180,7 @@ impl Expander<'_> {
             match &task.action {
                 Action::Include(name) => self.include(name, task, playbook, place, diagnostics),
                 Action::Block(block) => self.block(block, task, playbook, place, diagnostics),
-                Action::Resource { .. } => {
+                Action::Resource { .. } | Action::Broken => {
                     if let Some(step) = self.step(task, playbook, place, None, diagnostics) {
                         self.steps.push(Step { index: self.steps.len(), ..step });
                     }
@@ -263,7 +263,8 @@ impl Expander<'_> {
                 None => self.checker().node(value, &place.scope, &names, diagnostics),
             }
         }
-        for name in &playbook.order {
+        // What is wrong with a parameter itself was told.
+        for name in playbook.order.iter().filter(|_| playbook.whole) {
             let given = with.0.iter().any(|(key, _)| key.value == *name) || self.world.set.contains_key(name);
             let default = playbook.params.get(name).is_some_and(|(_, param)| param.default.is_some());
             if given || default {
@@ -376,8 +377,14 @@ impl Expander<'_> {
         handler: Option<String>,
         diagnostics: &mut Diagnostics,
     ) -> Option<Step> {
-        let Action::Resource { kind, body, .. } = &task.action else { return None };
         let record = &task.record;
+        let Action::Resource { kind, body, .. } = &task.action else {
+            if let Some(name) = &record.register {
+                self.world.registers.insert(name.value.clone());
+                self.registers.insert(name.value.clone(), Shape::Any);
+            }
+            return None;
+        };
         let id = handler.unwrap_or_else(|| self.id(playbook, task));
         let hosts = self.narrow(&place.hosts, record.hosts.as_ref(), diagnostics);
         let scope = Self::scope(task, place, diagnostics);

@@ -83,6 +83,7 @@ fn task_line(task: &Task) -> String {
         Action::Block(block) => return block.tasks.iter().chain(&block.always).map(task_line).collect(),
         Action::Include(playbook) => format!("include {}", playbook.value),
         Action::Resource { kind, .. } => kind.name.to_owned(),
+        Action::Broken => String::new(),
     };
     format!("  {kind:20} {}\n", task.title())
 }
