@@ -5,7 +5,7 @@
 small=$1
 shift
 rm -rf /var/chaos/synced
-pkill -f 'sleep 4242'
+pkill -xf 'sleep 4242'
 rm -f /var/chaos/book /var/chaos/lie /var/chaos/lock.*
 if mountpoint -q /srv/chaos; then
     umount -l /srv/chaos
