@@ -462,16 +462,28 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> 
         (None, Some(first)) => named(CheckStatus::Warn, ALL_REDUCE, first.clone(), lines),
         (None, None) => {
             let size = run.largest().map_or(0, |row| row.size);
-            let speed = run.busbw().unwrap_or(0.0);
-            let text = format!("{speed:.1} GB/s at {size} bytes on {} GPUs, no wrong value", run.ranks);
-            named(CheckStatus::Pass, ALL_REDUCE, text, lines)
+            named(CheckStatus::Pass, ALL_REDUCE, speed(run.ranks, run.busbw(), size), lines)
         }
     }
+}
+
+/// How fast all GPUs were. nccl-tests calls the bus bandwidth of one GPU 0: nothing goes over a bus.
+fn speed(gpus: usize, busbw: Option<f64>, size: u64) -> String {
+    if gpus == 1 {
+        return format!("no wrong value up to {size} bytes; one GPU alone has no bandwidth to measure");
+    }
+    format!("{:.1} GB/s at {size} bytes on {gpus} GPUs, no wrong value", busbw.unwrap_or(0.0))
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn one_gpu_is_not_slow() {
+        assert_eq!(speed(8, Some(479.96), 1 << 34), "480.0 GB/s at 17179869184 bytes on 8 GPUs, no wrong value");
+        assert!(!speed(1, Some(0.0), 1 << 34).contains("GB/s"));
+    }
 
     #[test]
     fn mpirun_says_why() {

@@ -125,9 +125,12 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
     };
     let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
     let (mut changed, mut runs, mut handlers, mut unplanned) = (0, 0, 0, 0);
+    let (mut interrupting, mut classes) = (0, BTreeSet::new());
     for (name, host) in &record.hosts {
         let (mut changes, mut fails) = (false, false);
         for planned in &host.plan {
+            interrupting += u64::from(planned.interrupts().next().is_some());
+            classes.extend(planned.interrupts());
             match &planned.verdict {
                 PlannedVerdict::Failed(failure) => {
                     let why = failure.message.lines().next().unwrap_or_default();
@@ -181,7 +184,13 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         0 => String::new(),
         number => format!(", {} to run", count(number, "handler")),
     };
-    let whole = format!("{what}{handlers}{runs}{blocked}");
+    let classes = classes.into_iter().collect::<Vec<_>>().join(", ");
+    let interrupts = match interrupting {
+        0 => String::new(),
+        1 => format!(", 1 interrupts: {classes}"),
+        number => format!(", {number} interrupt: {classes}"),
+    };
+    let whole = format!("{what}{handlers}{runs}{interrupts}{blocked}");
     if unplanned > 0 {
         let all = record.hosts.len() as u64;
         let part = if unplanned == all { hosts } else { format!("{unplanned} of {hosts}") };

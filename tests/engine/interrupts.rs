@@ -341,6 +341,9 @@ async fn a_plan_refuses_a_reboot_that_would_not_go_well() {
     assert_eq!(ran.report.stats.pending, 2, "{:?}", ran.record);
     let asked = |host: &str| transport.parts(host).iter().filter(|part| *part == "next_boot").count();
     assert_eq!(["gpu0", "gpu1", "gpu2"].map(asked), [1, 1, 0]);
+    // Where a plan ends it says how much of it interrupts.
+    let sum = provision::report::plan::sum(&ran.record, None);
+    assert!(sum.contains(", 2 interrupt: reboot"), "{sum}");
 }
 
 /// Before an image is made, or before a reboot by hand; what an earlier task may mend is known after it.
