@@ -458,6 +458,46 @@ mod tests {
         }
     }
 
+    /// What `ClusterShell` made of the same lists; `scripts/hostlists.py` recorded it.
+    #[test]
+    fn lists_are_those_of_clustershell() {
+        #[derive(serde::Deserialize)]
+        struct Case {
+            list: String,
+            hosts: Vec<String>,
+            #[serde(default)]
+            plane: bool,
+        }
+        #[derive(serde::Deserialize)]
+        struct Recorded {
+            expand: Vec<Case>,
+            fold: Vec<Case>,
+        }
+        let file = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/cases/hostlists/clustershell.json");
+        let recorded: Recorded = serde_json::from_str(&std::fs::read_to_string(file).unwrap()).unwrap();
+        assert_eq!((recorded.expand.len(), recorded.fold.len()), (1000, 1000));
+        let hosts = |list: &str| expand(list).unwrap().into_iter().collect::<BTreeSet<_>>();
+        let mut wrong = Vec::new();
+        let limits = recorded.expand.into_iter().map(|case| (case, usize::MAX));
+        // Some lists of names with two numbers are longer by a little; the page of host lists says so.
+        let limits = limits.chain(recorded.fold.into_iter().map(|case| {
+            let most = if case.plane { case.list.len() * 21 / 20 } else { case.list.len() };
+            (case, most)
+        }));
+        for (Case { list, hosts: wanted, .. }, most) in limits {
+            let wanted: BTreeSet<String> = wanted.into_iter().collect();
+            let folded = fold(wanted.iter().map(String::as_str));
+            if hosts(&list) != wanted {
+                wrong.push(format!("{list} is {:?}", hosts(&list)));
+            } else if hosts(&folded) != wanted {
+                wrong.push(format!("{folded} is {:?}", hosts(&folded)));
+            } else if folded.len() > most {
+                wrong.push(format!("{folded} is longer than {list}"));
+            }
+        }
+        assert!(wrong.is_empty(), "{} lists\n{}", wrong.len(), wrong.join("\n"));
+    }
+
     #[test]
     fn errors_have_a_place() {
         for (text, start, end, message) in [

@@ -481,7 +481,10 @@ mod tests {
 
     #[test]
     fn one_gpu_is_not_slow() {
-        assert_eq!(speed(8, Some(479.96), 1 << 34), "480.0 GB/s at 17179869184 bytes on 8 GPUs, no wrong value");
+        assert_eq!(
+            speed(8, Some(479.96), 1 << 34),
+            "480.0 GB/s at 17179869184 bytes on 8 GPUs, no wrong value"
+        );
         assert!(!speed(1, Some(0.0), 1 << 34).contains("GB/s"));
     }
 
