@@ -62,7 +62,9 @@ pub(super) fn beside(
         );
         return None;
     }
-    match HostPath::new(context.base().join(&**path).as_str()) {
+    // `./jobs` is `jobs`.
+    let joined: camino::Utf8PathBuf = context.base().join(&**path).components().collect();
+    match HostPath::new(joined.as_str()) {
         Ok(path) if path.as_str() != context.base().as_str() => Some(path),
         Ok(_) => {
             let text = format!("this is the inventory's directory itself: name a {what} in it");
