@@ -568,7 +568,8 @@ impl Terminal {
 
     /// Changes that interrupt something and are still to be made, one line each, as far as they are planned.
     pub fn interrupting(&self) -> Vec<String> {
-        self.interrupts.lines()
+        let lines = self.interrupts.lines();
+        lines.iter().map(|line| rows::hanging(line, 4, self.settings.width)).collect()
     }
 }
 
