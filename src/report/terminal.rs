@@ -262,7 +262,16 @@ impl Terminal {
             .filter(|(line, hosts, since)| line.tone == Tone::Bad && ready(line, *hosts, *since))
             .map(|(_, _, since)| since)
             .fold(f64::NEG_INFINITY, f64::max);
-        let lines = self.folder.take(|line, hosts, since| since <= urgent || ready(line, hosts, since));
+        // Nor does a handler overtake the change that notified it, which waits for other hosts.
+        let held = self
+            .folder
+            .lines()
+            .filter(|(line, hosts, since)| line.verb != "Unreached" && !ready(line, *hosts, *since))
+            .map(|(_, _, since)| since)
+            .fold(f64::INFINITY, f64::min);
+        let lines = self
+            .folder
+            .take(|line, hosts, since| since <= urgent || since <= held && ready(line, hosts, since));
         for (mut line, hosts) in lines {
             if matches!(line.verb, "Left" | "Unreached" | "Quarantine")
                 && let Some((reason, hint)) = self.reasons.told(&hosts)
