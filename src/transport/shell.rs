@@ -56,6 +56,7 @@ pub(super) struct HostShell {
     state: State,
     /// Bytes of the frame that was sent behind the greeting.
     ahead: Option<usize>,
+    unsent: Unsent,
     identity: Identity,
     /// The shell that became a launcher, where one did.
     launcher: Option<Identity>,
@@ -88,6 +89,7 @@ impl HostShell {
             sequence: 0,
             state: State::Fresh,
             ahead: None,
+            unsent: Unsent::default(),
             identity: Identity::default(),
             launcher: None,
             noise: Bounded::new(4096),
@@ -172,6 +174,9 @@ impl HostShell {
             Ok(Ok(Line::End(0, status))) => return (Ok(0), Some(status == 0)),
             _ => return (Ok(0), None),
         }
+        while !self.unsent.is_empty() {
+            self.unsent.write(&mut self.writer).await;
+        }
         let copied = rescue::copy(content, &mut self.writer).await;
         self.end().await;
         match tokio::time::timeout(rescue::STALL, self.answer("")).await {
@@ -201,20 +206,14 @@ impl HostShell {
 
     /// Writes `text` and waits for the first line of ours; what precedes it is noise.
     async fn answer(&mut self, text: &str) -> Result<Line, ShellError> {
-        let Self { reader, writer, parser, noise, chunk, .. } = self;
-        let write = async {
-            // A failed write is seen as the end of the output.
-            drop(writer.write_all(text.as_bytes()).await);
-            drop(writer.flush().await);
-        };
-        tokio::pin!(write);
-        let mut written = false;
+        let Self { reader, writer, parser, noise, chunk, unsent, .. } = self;
+        unsent.add(text);
         loop {
             if let Some(line) = parser.next_line(noise) {
                 return Ok(line);
             }
             tokio::select! {
-                () = &mut write, if !written => written = true,
+                () = unsent.write(writer), if !unsent.is_empty() => {}
                 read = reader.read(chunk) => match read {
                     Ok(0) | Err(_) => return Err(ShellError::Ended),
                     Ok(length) => parser.push(chunk.get(..length).unwrap_or_default()),
@@ -254,16 +253,9 @@ impl HostShell {
         let (exec, mut received) = (tracing::Span::current(), 0);
         exec.record("sent", ahead.unwrap_or(text.len()));
         self.state = State::Busy;
-        let Self { reader, writer, parser, sequence, chunk, .. } = self;
-        let write = async {
-            drop(writer.write_all(text.as_bytes()).await);
-            drop(writer.flush().await);
-            if frame.last {
-                close(writer).await;
-            }
-        };
-        tokio::pin!(write);
-        let mut written = text.is_empty() && !frame.last;
+        let Self { reader, writer, parser, sequence, chunk, unsent, .. } = self;
+        unsent.add(&text);
+        let mut open = true;
         let mut begun = false;
         let mut between = Bounded::new(0);
         for (index, part) in frame.parts.iter().enumerate() {
@@ -299,7 +291,13 @@ impl HostShell {
                                 deadline: part.deadline,
                             }));
                         }
-                        () = &mut write, if !written => written = true,
+                        () = async {
+                            if !unsent.is_empty() {
+                                return unsent.write(writer).await;
+                            }
+                            close(writer).await;
+                            open = false;
+                        }, if !unsent.is_empty() || frame.last && open => {}
                         read = reader.read(chunk) => match read {
                             Ok(0) | Err(_) => return Err(ShellError::Ended),
                             Ok(length) => {
@@ -322,6 +320,36 @@ impl HostShell {
     /// Ends the standard input of the shell.
     pub(super) async fn end(&mut self) {
         close(&mut self.writer).await;
+    }
+}
+
+/// What a shell is still to be sent: more than a pipe holds goes bit by bit, while its answers are read.
+#[derive(Debug, Default)]
+struct Unsent {
+    bytes: Vec<u8>,
+    /// How many of them are written.
+    at: usize,
+}
+
+impl Unsent {
+    fn add(&mut self, text: &str) {
+        self.bytes.extend_from_slice(text.as_bytes());
+    }
+
+    fn is_empty(&self) -> bool {
+        self.bytes.is_empty()
+    }
+
+    /// Writes some of it; nothing is lost when this is dropped before its end.
+    async fn write(&mut self, writer: &mut Writer) {
+        match writer.write(self.bytes.get(self.at..).unwrap_or_default()).await {
+            Ok(length @ 1..) => self.at += length,
+            // A failed write is seen as the end of the output.
+            Ok(0) | Err(_) => self.at = self.bytes.len(),
+        }
+        if self.at == self.bytes.len() {
+            *self = Self::default();
+        }
     }
 }
 
@@ -394,6 +422,34 @@ mod tests {
         drop(theirs);
         let ended = shell.run(&frame(&[10]), &mut |_| panic!("it did not end")).await;
         assert!(matches!(ended, Err(ShellError::Ended)), "{ended:?}");
+    }
+
+    /// The greeting is answered before all of the frame behind it has gone into the pipe.
+    #[tokio::test]
+    async fn a_frame_that_rides_along_arrives_whole() {
+        let (ours, theirs) = tokio::io::duplex(4096);
+        let (reader, writer) = tokio::io::split(ours);
+        let mut shell = HostShell::new(reader, writer);
+        let nonce = shell.nonce().to_owned();
+        let long = format!(": {}", "x".repeat(100_000));
+        let mut large = frame(&[10]);
+        large.parts[0].script = Script::new(long.clone());
+        large.last = true;
+        let host = async {
+            let (mut read, mut write) = tokio::io::split(theirs);
+            write.write_all(format!("\n{nonce} ready 2 3 4 5\n").as_bytes()).await.unwrap();
+            sleep(Duration::from_millis(10)).await;
+            let mut sent = String::new();
+            read.read_to_string(&mut sent).await.unwrap();
+            write.write_all(format!("\n{nonce} begin 1\n\n{nonce} end 0 0\n").as_bytes()).await.unwrap();
+            sent
+        };
+        let run = async {
+            shell.start(Expected::Anyone, Some(&large)).await.unwrap();
+            shell.run(&large, &mut |_| {}).await.unwrap();
+        };
+        let (sent, ()) = tokio::join!(host, run);
+        assert!(sent.contains(&long), "{} bytes", sent.len());
     }
 
     #[tokio::test]
