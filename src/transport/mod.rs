@@ -243,7 +243,8 @@ pub trait Transport: Send + Sync {
     ) -> Result<Box<dyn Remote>, TransportError>;
 
     /// Opens a host and runs its first frame; transports that can send it along with the greeting
-    /// save a round trip. The second result is that of the frame.
+    /// save a round trip. It may run twice where the login is lost, so it only asks. The second result is that of
+    /// the frame.
     ///
     /// # Errors
     /// Those of [`Transport::open`].

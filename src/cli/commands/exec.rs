@@ -126,17 +126,18 @@ fn body_lines(body: &str) -> String {
 
 #[tracing::instrument(name = "host", skip_all, fields(host = host.name))]
 async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said {
-    let mut said = Said::Stuck("no result".to_owned());
-    let opened = transport
-        .open_and_run(host, CONNECT, frame, &mut |end| {
-            said = Said::Ended(end.status, shown(&end, &frame.secrets));
-        })
-        .await;
-    let (mut remote, result) = match opened {
-        Ok(opened) => opened,
+    // It does not ride along with the login, which is tried again where ssh is killed: a command runs once.
+    let mut remote = match transport.open(host, CONNECT).await {
+        Ok(remote) => remote,
         Err(TransportError::Connect { kind, message }) => return Said::Unreached(kind, message),
         Err(error) => return Said::Unreached(ConnectKind::Other, error.to_string()),
     };
+    let mut said = Said::Stuck("no result".to_owned());
+    let result = remote
+        .run(frame, &mut |end| {
+            said = Said::Ended(end.status, shown(&end, &frame.secrets));
+        })
+        .await;
     if let Err(error) = result {
         said = Said::Stuck(error.to_string());
         if matches!(error, TransportError::PartTimedOut { .. })
