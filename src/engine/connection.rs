@@ -182,19 +182,24 @@ impl Connection {
     }
 
     /// Logs in anew and goes on there, if it is still the same boot. Else what keeps the new login from working; the
-    /// old one is still there, unless the new one was lost at once.
+    /// old one is still there.
     pub(super) async fn log_in_anew(&mut self) -> Result<Result<(), TransportError>, Gone> {
         let fresh = match self.context.transport.open(&self.host, self.context.deadlines.connect).await {
             Ok(fresh) => fresh,
             Err(error) => return Ok(Err(error)),
         };
-        if let Some(mut old) = self.remote.replace(fresh) {
-            old.close().await;
+        let old = self.remote.replace(fresh);
+        let boot = self.which_boot().await;
+        let left = if boot.is_ok() { old } else { std::mem::replace(&mut self.remote, old) };
+        if let Some(mut left) = left {
+            left.close().await;
         }
-        self.shell += 1;
-        self.stale = false;
-        match self.which_boot().await {
-            Ok(boot) if self.is_of(&boot) => Ok(Ok(())),
+        match boot {
+            Ok(boot) if self.is_of(&boot) => {
+                self.shell += 1;
+                self.stale = false;
+                Ok(Ok(()))
+            }
             Ok(boot) => Err(self.rebooted(boot).await),
             Err(error) => Ok(Err(error)),
         }

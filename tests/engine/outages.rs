@@ -54,6 +54,17 @@ async fn a_new_login_to_another_boot_is_no_proof() {
         let guards = transport.parts("gpu0").into_iter().filter(|part| part == "guard").count();
         assert_eq!(guards, if rebooted { 1 } else { 2 }, "armed, and confirmed on the same boot only");
     }
+    // One that is lost at once leaves the old session as it was, and another is tried.
+    let transport = interrupts::guarded("confirmed\n");
+    transport.first(Reply::part("state").output(OWNED));
+    transport.first(Reply::part("boot").on("gpu0").output("one 5\n"));
+    transport.first(Reply::part("boot").on("gpu0").times(1).lose());
+    let ran = apply(&world("{}", interrupts::SUDOERS), &transport).await;
+    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record.hosts["gpu0"]);
+    let parts = transport.parts("gpu0");
+    let seen = parts.iter().filter(|part| ["open", "boot", "close", "guard"].contains(&part.as_str()));
+    let seen: Vec<&str> = seen.map(String::as_str).collect();
+    assert_eq!(seen, ["open", "guard", "open", "boot", "close", "open", "boot", "close", "guard", "close"]);
 }
 
 #[tokio::test(start_paused = true)]
