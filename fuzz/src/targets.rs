@@ -168,7 +168,8 @@ impl World {
     }
 
     fn names(&self) -> Names {
-        Names(self.0.iter().map(|(name, value)| ((*name).to_owned(), Shape::of(value))).collect())
+        let known = self.0.iter().map(|(name, value)| ((*name).to_owned(), Shape::of(value))).collect();
+        Names { known, others: false }
     }
 }
 

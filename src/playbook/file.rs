@@ -254,8 +254,7 @@ pub enum Action {
         /// Its fields.
         body: Node,
     },
-    /// What could not be read and was told. It has its name and its `register`, so that nothing is said of the
-    /// tasks that speak of them.
+    /// What could not be read and was told.
     Broken,
 }
 
@@ -296,14 +295,61 @@ impl Task {
 pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagnostics) -> Option<Task> {
     let entries = map_entries(node, diagnostics)?;
     let read = whole(node, entries, kinds, handler, diagnostics);
-    read.or_else(|| {
-        let told = |(key, _): &&(Sp<String>, Node)| matches!(key.value.as_str(), "name" | "register");
-        let entries = entries.iter().filter(told).cloned().collect();
-        let node = Node { value: Yaml::Map(entries), span: node.span };
-        let record = TaskRecord::from_node(&node, &mut Diagnostics::default())?;
-        let span = record.name.as_ref().map_or(node.span, |name| name.span);
-        Some(Task { record, action: Action::Broken, span })
-    })
+    read.or_else(|| rest(node, entries, kinds, handler, diagnostics))
+}
+
+/// What is right of a task with a mistake: by that the mistakes of others are told, and none that follows from
+/// this one.
+fn rest(
+    node: &Node,
+    entries: &[(Sp<String>, Node)],
+    kinds: &[Kind],
+    handler: bool,
+    diagnostics: &mut Diagnostics,
+) -> Option<Task> {
+    let fields: Vec<&'static str> = TaskRecord::fields().iter().map(|field| field.name).collect();
+    let of = |entries| Node { value: Yaml::Map(entries), span: node.span };
+    let right = |entry: &&(Sp<String>, Node)| {
+        let mut own = Diagnostics::default();
+        let known = fields.contains(&entry.0.value.as_str()) && !entry.1.is_null();
+        known && TaskRecord::from_node(&of(vec![(*entry).clone()]), &mut own).is_some() && !own.has_errors()
+    };
+    let record = TaskRecord::from_node(
+        &of(entries.iter().filter(right).cloned().collect()),
+        &mut Diagnostics::default(),
+    )?;
+    let resources = entries.iter().filter_map(|(key, body)| {
+        let kind = kinds.iter().find(|kind| kind.name == key.value)?;
+        body.as_str().is_none_or(is_template).then_some((*kind, key.span, body))
+    });
+    let resources: Vec<_> = resources.collect();
+    // A key that nobody knows may be what gives the others their sense, such as `with_items`.
+    let is_known = |(key, _): &(Sp<String>, Node)| {
+        fields.contains(&key.value.as_str()) || kinds.iter().any(|kind| kind.name == key.value)
+    };
+    let gives =
+        |entry: &(Sp<String>, Node)| matches!(entry.0.value.as_str(), "loop" | "vars") && !right(&entry);
+    let whole = entries.iter().all(|entry| is_known(entry) && !gives(entry));
+    let action = match (resources.as_slice(), &record.include, &record.block) {
+        ([(kind, span, body)], None, None) if whole => {
+            Action::Resource { kind: *kind, span: *span, body: (*body).clone() }
+        }
+        ([], Some(playbook), None) => Action::Include(playbook.clone()),
+        ([], None, Some(tasks)) => {
+            // Its tasks may have been read before the mistake was seen.
+            let mut own = Diagnostics::default();
+            let mut read = |nodes: &[Node]| -> Vec<Task> {
+                nodes.iter().filter_map(|node| task(node, kinds, handler, &mut own)).collect()
+            };
+            let always = record.always.as_ref().map(|always| read(&always.value)).unwrap_or_default();
+            let block = Block { span: tasks.span, tasks: read(&tasks.value), always };
+            diagnostics.append_new(own);
+            Action::Block(block)
+        }
+        _ => Action::Broken,
+    };
+    let span = record.name.as_ref().map_or(node.span, |name| name.span);
+    Some(Task { record, action, span })
 }
 
 /// The same of a task without a mistake.

@@ -19,6 +19,8 @@ pub(super) struct Checker<'a> {
     pub(super) inventory: &'a BTreeMap<String, Vec<Json>>,
     /// What every text sees: `host`, `hosts`, `groups`, `cluster`, `facts`, `secrets`.
     pub(super) common: &'a BTreeMap<String, Shape>,
+    /// Whether there may be other names, since a playbook could not be read.
+    pub(super) others: bool,
     /// Answers registered by earlier tasks.
     pub(super) registers: &'a BTreeMap<String, Shape>,
     pub(super) sources: &'a Sources,
@@ -56,7 +58,7 @@ impl Checker<'_> {
         if let Some(item) = &scope.item {
             names.insert("item".to_owned(), item.clone());
         }
-        Names(names)
+        Names { known: names, others: self.others }
     }
 
     /// Checks every text in a node.

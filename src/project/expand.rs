@@ -58,6 +58,8 @@ pub(super) struct Expander<'a> {
     pub(super) blocks: usize,
     /// Whether every playbook could be read.
     pub(super) complete: bool,
+    /// Whether there may be names that nobody knows: a playbook that is included could not be read.
+    pub(super) others: bool,
 }
 
 impl Expander<'_> {
@@ -67,6 +69,7 @@ impl Expander<'_> {
             inventory: &self.inventory,
             common: &self.common,
             registers: &self.registers,
+            others: self.others,
             sources: &self.sources,
         }
     }
@@ -153,7 +156,8 @@ impl Expander<'_> {
             }
         }
         let mut ids = BTreeMap::new();
-        for handler in &playbook.handlers {
+        // That one has no name was told.
+        for handler in playbook.handlers.iter().filter(|handler| !handler.title().is_empty()) {
             let id = self.id(playbook, handler);
             if ids.insert(handler.title().to_owned(), id).is_some() {
                 diagnostics.error(handler.span, format!("there are two handlers `{}`", handler.title()));
@@ -308,7 +312,10 @@ impl Expander<'_> {
             );
             return;
         }
-        let Some(included) = self.playbook(name, origin.clone(), diagnostics) else { return };
+        let Some(included) = self.playbook(name, origin.clone(), diagnostics) else {
+            self.others = true;
+            return;
+        };
         let mut inner = self.within(task, place, diagnostics);
         inner.chain.push((origin, name.value.clone()));
         let empty = Entries::default();

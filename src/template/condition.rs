@@ -640,7 +640,7 @@ mod tests {
         names.insert("later".to_owned(), Shape::Number);
         names.insert("family".to_owned(), Shape::Word(&["debian", "rhel"]));
         names.insert("id".to_owned(), Shape::Spelled(&["debian", "openEuler"]));
-        Names(names)
+        Names { known: names, others: false }
     }
 
     #[test]

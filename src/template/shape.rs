@@ -175,7 +175,12 @@ pub struct PathError {
 
 /// The names that a text may read, with their types.
 #[derive(Debug, Clone, Default)]
-pub struct Names(pub BTreeMap<String, Shape>);
+pub struct Names {
+    /// Those that are known.
+    pub known: BTreeMap<String, Shape>,
+    /// Whether there may be others, since a playbook that gives some could not be read.
+    pub others: bool,
+}
 
 impl Names {
     /// The type at a path.
@@ -183,8 +188,11 @@ impl Names {
     /// # Errors
     /// When there is no such path.
     pub fn check(&self, root: &str, segments: &[Segment]) -> Result<Shape, PathError> {
-        let Some(mut shape) = self.0.get(root) else {
-            let known = self.0.keys().map(String::as_str);
+        let Some(mut shape) = self.known.get(root) else {
+            if self.others {
+                return Ok(Shape::Any);
+            }
+            let known = self.known.keys().map(String::as_str);
             return Err(PathError {
                 message: format!("`{}` is not defined", path_text(root, segments)),
                 help: foreign::help(root, &[Place::Name]).or_else(|| did_you_mean_text(root, known)),
@@ -205,7 +213,7 @@ impl Names {
                 },
                 (Shape::Map(keys), Segment::Any | Segment::Index(_)) => {
                     let merged = keys.values().cloned().reduce(Shape::merge).unwrap_or(Shape::Any);
-                    let names = Self(BTreeMap::from([("it".to_owned(), merged)]));
+                    let names = Self { known: BTreeMap::from([("it".to_owned(), merged)]), others: false };
                     return names.check("it", segments.get(i + 1..).unwrap_or(&[])).map_err(|error| {
                         PathError {
                             message: format!("`{}` is not defined", path_text(root, segments)),
