@@ -13,6 +13,9 @@ use crate::foreign;
 /// Keys of `ssh` that are often written beside it.
 const OF_SSH: [&str; 5] = ["user", "port", "identity_file", "known_hosts", "jump"];
 
+/// Keys of a task that are often written into its resource.
+const OF_TASK: [&str; 6] = ["notify", "when", "loop", "register", "run_once", "on_failure"];
+
 /// A type that can be read from a YAML node.
 pub trait FromNode: Sized {
     /// Reads the value; on a mistake adds it to `diagnostics` and returns `None`.
@@ -116,7 +119,9 @@ macro_rules! integer {
         impl FromNode for $type {
             fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
                 let Yaml::Int(value) = node.value else {
-                    wrong_type(node, "an integer", diagnostics);
+                    let bare = node.as_str().filter(|text| text.parse::<i64>().is_ok());
+                    let help = bare.map(|number| format!("write it without quotes: `{number}`"));
+                    diagnostics.push(wrong(node, "an integer").maybe_help(help));
                     return None;
                 };
                 let converted = Self::try_from(value).ok();
@@ -349,6 +354,14 @@ impl<'a> MapReader<'a> {
         is_there.then(|| format!("it is a key of `ssh`: write `ssh: {{ {key}: ... }}`"))
     }
 
+    /// `notify` of a task among the fields of its resource.
+    fn of_task(key: &str) -> Option<String> {
+        let is_one = OF_TASK.contains(&key);
+        is_one.then(|| {
+            "it is a key of the task: it stands in one column with the name of the resource".to_owned()
+        })
+    }
+
     /// Reports every key that was not asked for. Returns whether there was none.
     pub fn finish(self, diagnostics: &mut Diagnostics) -> bool {
         let mut clean = true;
@@ -362,6 +375,7 @@ impl<'a> MapReader<'a> {
                             self.no_space(&key.value)
                                 .or_else(|| self.of_ssh(&key.value))
                                 .or_else(|| foreign::key_help(&key.value, self.what))
+                                .or_else(|| Self::of_task(&key.value))
                                 .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
                         ),
                 );

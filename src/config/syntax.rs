@@ -172,7 +172,16 @@ impl Looks<'_> {
         let text = "only a part of this text is in quotes";
         let diagnostic = Diagnostic::error(self.span(self.here, open, value.len()), text)
             .label("YAML ends it with the second quote");
-        Some(in_quotes(diagnostic, value))
+        if !value.contains("{{") {
+            return Some(in_quotes(diagnostic, value));
+        }
+        // All of the template is meant to be in these quotes: those inside are others.
+        let (outer, inner) = if quote == '"' { ("\"", "'") } else { ("'", "\"") };
+        let inside = value.strip_prefix(outer).and_then(|rest| rest.strip_suffix(outer));
+        let fixed =
+            inside.filter(|inside| !inside.contains(inner)).map(|inside| inside.replace(outer, inner));
+        let example = fixed.unwrap_or_else(|| format!("{{{{ x | default(value={inner}y{inner}) }}}}"));
+        Some(diagnostic.help(format!("write the other quotes inside: `{outer}{}{outer}`", shown(&example))))
     }
 
     /// `match: "^\d+"`
