@@ -171,7 +171,7 @@ async fn what_a_host_says_before_sudo_is_not_sudo() {
     let (seen, message) = kind(open(&server, &free(&host), Secrets::default()).await);
     assert_eq!(seen, ConnectKind::SudoPassword, "{message}");
     let (seen, message) = kind(open(&server, &sudo(&host), secrets("wrong")).await);
-    assert_eq!((seen, message.as_str()), (ConnectKind::SudoRefused, "sudo refused the password"));
+    assert_eq!((seen, message.as_str()), (ConnectKind::PasswordRefused, "sudo refused the password"));
     let (_ssh, mut remote) = open(&server, &sudo(&host), secrets("secret")).await.unwrap();
     works_as_root(&mut *remote).await;
     remote.close().await;
@@ -235,7 +235,7 @@ async fn sudo_with_a_password() {
         remote.close().await;
 
         let (seen, message) = kind(open(&server, &host, secrets("wrong")).await);
-        assert_eq!((seen, message.as_str()), (ConnectKind::SudoRefused, "sudo refused the password"));
+        assert_eq!((seen, message.as_str()), (ConnectKind::PasswordRefused, "sudo refused the password"));
         let (seen, message) = kind(open(&server, &host, Secrets::default()).await);
         // How one is given says the hint.
         let none = (ConnectKind::SudoPassword, "sudo wants a password and none was given");
@@ -315,7 +315,8 @@ fn a_run_with_a_wrong_password_ends_at_one_host() {
     assert!(said.contains("ended 4") && said.contains("sudo refused the password"), "{said}");
     assert!(said.contains("refused the sudo password, so it is not tried here"), "{said}");
     assert!(
-        said.contains("ssh -t -o UserKnownHostsFile=") && said.contains("--hosts 'all & !NAME'"),
+        said.contains("hint: run the same command again with the right password\n")
+            && said.contains("--hosts 'all & !NAME'"),
         "{said}"
     );
     let log = std::fs::read_to_string(log).unwrap();

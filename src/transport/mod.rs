@@ -120,7 +120,7 @@ pub enum ConnectKind {
     HostKeyChanged,
     /// No key or password was accepted.
     KeyRefused,
-    /// The password of the login was refused.
+    /// The password of the login, or of sudo, was refused.
     PasswordRefused,
     /// The private key cannot be read.
     KeyUnreadable,
@@ -142,7 +142,7 @@ pub enum ConnectKind {
     NoShell,
     /// sudo wants a password and none was given.
     SudoPassword,
-    /// sudo refused the password or the user.
+    /// sudo refused the user.
     SudoRefused,
     /// Another host refused the password, so it was not sent to this one.
     PasswordUntried,

@@ -451,6 +451,8 @@ fn settle<T>(
         Err(TransportError::Connect {
             kind:
                 kind @ (ConnectKind::NoShell
+                // Here that of sudo.
+                | ConnectKind::PasswordRefused
                 | ConnectKind::SudoPassword
                 | ConnectKind::SudoRefused
                 | ConnectKind::PasswordUntried

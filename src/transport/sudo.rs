@@ -146,7 +146,7 @@ pub(super) fn refused(words: &str) -> TransportError {
     let (kind, message) = if said(NOT_ALLOWED) {
         (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
     } else if is_wrong(words) {
-        (ConnectKind::SudoRefused, "sudo refused the password".to_owned())
+        (ConnectKind::PasswordRefused, "sudo refused the password".to_owned())
     } else if said(&["a password is required"]) {
         (ConnectKind::SudoPassword, "sudo wants a password and none was given".to_owned())
     } else {
