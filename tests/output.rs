@@ -204,7 +204,7 @@ fn a_plan_that_reached_nobody_does_not_say_that_nothing_is_to_do() {
     let text = plain(&plan::sum(&record, None));
     assert_eq!(
         text,
-        " Unplanned  gpu0  unreachable: Connection refused\n Unplanned  1 host, none of which was reached\n"
+        " Unplanned  gpu0  unreachable: Connection refused\n Unplanned  1 host, which was not reached\n"
     );
 }
 

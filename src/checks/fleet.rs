@@ -235,7 +235,7 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "fleet.machine_id",
         "no two hosts have the same machine-id",
         "It happens with cloned images: DHCP gives both hosts the same address, and their logs are mixed up.",
-        "`provision exec INVENTORY --hosts HOST -- sh -c 'rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup'` for all of them but one, then reboot them",
+        "give all of them but one a new one, and reboot them: rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup (`provision exec` runs that on many hosts)",
         "machine-id(5)",
         |s| one(text(s, "/ids/machine_id"))
     ),

@@ -183,7 +183,12 @@ impl Loader<'_> {
         let mut group_files = Vec::new();
         for (name, group) in file.groups.as_ref().map(|groups| &groups.value.0).into_iter().flatten() {
             if !hostlist::is_name(&name.value) || name.value == "all" {
-                self.diagnostics.error(name.span, format!("`{}` cannot be the name of a group", name.value));
+                let text = format!("`{}` cannot be the name of a group", name.value);
+                let help = (name.value == "all").then(|| {
+                    "it stands for all hosts; what is for all of them stands at the top of the inventory"
+                        .to_owned()
+                });
+                self.diagnostics.push(Diagnostic::error(name.span, text).maybe_help(help));
             }
             let group = group.0.clone().unwrap_or_else(empty_group);
             let mut members = BTreeSet::new();

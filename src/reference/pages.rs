@@ -271,8 +271,16 @@ fn choices(words: &[&str]) -> String {
 
 /// The page of a fact, by its name or that of a field: `facts.os`, `facts.os.family`.
 pub fn fact(name: &str) -> Option<String> {
-    let name = name.strip_prefix("facts.")?.split('.').next()?;
-    facts::base::TABLE.iter().find(|fact| fact.name == name).map(fact_of)
+    let mut keys = name.strip_prefix("facts.")?.split('.');
+    let name = keys.next()?;
+    let fact = facts::base::TABLE.iter().find(|fact| fact.name == name)?;
+    let specimens = facts::specimens();
+    let mut value = specimens.first().and_then(|(_, specimen)| specimen.get(name));
+    // What is in a list has no name of its own.
+    while let (Some(Json::Object(fields)), Some(key)) = (value, keys.next()) {
+        value = Some(fields.get(key.split('[').next()?)?);
+    }
+    Some(fact_of(fact))
 }
 
 fn fact_of(fact: &facts::base::BaseFact) -> String {

@@ -374,6 +374,8 @@ mod tests {
         }
         assert!(index.lines().all(|line| line.chars().count() <= WIDTH), "{index}");
         assert_eq!(pages::fact("facts.nothing"), None);
+        assert_eq!(pages::fact("facts.os.nme"), None);
+        assert!(pages::fact("facts.os.name").is_some());
     }
 
     #[test]

@@ -162,7 +162,9 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
     let hosts = count(record.hosts.len() as u64, "host");
     let reached = record.hosts.len().saturating_sub(away.iter().map(|group| group.count).sum());
     if !away.is_empty() && reached == 0 {
-        line(BAD, "Unplanned", "", &format!("{hosts}, none of which was reached"));
+        let none =
+            if record.hosts.len() == 1 { "which was not reached" } else { "none of which was reached" };
+        line(BAD, "Unplanned", "", &format!("{hosts}, {none}"));
         return text;
     }
     let what = match stats.pending {
