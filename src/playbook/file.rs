@@ -298,6 +298,11 @@ pub fn task(node: &Node, kinds: &[Kind], handler: bool, diagnostics: &mut Diagno
     read.or_else(|| rest(node, entries, kinds, handler, diagnostics))
 }
 
+/// Keys that every task may have, whatever it does.
+fn common_keys() -> Vec<&'static str> {
+    TaskRecord::fields().iter().map(|field| field.name).collect()
+}
+
 /// What is right of a task with a mistake: by that the mistakes of others are told, and none that follows from
 /// this one.
 fn rest(
@@ -307,7 +312,7 @@ fn rest(
     handler: bool,
     diagnostics: &mut Diagnostics,
 ) -> Option<Task> {
-    let fields: Vec<&'static str> = TaskRecord::fields().iter().map(|field| field.name).collect();
+    let fields = common_keys();
     let of = |entries| Node { value: Yaml::Map(entries), span: node.span };
     let right = |entry: &&(Sp<String>, Node)| {
         let mut own = Diagnostics::default();
@@ -329,9 +334,9 @@ fn rest(
     };
     let gives =
         |entry: &(Sp<String>, Node)| matches!(entry.0.value.as_str(), "loop" | "vars") && !right(&entry);
-    let whole = entries.iter().all(|entry| is_known(entry) && !gives(entry));
+    let has_its_sense = entries.iter().all(|entry| is_known(entry) && !gives(entry));
     let action = match (resources.as_slice(), &record.include, &record.block) {
-        ([(kind, span, body)], None, None) if whole => {
+        ([(kind, span, body)], None, None) if has_its_sense => {
             Action::Resource { kind: *kind, span: *span, body: (*body).clone() }
         }
         ([], Some(playbook), None) => Action::Include(playbook.clone()),
@@ -360,7 +365,7 @@ fn whole(
     handler: bool,
     diagnostics: &mut Diagnostics,
 ) -> Option<Task> {
-    let fields: Vec<&'static str> = TaskRecord::fields().iter().map(|field| field.name).collect();
+    let fields = common_keys();
     let (mut common, others): (Vec<_>, Vec<_>) =
         entries.iter().cloned().partition(|(key, _)| fields.contains(&key.value.as_str()));
     let mut found: Vec<(Kind, Span, Node)> = Vec::new();
