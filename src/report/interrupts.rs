@@ -1,5 +1,7 @@
 //! What is planned that interrupts something: shown with the question that comes before the first of it.
 
+use std::collections::BTreeSet;
+
 use indexmap::IndexMap;
 
 use super::style::safe_line;
@@ -28,14 +30,13 @@ impl Interrupts {
     /// A host has a plan.
     pub(super) fn planned(&mut self, host: &str, tasks: &[PlannedTask]) {
         for planned in tasks {
-            let mut classes: Vec<&str> = planned.interrupts().collect();
-            classes.sort_unstable();
-            classes.dedup();
+            let classes: BTreeSet<&str> = planned.interrupts().collect();
             let (PlannedVerdict::Changes(changes) | PlannedVerdict::Runs(changes)) = &planned.verdict else {
                 continue;
             };
             if !classes.is_empty() {
-                let (classes, task) = (classes.join(", "), planned.task.name.clone());
+                let (classes, task) =
+                    (classes.into_iter().collect::<Vec<_>>().join(", "), planned.task.name.clone());
                 let change = Change { classes, task, text: summary(changes) };
                 self.0.entry(change).or_default().push((host.to_owned(), planned.task.clone()));
             }
