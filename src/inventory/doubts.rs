@@ -12,9 +12,13 @@ type Addresses<'f> = BTreeMap<usize, &'f Sp<String>>;
 
 /// Looks at all hosts.
 pub(super) fn look(hosts: &[Host], addresses: &Addresses<'_>, diagnostics: &mut Diagnostics) {
+    // A doubt about what is written wrongly may only follow from that.
+    let sound = !diagnostics.has_errors();
     look_at_names(hosts, addresses, diagnostics);
-    in_a_group(hosts, diagnostics);
-    with_an_address(hosts, diagnostics);
+    if sound {
+        in_a_group(hosts, diagnostics);
+        with_an_address(hosts, diagnostics);
+    }
     one_host_for_each_address(hosts, addresses, diagnostics);
     ends_with_its_jump_host(hosts, diagnostics);
 }
