@@ -188,6 +188,8 @@ fn in_a_map(node: &Node, what: &str) -> Option<String> {
         "a group" => Some(format!("write `{{ hosts: {value} }}`")),
         "a parameter" => Some(format!("write `{{ type: {kind}, default: {value} }}`")),
         "`retries`" => Some(format!("write `{{ attempts: {value} }}`")),
+        "a command" => Some(format!("write `{{ run: {value} }}`")),
+        "a package" => Some(format!("write `{{ names: {value} }}`")),
         _ => None,
     }
 }
@@ -331,15 +333,22 @@ impl<'a> MapReader<'a> {
         if let Some(node) = self.node(key) {
             return T::from_node(node, diagnostics);
         }
-        // When a near miss of the key is there, `finish` reports that instead.
-        let near = self.entries.iter().any(|(k, _)| did_you_mean(&k.value, [key]).is_some());
-        if !near {
+        // When what was meant is there under another name, `finish` reports that instead.
+        if !self.entries.iter().any(|(written, _)| self.means(&written.value, key)) {
             diagnostics.push(
                 Diagnostic::error(self.span, format!("{} needs `{key}`", self.what))
                     .label(format!("`{key}` is missing")),
             );
         }
         None
+    }
+
+    /// Whether a key is written that stands for this one: a near miss, one without the space behind its
+    /// colon, or the word of another tool.
+    fn means(&self, written: &str, key: &str) -> bool {
+        did_you_mean(written, [key]).is_some()
+            || written.split_once(':').is_some_and(|(name, _)| name == key)
+            || foreign::key_help(written, self.what).is_some_and(|help| help.contains(&format!("`{key}`")))
     }
 
     /// `{ path:/etc/a }` is a key of that name.
