@@ -60,7 +60,10 @@ pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) ->
         .or_else(|| looks.quote(message))
         .or_else(|| looks.odd_beginning(message))
         .or_else(|| looks.block(message))
+        .or_else(|| looks.open_bracket(message))
+        .or_else(|| looks.closing_bracket(message))
         .or_else(|| looks.key(message))
+        .or_else(|| looks.no_dash(message))
         .or_else(|| looks.indentation(message))
         .or_else(|| looks.brackets(message))
         .or_else(|| flow(message, place))
@@ -252,13 +255,77 @@ impl Looks<'_> {
         Some(in_quotes(Diagnostic::error(self.span(self.here, start, value.len()), text), value))
     }
 
+    /// A bracket that is not closed: the parser goes on to where another entry cannot be inside of it.
+    fn open_bracket(&self, message: &str) -> Option<Diagnostic> {
+        let odd = ["illegal placement of ':'", "only valid inside a block", "unclosed bracket"];
+        if !odd.iter().any(|odd| message.contains(odd)) {
+            return None;
+        }
+        let before = self.here.text.get(..self.at)?;
+        let here =
+            Line { text: if message.contains("unclosed") { self.here.text } else { before }, ..self.here };
+        let mut closed = 0;
+        for line in std::iter::once(&here).chain(self.above) {
+            for (at, sign) in Signs::of(line.text).brackets.into_iter().rev() {
+                match sign {
+                    ']' | '}' => closed += 1,
+                    _ if closed > 0 => closed -= 1,
+                    _ => {
+                        let end = if sign == '[' { ']' } else { '}' };
+                        return Some(
+                            Diagnostic::error(
+                                self.span(*line, at, 1),
+                                format!("this `{sign}` is not closed"),
+                            )
+                            .help(format!("write `{end}` where it ends")),
+                        );
+                    }
+                }
+            }
+        }
+        None
+    }
+
+    /// `package { names: [jq] }`, or a bracket that closes nothing.
+    fn closing_bracket(&self, message: &str) -> Option<Diagnostic> {
+        if message != "misplaced bracket" {
+            return None;
+        }
+        self.no_colon(self.here).or_else(|| {
+            let sign = self.here.text.get(self.at..)?.chars().next()?;
+            let opens = if sign == ']' { '[' } else { '{' };
+            let text = format!("this `{sign}` closes nothing");
+            Some(
+                Diagnostic::error(self.span(self.here, self.at, 1), text)
+                    .help(format!("take it away, or write `{opens}` where it begins")),
+            )
+        })
+    }
+
+    /// A key where a list goes on.
+    fn no_dash(&self, message: &str) -> Option<Diagnostic> {
+        if !message.contains("did not find expected '-' indicator") {
+            return None;
+        }
+        let (own, word) = self.here.content();
+        let entry = self.above.iter().find(|line| line.indent() <= own)?;
+        if entry.indent() != own || !entry.content().1.starts_with("- ") {
+            return None;
+        }
+        let length = word.split([':', ' ']).next().map_or(1, str::len).max(1);
+        Some(
+            Diagnostic::error(self.span(self.here, own, length), "this line has no dash, unlike those of the list above")
+                .help(format!("an entry begins with one, `- {}`; what belongs to the entry above stands 2 columns to the right", shown(word))),
+        )
+    }
+
     /// A quote that is not closed on its line, and whose text ends lines later.
     fn quote(&self, message: &str) -> Option<Diagnostic> {
         if !message.contains("quoted scalar") {
             return None;
         }
         let mut lines = std::iter::once(&self.here).chain(self.above);
-        lines.find_map(|line| Some((line, open_quote(line.text)?))).map(|(line, at)| {
+        lines.find_map(|line| Some((line, Signs::of(line.text).open_quote?))).map(|(line, at)| {
             Diagnostic::error(self.span(*line, at, 1), "this quote is not closed")
                 .help("close it on the same line; a text of several lines begins with `|`")
         })
@@ -334,7 +401,9 @@ impl Looks<'_> {
         let is_word = |word: &str| {
             !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
         };
-        if let Some((key, value)) = text.split_once(':') {
+        let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
+        let flow = is_word(word) && rest.trim_start().starts_with(['{', '[']);
+        if let Some((key, value)) = text.split_once(':').filter(|_| !flow) {
             if !is_word(key) || value.is_empty() || value.starts_with(' ') || value.starts_with("//") {
                 return None;
             }
@@ -344,11 +413,10 @@ impl Looks<'_> {
                     .help(format!("write `{key}: {}`", shown(value))),
             );
         }
-        let (key, value) = text.split_once(' ').unwrap_or((text, ""));
-        if !is_word(key) {
+        if !is_word(word) {
             return None;
         }
-        let value = value.trim_start();
+        let (key, value) = (word, rest.trim_start());
         let write = if value.is_empty() { format!("{key}:") } else { format!("{key}: {}", shown(value)) };
         Some(
             Diagnostic::error(self.span(line, at, key.len()), "this key has no colon")
@@ -413,21 +481,36 @@ fn flow(message: &str, place: Span) -> Option<Diagnostic> {
     )
 }
 
-/// Where a quote begins that has no end on its line.
-fn open_quote(line: &str) -> Option<usize> {
-    let mut open: Option<(usize, char)> = None;
-    let mut before = ' ';
-    for (at, c) in line.char_indices() {
-        match open {
-            Some((_, quote)) if c == quote && !(quote == '"' && before == '\\') => open = None,
-            None if matches!(c, '"' | '\'') && matches!(before, ' ' | '[' | '{' | ',') => {
-                open = Some((at, c));
+/// Signs of a line that may stand alone.
+#[derive(Default)]
+struct Signs {
+    /// Brackets outside of quotes, and where they stand.
+    brackets: Vec<(usize, char)>,
+    /// Where a quote begins that has no end on this line.
+    open_quote: Option<usize>,
+}
+
+impl Signs {
+    fn of(line: &str) -> Self {
+        let mut signs = Self::default();
+        let mut open: Option<char> = None;
+        let mut before = ' ';
+        for (at, c) in line.char_indices() {
+            match (open, c) {
+                (Some(quote), _) if c == quote && !(quote == '"' && before == '\\') => open = None,
+                (None, '"' | '\'') if matches!(before, ' ' | '[' | '{' | ',') => {
+                    open = Some(c);
+                    signs.open_quote = Some(at);
+                }
+                (None, '#') if before == ' ' => break,
+                (None, '[' | ']' | '{' | '}') => signs.brackets.push((at, c)),
+                (Some(_) | None, _) => {}
             }
-            _ => {}
+            before = c;
         }
-        before = c;
+        signs.open_quote = signs.open_quote.filter(|_| open.is_some());
+        signs
     }
-    open.map(|(at, _)| at)
 }
 
 /// Says that quotes are the fix: double ones, where the text has none itself.

@@ -419,7 +419,13 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
         let first = text.get(..span.start as usize).and_then(|before| first_key(before, key, source));
         let diagnostic = Diagnostic::error(span, format!("the key `{key}` is written twice"));
         return match first {
-            Some(first) => diagnostic.label("again here").related(first, "first here"),
+            Some(first) => {
+                // `- name: t` and, below it in the same column, `name: u`.
+                let before = text.get(..first.start as usize).unwrap_or("");
+                let dash = before.rsplit('\n').next().is_some_and(|line| line.trim() == "-");
+                let help = format!("a new entry of the list begins with a dash: `- {key}: ...`");
+                diagnostic.label("again here").related(first, "first here").maybe_help(dash.then_some(help))
+            }
             None => diagnostic,
         };
     }

@@ -10,7 +10,7 @@ use super::hosts_from::HostsFromFile;
 use super::maintenance::MaintenanceFile;
 use super::rollout::{Batch, Canary, Gate};
 use super::watch::WatchFile;
-use crate::config::{Diagnostic, read::wrong_type};
+use crate::config::{Diagnostic, read::wrong_type, yaml::scalar};
 use crate::config::{Diagnostics, Entries, FromNode, Node, Period, Sp, Span, Yaml, did_you_mean_text};
 use crate::secrets::SecretSource;
 use crate::sources::SourcesFile;
@@ -450,11 +450,15 @@ pub(crate) fn unknown<'a>(
     diagnostics: &mut Diagnostics,
 ) {
     let name_of = &name.value;
-    let define = || {
-        let how = format!(
+    let define = || match what {
+        "secret" => Some(format!(
             "`secrets: {{ {name_of}: {{ env: VARIABLE }} }}` in the inventory says where it comes from; see `provision explain secrets`"
-        );
-        (what == "secret").then_some(how)
+        )),
+        "handler" => Some(format!(
+            "a handler stands under `handlers:` of the playbook, like a task, with `name: {}`",
+            scalar(name_of)
+        )),
+        _ => None,
     };
     let help = did_you_mean_text(name_of, known).or_else(define);
     diagnostics

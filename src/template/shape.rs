@@ -195,7 +195,9 @@ impl Names {
             let known = self.known.keys().map(String::as_str);
             return Err(PathError {
                 message: format!("`{}` is not defined", path_text(root, segments)),
-                help: foreign::help(root, &[Place::Name]).or_else(|| did_you_mean_text(root, known)),
+                help: foreign::help(root, &[Place::Name])
+                    .or_else(|| self.group(root))
+                    .or_else(|| did_you_mean_text(root, known)),
             });
         };
         for (i, segment) in segments.iter().enumerate() {
@@ -245,5 +247,11 @@ impl Names {
             };
         }
         Ok(shape.clone())
+    }
+
+    /// `when: web`
+    fn group(&self, name: &str) -> Option<String> {
+        let Some(Shape::Map(groups)) = self.known.get("groups") else { return None };
+        groups.contains_key(name).then(|| format!("of a group: `\"{name}\" in host.groups`"))
     }
 }

@@ -114,12 +114,16 @@ pub(in crate::resources) fn read(
     let mut seen = BTreeSet::new();
     for name in &fields.names.0 {
         if !is_name(name) {
-            let diagnostic =
-                Diagnostic::error(name.span, format!("`{}` is not the name of a package", **name));
-            refuse(
-                diagnostic
-                    .maybe_help(name.contains('=').then(|| "put the version into `version`".to_owned())),
-            );
+            let words: Vec<&str> = name.split([' ', ',']).filter(|word| !word.is_empty()).collect();
+            let help = if name.contains('=') {
+                Some("put the version into `version`".to_owned())
+            } else if words.len() > 1 && words.iter().all(|word| is_name(word)) {
+                Some(format!("several are a list: `[{}]`", words.join(", ")))
+            } else {
+                None
+            };
+            let text = format!("`{}` is not the name of a package", **name);
+            refuse(Diagnostic::error(name.span, text).maybe_help(help));
         }
         if !seen.insert(name.value.as_str()) {
             refuse(Diagnostic::error(name.span, format!("`{}` is named twice", **name)));

@@ -122,7 +122,11 @@ impl FromNode for HostPath {
         match Self::new(&text) {
             Ok(path) => Some(path),
             Err(message) => {
-                diagnostics.error(node.span, message);
+                let inside = Self::new(&format!("/{text}")).ok();
+                let inside = inside.filter(|_| text.starts_with(|first: char| first.is_ascii_alphanumeric()));
+                let help =
+                    inside.map(|path| format!("a path on a host begins at its root: `{}`", path.as_str()));
+                diagnostics.push(Diagnostic::error(node.span, message).maybe_help(help));
                 None
             }
         }
