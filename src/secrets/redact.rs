@@ -18,10 +18,11 @@ const FOLDED: usize = 8;
 #[derive(Default)]
 pub(super) struct Redactor {
     straight: Search,
-    /// The same forms, each with the name of its secret, to find what is left of one.
-    forms: Vec<(String, String)>,
     /// Forms without white space, for text in which lines were folded.
     folded: Search,
+    /// The forms of both, each with the name of its secret, to find what is left of one.
+    straight_forms: Vec<(String, String)>,
+    folded_forms: Vec<(String, String)>,
 }
 
 /// Forms, and the name of the secret that each is of.
@@ -68,8 +69,15 @@ impl Redactor {
                 straight.entry(form).or_insert(name);
             }
         }
-        let forms = straight.iter().map(|(form, name)| (form.clone(), format!("(secret {name})"))).collect();
-        Self { straight: Search::new(&straight), forms, folded: Search::new(&folded) }
+        let named = |forms: &BTreeMap<String, &str>| {
+            forms.iter().map(|(form, name)| (form.clone(), format!("(secret {name})"))).collect()
+        };
+        Self {
+            straight_forms: named(&straight),
+            folded_forms: named(&folded),
+            straight: Search::new(&straight),
+            folded: Search::new(&folded),
+        }
     }
 
     /// The same for a text of which something was left out at each `mark`: what is left there of a value that
@@ -84,13 +92,13 @@ impl Redactor {
             let (mut piece, mut before, mut behind) = (whole.as_str(), "", "");
             if at > 0 {
                 piece = piece.trim_start_matches(lossy);
-                if let Some((length, name)) = self.rest_of(|rest| piece.starts_with(rest), false) {
+                if let Some((length, name)) = self.rest_of(piece, Cut::Before) {
                     (piece, before) = (piece.get(length..).unwrap_or_default(), name);
                 }
             }
             if at < last {
                 piece = piece.trim_end_matches(lossy);
-                if let Some((length, name)) = self.rest_of(|rest| piece.ends_with(rest), true) {
+                if let Some((length, name)) = self.rest_of(piece, Cut::Behind) {
                     (piece, behind) = (piece.get(..piece.len() - length).unwrap_or_default(), name);
                 }
             }
@@ -99,15 +107,19 @@ impl Redactor {
         redacted.collect::<Vec<_>>().join(mark)
     }
 
-    /// The longest beginning (or end) of a form that stands there, in bytes, and the name of its secret.
-    fn rest_of(&self, stands: impl Fn(&str) -> bool, beginning: bool) -> Option<(usize, &str)> {
-        let rests = self.forms.iter().filter_map(|(form, name)| {
-            let part =
-                |length: usize| if beginning { form.get(..length) } else { form.get(form.len() - length..) };
-            let length = (SHORTEST..form.len()).rev().find(|length| part(*length).is_some_and(&stands))?;
-            Some((length, name.as_str()))
+    /// The longest part of a form that a cut has left of it in the text, in bytes, and the name of its secret.
+    fn rest_of(&self, text: &str, cut: Cut) -> Option<(usize, &str)> {
+        let straight = rest_of(&self.straight_forms, SHORTEST, text, cut);
+        // The same in folded lines, which end with the text or begin with it.
+        let (flat, places) = flat(text);
+        let folded = rest_of(&self.folded_forms, FOLDED, &flat, cut).and_then(|(length, name)| {
+            let range = match cut {
+                Cut::Before => 0..places.get(length.checked_sub(1)?)? + 1,
+                Cut::Behind => *places.get(flat.len().checked_sub(length)?)?..text.len(),
+            };
+            text.get(range.clone())?.contains('\n').then_some((range.len(), name))
         });
-        rests.max_by_key(|(length, _)| *length)
+        straight.into_iter().chain(folded).max_by_key(|(length, _)| *length)
     }
 
     /// The text with `(secret NAME)` in the place of each.
@@ -119,12 +131,7 @@ impl Redactor {
         if !text.contains('\n') {
             return text;
         }
-        // For each byte of the text without white space its place in the text.
-        let (flat, places): (String, Vec<_>) = {
-            let kept = || text.char_indices().filter(|(_, c)| !c.is_whitespace());
-            let places = kept().flat_map(|(place, c)| place..place + c.len_utf8()).collect();
-            (kept().map(|(_, c)| c).collect(), places)
-        };
+        let (flat, places) = flat(&text);
         let found = self.folded.find(&flat).filter_map(|(range, name)| {
             let range = *places.get(range.start)?..places.get(range.end.checked_sub(1)?)? + 1;
             // Without a line break in it somebody wrote these words.
@@ -132,6 +139,40 @@ impl Redactor {
         });
         replace(&text, found)
     }
+}
+
+/// Where something is missing in a text.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Cut {
+    /// Before its beginning.
+    Before,
+    /// Behind its end.
+    Behind,
+}
+
+/// The longest end of a form with which the text begins, or beginning of one with which it ends: its bytes, and the
+/// name of its secret.
+fn rest_of<'a>(
+    forms: &'a [(String, String)],
+    shortest: usize,
+    text: &str,
+    cut: Cut,
+) -> Option<(usize, &'a str)> {
+    let rests = forms.iter().filter_map(|(form, name)| {
+        let stands = |length: usize| match cut {
+            Cut::Before => form.get(form.len() - length..).is_some_and(|part| text.starts_with(part)),
+            Cut::Behind => form.get(..length).is_some_and(|part| text.ends_with(part)),
+        };
+        Some(((shortest..form.len()).rev().find(|length| stands(*length))?, name.as_str()))
+    });
+    rests.max_by_key(|(length, _)| *length)
+}
+
+/// The text without white space, and for each of its bytes the place in the text.
+fn flat(text: &str) -> (String, Vec<usize>) {
+    let kept = || text.char_indices().filter(|(_, c)| !c.is_whitespace());
+    let places = kept().flat_map(|(place, c)| place..place + c.len_utf8()).collect();
+    (kept().map(|(_, c)| c).collect(), places)
 }
 
 /// The text with names in the place of ranges.
@@ -324,6 +365,17 @@ mod tests {
         let twice = Redactor::new([("pw", "abcdabcd")].into_iter());
         let text = format!("abcdabcd{mark}abcdabcd");
         assert_eq!(twice.redact_cut(&text, mark), format!("(secret pw){mark}(secret pw)"));
+        // In folded lines, wherever they are cut.
+        let long = "a secret of many words that base64 folds into lines of its own.";
+        let folding = Redactor::new([("pw", long)].into_iter());
+        let printed = STANDARD_NO_PAD.encode(long);
+        let lines: Vec<&str> = [&printed[..30], &printed[30..60], &printed[60..]].to_vec();
+        let printed = lines.join("\n");
+        for at in 9..printed.len() - 10 {
+            let (before, behind) = printed.split_at(at);
+            let shown = folding.redact_cut(&format!("a {before}{mark}{behind} z"), mark);
+            assert_eq!(shown, format!("a (secret pw){mark}(secret pw) z"), "{at}");
+        }
         // Nothing was left out.
         assert_eq!(redactor.redact_cut("ends in Super", mark), "ends in Super");
         assert_eq!(redactor.redact_cut(&format!("Token{mark}Super"), mark), format!("Token{mark}Super"));
