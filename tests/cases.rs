@@ -28,7 +28,7 @@ use provision::resources::{
     Change, Context, Local, LoginEffect, Member, Planned, Resource, Roster, Unplannable, kinds,
 };
 use provision::secrets::Secrets;
-use provision::transport::{Arg, PartEnd, Script};
+use provision::transport::{Arg, Gap, PartEnd, Script};
 use serde_json::{Map, Value as Json};
 use support::runs::{done, files_in, shell_files, with_done};
 
@@ -85,7 +85,8 @@ fn facts() {
                 fs::read_to_string(case.join(name)).map_or(0, |text| text.trim().parse::<i32>().unwrap())
             };
             let (status, dropped) = (number("status"), number("dropped").unsigned_abs().into());
-            facts.absorb(&parts[0], &PartEnd { index: 0, status, output, dropped });
+            let gap = (dropped > 0).then_some(Gap { at: output.len(), bytes: dropped });
+            facts.absorb(&parts[0], &PartEnd { index: 0, status, output, gap });
             let answers: Map<String, Json> =
                 queries.iter().map(|query| (query.label(), answer_of(&facts, query))).collect();
             if status > 126 || dropped > 0 {
@@ -116,7 +117,7 @@ fn next_boots() {
     for path in texts {
         let mut facts = Facts::default();
         let output = fs::read(path).unwrap();
-        facts.absorb(&part, &PartEnd { index: 0, status: 0, output, dropped: 0 });
+        facts.absorb(&part, &PartEnd { index: 0, status: 0, output, gap: None });
         let seen = format!("{:#}\n", answer_of(&facts, &NextBootQuery.into()));
         let expected = path.with_extension("json");
         if std::env::var_os("UPDATE_CASES").is_some() {
@@ -174,7 +175,7 @@ fn no_number_of_a_host_panics() {
             for number in odd {
                 for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
                     let output = with_numbers(&text, number, first, every).into_bytes();
-                    Facts::default().absorb(&parts[0], &PartEnd { index: 0, status: 0, output, dropped: 0 });
+                    Facts::default().absorb(&parts[0], &PartEnd { index: 0, status: 0, output, gap: None });
                 }
             }
         }
@@ -572,7 +573,7 @@ fn a_user_who_is_not_there_is_missing() {
     let answered = |output: &[u8]| {
         let parts = batch(&resource.queries().into_iter().collect(), Duration::from_secs(1));
         let mut facts = Facts::default();
-        facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output: output.to_vec(), dropped: 0 });
+        facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output: output.to_vec(), gap: None });
         told(resource.plan(&facts))
     };
     assert_eq!(answered(b"\nasked\n"), (Some(Vec::new()), None));
@@ -728,7 +729,7 @@ fn plan_and_verify_name_the_same_values() {
                 continue;
             }
         };
-        facts.absorb(part, &PartEnd { index: 0, status: 0, output: text.as_bytes().to_vec(), dropped: 0 });
+        facts.absorb(part, &PartEnd { index: 0, status: 0, output: text.as_bytes().to_vec(), gap: None });
     }
     // One part each, whoever asks.
     for name in ["driver", "firewall", "base.network"] {

@@ -69,7 +69,7 @@ fn hosts() -> Vec<(String, Json)> {
         let part = batch(&BTreeSet::from([query]), Duration::from_secs(1)).remove(0);
         let mut facts = Facts::default();
         let output = fs::read(case.join("output")).unwrap();
-        facts.absorb(&part, &PartEnd { index: 0, status: 0, output, dropped: 0 });
+        facts.absorb(&part, &PartEnd { index: 0, status: 0, output, gap: None });
         let Some(os) = facts.base("os") else { continue };
         let like = if os["id"] == "alinux" { "alinux" } else { os["family"].as_str().unwrap() };
         let Some((_, mut host)) = specimens().into_iter().find(|(name, _)| *name == like) else { continue };

@@ -861,7 +861,7 @@ fn library_path() {
             part.part.script.args = vec![user.into()];
             let (status, output, _) = support::run(&inside, &part.part.script, None);
             let mut facts = Facts::default();
-            facts.absorb(&part, &PartEnd { index: 0, status, output, dropped: 0 });
+            facts.absorb(&part, &PartEnd { index: 0, status, output, gap: None });
             let software = facts.get(&SoftwareQuery).answer().unwrap();
             let homes = &software.files.as_ref().unwrap().homes[TESTS];
             assert_eq!(homes.nccl.as_ref().unwrap().0, "/usr/local/nccl");

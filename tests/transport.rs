@@ -12,7 +12,7 @@ use provision::inventory::Host;
 use provision::placeholder;
 use provision::secrets::Secrets;
 use provision::transport::{
-    Arg, ConnectKind, Frame, Local, Part, Script, Ssh, SshSettings, Transport as _, TransportError,
+    Arg, ConnectKind, Frame, Gap, Local, Part, Script, Ssh, SshSettings, Transport as _, TransportError,
 };
 use transport_support::{
     DEADLINE, Server, assert_gone, ends, frame, free_port, host, is_root, key, part, run, sh,
@@ -155,14 +155,17 @@ async fn output_is_exact_and_bounded() {
     let script = Script::new("printf '%s' \"$1\" | base64 -d").arg(Arg::Bytes(bytes.clone()));
     let frame = Frame { parts: vec![part(script)], ..Frame::default() };
     let end = ends(&mut *remote, &frame).await.unwrap().remove(0);
-    assert!(end.output == bytes && end.dropped == 0);
+    assert!(end.output == bytes && end.gap.is_none());
 
     let flood = "echo begin; head -c 300000000 /dev/zero; echo end";
     let flood = Part { limit: 1000, ..part(Script::new(flood)) };
     let frame = Frame { parts: vec![flood, part(Script::new("echo next"))], ..Frame::default() };
     let seen = ends(&mut *remote, &frame).await.unwrap();
     assert!(seen[0].output.starts_with(b"begin\n\0") && seen[0].output.ends_with(b"\0end\n"));
-    assert_eq!((seen[0].output.len(), seen[0].dropped), (1000, 300_000_000 + 10 - 1000));
+    assert_eq!(
+        (seen[0].output.len(), seen[0].gap),
+        (1000, Some(Gap { at: 500, bytes: 300_000_000 + 10 - 1000 }))
+    );
     assert_eq!(seen[1].output, b"next\n");
 }
 

@@ -20,7 +20,7 @@ use provision::report::{checks, findings, html, json, junit, plan, prometheus, s
 use provision::template::condition::descend;
 use provision::template::text::Values;
 use provision::template::{Condition, Lookup, Missing, Names, PathUse, Segment, Shape, Text};
-use provision::transport::PartEnd;
+use provision::transport::{Gap, PartEnd};
 use provision::{cli, hostlist, journal, transport};
 use serde_json::{Value as Json, json};
 
@@ -255,11 +255,11 @@ fn questions(bytes: &[u8]) -> Option<(Vec<Query>, &[u8])> {
 
 fn absorb(facts: &mut Facts, queries: &[Query], output: &[u8]) {
     for part in batch(&queries.iter().cloned().collect(), Duration::from_secs(1)) {
-        for (status, dropped) in [(0, 0), (137, 0), (0, 7)] {
+        for (status, gap) in [(0, None), (137, None), (0, Some(Gap { at: output.len() / 2, bytes: 7 }))] {
             let mut facts = Facts::default();
-            facts.absorb(&part, &PartEnd { index: 0, status, output: output.to_vec(), dropped });
+            facts.absorb(&part, &PartEnd { index: 0, status, output: output.to_vec(), gap });
         }
-        facts.absorb(&part, &PartEnd { index: 0, status: 0, output: output.to_vec(), dropped: 0 });
+        facts.absorb(&part, &PartEnd { index: 0, status: 0, output: output.to_vec(), gap: None });
     }
 }
 

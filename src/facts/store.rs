@@ -86,8 +86,8 @@ impl Facts {
 
     /// Takes the output of a part; what cannot be understood is [`Answer::Unknown`].
     pub fn absorb(&mut self, part: &BatchPart, end: &PartEnd) {
-        if end.dropped > 0 {
-            return self.unknown(part, &format!("the answer of the host is {} bytes too long", end.dropped));
+        if let Some(gap) = end.gap {
+            return self.unknown(part, &format!("the answer of the host is {} bytes too long", gap.bytes));
         }
         let Some(first) = part.queries.first() else { return };
         if end.status > 128 && !first.family().partial {

@@ -1,5 +1,7 @@
 //! Output with a limit: the head and the tail are kept, the middle is counted.
 
+use super::Gap;
+
 /// Collects bytes in bounded memory (three times the limit at most).
 #[derive(Debug, Clone)]
 pub(super) struct Bounded {
@@ -43,11 +45,12 @@ impl Bounded {
         self.dropped += excess as u64;
     }
 
-    /// What was kept and how many bytes were not.
-    pub(super) fn finish(mut self) -> (Vec<u8>, u64) {
+    /// What was kept, and what was not.
+    pub(super) fn finish(mut self) -> (Vec<u8>, Option<Gap>) {
         self.trim();
+        let gap = (self.dropped > 0).then_some(Gap { at: self.head.len(), bytes: self.dropped });
         self.head.append(&mut self.tail);
-        (self.head, self.dropped)
+        (self.head, gap)
     }
 
     /// What was kept, as text.
@@ -60,7 +63,7 @@ impl Bounded {
 mod tests {
     use proptest::prelude::*;
 
-    use super::Bounded;
+    use super::{Bounded, Gap};
 
     proptest! {
         #[test]
@@ -74,12 +77,13 @@ mod tests {
                 bounded.push(chunk);
                 prop_assert!(bounded.head.len() + bounded.tail.len() <= 2 * limit + 1);
             }
-            let (kept, dropped) = bounded.finish();
-            prop_assert_eq!(kept.len() as u64 + dropped, all.len() as u64);
+            let (kept, gap) = bounded.finish();
             if all.len() <= limit {
+                prop_assert_eq!(gap, None);
                 prop_assert_eq!(kept, all);
             } else {
                 let (head, tail) = (limit - limit / 2, limit / 2);
+                prop_assert_eq!(gap, Some(Gap { at: head, bytes: (all.len() - limit) as u64 }));
                 prop_assert_eq!(&kept[..head], &all[..head]);
                 prop_assert_eq!(&kept[head..], &all[all.len() - tail..]);
             }

@@ -98,8 +98,17 @@ pub struct PartEnd {
     pub status: i32,
     /// What it wrote to standard output (scripts that want standard error redirect it).
     pub output: Vec<u8>,
-    /// Bytes dropped because of [`Part::limit`].
-    pub dropped: u64,
+    /// What is missing in it because of [`Part::limit`].
+    pub gap: Option<Gap>,
+}
+
+/// Where the middle of an output is missing.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Gap {
+    /// The place in what was kept.
+    pub at: usize,
+    /// How many bytes are missing there.
+    pub bytes: u64,
 }
 
 impl PartEnd {

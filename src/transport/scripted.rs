@@ -337,8 +337,8 @@ impl ScriptedRemote {
         self.state = State::Idle;
         let mut output = Bounded::new(part.limit);
         output.push(reply.output.as_bytes());
-        let (output, dropped) = output.finish();
-        Ok(PartEnd { index, status: reply.status, output, dropped })
+        let (output, gap) = output.finish();
+        Ok(PartEnd { index, status: reply.status, output, gap })
     }
 }
 

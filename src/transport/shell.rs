@@ -174,8 +174,13 @@ impl HostShell {
             Ok(Ok(Line::End(0, status))) => return (Ok(0), Some(status == 0)),
             _ => return (Ok(0), None),
         }
-        while !self.unsent.is_empty() {
-            self.unsent.write(&mut self.writer).await;
+        let rest = async {
+            while !self.unsent.is_empty() {
+                self.unsent.write(&mut self.writer).await;
+            }
+        };
+        if tokio::time::timeout(rescue::STALL, rest).await.is_err() {
+            return (Ok(0), None);
         }
         let copied = rescue::copy(content, &mut self.writer).await;
         self.end().await;
@@ -308,10 +313,10 @@ impl HostShell {
                     },
                 }
             };
-            let (output, dropped) = output.finish();
+            let (output, gap) = output.finish();
             exec.record("received", received);
-            tracing::trace!(part = part.name, status, bytes = output.len(), dropped, "part");
-            on_part(PartEnd { index, status, output, dropped });
+            tracing::trace!(part = part.name, status, bytes = output.len(), ?gap, "part");
+            on_part(PartEnd { index, status, output, gap });
         }
         self.state = State::Idle;
         Ok(())

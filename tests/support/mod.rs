@@ -78,7 +78,7 @@ pub fn gather(shell: &[&str], queries: impl IntoIterator<Item = Query>) -> Facts
     for part in batch(&queries.into_iter().collect(), Duration::from_secs(20)) {
         let (status, output, errors) = run(shell, &part.part.script, None);
         assert!(!errors.contains("syntax error"), "{shell:?} {}: {errors}", part.part.name);
-        facts.absorb(&part, &PartEnd { index: 0, status, output, dropped: 0 });
+        facts.absorb(&part, &PartEnd { index: 0, status, output, gap: None });
     }
     facts
 }

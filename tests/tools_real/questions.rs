@@ -363,7 +363,7 @@ fn answer(sandbox: &Sandbox, shell: &[&str], asked: &Asked) -> Option<Json> {
         script.text = sandbox.moved(&script.text, asked.row.paths).into();
         let output = sandbox.main(shell, "", &render(&script));
         let status = output.status.code().unwrap();
-        facts.absorb(part, &PartEnd { index: 0, status, output: output.stdout, dropped: 0 });
+        facts.absorb(part, &PartEnd { index: 0, status, output: output.stdout, gap: None });
     }
     match facts.find(&query) {
         Some(Answer::Known(value)) => {

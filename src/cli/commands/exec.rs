@@ -152,11 +152,11 @@ async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said 
 
 /// What a command printed, of which the middle is left out where it is more than the limit.
 fn shown(end: &PartEnd, secrets: &Secrets) -> String {
-    if end.dropped == 0 {
+    let Some((gap, (head, tail))) = end.gap.and_then(|gap| Some((gap, end.output.split_at_checked(gap.at)?)))
+    else {
         return secrets.redact(&String::from_utf8_lossy(&end.output));
-    }
-    let (head, tail) = end.output.split_at(end.output.len().saturating_sub(LIMIT / 2));
-    let mark = format!("\n[{} bytes left out]\n", end.dropped);
+    };
+    let mark = format!("\n[{} bytes left out]\n", gap.bytes);
     let text = format!("{}{mark}{}", String::from_utf8_lossy(head), String::from_utf8_lossy(tail));
     secrets.redact_cut(&text, &mark)
 }
