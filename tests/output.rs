@@ -236,6 +236,20 @@ fn a_run_that_is_not_recorded_has_no_hosts_that_are_left() {
 }
 
 #[test]
+fn only_what_looks_at_tasks_counts_them() {
+    for (command, counted) in [("facts", false), ("plan", true)] {
+        let mut events = one_host(HostStatus::Ok, command, &[]);
+        for event in &mut events {
+            if let EventKind::RunStarted { steps, .. } = &mut event.kind {
+                steps.insert("a/b".to_owned(), 1);
+            }
+        }
+        let text = display(&events, None, Verbosity::Normal);
+        assert_eq!(text.contains("0 tasks to change"), counted, "{text}");
+    }
+}
+
+#[test]
 fn the_reason_of_a_blocked_task_is_shown_to_its_end() {
     let jobs: Vec<String> = (4700..4712).map(|job| job.to_string()).collect();
     let reason = format!("the host is in use: Slurm jobs: {}; the change interrupts: gpu", jobs.join(", "));

@@ -414,7 +414,8 @@ impl Terminal {
             _ => Tone::Bad,
         };
         let mut text = sum_of_hosts(&self.command, stats, self.blocked);
-        if !self.steps.is_empty() {
+        // Facts are no matter of tasks.
+        if !self.steps.is_empty() && self.command != "facts" {
             text = format!("{text}; {}", sum_of_tasks(&self.command, stats));
         }
         // The names of hosts are those of the last run that was recorded: these are not.
