@@ -642,6 +642,17 @@ fn together(
     changes: &[(&str, &'static str)],
     wait: &[&str],
 ) -> Vec<SpoolReport> {
+    together_behind(words, home, LOCK, changes, wait)
+}
+
+/// The same behind this line.
+fn together_behind(
+    words: &[&str],
+    home: &Path,
+    lock: &str,
+    changes: &[(&str, &'static str)],
+    wait: &[&str],
+) -> Vec<SpoolReport> {
     let notify = ["base/reload sshd".to_owned()];
     let script = state::batch(state::Together {
         entries: changes.iter().map(|(key, _)| (*key, "base/edit", &notify[..])).collect(),
@@ -653,9 +664,7 @@ fn together(
     let parts: Vec<String> = scripts.map(|script| render(&script)).collect();
     let parts = parts.join("\nprintf '<end>'\n") + "\nprintf '<end>'\n";
     let functions = functions(home);
-    let text = format!(
-        "main() {{\n{functions}\nprovision_lock run1 me@here/1\nprovision_pipe\n{parts}\n}}; main; exit $?\n"
-    );
+    let text = format!("main() {{\n{functions}\n{lock}\nprovision_pipe\n{parts}\n}}; main; exit $?\n");
     let mut child = shell(words, home).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.as_bytes()).unwrap();
     let said = String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap();
@@ -663,6 +672,9 @@ fn together(
     assert_eq!(said[0], "", "{words:?}");
     said[1..=wait.len()].iter().map(|said| SpoolReport::parse(said.as_bytes())).collect()
 }
+
+/// Takes the lock for a run.
+const LOCK: &str = "provision_lock run1 me@here/1";
 
 const KEYS: [&str; 3] = ["0000000000000001", "0000000000000002", "0000000000000003"];
 
@@ -855,12 +867,13 @@ fn what_a_question_leaves_behind_has_no_lock_and_says_nothing() {
 }
 
 fn large(words: &[&str], home: &Path, script: &Script) -> String {
+    large_behind(words, home, LOCK, script)
+}
+
+/// The same behind this line.
+fn large_behind(words: &[&str], home: &Path, lock: &str, script: &Script) -> String {
     let var = home.join("var").display().to_string();
-    let text = format!(
-        "main() {{\n{}\nprovision_lock run1 me@here/1\n{}\n}}; main; exit $?\n",
-        functions(home),
-        render(script)
-    );
+    let text = format!("main() {{\n{}\n{lock}\n{}\n}}; main; exit $?\n", functions(home), render(script));
     let mut child = shell(words, home).spawn().unwrap();
     child.stdin.take().unwrap().write_all(text.replace("/var/tmp", &var).as_bytes()).unwrap();
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
@@ -1145,6 +1158,50 @@ fn a_newer_shell_of_the_run_ends_the_older_one_and_what_was_sent_to_it_is_refuse
         assert!(late.starts_with("refused late run1 ") && !made.exists(), "{words:?} {late}");
         assert_eq!(frame_behind(words, home, "provision_lock run1 me@here/1 0 1 again", &touch), "");
         assert!(made.exists(), "{words:?}");
+    }
+}
+
+#[test]
+fn changes_that_are_sent_together_need_the_lock() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let made = home.join("made");
+        let change = leak(format!(": >{}", made.display()));
+        let sent = |lock: &str| together_behind(words, home, lock, &[(KEYS[0], change)], &KEYS[..1]);
+        // Those of an older shell of the run, that are still under way when a newer one has the lock.
+        frame_behind(words, home, "provision_lock run1 me@here/1 0 1 again", &state::report_lock());
+        assert_eq!(sent("provision_lock run1 me@here/1 0 0 again"), [SpoolReport::Unstarted], "{words:?}");
+        // Those of another run, and those of nobody.
+        let (mut child, input, _) = holder(words, home, "run1");
+        assert_eq!(sent("provision_lock run2 me@here/1"), [SpoolReport::Unstarted], "{words:?}");
+        assert_eq!(sent(""), [SpoolReport::Unstarted], "{words:?}");
+        assert!(look(words, home).spool.is_empty() && !made.exists(), "{words:?}");
+        drop(input);
+        child.wait().unwrap();
+    }
+}
+
+#[test]
+fn large_files_need_the_lock() {
+    for words in SHELLS {
+        let home = large_home();
+        let home = home.path();
+        let place = state::upload("aa.11", TEN, 10, "/opt/target");
+        let left = large(words, home, &place);
+        assert!(left.starts_with("at\t0\t"), "{words:?} {left}");
+        let file = Path::new(left.trim_end().rsplit('\t').next().unwrap()).to_owned();
+        let (mut child, input, _) = holder(words, home, "run1");
+        for (lock, why) in [("provision_lock run2 me@here/1", "busy run1 "), ("", "\n")] {
+            let said = large_behind(words, home, lock, &place);
+            assert!(said.starts_with(&format!("refused\t{why}")), "{words:?} {said}");
+            large_behind(words, home, lock, &state::upload_drop(&["aa.11".to_owned()]));
+            assert!(file.exists(), "{words:?}");
+        }
+        drop(input);
+        child.wait().unwrap();
+        large(words, home, &state::upload_drop(&["aa.11".to_owned()]));
+        assert!(!file.exists(), "{words:?}");
     }
 }
 

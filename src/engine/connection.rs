@@ -45,6 +45,9 @@ const SILENT: &str = "the run was stopped, and the host did not answer";
 /// How long a host has to answer after a run was told to end what it does: somebody waits at the terminal.
 const LAST_TRY: Duration = Duration::from_secs(5);
 
+/// How often the connection may be lost over what is only asked.
+pub(super) const LOSSES: u32 = 3;
+
 /// The connection to one host.
 pub(super) struct Connection {
     context: Arc<Context>,

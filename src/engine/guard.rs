@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::connection::{Connection, Gone};
+use super::connection::{Connection, Gone, LOSSES};
 use super::hints::human;
 use super::known::Known;
 use super::{lock, state};
@@ -58,7 +58,7 @@ impl<'a> Guard<'a> {
                         Err(reason) => Err(reason.to_owned()),
                     });
                 }
-                Err(TransportError::Lost { message }) if losses < 3 => {
+                Err(TransportError::Lost { message }) if losses < LOSSES => {
                     losses += 1;
                     connection.reconnect(&message).await?;
                 }

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::connection::{Connection, Gone, Ran};
+use super::connection::{Connection, Gone, LOSSES, Ran};
 use super::hints::human;
 use super::state;
 use crate::facts::base::BaseQuery;
@@ -174,7 +174,7 @@ impl Known {
                 }
                 Err(TransportError::Lost { message }) => {
                     lost += 1;
-                    if lost > 3 {
+                    if lost > LOSSES {
                         return Err(Gone::quarantined(format!("lost again and again: {message}")));
                     }
                     parts.drain(..parts.len().min(answered));

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
-use super::connection::{Connection, Gone};
+use super::connection::{Connection, Gone, LOSSES};
 use super::known::Known;
 use super::state::{self, LockOwner};
 use crate::facts::{self, BatchPart, Query};
@@ -94,6 +94,7 @@ impl Lock {
         }
         let context = connection.context().clone();
         let mut taken_over = false;
+        let mut losses = 0;
         // Runs of other clusters write on the same controller; each is short.
         let mut patience = if connection.host().index >= context.project.hosts.len() { 60 } else { 0 };
         let mut batch = facts::batch(own, context.deadlines.query);
@@ -105,7 +106,8 @@ impl Lock {
                     go_on_without(connection, known, &mut batch, index, &report).await?;
                     continue;
                 }
-                Err(TransportError::Lost { message }) => {
+                Err(TransportError::Lost { message }) if losses < LOSSES => {
+                    losses += 1;
                     connection.reconnect(&message).await?;
                     continue;
                 }
@@ -182,7 +184,7 @@ pub(super) async fn take_again(
             Err(TransportError::PartTimedOut { index, .. }) if index > 0 => {
                 go_on_without(connection, known, &mut batch, index, &report).await?;
             }
-            Err(TransportError::Lost { message }) if losses < 3 => {
+            Err(TransportError::Lost { message }) if losses < LOSSES => {
                 losses += 1;
                 connection.reconnect(&message).await?;
             }

@@ -28,7 +28,7 @@ pub struct Reply {
     pub times: Option<u32>,
     /// Milliseconds until the answer.
     pub after_ms: u64,
-    /// Exit status.
+    /// Exit status; another than 0 of a `stream`: the host says that it cannot write, in the output.
     pub status: i32,
     /// Standard output.
     pub output: String,
@@ -245,6 +245,7 @@ impl Scripted {
         match reply.fail {
             Some(kind) => Err(TransportError::Connect { kind, message: reply.output }),
             None if reply.lose => Err(TransportError::Lost { message: "as scripted".to_owned() }),
+            None if reply.status != 0 => Err(TransportError::Protocol { message: reply.output }),
             None => Ok(()),
         }
     }

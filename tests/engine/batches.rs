@@ -132,6 +132,9 @@ async fn changes_that_do_not_depend_on_each_other_are_one_exec() {
     let parts = transport.parts("gpu0");
     let batch = parts.iter().position(|part| part == "batch").unwrap();
     assert_eq!(parts[batch..batch + 5], ["batch", "task", "task", "task", "file"]);
+    // Under the lock, which the frame asks for: it may be late.
+    let sent = transport.sent().into_iter().find(|sent| sent.part == "batch").unwrap();
+    assert!(sent.prelude.contains("\nprovision_lock run1 me@here/1 0 "), "{}", sent.prelude);
     // Each starts when the one before it ended.
     let story: Vec<String> = ran
         .events

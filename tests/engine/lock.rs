@@ -69,6 +69,12 @@ async fn a_lock_that_cannot_be_had_as_usual() {
     let ran = apply(&world("{}", TWO), &transport).await;
     assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
     assert_eq!(names(&transport, "gpu0"), ["lock", "lock", "task", "task", "tidy"]);
+    // It is lost each time.
+    let transport = healthy();
+    transport.first(Reply::part("lock").on("gpu0").lose());
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert_eq!(ran.report.stats.ok, 3, "{:?}", ran.record);
+    assert_eq!(names(&transport, "gpu0"), ["lock"; 4]);
     // The host does not answer.
     let transport = healthy();
     transport.first(Reply::part("lock").on("gpu0").hang());

@@ -145,6 +145,33 @@ async fn a_host_without_room_says_so() {
     assert_eq!((sent(&transport, "stream"), sent(&transport, "task")), (0, 0));
 }
 
+/// Its room goes while the file is sent: what has arrived is no use, and takes room.
+#[tokio::test(start_paused = true)]
+async fn a_host_whose_room_goes_in_between_says_so() {
+    let transport = hosts();
+    let place = "/var/tmp/provision-upload-0/k";
+    transport.first(
+        Reply::part("upload").on("gpu0").output(format!("at\t0\t{place}\t/opt/.provision.upload.k\n")),
+    );
+    let words = format!("cannot write {place}: No space left on device");
+    transport.first(Reply::part("stream").on("gpu0").status(1).output(words));
+    let ran = apply(&copying(), &transport).await;
+    let said = failure(&ran);
+    assert!(said.starts_with("cannot send "), "{said}");
+    assert!(said.ends_with("cannot write /opt/.provision.upload.k: No space left on device"), "{said}");
+    assert_eq!((sent(&transport, "upload-drop"), sent(&transport, "task")), (1, 0));
+    assert_eq!(ran.report.stats.ok, 3);
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_another_run_has_gets_no_file() {
+    let transport = hosts();
+    transport.first(Reply::part("upload").on("gpu0").output("refused\tbusy run9 you@there/2 1 2 0 0\n"));
+    let ran = apply(&copying(), &transport).await;
+    assert!(failure(&ran).contains("run run9 of controller you@there/2"), "{}", failure(&ran));
+    assert_eq!((sent(&transport, "stream"), sent(&transport, "task")), (0, 0));
+}
+
 #[tokio::test(start_paused = true)]
 async fn what_nobody_asked_for_is_taken_away_where_all_went_well() {
     let transport = hosts();
