@@ -130,6 +130,17 @@ async fn the_next_run_needs_no_login() {
     end(&server).await;
 }
 
+#[tokio::test]
+async fn a_login_stays_no_longer_than_it_should() {
+    let server = Server::start();
+    let mut host = staying(&server);
+    host.ssh.persist = Some(Sp::new(Duration::from_secs(2), Span::NONE));
+    whole_run(&server, &host).await;
+    assert_eq!(all(&server).await.len(), 1);
+    server.assert_nothing_left().await;
+    assert_eq!(all(&server).await.len(), 0);
+}
+
 /// Without `keep`, and without `persist`, a login ends with its run.
 #[tokio::test]
 async fn only_who_asks_for_it_keeps_a_login() {
@@ -343,6 +354,38 @@ async fn the_login_of_a_killed_run_ends() {
     drop(start(&server, &host).await);
     server.assert_nothing_left().await;
     assert_eq!(all(&server).await.len(), 0);
+}
+
+/// What an inventory asks for gets there.
+#[tokio::test]
+async fn the_program_keeps_a_login_that_its_inventory_asks_for() {
+    for (persist, logins) in [("persist: 1m, ", 1), ("", 2)] {
+        let server = Server::start();
+        let host = staying(&server);
+        let ssh = &host.ssh;
+        let path = |path: &Option<Utf8PathBuf>| path.as_ref().unwrap().to_string();
+        let inventory = format!(
+            "cluster: c\nhosts: {{ gpu0: {{ address: {} }} }}\nssh: {{ {persist}become: none, port: {}, known_hosts: {}, identity_file: {} }}\n",
+            host.address,
+            ssh.port.unwrap(),
+            path(&ssh.known_hosts),
+            path(&ssh.identity_file),
+        );
+        std::fs::create_dir(server.runtime_dir()).unwrap();
+        let file = server.path("inventory.yaml");
+        std::fs::write(&file, inventory).unwrap();
+        for _ in 0..2 {
+            let output = Command::new(env!("CARGO_BIN_EXE_provision"))
+                .args(["exec", file.as_str(), "--", "true"])
+                .env("XDG_RUNTIME_DIR", server.runtime_dir())
+                .env("XDG_STATE_HOME", server.path("state"))
+                .output()
+                .unwrap();
+            assert_eq!(output.status.code(), Some(0), "{output:?}");
+        }
+        assert_eq!(server.logins(), logins);
+        end(&server).await;
+    }
 }
 
 /// The program lists them and ends them, without an inventory.
