@@ -107,3 +107,13 @@ fn nothing_is_there_twice_without_a_reason() {
         assert_eq!(all.len(), 1, "{package}: {all:?}");
     }
 }
+
+/// What needs the network is asked where there is one: by the workflow of a public forge.
+#[test]
+fn the_forge_asks_for_known_advisories() {
+    assert!(include_str!("../.github/workflows/ci.yml").contains("- run: make deny\n"));
+    let makefile = include_str!("../Makefile");
+    let deny = makefile.split("\ndeny:").nth(1).unwrap().split("\n\n").next().unwrap();
+    assert!(deny.contains("cargo deny --locked check advisories"), "{deny}");
+    assert!(deny.contains("check bans licenses sources"), "{deny}");
+}

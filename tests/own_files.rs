@@ -10,6 +10,8 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Output};
 use std::sync::{Mutex, PoisonError};
 
+use serde_json::Value as Json;
+
 /// One run at a time changes this machine.
 static CHANGING: Mutex<()> = Mutex::new(());
 
@@ -187,12 +189,18 @@ fn an_apply_whose_journal_finds_no_room_stops_and_says_so() {
             .unwrap()
     };
     let made = || (0..20).filter(|number| site.path(&format!("made{number}")).exists()).count();
-    let cut = limited("apply site.yaml --yes");
+    // The report goes to a pipe, which has room.
+    let cut = limited("apply site.yaml --yes --json -");
     let text = told(&cut);
     assert_eq!(cut.status.code(), Some(3), "{text}");
     assert!(text.contains("events.jsonl cannot be written any more: File too large"), "{text}");
     assert!(text.contains("Stopping") && text.contains("not finished"), "{text}");
     assert!((1..20).contains(&made()), "{} tasks were carried out", made());
+    // What was done before and after the journal broke off.
+    let report: Json = serde_json::from_slice(&cut.stdout).unwrap();
+    let summary = &report["summary"];
+    let counted = summary["tasks"]["changed"].as_u64().unwrap() + summary["tasks"]["ran"].as_u64().unwrap();
+    assert_eq!((usize::try_from(counted).unwrap(), &report["exit_code"]), (made(), &3.into()), "{summary}");
     let whole = site.run("apply site.yaml --yes", &home, &state);
     assert!(whole.status.success(), "{}", told(&whole));
     assert_eq!(made(), 20);

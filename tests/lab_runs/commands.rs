@@ -224,6 +224,23 @@ tasks:
         .says("not finished within its deadline of 3s; its processes on the host were ended")
         .says("a daemon that hid itself well may be left");
     node.sh("! pgrep -x sleep");
+    // A task that runs apart is a unit: what left its session, its parent and its environment is still of it.
+    let unit = lab.site(
+        "unit",
+        "
+name: unit
+tasks:
+  - name: stuck
+    detach: true
+    timeout: 3s
+    command: { script: \"setsid -f env -i /bin/sleep 7775; sleep 7776\" }
+",
+    );
+    unit.run("apply", &[])
+        .expect(5)
+        .says("its processes on the host were ended")
+        .lacks("a daemon that hid itself well");
+    node.sh("! pgrep -x sleep");
     // The command itself ended, so the task did, with all that it said.
     let left = lab.site(
         "left",

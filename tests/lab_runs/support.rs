@@ -108,6 +108,13 @@ impl Ran {
         self
     }
 
+    /// Panics when standard error has this text.
+    #[track_caller]
+    pub(crate) fn lacks(self, text: &str) -> Self {
+        assert!(!self.err.contains(text), "`{text}` is said\n{}", self.said());
+        self
+    }
+
     /// Panics unless standard output has this text.
     #[track_caller]
     pub(crate) fn shows(self, text: &str) -> Self {
