@@ -406,18 +406,20 @@ fn whole(
             diagnostics.push(Diagnostic::error(key.span, text).help(help));
             continue;
         }
-        let is_field = did_you_mean(&key.value, fields.iter().copied()).is_some();
-        let what = if is_field { "key" } else { "resource" };
         let all = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));
-        // `file:` and its fields in one column.
-        let empty = entries.iter().filter(|(_, body)| body.is_null()).find_map(|(name, _)| {
+        // `file:` and its fields in one column, or one of them beside it.
+        let field_of = entries.iter().find_map(|(name, body)| {
             let kind = kinds.iter().find(|kind| kind.name == name.value)?;
-            (kind.fields)().iter().any(|field| field.name == key.value).then_some(kind.name)
+            let known = (kind.fields)().iter().any(|field| field.name == key.value);
+            known.then_some((kind.name, body.is_null()))
         });
+        let is_field = field_of.is_some() || did_you_mean(&key.value, fields.iter().copied()).is_some();
+        let what = if is_field { "key" } else { "resource" };
         let help = match did_you_mean(&key.value, all) {
-            _ if let Some(kind) = empty => {
-                Some(format!("it is a field of `{kind}`: indent it below that line"))
-            }
+            _ if let Some((kind, empty)) = field_of => Some(format!(
+                "it is a field of `{kind}`: {}",
+                if empty { "indent it below that line" } else { "write it among those" }
+            )),
             Some(near) => Some(format!("did you mean `{near}`?")),
             // `ansible.builtin.copy`: a collection stands before the name.
             None => {
