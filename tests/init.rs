@@ -275,6 +275,7 @@ fn a_wrong_password_is_tried_on_one_host() {
     assert_eq!(server.log().matches("Failed password").count(), 1, "{}", server.log());
     assert!(said.contains("the password was refused") && said.contains("so it is not tried here"), "{said}");
     assert!(written(&server).0.is_empty() && !said.contains("continue with"), "{said}");
+    assert!(said.matches("the password was refused").count() == 1 && !said.contains("no login"), "{said}");
     // What copies the key by the same password is no help.
     assert!(said.contains("with the right password") && !said.contains("ssh-copy-id"), "{said}");
     let (code, said) = init(&server, &words, "\n");

@@ -80,7 +80,9 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "name a key file that exists: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
         ),
         ConnectKind::NameUnknown => {
-            format!("give it an `address` under `hosts:` in {inventory}, as in `{name}: {{ address: 10.0.0.1 }}`")
+            format!(
+                "give it an `address` under `hosts:` in {inventory}, as in `{name}: {{ address: 10.0.0.1 }}`"
+            )
         }
         ConnectKind::SudoPassword => format!(
             "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"
@@ -92,7 +94,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             )
         }
         ConnectKind::PasswordUntried => {
-            "run the same command again with the right password, or leave out the host that refused it (`--hosts 'all & !NAME'` where there is an inventory)"
+            "run the same command again with the right password, or without the host that refused it"
                 .to_owned()
         }
         ConnectKind::WrongUser => format!(

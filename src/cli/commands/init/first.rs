@@ -57,11 +57,16 @@ impl First {
         Ok(Self { cluster: args.cluster.clone(), account: args.account.clone(), key })
     }
 
-    /// Logs in by password where no key is accepted, or where the account is to be made, and then by key.
+    /// Logs in by password where no key is accepted, or where the account is to be made, and then by key. Gives
+    /// the names of hosts of which was said already why that failed.
     ///
     /// # Errors
     /// When no password is given, or this machine is not able to log in.
-    pub(super) async fn log_in(&self, settings: &Settings, seen: &mut [Contact]) -> anyhow::Result<()> {
+    pub(super) async fn log_in(
+        &self,
+        settings: &Settings,
+        seen: &mut [Contact],
+    ) -> anyhow::Result<BTreeSet<String>> {
         let mut methods = BTreeMap::new();
         let mut hosts = Vec::new();
         for contact in seen.iter_mut() {
@@ -79,7 +84,7 @@ impl First {
             hosts.push(contact.host.clone());
         }
         if hosts.is_empty() {
-            return Ok(());
+            return Ok(BTreeSet::new());
         }
         let password = launch::ask_password(settings, "password of all these logins")?;
         let secrets = Secrets::default().with(SECRET, password.clone());
@@ -88,8 +93,10 @@ impl First {
         let passwords = PasswordLogins { password, program, methods };
         let failed = self.apply(settings, &hosts, secrets, passwords).await?;
         let names: BTreeSet<&str> = hosts.iter().map(|host| host.name.as_str()).collect();
+        let told = failed.keys().cloned().collect();
         self.by_key(settings, seen.iter_mut().filter(|it| names.contains(it.host.name.as_str())), failed)
-            .await
+            .await?;
+        Ok(told)
     }
 
     /// Carries out the tasks; the hosts where they failed, and why.

@@ -1,5 +1,6 @@
 //! The command: look, ask, record, look again, write.
 
+use std::collections::BTreeSet;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -94,9 +95,10 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         trust::confirm(settings, args.trust, &format!("{} --trust", again(&args)))?;
         trust::append(&new)?;
     }
-    if let Some(first) = &first {
-        first.log_in(settings, &mut seen).await?;
-    }
+    let told = match &first {
+        Some(first) => first.log_in(settings, &mut seen).await?,
+        None => BTreeSet::new(),
+    };
     let (mut found, mut problems) = explore(seen, args.ask_pass).await;
     if let Some(account) = &args.account {
         let no_root = found.extract_if(.., |found| found.root != Root::Sudo);
@@ -111,7 +113,7 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     }
     // Hosts with one reason are one line.
     let mut reasons: IndexMap<(&str, Option<&str>), Vec<&str>> = IndexMap::new();
-    for Problem { shown, text, hint, .. } in &problems {
+    for Problem { shown, text, hint, .. } in problems.iter().filter(|it| !told.contains(&it.host.name)) {
         // ssh says to whom itself.
         let text = text.strip_prefix(&format!("{shown}: ")).unwrap_or(text);
         reasons.entry((text, hint.as_deref())).or_default().push(shown);
