@@ -178,7 +178,7 @@ fn one_login_by_password_leaves_a_key() {
     let (code, said) = init(&server, &words, &format!("{password}\n"));
     drop(stop);
     assert_eq!(code, 0, "{said}\n{}", server.log());
-    assert!(said.contains("the key that the hosts get: id.pub") && !said.contains("w0rd"), "{said}");
+    assert!(said.contains("each host gets this public key: id.pub") && !said.contains("w0rd"), "{said}");
     let (seen, asked) = watch.join().unwrap();
     assert_eq!(seen, Vec::<String>::new());
     assert!(asked > 0, "nobody looked while it was asked for");

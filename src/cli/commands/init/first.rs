@@ -51,7 +51,7 @@ impl First {
         let (Some(kind), Some(blob)) = (words.next(), words.next()) else {
             return Err(Exit::new(exit::CONFIG, format!("{file} is no public key")).into());
         };
-        output::say(&format!("the key that the hosts get: {file}"));
+        output::say(&format!("each host gets this public key: {file}"));
         // A comment may hold anything, also a template.
         let key = format!("{kind} {blob} provision");
         Ok(Self { cluster: args.cluster.clone(), account: args.account.clone(), key })
