@@ -32,9 +32,13 @@ provision_tree() {
 	set -- "$1" "$2" "${3-}" ${stat##*) }
 	[ "$2" = any ] || [ "${3:-$7}" = "$7" ] || return 0
 	tree="$tree $1.${23}"
-	# shellcheck disable=SC2013 # numbers, not lines
-	for member in $(cat "/proc/$1/task/"*/children 2>/dev/null); do
-		provision_tree "$member" "$2" "$7"
+	# Not by a tool: one that is broken would hide some, or name others.
+	for list in "/proc/$1/task/"*/children; do
+		children=
+		{ read -r children <"$list"; } 2>/dev/null
+		for member in $children; do
+			provision_tree "$member" "$2" "$7"
+		done
 	done
 }
 # Sends signal $1 to the processes of $tree that are still the same.
@@ -251,11 +255,11 @@ provision_end_writer() {
 		sleep 0.1 2>/dev/null || sleep 1
 	done
 }
-# Takes away the large file $1, and what it is a link to.
+# Takes away the large file $1, and what it is a link to. The link stays as long as that does: nothing else leads to it.
 provision_drop() {
 	if [ -L "$1" ]; then
-		led=$(readlink "$1")
-		case $led in */.provision.upload."${1##*/}") rm -f "$led" ;; esac
+		led=$(readlink "$1") || return
+		case $led in */.provision.upload."${1##*/}") rm -f "$led" || return ;; esac
 	fi
 	rm -f "$1" "$1.writer"
 }
