@@ -2,13 +2,19 @@
 # key...
 case ${provision_locked-} in
 held | shared | none) ;;
-*) exit 0 ;;
+*)
+	printf 'refused %s\n' "${provision_locked-}"
+	exit 1
+	;;
 esac
 provision_shelf
+: "${me:?}"
+failed=0
 for key; do
 	for file in "${d:?}/upload/$key" ${shelf:+"$shelf/$key"}; do
 		provision_end_writer "$file"
-		provision_drop "$file"
+		provision_drop "$file" || failed=1
 	done
 done
 [ -z "$shelf" ] || rmdir "$shelf" 2>/dev/null || :
+exit $failed
