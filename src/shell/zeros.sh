@@ -3,7 +3,7 @@
 zeros() {
     cmp -s -n 1048576 "$1" /dev/zero || return
     real=$(readlink -f "$1") || return 2
-    { read -r sectors <"/sys/class/block/$(basename "$real")/size"; } 2>/dev/null || return 2
+    { read -r sectors <"/sys/class/block/${real##*/}/size"; } 2>/dev/null || return 2
     [ "$sectors" -ge 2048 ] || return 1
     cmp -s -n 1048576 "$1" /dev/zero "$(((sectors - 2048) * 512))" 0
 }

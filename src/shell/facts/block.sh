@@ -22,7 +22,8 @@ for device; do
     printf 'sectors %s\n' "$sectors"
     [ -z "$level" ] || printf 'level %s\n' "$level"
     for part in "$sys"/*/partition; do
-        [ ! -e "$part" ] || printf 'partition %s\n' "$(basename "${part%/partition}")"
+        part=${part%/partition}
+        [ ! -e "$part/partition" ] || printf 'partition %s\n' "${part##*/}"
     done
     for holder in "$sys"/holders/*; do
         [ ! -e "$holder" ] || printf 'holder %s\n' "${holder##*/}"
