@@ -26,7 +26,11 @@ END
         exit 1
     fi
 fi
+# That of yum fails where nothing was locked yet. What else stays locked beside the new ones is seen when it is proven.
 # shellcheck disable=SC2086 # names without white space
-"$tool" -y -q versionlock delete $old >/dev/null 2>&1
+if ! said=$("$tool" -y -q versionlock delete $old 2>&1) && [ -z "$new" ]; then
+    printf '%s\n' "$said" >&2
+    exit 1
+fi
 # shellcheck disable=SC2086
 [ -z "$new" ] || "$tool" -y -q versionlock add $new
