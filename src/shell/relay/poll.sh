@@ -3,10 +3,16 @@
 cd "$1" || exit 1
 # Before the output: so nothing of it is missed.
 status=
-[ ! -f ended ] || status=$(cat ended)
+{ read -r status <ended; } 2>/dev/null
 number=
-[ ! -f job ] || number=$(cat job)
+{ read -r number <job; } 2>/dev/null
 printf 'ended=%s\njob=%s\n' "$status" "$number"
-tail -n 20 error | sed 's/^/error=/'
+# Of the second `tail` below, the status is not seen.
+said=$(tail -n 20 error) || exit 1
+while IFS= read -r line; do
+    printf 'error=%s\n' "$line"
+done <<END
+$said
+END
 echo
 tail -c "+$(($2 + 1))" out | head -c "$3"

@@ -16,7 +16,8 @@ for tool in salloc sbcast srun setsid; do
         exit 1
     }
 done
-rm -f ended job
+# The end of an earlier one would be taken for that of this one.
+rm -f ended job || exit 1
 : >out
 : >error
 # The files are taken away by each node when it is done.
@@ -61,6 +62,6 @@ gres=''
     # shellcheck disable=SC2086  # words of our own
     printf '%s' "$secrets" | setsid salloc --job-name=provision --nodes="$number" --nodelist="$nodes" --ntasks-per-node=1 \
         --no-kill --immediate=60 $options $gres sh -c "$in_job" job "$on_node" "$target" "$gres" "$@" >out 2>error
-    echo $? >ended.new
-    mv ended.new ended
+    # Who reads it before it has a number looks again.
+    echo $? >ended
 } >/dev/null 2>&1 &
