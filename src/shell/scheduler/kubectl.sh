@@ -10,17 +10,18 @@ each_node() {
 	said=$(mktemp -d) || return
 	number=0
 	for node; do
-		{ one "$node" >"$said/$number.well" 2>&1 || mv "$said/$number.well" "$said/$number.bad"; } &
+		{ one "$node" >"$said/$number.bad" 2>&1 && mv "$said/$number.bad" "$said/$number.well"; } &
 		number=$((number + 1))
 		[ $((number % 16)) -ne 0 ] || wait
 	done
 	wait
-	status=0
-	for file in "$said"/*.well "$said"/*.bad; do
-		[ -e "$file" ] || continue
-		cat "$file" || status=1
-		[ "$file" = "${file%.bad}" ] || status=1
+	# One whose file could not be made has not been asked.
+	for file in "$said"/*.well; do
+		[ ! -e "$file" ] || ! cat "$file" || number=$((number - 1))
+	done
+	for file in "$said"/*.bad; do
+		[ ! -e "$file" ] || cat "$file"
 	done
 	rm -r "$said"
-	return "$status"
+	[ "$number" = 0 ]
 }
