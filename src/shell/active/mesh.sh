@@ -2,5 +2,7 @@
 for name; do
     status=0
     text=$(ssh -n -o BatchMode=yes -o StrictHostKeyChecking=yes -o ConnectTimeout=5 -o LogLevel=ERROR "$name" uname -n 2>&1) || status=$?
-    printf '%s %s %s\n' "$name" "$status" "$(printf '%s\n' "$text" | tail -n 1)"
+    # The last line.
+    printf '%s %s %s\n' "$name" "$status" "${text##*
+}"
 done

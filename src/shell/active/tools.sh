@@ -1,6 +1,6 @@
 # tools NAME ...: what the host calls itself, which of these commands are there, and whether `ib_write_bw` can use the
 # memory of GPUs here: distributions build it without.
-printf 'hostname=%s\n' "$(uname -n)"
+! name=$(uname -n) || printf 'hostname=%s\n' "$name"
 for tool; do
     ! command -v "$tool" >/dev/null 2>&1 || printf 'tool=%s\n' "$tool"
 done
