@@ -29,8 +29,8 @@ const SHELLS: &[&[&str]] = &[&["/bin/dash"], &["/bin/bash"]];
 const LEFT_OUT: &str = "[... output left out ...]";
 
 /// What our scripts call of what every system has.
-const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
-     mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort ssh-keygen stat su tail tar touch tr umount uname wc";
+const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd env find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
+     mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort ssh-keygen stat su tail tar timeout touch tr umount uname wc";
 
 /// Lines of ours that lead out of the sandbox.
 const PATHS: &[&str] = &[
@@ -46,7 +46,8 @@ const PATHS: &[&str] = &[
 struct Row {
     /// Files below `src/shell`.
     files: &'static str,
-    /// Parameters; `S` at their start stands for the directory.
+    /// Parameters; `S` at their start stands for the directory, `<FILE` for what a file there has, and `<=FILE` for
+    /// the text of one below `src/shell`, as `unpack` takes it.
     words: &'static [&'static str],
     /// Programs that are made up: each writes its name and its words into `$S/log`, does what stands in
     /// `$S/does.NAME`, and prints what stands in `$S/says.NAME`.
@@ -103,10 +104,26 @@ const LEAVING: &str = "c2xlZXAgMyAmCmVjaG8gcmFuID4iJFMvcmFuIgo=";
 
 const STATE: &str = "base64.sh state_directory.sh state_functions.sh";
 
+/// Somebody who has the lock, with a child that has it too, and with a task that runs.
+const HOLDER: &str = "mkdir -p state/spool/k; echo install >state/spool/k/name
+setsid sh -c 'exec 9>state/lock; flock 9; sleep 20 & read -r stat </proc/$$/stat; set -- ${stat##*) }; echo \"$$ ${20}\" >state/spool/k/pid; wait' </dev/null >/dev/null 2>&1 &
+until [ -s state/spool/k/pid ]; do sleep 0.02; done
+read -r pid start <state/spool/k/pid; echo $pid >pid; echo $start >start; echo \"run0 me@here $pid $start h 1\" >state/owner";
+
+/// Whether `upload.sh` named a place, with so much there as it says, or said why there is none.
+const PLACED: &str = "IFS=$(printf '\\t') read -r word offset path place <told; case $word in full | failed | refused) ;; at) [ -f \"$place\" ] && [ \"$(readlink -f \"$path\")\" = \"$place\" ] && [ \"$(stat -c %s \"$place\")\" = \"$offset\" ] ;; *) exit 1 ;; esac";
+
+/// A device of 2 MiB that holds nothing, for a made-up `blkid`.
+const DISK: &str = "mknod disk b 7 200 && mkdir -p sys/class/block/disk && echo 4096 >sys/class/block/disk/size && echo 'exit 2' >does.blkid";
+
 fn rows() -> Vec<Row> {
     let after = "resources/reach.sh resources/after.sh";
     let with = |files: &str| -> &'static str { Box::leak(format!("common.sh {files}").into_boxed_str()) };
     let engine = |files: &str| -> &'static str { Box::leak(format!("{STATE} {files}").into_boxed_str()) };
+    // A frame that does not take the lock.
+    let free = |files: &str| -> &'static str {
+        Box::leak(format!("state_directory.sh state_functions.sh {files}").into_boxed_str())
+    };
     vec![
         Row {
             files: WRITE,
@@ -794,10 +811,362 @@ END",
             ..ROW
         },
         Row {
-            files: engine("tidy.sh"),
+            files: engine("fence.sh tidy.sh"),
             words: &["h", "--", "k"],
             before: "mkdir -p state/notify state/spool/k; >state/notify/h",
             done: "[ ! -e state/notify/h ] && [ ! -e state/spool/k ]",
+            denies: "refused",
+            ..ROW
+        },
+        // The lock, tasks and large files.
+        Row {
+            files: free("unlock.sh"),
+            words: &["<state/owner", "<pid", "<start", "me@there"],
+            before: HOLDER,
+            done: "flock -n state/lock true && grep -q '^unlock me@there ' state/owner",
+            ..ROW
+        },
+        Row {
+            files: free("take_over.sh"),
+            words: &["<pid", "<start"],
+            before: HOLDER,
+            done: "flock -n state/lock true",
+            ..ROW
+        },
+        Row {
+            files: free("lock_owner.sh"),
+            before: HOLDER,
+            // Where there is no flock nobody has the lock.
+            done: "[ ! -e bin/flock ] || { grep -q '^owner.run0 me@here' told && grep -q '^task.install' told; }",
+            ..ROW
+        },
+        // What has a session of its own, and is of the task still.
+        Row {
+            files: free("end_task.sh"),
+            words: &["k"],
+            before: "mkdir -p state/spool/k
+setsid sh -c 'read -r stat </proc/$$/stat; set -- ${stat##*) }; setsid sleep 20 & echo $! >child; echo \"$$ ${20}\" >state/spool/k/pid; wait' </dev/null >/dev/null 2>&1 &
+until [ -s state/spool/k/pid ]; do sleep 0.02; done",
+            done: "for pid in $(cat child) $(cut -d ' ' -f 1 state/spool/k/pid); do case $(cut -d ' ' -f 3 /proc/$pid/stat) in [!ZX]) exit 1 ;; esac; done",
+            says: "unit no",
+            ..ROW
+        },
+        // What is no child of it any more has its mark.
+        Row {
+            files: free("end_task.sh"),
+            words: &["k"],
+            before: "mkdir -p state/spool/k
+setsid sh -c 'read -r stat </proc/$$/stat; set -- ${stat##*) }; export PROVISION_TASK=k.$$.${20}; setsid sh -c \"sleep 20 & echo \\$! >child\"; echo \"$$ ${20}\" >state/spool/k/pid; sleep 20' </dev/null >/dev/null 2>&1 &
+until [ -s state/spool/k/pid ]; do sleep 0.02; done",
+            done: "for pid in $(cat child) $(cut -d ' ' -f 1 state/spool/k/pid); do case $(cut -d ' ' -f 3 /proc/$pid/stat) in [!ZX]) exit 1 ;; esac; done",
+            says: "unit no",
+            // `unit no` says that such a one may be left.
+            excepted: "grep",
+            ..ROW
+        },
+        Row {
+            files: engine("follow.sh"),
+            words: &["k"],
+            before: "mkdir -p state/spool/k; : >state/spool/k/cmd
+{ sleep 0.3; read -r stat </proc/self/stat; set -- ${stat##*) }; echo \"$1\" >state/spool/k/ran; echo out >state/spool/k/out; printf said >state/spool/k/tail; echo 0 >state/spool/k/status; } </dev/null >/dev/null 2>&1 &",
+            done: "[ -s state/spool/k/ran ]",
+            well: "ended 0",
+            says: "said",
+            ..ROW
+        },
+        Row {
+            files: engine("common.sh resources/reach.sh upload.sh"),
+            words: &["k.1", "", "9", "S/a/file"],
+            paths: "/var/tmp",
+            before: "mkdir -p a var/tmp && chmod 1777 var/tmp",
+            done: PLACED,
+            ..ROW
+        },
+        // Some of it is there.
+        Row {
+            files: engine("common.sh resources/reach.sh upload.sh"),
+            words: &["k.1", "", "9", "S/a/file"],
+            paths: "/var/tmp",
+            before: "mkdir -p a var/tmp state/upload && chmod 1777 var/tmp && printf abc >state/upload/k.1 && printf old >state/upload/k.0",
+            done: PLACED,
+            ..ROW
+        },
+        // All of it is there, beside its target.
+        Row {
+            files: engine("common.sh resources/reach.sh upload.sh"),
+            words: &[
+                "k.1",
+                "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7",
+                "4",
+                "S/a/file",
+            ],
+            paths: "/var/tmp",
+            before: "mkdir -p a var/tmp/provision-upload-0 && chmod 1777 var/tmp && chmod 700 var/tmp/* && printf data >a/.provision.upload.k.1 && ln -s \"$S/a/.provision.upload.k.1\" var/tmp/provision-upload-0/k.1",
+            done: PLACED,
+            ..ROW
+        },
+        Row {
+            files: engine("upload_drop.sh"),
+            words: &["k", "l"],
+            paths: "/var/tmp",
+            before: "mkdir -p state/upload var/tmp/provision-upload-0 && chmod 700 var/tmp/* && >state/upload/k && >.provision.upload.l && ln -s \"$S/.provision.upload.l\" var/tmp/provision-upload-0/l",
+            done: "[ ! -e state/upload/k ] && [ ! -e .provision.upload.l ] && [ ! -L var/tmp/provision-upload-0/l ]",
+            // The next run looks for the directory again.
+            excepted: "stat",
+            ..ROW
+        },
+        Row {
+            files: engine("booted.sh"),
+            made_up: "systemctl",
+            paths: "/run/systemd",
+            before: "mkdir -p run/systemd/system; echo running >says.systemctl",
+            done: "[ \"$(head -n 1 told | cut -d ' ' -f 1)\" = \"$(cat /proc/sys/kernel/random/boot_id)\" ]",
+            ..ROW
+        },
+        // Disks. The device is one that nothing is behind.
+        Row {
+            files: with("zeros.sh resources/empty_device.sh resources/filesystem.sh"),
+            words: &["ext4", "S/disk", "label", "-b", "4096"],
+            made_up: "blkid cmp mkfs.ext4 udevadm",
+            paths: "/sys/class",
+            before: DISK,
+            done: "grep -q '^blkid ' log && [ \"$(grep -c '^cmp ' log)\" = 2 ] && grep -q '^mkfs.ext4 -q -L label -b 4096 ' log",
+            ..ROW
+        },
+        Row {
+            files: with("zeros.sh resources/empty_device.sh resources/raid.sh"),
+            words: &["create", "md", "raid1", "S/disk"],
+            made_up: "blkid cmp mdadm",
+            paths: "/sys/class",
+            before: DISK,
+            done: "grep -q '^blkid ' log && [ \"$(grep -c '^cmp ' log)\" = 2 ] && grep -q '^mdadm --create ' log",
+            ..ROW
+        },
+        Row {
+            files: with("zeros.sh resources/empty_device.sh resources/raid.sh"),
+            words: &["assemble", "md", "raid1", "S/disk"],
+            made_up: "mdadm udevadm",
+            done: "grep -q '^mdadm --assemble ' log",
+            ..ROW
+        },
+        // What stands before the text of a file.
+        Row {
+            files: with(&format!("resources/validate.sh {WRITE}")),
+            words: &["fail", "check\n-c\n%s", "S/file", "0640", "", "", TEXT],
+            made_up: "check",
+            done: "[ \"$(cat file)\" = 'umlaut: ü' ] && grep -q '^check -c /.*[.]file$' log",
+            ..ROW
+        },
+        Row {
+            files: with(&format!("resources/below.sh {WRITE}")),
+            words: &["S/base", "S/base/a/file", "0640", "", "", TEXT],
+            before: "mkdir -p base/a",
+            done: "[ \"$(cat base/a/file)\" = 'umlaut: ü' ]",
+            ..ROW
+        },
+        Row {
+            files: with("resources/driver_lock.sh"),
+            words: &["dnf", "550.*", "nvidia-driver"],
+            made_up: "dnf",
+            before: "echo 'case \"$*\" in *repoquery*) echo nvidia-driver 3:550.1-1 ;; esac' >does.dnf",
+            done: "grep -q 'versionlock add nvidia-driver-3:550.1-1' log && grep -q 'versionlock delete' log",
+            ..ROW
+        },
+        Row {
+            files: with("resources/driver_lock.sh"),
+            words: &["dnf", "", "nvidia-driver"],
+            made_up: "dnf",
+            done: "grep -q 'versionlock delete nvidia-driver-' log",
+            ..ROW
+        },
+        // Waiting: it is there only where that was asked.
+        Row {
+            files: with("base64.sh ask.sh"),
+            words: &["", "3", "WANT=unit", "WHAT=x", "WHERE=", "script", "", "<=resources/wait_for.sh"],
+            made_up: "systemctl",
+            done: "grep -q '^systemctl is-active .*x$' log",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh ask.sh"),
+            words: &["", "3", "WANT=port", "WHAT=22", "WHERE=n1", "script", "", "<=resources/wait_for.sh"],
+            made_up: "bash timeout nc",
+            done: "grep -q -e '^timeout 3 bash .*n1 22$' -e '^nc .*n1 22$' log",
+            ..ROW
+        },
+        Row {
+            files: with("base64.sh ask.sh"),
+            words: &["", "3", "WANT=port", "WHAT=22", "WHERE=", "script", "", "<=resources/wait_for.sh"],
+            paths: "/proc/net",
+            before: "mkdir -p proc/net; echo ' 0: 00000000:0016 00000000:0000 0A' >proc/net/tcp",
+            done: ":",
+            ..ROW
+        },
+        // A run that Slurm carries.
+        Row {
+            files: with("relay/directory.sh"),
+            paths: "/var/tmp",
+            before: "mkdir -p var/tmp/provision.0123456789 var/tmp/provision.abcdefghij; echo 0 >var/tmp/provision.0123456789/ended; touch -d '3 hours ago' var/tmp/provision.0123456789/ended",
+            done: "[ -d \"$(cat told)\" ] && [ -d var/tmp/provision.abcdefghij ]",
+            ..ROW
+        },
+        Row {
+            files: with("relay/start.sh"),
+            words: &["S/.", "1", "n1", "s3cret", "S/t.1", "no", "0", "apply"],
+            made_up: "salloc sbcast srun",
+            paths: "/var/tmp",
+            // The end of an earlier one must not be taken for that of this one.
+            before: "mkdir -p var/tmp; echo 0 >ended; >bundle; printf '#!/bin/sh\\n/bin/sleep 0.3\\ncat >ran\\n' >program; chmod +x program
+echo 'export SLURM_JOB_ID=7 SLURMD_NODENAME=n1; while [ \"$1\" != sh ]; do shift; done; exec \"$@\"' | tee does.salloc >does.srun; echo 'exec /bin/cp \"$1\" \"$2\"' >does.sbcast",
+            done: "n=0; until [ -s ended ] || [ $n = 40 ]; do sleep 0.1; n=$((n + 1)); done; case $(cat ended) in 0) [ \"$(cat ran)\" = s3cret ] && [ \"$(cat job)\" = 7 ] ;; '') exit 1 ;; esac",
+            ..ROW
+        },
+        Row {
+            files: with("relay/poll.sh"),
+            words: &["S/.", "2", "1000"],
+            before: "echo 0 >ended; echo 17 >job; printf 'why\\nelse\\n' >error; echo 'a long output' >out",
+            done: "[ \"$(cat told)\" = \"$(printf 'ended=0\\njob=17\\nerror=why\\nerror=else\\n\\nlong output')\" ]",
+            ..ROW
+        },
+        // Schedulers.
+        Row {
+            files: with("scheduler/marks_directory.sh scheduler/begin.sh"),
+            words: &["n1", "why", "drain", "n1"],
+            made_up: "drain",
+            done: "[ \"$(cat state/maintenance/n1)\" = why ] && grep -q '^drain n1' log",
+            ..ROW
+        },
+        Row {
+            files: with("scheduler/marks_directory.sh scheduler/end.sh"),
+            words: &["n1", "resume", "n1"],
+            made_up: "resume",
+            before: "mkdir -p state/maintenance; echo why >state/maintenance/n1",
+            done: "[ ! -e state/maintenance/n1 ] && grep -q '^resume n1' log",
+            ..ROW
+        },
+        Row {
+            files: with("scheduler/marks_directory.sh scheduler/marks.sh"),
+            before: "mkdir -p state/maintenance; echo why >state/maintenance/n1",
+            done: ":",
+            says: "n1|why",
+            ..ROW
+        },
+        Row {
+            files: with("scheduler/idle.sh"),
+            words: &["empty", "jobs", "n1"],
+            made_up: "jobs",
+            before: "echo job17 >says.jobs",
+            done: ":",
+            says: "job17",
+            ..ROW
+        },
+        // What says that the host is not idle is no lie.
+        Row {
+            files: with("scheduler/idle.sh"),
+            words: &["0", "idle", "n1"],
+            made_up: "idle",
+            done: "[ -s told ] || grep -q '^idle n1' log",
+            ..ROW
+        },
+        Row {
+            files: with("scheduler/kubectl.sh scheduler/kubectl_patch.sh"),
+            words: &["S/config", "{}", "n1", "n2"],
+            made_up: "kubectl",
+            done: "grep -q '^kubectl patch node n1 -p {}' log && grep -q '^kubectl patch node n2 -p {}' log",
+            ..ROW
+        },
+        Row {
+            files: with("scheduler/kubectl.sh scheduler/kubectl_pods.sh"),
+            words: &["", "columns", "n1", "n2"],
+            made_up: "kubectl",
+            before: "echo 'case \"$*\" in *=n1*) echo pod1 ;; *) echo pod2 ;; esac' >does.kubectl",
+            done: "grep -q pod2 told",
+            says: "pod1",
+            ..ROW
+        },
+        Row {
+            files: with("scheduler/kubectl.sh scheduler/kubectl_nodes.sh"),
+            words: &["", "columns", "gpu=yes"],
+            made_up: "kubectl",
+            before: "echo 'case \"$*\" in *-l*) echo node/n1 ;; *) echo n1 true ;; esac' >does.kubectl",
+            done: "grep -q '^n1 true' told",
+            says: "node/n1",
+            ..ROW
+        },
+        // It says of which node something is left.
+        Row {
+            files: with("scheduler/kubectl.sh scheduler/kubectl_drain.sh"),
+            words: &["", "n1", "n2"],
+            made_up: "kubectl",
+            before: "echo 'case \"$*\" in *n2*) echo error: a budget; exit 1 ;; esac' >does.kubectl",
+            done: "{ grep -q '^kubectl drain n1' log || grep -q '^n1|' told; } && grep -q '^n2|' told",
+            ..ROW
+        },
+        // Tests between hosts.
+        Row {
+            files: with("active/as_user.sh"),
+            words: &["5", "", "touch", "S/ran"],
+            done: "[ -e ran ]",
+            ..ROW
+        },
+        Row {
+            files: with("active/as_user.sh"),
+            words: &["5", "root", "touch", "S/ran"],
+            done: "[ -e ran ]",
+            ..ROW
+        },
+        Row {
+            files: "active/mesh.sh",
+            words: &["n1", "n2"],
+            made_up: "ssh",
+            before: "echo 'case \"$*\" in *n2*) echo warning; echo refused; exit 255 ;; *) echo node1 ;; esac' >does.ssh",
+            // `n1 0` alone would say that it was reached.
+            done: "! grep '^n1 0 ' told | grep -v ' node1$' && grep -q '^n2 [1-9]' told",
+            ..ROW
+        },
+        Row {
+            files: with("active/tools.sh"),
+            words: &["ssh", "ib_write_bw"],
+            made_up: "ssh ib_write_bw",
+            before: "echo --use_cuda_dmabuf >says.ib_write_bw",
+            // Without it the controller takes its own name of the host.
+            done: "! grep '^hostname=' told | grep -vx \"hostname=$(uname -n)\" && grep -q '^tool=ssh$' told",
+            says: "tool=",
+            ..ROW
+        },
+        Row {
+            files: with("active/rping_server.sh"),
+            words: &["10.0.0.1", "8"],
+            made_up: "rping",
+            done: "grep -q '^rping -s -a 10.0.0.1 -C 8' log",
+            ..ROW
+        },
+        Row {
+            files: with("active/rping_client.sh"),
+            words: &["10.0.0.1", "8"],
+            made_up: "rping",
+            before: "echo pong >says.rping",
+            done: "grep -q '^rping -c -a 10.0.0.1 -C 8' log",
+            says: "pong",
+            ..ROW
+        },
+        Row {
+            files: with("active/bandwidth.sh"),
+            words: &["5", "x0", "1", "3", "both", ""],
+            made_up: "ib_write_bw taskset",
+            paths: "/sys/",
+            before: "mkdir -p sys/class/infiniband/x0/device; echo 0-3 >sys/class/infiniband/x0/device/local_cpulist; echo 'shift 2; [ \"$1\" = true ] || exec \"$@\"' >does.taskset",
+            done: "grep -q '^ib_write_bw -d x0 -i 1 -x 3 .* -b' log",
+            ..ROW
+        },
+        Row {
+            files: with("active/bandwidth.sh"),
+            words: &["5", "x0", "1", "", "0", "10.0.0.1"],
+            made_up: "ib_write_bw",
+            paths: "/sys/",
+            before: "echo 390 >says.ib_write_bw",
+            done: "grep -q '^ib_write_bw -d x0 -i 1 .*--use_cuda=0 .*10.0.0.1' log",
+            says: "390",
             ..ROW
         },
     ]
@@ -918,6 +1287,12 @@ impl Sandbox {
         };
         let words = row.words.iter().map(|word| match *word {
             "DIGEST" => digest(),
+            word if word.starts_with("<=") => {
+                format!("={}", self.texts(&format!("common.sh {}", &word[2..]), row.paths))
+            }
+            word if word.starts_with('<') => {
+                fs::read_to_string(self.path().join(&word[1..])).unwrap().trim_end().to_owned()
+            }
             word => word.replace("S/", &format!("{at}/")),
         });
         let script = render(&Script::new(part).args(words));
@@ -1136,6 +1511,23 @@ fn a_service_that_is_not_started_again_is_told() {
             "{shell:?} {said}"
         );
         assert!(sandbox.ok("grep -q 'start nvidia-fabricmanager' log"), "{shell:?}");
+    }
+}
+
+/// Nothing said of a node would mean that no pod is there.
+#[test]
+fn a_node_that_could_not_be_asked_is_not_taken_for_empty() {
+    let row = Row {
+        files: "common.sh scheduler/kubectl.sh scheduler/kubectl_pods.sh",
+        words: &["", "columns", "n1"],
+        made_up: "kubectl mktemp",
+        before: "echo \"$S/none\" >says.mktemp",
+        ..ROW
+    };
+    for shell in SHELLS {
+        let sandbox = Sandbox::new(row.made_up, None);
+        let output = sandbox.script(shell, &row);
+        assert!(!output.status.success(), "{shell:?} {output:?}");
     }
 }
 
