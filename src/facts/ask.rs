@@ -119,8 +119,8 @@ fn script(queries: &[Query]) -> Script {
 }
 
 fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
-    // A command that was never run has not said no.
-    let last = output.lines().next_back().unwrap_or_default();
+    // A command that was never run has not said no. Behind what `ask.sh` says of it stands a line feed of asked.sh.
+    let last = output.trim_end_matches('\n').lines().next_back().unwrap_or_default();
     let failed = last.strip_prefix("this could not be run: ").filter(|_| status == 126);
     answers(queries, |_: &CommandQuery| {
         Some(match failed {

@@ -1,7 +1,8 @@
 # Runs a script up to its end: what it leaves running may print later, and that is no answer of anybody.
 # Parameters: packed script. Prints what that printed and a line feed, and ends as it ended.
 provision_failed() {
-	printf 'this could not be run: %s\n' "$1"
+	# Not behind half of a line of something else.
+	printf '\nthis could not be run: %s\n' "$1"
 	exit 126
 }
 provision_text=$(unpack "$1") || provision_failed "$(unpack "$1" 2>&1 >/dev/null)"
