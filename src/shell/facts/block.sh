@@ -31,11 +31,12 @@ for device; do
     for member in "$sys"/slaves/*; do
         [ ! -e "$member" ] || printf 'member %s\n' "${member##*/}"
     done
-    # The third field is the device, the fifth the place.
-    grep "^[0-9]* [0-9]* $number " /proc/self/mountinfo | while read -r _ _ _ _ place _; do
-        printf 'mounted %s\n' "$place"
-    done
-    ! grep -q "^${real}[[:blank:]]" /proc/swaps || printf 'swap\n'
+    while read -r _ _ mounted _ place _; do
+        [ "$mounted" != "$number" ] || printf 'mounted %s\n' "$place"
+    done </proc/self/mountinfo
+    while read -r file _; do
+        [ "$file" != "$real" ] || printf 'swap\n'
+    done </proc/swaps
     if [ ! -r "$real" ]; then
         printf 'unreadable\n'
         continue
@@ -46,7 +47,12 @@ for device; do
     zeros "$real"
     printf 'zeros %s\n' "$?"
     # mkfs.xfs sets this byte of the superblock (sb_inprogress) while it works.
-    [ "$(dd if="$real" bs=1 count=4 2>/dev/null)" != XFSB ] ||
-        [ "$(dd if="$real" bs=1 skip=126 count=1 2>/dev/null | od -An -tu1 | tr -d ' ')" = 0 ] || printf 'unfinished\n'
+    first=$(dd if="$real" bs=1 count=4 2>/dev/null) || printf 'zeros unread\n'
+    [ "$first" = XFSB ] || continue
+    case $(dd if="$real" bs=1 skip=126 count=1 2>/dev/null | od -An -tu1 | tr -d ' ') in
+    0) ;;
+    '') printf 'zeros unread\n' ;;
+    *) printf 'unfinished\n' ;;
+    esac
 done
 printf 'end\n'
