@@ -1,15 +1,19 @@
 //! Our questions with each tool that they call missing, or failing: none is answered falsely.
 
 use provision::facts::account::{AuthorizedKeysQuery, GroupQuery, UserQuery};
+use provision::facts::ask::Command as Asking;
+use provision::facts::block::BlockQuery;
 use provision::facts::build::BuildQuery;
 use provision::facts::cmdline::CmdlineQuery;
 use provision::facts::driver::DriverQuery;
+use provision::facts::fetch::FetchQuery;
 use provision::facts::file::{ContentQuery, PathQuery, SecretQuery};
 use provision::facts::filesystem::FilesystemsQuery;
 use provision::facts::firewall::FirewallQuery;
 use provision::facts::git::CheckoutQuery;
 use provision::facts::installed::InstalledQuery;
 use provision::facts::loader::LoaderQuery;
+use provision::facts::log::LogQuery;
 use provision::facts::module::ModuleQuery;
 use provision::facts::netdev::{LinkMatch, NetdevQuery};
 use provision::facts::package::PackageQuery;
@@ -18,6 +22,7 @@ use provision::facts::rdma_link::RdmaLinkQuery;
 use provision::facts::roce::RoceQuery;
 use provision::facts::setting::SettingQuery;
 use provision::facts::ssh_user::{SshFilesQuery, SshKeyQuery};
+use provision::facts::sshd::SshdQuery;
 use provision::facts::unit::{ManagerQuery, UnitQuery};
 use provision::facts::{Answer, BaseQuery, Facts, Query, base, batch};
 use provision::transport::PartEnd;
@@ -41,6 +46,8 @@ const EXCEPTED: &[(&str, &str)] = &[
     ("build", "getconf"),
     // It is told that not all is seen.
     ("base busy", "id"),
+    // The file is told to be unreadable, and why.
+    ("fetch", "base64"),
     // Links are known without it, and addresses are not.
     ("base network", "ip"),
 ];
@@ -348,6 +355,50 @@ fn questions() -> Vec<Asked> {
             Row { made_up: "git", before: "mkdir tree; >tree/x", ..ROW },
         ),
         asked(|_| FilesystemsQuery.into(), "boot", ROW),
+        asked(
+            |_| {
+                let command = Asking::Script("echo said; exit 3".to_owned());
+                CommandQuery { command, env: Vec::new(), chdir: None, user: None, limit: None }.into()
+            },
+            "said",
+            // Who has none has no shell that asks.
+            Row { excepted: "sh", ..ROW },
+        ),
+        asked(
+            |at| FetchQuery(format!("{at}/file")).into(),
+            "MQoyCjMK",
+            Row { before: "seq 1 600 >file", ..ROW },
+        ),
+        asked(
+            |at| BlockQuery(format!("{at}/disk")).into(),
+            "S/place",
+            Row {
+                made_up: "blkid cmp dd",
+                paths: "/sys/class /proc/swaps /proc/self/mountinfo",
+                before: "mknod disk b 7 200; b=sys/class/block/disk; mkdir -p $b/holders/md0 $b/disk1 proc/self; echo 4096 >$b/size; echo 7:200 >$b/dev; >$b/disk1/partition; echo \"$S/disk partition 1 0 -2\" >proc/swaps; echo \"36 35 7:200 / $S/place rw - xfs $S/disk rw\" >proc/self/mountinfo; echo TYPE=xfs >says.blkid; echo 'case \"$*\" in *skip*) printf 1 ;; *) printf XFSB ;; esac' >does.dd",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| LogQuery.into(),
+            "Xid",
+            Row {
+                made_up: "dmesg journalctl",
+                before: "printf '[ 0.0] Linux version 6.1\\n[ 1.0] NVRM: Xid (PCI:0000:01:00): 79, pid=1\\n' >says.dmesg; echo 'NVRM: Xid (PCI:0000:01:00): 48, pid=1' >says.journalctl",
+                // The journal is asked then.
+                excepted: "dmesg",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| SshdQuery.into(),
+            "permitrootlogin",
+            Row {
+                paths: "/usr/sbin/sshd /etc/ssh/sshd_config",
+                before: "mkdir -p usr/sbin etc/ssh; echo 'Include /etc/ssh/sshd_config.d/*.conf' >etc/ssh/sshd_config; printf '#!/bin/sh\necho permitrootlogin no\n' >usr/sbin/sshd; chmod +x usr/sbin/sshd",
+                ..ROW
+            },
+        ),
     ]
 }
 
@@ -415,8 +466,8 @@ fn differences(at: &str, open: &str, whole: &Json, got: &Json, found: &mut Vec<S
     }
 }
 
-#[test]
-fn no_question_is_answered_falsely() {
+/// Those, and all basic facts.
+fn all_questions() -> Vec<Asked> {
     let mut all = questions();
     for fact in base::TABLE {
         // Only functions without an environment are rows.
@@ -465,7 +516,19 @@ fn no_question_is_answered_falsely() {
         };
         all.push(Asked { open: BASIC, ..asked(query, "", row) });
     }
-    let all: &'static [Asked] = Box::leak(all.into_boxed_slice());
+    all
+}
+
+/// The texts that are sent for them.
+pub(crate) fn texts() -> Vec<String> {
+    let queries = all_questions().into_iter().map(|asked| (asked.query)("S"));
+    let parts = queries.flat_map(|query| batch(&BTreeSet::from([query]), Duration::from_secs(20)));
+    parts.map(|part| part.part.script.text.clone().into_owned()).collect()
+}
+
+#[test]
+fn no_question_is_answered_falsely() {
+    let all: &'static [Asked] = Box::leak(all_questions().into_boxed_slice());
     let (mut tried, mut wrong) = (0, Vec::new());
     std::thread::scope(|scope| {
         let tries: Vec<_> = all
