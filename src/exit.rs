@@ -42,7 +42,7 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: OK,
         name: "ok",
-        meaning: "every selected host that is not marked offline converged, or was verified",
+        meaning: "every selected host is as declared, or was only looked at; hosts marked `offline` are left out",
         cure: "nothing to do",
     },
     ExitCode {
