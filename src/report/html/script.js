@@ -10,6 +10,7 @@
   const byHost = document.getElementById('by-host');
   const byCheck = document.getElementById('by-check');
   const onlyFound = document.getElementById('only-found');
+  const allChecks = document.getElementById('all-checks');
   const detail = document.getElementById('detail');
   const more = document.getElementById('more');
   let most = FIRST;
@@ -24,6 +25,13 @@
   };
   const rows = data.rows.map(([name, hosts]) => ({ name, hosts, cells: cells(hosts[0]), known: data.hosts[hosts[0]][2].length > 0 }));
   const found = data.checks.map((_, column) => rows.some((row) => row.cells[column] !== undefined && data.results[row.cells[column]][1] < 3));
+  // A check that applies to no host is left out until somebody asks for it.
+  const applies = data.checks.map((_, column) => rows.some((row) => row.cells[column] !== undefined && data.results[row.cells[column]][1] !== 3));
+  const idle = applies.filter((of) => !of).length;
+  if (idle > 0 && idle < applies.length) {
+    allChecks.parentElement.hidden = false;
+    allChecks.nextElementSibling.textContent = idle === 1 ? 'also the check that applies to no host' : `also the ${idle} checks that apply to no host`;
+  }
   const hot = data.checks.map((_, column) => rows.some((row) => row.cells[column] !== undefined && data.results[row.cells[column]][1] === 0));
   const group = (id) => id.split('.')[0];
 
@@ -59,6 +67,7 @@
     const wantedHost = byHost.value.trim();
     const wantedCheck = byCheck.value.trim();
     let columns = data.checks.map((_, column) => column).filter((column) => data.checks[column][0].includes(wantedCheck));
+    if (!allChecks.checked && !wantedCheck && applies.some(Boolean)) columns = columns.filter((column) => applies[column]);
     const onlyThese = onlyFound.checked || (printing && found.some(Boolean));
     if (onlyThese) columns = columns.filter((column) => found[column]);
     let shown = rows;
@@ -141,7 +150,7 @@
   });
   document.addEventListener('keydown', (event) => { if (event.key === 'Escape') detail.hidden = true; });
   more.addEventListener('click', () => { most += 1000; draw(); });
-  for (const input of [byHost, byCheck, onlyFound]) input.addEventListener('input', () => { most = FIRST; draw(); });
+  for (const input of [byHost, byCheck, onlyFound, allChecks]) input.addEventListener('input', () => { most = FIRST; draw(); });
   // On paper it has only what was found, where anything was.
   for (const [moment, now] of [['beforeprint', true], ['afterprint', false]]) {
     window.addEventListener(moment, () => { printing = now; most = now ? rows.length : FIRST; draw(); });
