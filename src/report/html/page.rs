@@ -71,7 +71,11 @@ fn head(record: &Record) -> Json {
         "took": seconds(record.seconds),
         "exit": code.map_or_else(String::new, |code| code.to_string()),
         "good": code == Some(exit::OK),
-        "meaning": meaning.map_or("it did not end", |row| row.meaning),
+        "meaning": match (code, record.command.as_str()) {
+            (Some(exit::OK), "apply" | "verify") => "every selected host is as declared",
+            (Some(exit::OK), _) => "nothing went wrong",
+            _ => meaning.map_or("it did not end", |row| row.meaning),
+        },
         "version": env!("CARGO_PKG_VERSION"),
     })
 }
