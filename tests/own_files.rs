@@ -206,6 +206,22 @@ fn an_apply_whose_journal_finds_no_room_stops_and_says_so() {
     assert_eq!(made(), 20);
 }
 
+#[test]
+fn hosts_that_are_offline_are_told() {
+    let site = Site::new();
+    let (home, state) = (site.path("home"), site.path("state"));
+    let hosts = "cluster: c\ntransport: local\nhosts: { a: , b: { offline: RMA 4711 } }\n";
+    fs::write(site.path("site.yaml"), hosts).unwrap();
+    let said = site.run("exec site.yaml -- echo hello", &home, &state);
+    assert_eq!(
+        String::from_utf8_lossy(&said.stdout),
+        "--- a ---\n  hello\n--- b  (offline) ---\n  RMA 4711\n"
+    );
+    let said = site.run("exec site.yaml --json - -- true", &home, &state);
+    let report: Json = serde_json::from_slice(&said.stdout).unwrap();
+    assert_eq!(report["hosts"]["b"]["reason"], "RMA 4711", "{report}");
+}
+
 /// A core of the program would hold every secret of its run.
 #[test]
 fn the_program_leaves_no_core() {

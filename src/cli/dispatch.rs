@@ -74,7 +74,9 @@ pub fn main_impl() -> ExitCode {
             let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
             // A closed pipe while help is printed is no failure.
             let _printed = error.print();
-            if let Some(hint) = inventory_here(&error, std::env::args()).or_else(|| other_words(&error)) {
+            if let Some(hint) =
+                inventory_here(&error, std::env::args()).or_else(|| other_words(&error, std::env::args()))
+            {
                 output::say(&hint);
             }
             return ExitCode::from(code);
@@ -111,7 +113,7 @@ fn inventory_here(error: &clap::Error, typed: impl Iterator<Item = String>) -> O
 }
 
 /// What to type for a word that stands where hosts stand with other tools, and for their `-i`.
-fn other_words(error: &clap::Error) -> Option<String> {
+fn other_words(error: &clap::Error, typed: impl Iterator<Item = String>) -> Option<String> {
     let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else { return None };
     (error.kind() == ErrorKind::UnknownArgument).then_some(())?;
     let here = match word.as_str() {
@@ -128,7 +130,15 @@ fn other_words(error: &clap::Error) -> Option<String> {
         "--tags" | "--skip-tags" => "this command runs no tasks, so it takes no tags",
         word if word.starts_with('-') => return None,
         word if error.to_string().contains("provision exec ") => {
-            &format!("the command stands behind `--`: provision exec inventory.yaml -- {word}")
+            // All that was typed: without its `--hosts` it would be for all hosts.
+            let words: Vec<String> = typed.skip(1).map(|word| quote(&word).into_owned()).collect();
+            let at = words.iter().position(|typed| *typed == quote(word))?;
+            let (before, command) = words.split_at_checked(at)?;
+            &format!(
+                "the command stands behind `--`: provision {} -- {}",
+                before.join(" "),
+                command.join(" ")
+            )
         }
         word if matches!(Utf8Path::new(word).extension(), Some("yaml" | "yml")) => {
             "one inventory is taken; it names its playbooks under `playbooks:`"

@@ -10,6 +10,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use secrecy::SecretString;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
+use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 
 use super::args::{Connect, Reports};
@@ -429,11 +430,31 @@ pub(super) fn controller(settings: &Settings) -> String {
     text.chars().filter(|c| c.is_ascii_alphanumeric() || "@/._-".contains(*c)).collect()
 }
 
+/// The signals that end what is no run.
+pub(crate) struct Signals(Signal, Signal);
+
+impl Signals {
+    /// From now on they end nothing by themselves.
+    ///
+    /// # Errors
+    /// When they cannot be taken.
+    pub(crate) fn new() -> io::Result<Self> {
+        Ok(Self(signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
+    }
+
+    /// The exit code of the next one.
+    pub(crate) async fn any(&mut self) -> u8 {
+        tokio::select! {
+            _ = self.0.recv() => exit::INTERRUPTED,
+            _ = self.1.recv() => exit::TERMINATED,
+        }
+    }
+}
+
 static SIGNALLED: std::sync::OnceLock<u8> = std::sync::OnceLock::new();
 
 /// First signal: start nothing new. Second: end the tasks. Third: leave at once.
 async fn watch_signals(stopper: Stopper, emitter: Arc<Emitter>) -> u8 {
-    use tokio::signal::unix::{SignalKind, signal};
     let (Ok(mut interrupt), Ok(mut terminate)) =
         (signal(SignalKind::interrupt()), signal(SignalKind::terminate()))
     else {

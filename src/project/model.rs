@@ -146,6 +146,12 @@ impl Project {
         self.selected.iter().filter_map(|index| self.hosts.get(*index)).filter(|host| host.offline.is_none())
     }
 
+    /// Selected hosts that are marked offline, and why.
+    pub fn selected_offline(&self) -> impl Iterator<Item = (&Host, &str)> {
+        let selected = self.selected.iter().filter_map(|index| self.hosts.get(*index));
+        selected.filter_map(|host| Some((host, host.offline.as_deref()?)))
+    }
+
     /// The host that has the commands of the scheduler, where it is no part of the run itself.
     pub fn scheduler(&self) -> Option<&Host> {
         let host = self.host(&self.maintenance.as_ref()?.at)?;

@@ -101,6 +101,22 @@ tasks:
         .expect(4)
         .shows("n2  (did not end)");
     lab.node("n2").wait_for("! pgrep -fx 'sleep 60'");
+    // Ctrl-C ends it on the hosts.
+    let running = site.spawn("exec", &["--", "sleep", "61"]);
+    for node in &lab.nodes {
+        node.wait_for("pgrep -fx 'sleep 61'");
+    }
+    running.signal("INT");
+    running
+        .wait()
+        .expect(130)
+        .says("a second Ctrl-C leaves at once")
+        .shows("--- n[0-2]  (did not end) ---\n  stopped, and ended on the host\n");
+    for node in &lab.nodes {
+        node.wait_for("! pgrep -fx 'sleep 61'");
+    }
+    // What is suggested is for the same hosts.
+    site.run("exec", &["--hosts", "n2", "hostname"]).expect(2).says("--hosts n2 -- hostname\n");
 
     // What failed is tried again alone.
     lab.node("n1").sh("touch /root/broken");

@@ -1,5 +1,6 @@
 //! `provision exec`: a command on many hosts, identical output folded as `clush -b` does.
 
+use std::pin::pin;
 use std::time::Duration;
 
 use anyhow::Context as _;
@@ -8,9 +9,9 @@ use serde_json::json;
 
 use super::load::{load, reachable};
 use crate::cli::args::ExecArgs;
-use crate::cli::launch;
+use crate::cli::launch::{self, Signals};
 use crate::cli::settings::Settings;
-use crate::engine::what_mends;
+use crate::engine::{self, Cancel, Stop, what_mends};
 use crate::events::HostStatus;
 use crate::exit;
 use crate::inventory::Host;
@@ -53,11 +54,30 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         last: true,
         ..Frame::default()
     };
+    let (stopper, cancel) = engine::channel();
     let asked = hosts.iter().map(|host| {
-        let said = on_host(transport.as_ref(), host, &frame);
+        let said = on_host(transport.as_ref(), host, &frame, &cancel);
         async move { (host.index, host.name.clone(), said.await) }
     });
-    let mut results: Vec<_> = stream::iter(asked).buffer_unordered(parallel.max(1)).collect().await;
+    let mut signals = Signals::new().context("cannot take signals")?;
+    let mut stopped = None;
+    let mut results: Vec<_> = {
+        let mut all = pin!(stream::iter(asked).buffer_unordered(parallel.max(1)).collect());
+        loop {
+            tokio::select! {
+                results = &mut all => break results,
+                code = signals.any() => {
+                    if let Some(code) = stopped {
+                        output::say("left at once: the command may still run on hosts");
+                        return Ok(code);
+                    }
+                    output::say("stopping: the command is ended on the hosts; a second Ctrl-C leaves at once");
+                    stopped = Some(code);
+                    stopper.ask(Stop::End);
+                }
+            }
+        }
+    };
     transport.close().await;
     results.sort_by_key(|(index, _, _)| *index);
     let mut codes = Vec::new();
@@ -68,10 +88,13 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             Said::Unreached(..) | Said::Stuck(_) => codes.push(exit::UNREACHABLE),
         }
     }
-    let code = exit::choose(&codes);
+    let code = stopped.unwrap_or_else(|| exit::choose(&codes));
     if let Some(file) = &args.reports.json {
+        let offline = project
+            .selected_offline()
+            .map(|(host, reason)| (host.name.clone(), json!({ "status": "offline", "reason": reason })));
         let hosts: serde_json::Map<_, _> =
-            results.iter().map(|(_, host, said)| (host.clone(), object(said))).collect();
+            results.iter().map(|(_, host, said)| (host.clone(), object(said))).chain(offline).collect();
         launch::write_json(
             file,
             &json!({ "version": 1, "command": "exec", "exit_code": code, "hosts": hosts }),
@@ -79,6 +102,9 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         return Ok(code);
     }
     let mut away = Away::default();
+    for (host, reason) in project.selected_offline() {
+        away.add(&host.name, &HostStatus::Offline(reason.to_owned()));
+    }
     for ((_, name, said), host) in results.iter().zip(&hosts) {
         match said {
             Said::Unreached(kind, why) => {
@@ -106,7 +132,11 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         }
     }
     for Group { hosts, word, reason, hint, .. } in away.groups() {
-        let word = if word == "unreachable" { "unreached" } else { "did not end" };
+        let word = match word {
+            "unreachable" => "unreached",
+            "offline" => "offline",
+            _ => "did not end",
+        };
         put!(text, "{}\n{}", paint(BAD, &format!("--- {hosts}  ({word}) ---")), body_lines(&reason));
         if let Some(hint) = hint {
             put!(text, "{}\n", paint(HINT, &format!("  hint: {}", safe(&hint))));
@@ -125,19 +155,34 @@ fn body_lines(body: &str) -> String {
 }
 
 #[tracing::instrument(name = "host", skip_all, fields(host = host.name))]
-async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame) -> Said {
+async fn on_host(transport: &dyn Transport, host: &Host, frame: &Frame, cancel: &Cancel) -> Said {
     // It does not ride along with the login, which is tried again where ssh is killed: a command runs once.
-    let mut remote = match transport.open(host, CONNECT).await {
+    let opened = tokio::select! {
+        biased;
+        () = cancel.reached(Stop::End) => return Said::Stuck("stopped before it began".to_owned()),
+        opened = transport.open(host, CONNECT) => opened,
+    };
+    let mut remote = match opened {
         Ok(remote) => remote,
         Err(TransportError::Connect { kind, message }) => return Said::Unreached(kind, message),
         Err(error) => return Said::Unreached(ConnectKind::Other, error.to_string()),
     };
     let mut said = Said::Stuck("no result".to_owned());
-    let result = remote
-        .run(frame, &mut |end| {
-            said = Said::Ended(end.status, shown(&end, &frame.secrets));
-        })
-        .await;
+    let result = {
+        let mut on_part = |end: PartEnd| said = Said::Ended(end.status, shown(&end, &frame.secrets));
+        tokio::select! {
+            result = remote.run(frame, &mut on_part) => Some(result),
+            () = cancel.reached(Stop::End) => None,
+        }
+    };
+    let Some(result) = result else {
+        let said = match remote.revive().await {
+            Ok(()) => "stopped, and ended on the host".to_owned(),
+            Err(error) => format!("stopped; it may still run on the host: {error}"),
+        };
+        remote.close().await;
+        return Said::Stuck(said);
+    };
     if let Err(error) = result {
         said = Said::Stuck(error.to_string());
         if matches!(error, TransportError::PartTimedOut { .. })

@@ -9,14 +9,13 @@ use camino::{Utf8Path, Utf8PathBuf};
 use futures::future::join_all;
 use jiff::Timestamp;
 use secrecy::ExposeSecret as _;
-use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::time::Instant;
 
 use super::load;
 use super::verify::{self, Kept, Look};
 use crate::cli::args::{Connect, Reports, ThisMachine, WatchArgs};
 use crate::cli::dispatch::Exit;
-use crate::cli::launch;
+use crate::cli::launch::{self, Signals};
 use crate::cli::settings::{self, Settings};
 use crate::events::now;
 use crate::inventory::{Watch, Webhook};
@@ -199,22 +198,6 @@ enum Made {
     Done,
     /// A signal ended it.
     Stopped(u8),
-}
-
-/// The signals that end a watch between two rounds.
-struct Signals(Signal, Signal);
-
-impl Signals {
-    fn new() -> std::io::Result<Self> {
-        Ok(Self(signal(SignalKind::interrupt())?, signal(SignalKind::terminate())?))
-    }
-
-    async fn any(&mut self) -> u8 {
-        tokio::select! {
-            _ = self.0.recv() => exit::INTERRUPTED,
-            _ = self.1.recv() => exit::TERMINATED,
-        }
-    }
 }
 
 struct Watcher<'a> {
