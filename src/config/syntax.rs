@@ -63,6 +63,8 @@ pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) ->
         .or_else(|| looks.open_bracket(message))
         .or_else(|| looks.closing_bracket(message))
         .or_else(|| looks.key(message))
+        .or_else(|| looks.no_space_behind_colon(message))
+        .or_else(|| looks.odd_dash(message))
         .or_else(|| looks.no_dash(message))
         .or_else(|| looks.indentation(message))
         .or_else(|| looks.brackets(message))
@@ -126,6 +128,12 @@ impl Looks<'_> {
             let quoted = before.matches('"').count() % 2 == 1 || before.matches('\'').count() % 2 == 1;
             !quoted && (before.is_empty() || before.ends_with([':', '-', '[', ',', '{']))
         })?;
+        // `content: a: {{ x }}`: the whole text.
+        let (entry_at, entry) = line.entry();
+        let value_at =
+            entry.split_once(": ").map(|(_, value)| entry_at + entry.len() - value.trim_start().len());
+        let plain = !line.text.get(..at)?.contains(['{', '[']);
+        let at = value_at.filter(|value| *value < at && plain).unwrap_or(at);
         let rest = line.text.get(at..)?;
         let end = rest.rfind("}}").map_or(rest.len(), |end| end + 2);
         // In brackets the text ends where they go on.
@@ -139,11 +147,13 @@ impl Looks<'_> {
             end + rest.get(end..).map_or(0, |tail| tail.split(" #").next().unwrap_or(tail).trim_end().len())
         };
         let value = rest.get(..end)?.trim_end();
-        let diagnostic = Diagnostic::error(
-            self.span(line, at, value.len()),
-            "a text that begins with `{{` stands in quotes",
-        )
-        .label("YAML reads a map here");
+        let text = if value.starts_with("{{") {
+            "a text that begins with `{{` stands in quotes"
+        } else {
+            "a text with `: ` in it stands in quotes"
+        };
+        let diagnostic =
+            Diagnostic::error(self.span(line, at, value.len()), text).label("YAML reads a map here");
         if before.trim_end().ends_with("when:") {
             let inner = value.strip_prefix("{{").and_then(|value| value.strip_suffix("}}")).map(str::trim);
             let plain = inner
@@ -312,11 +322,24 @@ impl Looks<'_> {
         if entry.indent() != own || !entry.content().1.starts_with("- ") {
             return None;
         }
+        if let Some(found) = self.no_space_behind_dash(self.here) {
+            return Some(found);
+        }
         let length = word.split([':', ' ']).next().map_or(1, str::len).max(1);
-        Some(
-            Diagnostic::error(self.span(self.here, own, length), "this line has no dash, unlike those of the list above")
-                .help(format!("an entry begins with one, `- {}`; what belongs to the entry above stands 2 columns to the right", shown(word))),
-        )
+        let text = "this line has no dash, unlike those of the list above";
+        let diagnostic = Diagnostic::error(self.span(self.here, own, length), text);
+        // `handlers:` is no entry, and meant to stand beside `tasks:`.
+        let list = self.above.iter().find(|line| line.indent() < own);
+        let list = list.map(|line| line.entry()).filter(|(_, key)| word.ends_with(':') && key.ends_with(':'));
+        Some(diagnostic.help(match list {
+            Some((column, key)) => {
+                format!("with {} it stands below `{}`", count(column as u64, "space"), key.trim_end_matches(':'))
+            }
+            None => format!(
+                "an entry begins with one, `- {}`; what belongs to the entry above stands 2 columns to the right",
+                shown(word)
+            ),
+        }))
     }
 
     /// A quote that is not closed on its line, and whose text ends lines later.
@@ -353,6 +376,9 @@ impl Looks<'_> {
         if !message.contains("mapping values are not allowed") {
             return None;
         }
+        if is_flow_without_colon(self.here.entry().1) {
+            return self.no_colon(self.here);
+        }
         // `name: this: that`
         let (from, entry) = self.here.entry();
         if let Some((key, value)) = entry.split_once(": ")
@@ -369,16 +395,7 @@ impl Looks<'_> {
             return Some(in_quotes(diagnostic, value));
         }
         let above = self.above.first().copied()?;
-        let (at, text) = above.content();
-        if let Some(rest) =
-            text.strip_prefix('-').filter(|rest| !rest.starts_with(['-', ' ']) && !rest.is_empty())
-        {
-            return Some(
-                Diagnostic::error(self.span(above, at, 1), "there is no space behind this dash")
-                    .help(format!("write `- {}`", shown(rest))),
-            );
-        }
-        if let Some(found) = self.no_colon(above) {
+        if let Some(found) = self.no_space_behind_dash(above).or_else(|| self.no_colon(above)) {
             return Some(found);
         }
         // The line above has a value, and this one is below it.
@@ -394,16 +411,53 @@ impl Looks<'_> {
         })
     }
 
+    /// `-name: x`
+    fn no_space_behind_dash(&self, line: Line<'_>) -> Option<Diagnostic> {
+        let (at, text) = line.content();
+        let rest = text.strip_prefix('-').filter(|rest| !rest.starts_with(['-', ' ']) && !rest.is_empty())?;
+        Some(
+            Diagnostic::error(self.span(line, at, 1), "there is no space behind this dash")
+                .help(format!("write `- {}`", shown(rest))),
+        )
+    }
+
+    /// `{ names:[jq] }`
+    fn no_space_behind_colon(&self, message: &str) -> Option<Diagnostic> {
+        if !message.starts_with("':' may not precede") {
+            return None;
+        }
+        let (before, behind) = self.here.text.split_at_checked(self.at)?;
+        let key = before.rsplit([' ', ',', '{', '[']).next()?;
+        let value = behind.strip_prefix(':')?.split([' ', ',', '}']).next()?;
+        Some(
+            Diagnostic::error(self.span(self.here, self.at, 1), "there is no space behind this colon")
+                .help(format!("write `{key}: {}`", shown(value))),
+        )
+    }
+
+    /// An entry of a list among the keys of a map.
+    fn odd_dash(&self, message: &str) -> Option<Diagnostic> {
+        if !message.contains("while parsing a block mapping") {
+            return None;
+        }
+        let (own, word) = self.here.content();
+        let rest = word.strip_prefix("- ")?;
+        let above = self.above.iter().find(|line| line.indent() <= own)?;
+        (above.indent() == own && !above.content().1.starts_with("- ")).then(|| {
+            Diagnostic::error(
+                self.span(self.here, own, 1),
+                "this line begins with a dash, unlike those above",
+            )
+            .help(format!("take it away: `{}`", shown(rest)))
+        })
+    }
+
     /// A line that is one word, or `user:ops`, where a key is needed.
     fn no_colon(&self, line: Line<'_>) -> Option<Diagnostic> {
         let (at, text) = line.entry();
         let text = text.split(" #").next().unwrap_or(text).trim_end();
-        let is_word = |word: &str| {
-            !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
-        };
         let (word, rest) = text.split_once(' ').unwrap_or((text, ""));
-        let flow = is_word(word) && rest.trim_start().starts_with(['{', '[']);
-        if let Some((key, value)) = text.split_once(':').filter(|_| !flow) {
+        if let Some((key, value)) = text.split_once(':').filter(|_| !is_flow_without_colon(text)) {
             if !is_word(key) || value.is_empty() || value.starts_with(' ') || value.starts_with("//") {
                 return None;
             }
@@ -433,9 +487,15 @@ impl Looks<'_> {
         let mut least = usize::MAX;
         let mut near: Option<(usize, &str)> = None;
         for line in self.above {
-            let (dash, _) = line.content();
+            let (dash, content) = line.content();
             let (at, entry) = line.entry();
-            for column in [at, dash] {
+            // An entry of a list is meant to stand below another one.
+            let columns = match (word.starts_with("- "), content.starts_with("- ")) {
+                (false, _) => [Some(at), Some(dash)],
+                (true, true) => [Some(dash), None],
+                (true, false) => [None, None],
+            };
+            for column in columns.into_iter().flatten() {
                 if column < least {
                     least = column;
                     let name = entry.split([':', ' ']).next().unwrap_or("");
@@ -479,6 +539,17 @@ fn flow(message: &str, place: Span) -> Option<Diagnostic> {
         Diagnostic::error(place, "a comma is missing before this, or a text stands without quotes")
             .help(format!("entries are separated by `,` and end with `{}`", wanted.trim_matches('\''))),
     )
+}
+
+fn is_word(word: &str) -> bool {
+    !word.is_empty() && word.chars().all(|c| c.is_ascii_alphanumeric() || "_-./".contains(c))
+}
+
+/// `package { names: [jq] }`
+fn is_flow_without_colon(entry: &str) -> bool {
+    entry
+        .split_once(' ')
+        .is_some_and(|(word, rest)| is_word(word) && word != "-" && rest.trim_start().starts_with(['{', '[']))
 }
 
 /// Signs of a line that may stand alone.

@@ -499,14 +499,22 @@ fn no_fields(kind: &Kind, text: &str, body: &Node) -> Diagnostic {
         .split_whitespace()
         .map(|word| word.split_once('=').map(|(key, value)| format!("{key}: {}", plain(value))))
         .collect();
+    // `names:[jq]` is a text.
+    let fields = (kind.fields)();
+    let spaced = text.split_once(':').filter(|(key, value)| {
+        !value.starts_with([' ', '\n']) && fields.iter().any(|field| field.name == *key)
+    });
     let help = match pairs {
+        _ if let Some((key, value)) = spaced => {
+            format!("a space stands behind the colon: `{key}: {}`", value.lines().next().unwrap_or(value))
+        }
         _ if kind.runs_anything => {
             "a program and its arguments: `{ run: [ls, -l] }`; a line for the shell: `{ script: \"ls | wc -l\" }`"
                 .to_owned()
         }
         Some(pairs) if !pairs.is_empty() => format!("write them as a map: `{name}: {{ {} }}`", pairs.join(", ")),
         _ => {
-            let needed = (kind.fields)().into_iter().filter(|field| field.need == Need::Required);
+            let needed = fields.into_iter().filter(|field| field.need == Need::Required);
             let needed: Vec<String> = needed.map(|field| format!("{}: ...", field.name)).collect();
             let map = if needed.is_empty() { "...".to_owned() } else { needed.join(", ") };
             format!("write a map, `{name}: {{ {map} }}`; `provision explain {name}` shows all fields")

@@ -554,7 +554,15 @@ impl Expander<'_> {
         let word = name.value.starts_with(|c: char| c.is_ascii_alphabetic())
             && name.value.chars().all(|c| c.is_ascii_alphanumeric() || c == '_');
         if !word || RESERVED.contains(&name.value.as_str()) {
-            diagnostics.error(name.span, format!("`{}` cannot be the name of an answer", name.value));
+            let text = format!("`{}` cannot be the name of an answer", name.value);
+            let help = if word {
+                "that name means something here already: take another one".to_owned()
+            } else {
+                let plain: String =
+                    name.value.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+                format!("letters, digits and `_`, as in `{plain}`")
+            };
+            diagnostics.push(Diagnostic::error(name.span, text).help(help));
             return;
         }
         if let Some((span, _)) = playbook.params.get(&name.value) {
