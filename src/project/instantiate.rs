@@ -12,7 +12,7 @@ use super::model::Project;
 use super::program::{Body, Items};
 use super::step::{Instance, InstanceState, Step};
 use super::world::{Env, Inputs};
-use crate::config::{Diagnostic, Diagnostics, Node, Sources, TextError, Yaml, locate};
+use crate::config::{Diagnostic, Diagnostics, Node, Sources, Span, TextError, Yaml, locate};
 use crate::inventory::Host;
 use crate::playbook::Origin;
 use crate::resources::{Context, Local, Roster};
@@ -171,6 +171,55 @@ impl Project {
             }
             _ => self.failed(step, item, env, diagnostics),
         }
+    }
+
+    /// What is wrong with the fields of a step that say the same whatever it waits for. The others are played by
+    /// values of their types, of which nothing is told.
+    pub(super) fn mistakes_beside(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> Diagnostics {
+        let mut kept = Diagnostics::default();
+        let body = step.program.body.as_ref().filter(|_| !step.program.raw);
+        let Some((body, Yaml::Map(entries))) = body.map(|body| (body, &body.node.value)) else { return kept };
+        let env = Env {
+            world: &self.world,
+            host,
+            scope: &step.program.scope,
+            inputs: *inputs,
+            item: None,
+            depth: 0,
+        };
+        let mut fixed = vec![body.node.span];
+        let mut filled = Vec::with_capacity(entries.len());
+        for (key, value) in entries {
+            fixed.push(key.span);
+            let condition = body.kind.conditions.contains(&key.value.as_str());
+            let value = if condition || !holds_template(value) {
+                places(value, &mut fixed);
+                value.clone()
+            } else {
+                Node { value: stand_in(body.fields.get(key.value.as_str())), span: value.span }
+            };
+            filled.push((key.clone(), value));
+        }
+        let context = TaskContext {
+            env: &env,
+            origin: &body.origin,
+            members: &step.members,
+            user: step.conduct.become_user.as_deref(),
+            timeout: step.conduct.timeout,
+            waiting: RefCell::new(BTreeSet::new()),
+        };
+        let mut found = Diagnostics::default();
+        let node = Node { value: Yaml::Map(filled), span: body.node.span };
+        (body.kind.read)(&node, &context, &mut found);
+        // What waits in the file that `src` names is no mistake.
+        let waits = !context.waiting.into_inner().is_empty();
+        let src = body.node.get("src").filter(|_| waits).map(|src| src.span);
+        for diagnostic in found.sorted() {
+            if fixed.contains(&diagnostic.span) && Some(diagnostic.span) != src {
+                kept.push(diagnostic.clone());
+            }
+        }
+        kept
     }
 
     fn fill_body(
@@ -343,6 +392,46 @@ fn fill_node(
         }
     };
     Some(Node { value, span: node.span })
+}
+
+/// Whether a template is in a value, at any depth.
+fn holds_template(node: &Node) -> bool {
+    match &node.value {
+        Yaml::Str(text) => is_template(text),
+        Yaml::List(items) => items.iter().any(holds_template),
+        Yaml::Map(entries) => entries.iter().any(|(_, value)| holds_template(value)),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => false,
+    }
+}
+
+/// Where a value and all that is in it stand.
+fn places(node: &Node, spans: &mut Vec<Span>) {
+    spans.push(node.span);
+    match &node.value {
+        Yaml::List(items) => items.iter().for_each(|item| places(item, spans)),
+        Yaml::Map(entries) => {
+            for (key, value) in entries {
+                spans.push(key.span);
+                places(value, spans);
+            }
+        }
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {}
+    }
+}
+
+/// Some value of the type that a field wants.
+fn stand_in(schema: Option<&Json>) -> Yaml {
+    let schema = schema.unwrap_or(&Json::Null);
+    if let Some(Json::String(word)) = schema.get("enum").and_then(|words| words.get(0)) {
+        return Yaml::Str(word.clone());
+    }
+    match schema.get("type").and_then(Json::as_str) {
+        Some("integer" | "number") => Yaml::Int(1),
+        Some("boolean") => Yaml::Bool(true),
+        Some("array") => Yaml::List(Vec::new()),
+        Some("object") => Yaml::Map(Vec::new()),
+        _ => Yaml::Str("/x".to_owned()),
+    }
 }
 
 /// A template's value as the type that its field wants, where that loses nothing.

@@ -144,10 +144,14 @@ impl Project {
                             }
                         }
                     }
-                    InstanceState::Ready { .. }
-                    | InstanceState::Skipped(_)
-                    | InstanceState::Waiting(_)
-                    | InstanceState::Failed(_) => {}
+                    InstanceState::Waiting(_) => {
+                        for diagnostic in self.mistakes_beside(step, host, &inputs).sorted() {
+                            if !diagnostics.contains(diagnostic) {
+                                diagnostics.push(diagnostic.clone());
+                            }
+                        }
+                    }
+                    InstanceState::Ready { .. } | InstanceState::Skipped(_) | InstanceState::Failed(_) => {}
                 }
             }
         }
