@@ -226,6 +226,19 @@ fn a_plan_that_failed_does_not_end_well() {
     );
 }
 
+/// A handler that an earlier run notified and did not run is pending, and counted once.
+#[test]
+fn a_handler_that_was_left_is_no_change() {
+    let mut record = Record::of(&one_host(HostStatus::Ok, "plan", &[]));
+    record.stats.as_mut().unwrap().pending = 1;
+    let task = TaskRef { id: "a/b".into(), item: None, name: "tell".into(), resource: "command".into() };
+    let pending_since = Some("an earlier run notified it and ended before it ran".to_owned());
+    let verdict = PlannedVerdict::Runs(Vec::new());
+    let planned = PlannedTask { task, verdict, blocked: None, pending_since, notified_by: Vec::new() };
+    record.hosts.get_mut("gpu0").unwrap().plan.push(planned.into());
+    assert_eq!(plain(&plan::sum(&record, None)), "   Planned  nothing to change, 1 handler to run\n");
+}
+
 #[test]
 fn a_run_that_is_not_recorded_has_no_hosts_that_are_left() {
     assert!(continuation("verify", &[]).contains("@failed"));

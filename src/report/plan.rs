@@ -124,7 +124,7 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         put!(text, "{}\n", hanging(&line, VERB + 2, width));
     };
     let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
-    let (mut changed, mut runs, mut handlers, mut unplanned) = (0, 0, 0, 0);
+    let (mut changed, mut runs, mut handlers, mut left, mut unplanned) = (0, 0, 0, 0, 0);
     let (mut interrupting, mut classes) = (0, BTreeSet::new());
     for (name, host) in &record.hosts {
         let (mut changes, mut fails) = (false, false);
@@ -136,6 +136,13 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
                     let why = failure.message.lines().next().unwrap_or_default();
                     failed.entry((&planned.task.name, why)).or_default().push(name);
                     fails = true;
+                }
+                // What an earlier run has left is pending, and no change.
+                PlannedVerdict::Runs(_) | PlannedVerdict::Changes(_) | PlannedVerdict::KnownAfter(_)
+                    if planned.pending_since.is_some() =>
+                {
+                    changes = true;
+                    left += 1;
                 }
                 PlannedVerdict::Runs(_) => {
                     changes = true;
@@ -167,7 +174,7 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         line(BAD, "Unplanned", "", &format!("{hosts}, {none}"));
         return text;
     }
-    let what = match stats.pending {
+    let what = match stats.pending.saturating_sub(left) {
         0 if unplanned > 0 => "nothing else to change".to_owned(),
         0 if away.is_empty() => "nothing to change".to_owned(),
         0 => format!("nothing to change on the {} reached", count(reached as u64, "host")),
@@ -182,7 +189,7 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         0 => String::new(),
         number => format!(", {number} blocked"),
     };
-    let handlers = match handlers {
+    let handlers = match handlers + left {
         0 => String::new(),
         number => format!(", {} to run", count(number, "handler")),
     };
