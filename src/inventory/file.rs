@@ -33,7 +33,7 @@ crate::record! {
         def playbooks: Vec<Use> = Vec::new(),
         /// Variables of all hosts.
         def vars: Entries<Node> = Entries::default(),
-        /// Where secrets come from.
+        /// Where secrets come from, by name: `ipmi: { env: IPMI_PASSWORD }`.
         def secrets: Entries<SecretSource> = Entries::default(),
         /// Where software comes from: proxy and mirrors.
         opt sources: SourcesFile,

@@ -23,7 +23,7 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("conditions", "`when` and `loop`"),
     ("templates", "`{{ ... }}` in texts, and filters"),
     ("facts", "what hosts are asked for"),
-    ("outcomes", "how a task, a host and a check end"),
+    ("outcomes", "how a task, a host and a check end, and the signs of a plan"),
     ("exit-codes", "how a command ends"),
     ("from-ansible", "words of Ansible, and what is written here"),
 ];
@@ -39,7 +39,10 @@ const OUTCOMES: &[(&str, &[(&str, &str)])] = &[
                 "ran",
                 "it is done every time, since nothing tells whether it was due: a handler, or a command without `creates`, `unless` or `check`",
             ),
-            ("skipped", "its `when` is false, or what it was for is not there"),
+            (
+                "skipped",
+                "its `when` is false, what it was for is not there, or the host was left before its turn came",
+            ),
             (
                 "blocked",
                 "it cannot be done now, and nothing failed: it waits for a reboot, the end of a job, your agreement, or is for the machine below a container. The reason stands with it; what else the task has is done all the same. `apply` does it once that is so",
@@ -65,6 +68,16 @@ const OUTCOMES: &[(&str, &[(&str, &str)])] = &[
             ),
             ("not started", "its turn did not come: the run was stopped, by you or by failures"),
             ("offline", "the inventory says that it is away"),
+        ],
+    ),
+    (
+        "A sign in a plan",
+        &[
+            ("~", "a change"),
+            ("!", "what runs: a handler, or a command of which nothing tells whether it is done"),
+            ("?", "what is known after an earlier task only"),
+            ("x", "what is blocked"),
+            ("E", "what could not be planned"),
         ],
     ),
     (
