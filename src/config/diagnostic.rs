@@ -208,16 +208,21 @@ impl Diagnostics {
         }
     }
 
-    /// Takes of another collection what stands where no error is yet: the rest follows from that.
+    /// Takes of another collection what stands where no error is yet, and is none that was told of the file it
+    /// is about: the rest follows from that.
     pub fn append_elsewhere(&mut self, other: Self) {
         self.more += other.more;
-        let known: Vec<Span> =
-            self.list.iter().filter(|d| d.severity == Severity::Error).map(|d| d.span).collect();
-        for diagnostic in other
+        let known: Vec<(Span, String)> = self
             .list
-            .into_iter()
-            .filter(|found| found.span.source == SourceId::NONE || !known.contains(&found.span))
-        {
+            .iter()
+            .filter(|d| d.severity == Severity::Error)
+            .map(|d| (d.span, format!(": {}", d.message)))
+            .collect();
+        let is_new = |found: &Diagnostic| {
+            found.span.source == SourceId::NONE
+                || known.iter().all(|(span, said)| *span != found.span && !found.message.ends_with(said))
+        };
+        for diagnostic in other.list.into_iter().filter(is_new) {
             self.push(diagnostic);
         }
     }
