@@ -513,11 +513,11 @@ pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::
         .hint(format!("compare them with {COMPARE}, then: {command}"))
         .into());
     }
-    output::say(&format!("compare them with {COMPARE}"));
-    if prompt::confirm("Are these the keys of your hosts? Record them?").context("cannot read the answer")? {
+    output::say(&hanging(&format!("compare them with {COMPARE}"), 2, settings.width));
+    if prompt::confirm("Record these as the keys of your hosts?").context("cannot read the answer")? {
         Ok(())
     } else {
-        Err(Exit::new(exit::USAGE, "not recorded").into())
+        Err(Exit::new(exit::USAGE, "you did not agree: no key is recorded, and nothing was touched").into())
     }
 }
 
