@@ -74,7 +74,7 @@ pub const TABLE: &[Word] = &[
     word(
         Place::Inventory,
         &["ansible_password", "ansible_ssh_pass", "ansible_ssh_password"],
-        "logins are by key; `ssh-copy-id` puts one on the host",
+        "logins are by key; `provision init --ask-pass` puts it on the hosts by one password",
     ),
     word(Place::Inventory, &["become", "ansible_become*"], "`ssh: { become: sudo }`"),
     word(
