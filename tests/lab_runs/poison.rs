@@ -56,10 +56,11 @@ setsid sh watch.sh >/dev/null 2>&1 &
 setsid su mallory -s /bin/sh -c 'cd /opt/watch && exec sh others.sh' >/dev/null 2>&1 &
 ";
 
-/// Leaks into an argument list and a file of the host until both are seen, for a minute at most.
+/// Leaks into an argument list and a file of the host until both are seen, for five minutes at most: one look
+/// at all files takes one on a busy machine.
 const UNTIL_SEEN: &str = r"
 printf p01son >/tmp/gone && chmod 644 /tmp/gone && cd /opt/watch
-sh -c 'for i in $(seq 600); do
+sh -c 'for i in $(seq 3000); do
     grep -q cDA argv && grep -q /tmp/gone files && grep -q cDA others && grep -q /tmp/gone others && break
     sleep 0.1
 done' sh cDAxc29u
