@@ -119,11 +119,11 @@ fn in_a_group(hosts: &[Host], diagnostics: &mut Diagnostics) {
     diagnostics.push(Diagnostic::warning(first.span, format!("no group has `{names}`")).help(help));
 }
 
-/// A few hosts without an address among many that have one: a range that is too long, or a key that was mistyped.
+/// A few hosts without an address among twice as many that have one: a range that is too long, or a key that was mistyped.
 fn with_an_address(hosts: &[Host], diagnostics: &mut Diagnostics) {
     let over_ssh = hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none());
     let (named, addressed): (Vec<&Host>, Vec<&Host>) = over_ssh.partition(|host| host.address == host.name);
-    let Some(first) = named.first().filter(|_| named.len() * 3 <= addressed.len()) else { return };
+    let Some(first) = named.first().filter(|_| named.len() * 2 <= addressed.len()) else { return };
     let names = hostlist::fold(named.iter().map(|host| host.name.as_str()));
     let text = format!("`{names}` has no `address`, unlike {} other hosts", addressed.len());
     diagnostics.push(
