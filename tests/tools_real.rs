@@ -110,6 +110,9 @@ setsid sh -c 'exec 9>state/lock; flock 9; sleep 20 & read -r stat </proc/$$/stat
 until [ -s state/spool/k/pid ]; do sleep 0.02; done
 read -r pid start <state/spool/k/pid; echo $pid >pid; echo $start >start; echo \"run0 me@here $pid $start h 1\" >state/owner";
 
+/// Whether neither the process of task `k` nor its child runs any more.
+const ENDED: &str = "for pid in $(cat child) $(cut -d ' ' -f 1 state/spool/k/pid); do case $(cut -d ' ' -f 3 /proc/$pid/stat) in [!ZX]) exit 1 ;; esac; done";
+
 /// Whether `upload.sh` named a place, with so much there as it says, or said why there is none.
 const PLACED: &str = "IFS=$(printf '\\t') read -r word offset path place <told; case $word in full | failed | refused) ;; at) [ -f \"$place\" ] && [ \"$(readlink -f \"$path\")\" = \"$place\" ] && [ \"$(stat -c %s \"$place\")\" = \"$offset\" ] ;; *) exit 1 ;; esac";
 
@@ -847,7 +850,7 @@ END",
             before: "mkdir -p state/spool/k
 setsid sh -c 'read -r stat </proc/$$/stat; set -- ${stat##*) }; setsid sleep 20 & echo $! >child; echo \"$$ ${20}\" >state/spool/k/pid; wait' </dev/null >/dev/null 2>&1 &
 until [ -s state/spool/k/pid ]; do sleep 0.02; done",
-            done: "for pid in $(cat child) $(cut -d ' ' -f 1 state/spool/k/pid); do case $(cut -d ' ' -f 3 /proc/$pid/stat) in [!ZX]) exit 1 ;; esac; done",
+            done: ENDED,
             says: "unit no",
             ..ROW
         },
@@ -858,7 +861,7 @@ until [ -s state/spool/k/pid ]; do sleep 0.02; done",
             before: "mkdir -p state/spool/k
 setsid sh -c 'read -r stat </proc/$$/stat; set -- ${stat##*) }; export PROVISION_TASK=k.$$.${20}; setsid sh -c \"sleep 20 & echo \\$! >child\"; echo \"$$ ${20}\" >state/spool/k/pid; sleep 20' </dev/null >/dev/null 2>&1 &
 until [ -s state/spool/k/pid ]; do sleep 0.02; done",
-            done: "for pid in $(cat child) $(cut -d ' ' -f 1 state/spool/k/pid); do case $(cut -d ' ' -f 3 /proc/$pid/stat) in [!ZX]) exit 1 ;; esac; done",
+            done: ENDED,
             says: "unit no",
             // `unit no` says that such a one may be left.
             excepted: "grep",

@@ -141,14 +141,7 @@ impl Project {
         } else {
             self.fill_body(env, body, &mut needed, &mut diagnostics)
         };
-        let context = TaskContext {
-            env,
-            origin: &body.origin,
-            members: &step.members,
-            user: step.conduct.become_user.as_deref(),
-            timeout: step.conduct.timeout,
-            waiting: RefCell::new(BTreeSet::new()),
-        };
+        let context = TaskContext::new(step, body, env);
         let resource = match node {
             Some(node) if needed.is_empty() => (body.kind.read)(&node, &context, &mut diagnostics),
             _ => None,
@@ -200,14 +193,7 @@ impl Project {
             };
             filled.push((key.clone(), value));
         }
-        let context = TaskContext {
-            env: &env,
-            origin: &body.origin,
-            members: &step.members,
-            user: step.conduct.become_user.as_deref(),
-            timeout: step.conduct.timeout,
-            waiting: RefCell::new(BTreeSet::new()),
-        };
+        let context = TaskContext::new(step, body, &env);
         let mut found = Diagnostics::default();
         let node = Node { value: Yaml::Map(filled), span: body.node.span };
         (body.kind.read)(&node, &context, &mut found);
@@ -461,6 +447,19 @@ struct TaskContext<'a> {
     user: Option<&'a str>,
     timeout: Duration,
     waiting: RefCell<BTreeSet<String>>,
+}
+
+impl<'a> TaskContext<'a> {
+    fn new(step: &'a Step, body: &'a Body, env: &'a Env<'a>) -> Self {
+        Self {
+            env,
+            origin: &body.origin,
+            members: &step.members,
+            user: step.conduct.become_user.as_deref(),
+            timeout: step.conduct.timeout,
+            waiting: RefCell::new(BTreeSet::new()),
+        }
+    }
 }
 
 impl Context for TaskContext<'_> {

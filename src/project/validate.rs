@@ -145,11 +145,7 @@ impl Project {
                         }
                     }
                     InstanceState::Waiting(_) => {
-                        for diagnostic in self.mistakes_beside(step, host, &inputs).sorted() {
-                            if !diagnostics.contains(diagnostic) {
-                                diagnostics.push(diagnostic.clone());
-                            }
-                        }
+                        diagnostics.append_new(self.mistakes_beside(step, host, &inputs));
                     }
                     InstanceState::Ready { .. } | InstanceState::Skipped(_) | InstanceState::Failed(_) => {}
                 }
