@@ -27,6 +27,9 @@ fn parse(output: &str) -> Result<Json, String> {
     if !output.lines().any(|line| line == "end") {
         return Err("the list of running jobs was cut short".to_owned());
     }
+    if let Some(tool) = output.lines().find_map(|line| line.strip_prefix("lacks\t")) {
+        return Err(format!("who uses the host is not known: {tool} is missing or failed"));
+    }
     // A process is often found in two ways: what it uses is told once.
     let mut users: BTreeMap<(&str, u64), &str> = BTreeMap::new();
     // Some steps have a process of root beside those of the job.

@@ -7,19 +7,35 @@ idle() {
     esac
     return 1
 }
+# Without a tool some users are not seen, and the host must not be taken for idle. Parameter: the tool.
+lacks() {
+    printf 'lacks\t%s\n' "$1"
+}
 # A container that systemd holds, without leave for the GPUs that it uses: it loses them when systemd reads its units
 # again. Parameters: directory of a process, its name.
 endangered() {
-    scope=$(sed -n -e 's|^.*/\(docker-[^/]*\.scope\).*$|\1|p' -e 's|^.*/\(cri-containerd-[^/]*\.scope\).*$|\1|p' \
-        -e 's|^.*/\(crio-[^/]*\.scope\).*$|\1|p' -e 's|^.*/\(libpod-[^/]*\.scope\).*$|\1|p' "$1/cgroup" 2>/dev/null)
-    scope=${scope%%"
-"*}
+    scope=''
+    while IFS= read -r line; do
+        case $line in
+        */docker-*.scope* | */cri-containerd-*.scope* | */crio-*.scope* | */libpod-*.scope*)
+            scope=${line%%.scope*}.scope
+            scope=${scope##*/}
+            break
+            ;;
+        esac
+    done 2>/dev/null <"$1/cgroup"
     [ -n "$scope" ] || return
-    leave=$(systemctl show -p DevicePolicy -p DeviceAllow -- "$scope" 2>/dev/null) || return
+    leave=$(systemctl show -p DevicePolicy -p DeviceAllow -- "$scope" 2>/dev/null) || {
+        lacks systemctl
+        return
+    }
     # Without a list of devices all are allowed.
-    case $leave in *195:* | *nvidia*) return ;; esac
-    printf '%s\n' "$leave" | grep -Eq '^(DevicePolicy=(strict|closed)|DeviceAllow=.)' || return
-    printf 'container\t%s\t%s in %.23s\n' "${1#/proc/}" "$2" "$scope"
+    case $leave in
+    *195:* | *nvidia*) ;;
+    *DevicePolicy=strict* | *DevicePolicy=closed* | *DeviceAllow=?*)
+        printf 'container\t%s\t%s in %.23s\n' "${1#/proc/}" "$2" "$scope"
+        ;;
+    esac
 }
 # Only root sees the files of others.
 [ "$(id -u)" = 0 ] || printf 'partial\n'
@@ -42,24 +58,27 @@ if command -v rdma >/dev/null 2>&1; then
     done
 fi
 # Who has a CUDA context has nvidia-uvm open; tools that only look do not.
-directory=''
 # shellcheck disable=SC2010 # numbers are the only names
-ls -l /proc/[0-9]*/fd 2>/dev/null |
-    grep -E '^/proc/[0-9]+/fd:|-> /dev/(nvidia-uvm|infiniband/uverbs[0-9]+)$' |
-    while IFS= read -r line; do
-        case $line in
-        /proc/*)
-            directory=${line%/fd:}
-            continue
-            ;;
-        */nvidia-uvm) use=gpu ;;
-        *) use=rdma ;;
-        esac
-        name=''
-        { read -r name <"$directory/comm"; } 2>/dev/null || continue
-        idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
-        [ "$use" != gpu ] || endangered "$directory" "$name"
-    done
+holders=$(ls -l /proc/[0-9]*/fd 2>/dev/null | grep -E '^/proc/[0-9]+/fd:|-> /dev/(nvidia-uvm|infiniband/uverbs[0-9]+)$')
+# Some process has files. That one ended meanwhile is no failure of ls.
+case $holders in *'/fd:'*) ;; *) lacks 'ls or grep' ;; esac
+directory=''
+while IFS= read -r line; do
+    case $line in
+    /proc/*)
+        directory=${line%/fd:}
+        continue
+        ;;
+    */nvidia-uvm) use=gpu ;;
+    *) use=rdma ;;
+    esac
+    name=''
+    { read -r name <"$directory/comm"; } 2>/dev/null || continue
+    idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
+    [ "$use" != gpu ] || endangered "$directory" "$name"
+done <<END
+$holders
+END
 # The job that this runs in, if it is one: it is no reason to wait.
 own=''
 pid=$$
@@ -67,12 +86,16 @@ while [ "${pid:-0}" -gt 1 ]; do
     name=''
     { read -r name <"/proc/$pid/comm"; } 2>/dev/null || break
     if [ "$name" = slurmstepd ]; then
-        own=$(tr '\0' ' ' <"/proc/$pid/cmdline" 2>/dev/null)
+        { read -r own <"/proc/$pid/cmdline"; } 2>/dev/null
         own=${own#*\[}
         own=${own%%.*}
         break
     fi
-    pid=$(sed -n 's/^PPid:[[:space:]]*//p' "/proc/$pid/status" 2>/dev/null)
+    parent=''
+    while read -r key rest; do
+        [ "$key" != PPid: ] || parent=$rest
+    done 2>/dev/null <"/proc/$pid/status"
+    pid=$parent
 done
 for directory in /proc/[0-9]*; do
     name=''
@@ -80,7 +103,8 @@ for directory in /proc/[0-9]*; do
     case $name in
     slurmstepd)
         # It calls itself `slurmstepd: [JOB.STEP]`.
-        title=$(tr '\0' ' ' <"$directory/cmdline" 2>/dev/null)
+        title=''
+        { read -r title <"$directory/cmdline"; } 2>/dev/null
         job=${title#*\[}
         [ -z "$own" ] || [ "${job%%.*}" != "$own" ] || continue
         # Its first process is that of who started the job.
