@@ -1436,21 +1436,12 @@ fn no_script_ends_well_with_its_work_not_done() {
 /// They ask by `ask` and `sift` alone.
 const SECTIONS: &str = "each command has a section that says how it ended; facts/driver.sh and probes/log.sh are tried with such";
 
-const OPEN: &str = "not tried yet: it calls tools beside those that have a section of their own";
-
 /// Scripts that are tried in another way, or not, and why.
 const OTHERS: &[(&str, &str)] = &[
     ("batch.sh", "a_batch_says_what_was_done_whatever_a_tool_does"),
     ("batch_next.sh", "a_batch_says_what_was_done_whatever_a_tool_does"),
-    ("probes/driver_upkeep.sh", OPEN),
     ("probes/fabric.sh", SECTIONS),
-    ("probes/login.sh", OPEN),
-    ("probes/next_boot.sh", OPEN),
     ("probes/nvidia.sh", SECTIONS),
-    ("probes/rdma.sh", OPEN),
-    ("probes/software.sh", OPEN),
-    ("probes/system.sh", OPEN),
-    ("probes/view.sh", OPEN),
 ];
 
 #[test]

@@ -35,7 +35,7 @@ pub mod nvidia;
 pub mod object;
 pub mod package;
 pub mod pcie;
-mod probe;
+pub mod probe;
 mod qos;
 mod question;
 pub mod rdma;

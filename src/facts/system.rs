@@ -102,7 +102,8 @@ fn files(text: &str) -> Files {
         match key {
             "governor" => {
                 if let Some((name, count)) = value.rsplit_once(' ') {
-                    files.governors.insert(name.to_owned(), count.parse().unwrap_or(0));
+                    // CPUs one behind the other that have the same are on one line.
+                    *files.governors.entry(name.to_owned()).or_default() += count.parse::<u64>().unwrap_or(0);
                 }
             }
             "systemd" => files.systemd = true,

@@ -6,6 +6,7 @@ use provision::facts::block::BlockQuery;
 use provision::facts::build::BuildQuery;
 use provision::facts::cmdline::CmdlineQuery;
 use provision::facts::driver::DriverQuery;
+use provision::facts::driver_upkeep::UpkeepQuery;
 use provision::facts::fetch::FetchQuery;
 use provision::facts::file::{ContentQuery, PathQuery, SecretQuery};
 use provision::facts::filesystem::FilesystemsQuery;
@@ -14,16 +15,24 @@ use provision::facts::git::CheckoutQuery;
 use provision::facts::installed::InstalledQuery;
 use provision::facts::loader::LoaderQuery;
 use provision::facts::log::LogQuery;
+use provision::facts::login::LoginQuery;
 use provision::facts::module::ModuleQuery;
 use provision::facts::netdev::{LinkMatch, NetdevQuery};
+use provision::facts::next_boot::NextBootQuery;
 use provision::facts::package::PackageQuery;
 use provision::facts::pcie::PcieQuery;
+use provision::facts::probe::Probe as _;
+use provision::facts::rdma::RdmaQuery;
 use provision::facts::rdma_link::RdmaLinkQuery;
 use provision::facts::roce::RoceQuery;
+use provision::facts::section::Sections;
 use provision::facts::setting::SettingQuery;
+use provision::facts::software::SoftwareQuery;
 use provision::facts::ssh_user::{SshFilesQuery, SshKeyQuery};
 use provision::facts::sshd::SshdQuery;
+use provision::facts::system::SystemQuery;
 use provision::facts::unit::{ManagerQuery, UnitQuery};
+use provision::facts::view::ViewQuery;
 use provision::facts::{Answer, BaseQuery, Facts, Query, base, batch};
 use provision::transport::PartEnd;
 use serde_json::Value as Json;
@@ -50,6 +59,8 @@ const EXCEPTED: &[(&str, &str)] = &[
     ("fetch", "base64"),
     // Links are known without it, and addresses are not.
     ("base network", "ip"),
+    // That it is missing is told. Who is not root cannot read what it looks through.
+    ("rdma", "grep"),
 ];
 
 /// One question in an empty directory.
@@ -390,6 +401,69 @@ fn questions() -> Vec<Asked> {
                 ..ROW
             },
         ),
+        asked(|_| LoginQuery.into(), "\"user\":\"", ROW),
+        asked(
+            |_| RdmaQuery.into(),
+            "\"manages_switch\":true",
+            Row {
+                paths: "/sys/",
+                before: "mkdir -p sys/pci/01/net/e0 sys/drivers/mlx5_core sys/class/infiniband/m0/ports/1/gids sys/module/nvidia sys/class/net/e0/statistics; ln -s ../../drivers/mlx5_core sys/pci/01/driver; ln -s ../../../pci/01 sys/class/infiniband/m0/device; cd sys/class/infiniband/m0; echo SW_MNG >device/vpd; echo InfiniBand >ports/1/link_layer; echo '4: ACTIVE' >ports/1/state",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| NextBootQuery.into(),
+            "nvidia",
+            Row {
+                made_up: "modprobe modinfo depmod lsinitramfs mokutil systemctl",
+                paths: "/sys/ /proc/ /lib/modules /boot/ /etc/ /run/",
+                before: "mkdir -p lib/modules/6.1/updates lib/modules/6.1/build boot proc/net proc/sys/kernel sys/class/net/e0 sys/module/nvidia sys/firmware/efi/efivars etc/network; echo 6.1 >proc/sys/kernel/osrelease; >boot/vmlinuz-6.1; echo x >boot/initrd.img-6.1; touch -d 2020-01-01 boot/initrd.img-6.1; echo x >lib/modules/6.1/updates/nvidia.ko; >lib/modules/6.1/build/Module.symvers; >sys/module/nvidia/initstate; printf '\\6\\0\\0\\0\\1' >sys/firmware/efi/efivars/SecureBoot-x; printf 'Iface\ne0 00000000 01000000 3 0 0 0 00000000 0 0 0\n' >proc/net/route; printf 'auto e0\niface e0 inet dhcp\n' >etc/network/interfaces; >proc/keys; echo \"insmod $S/lib/modules/6.1/updates/nvidia.ko\" >says.modprobe; printf 'filename: %s/lib/modules/6.1/updates/nvidia.ko\nname: nvidia\nvermagic: 6.1 SMP\nsigner: me\nsig_key: 01:02\n' \"$S\" >says.modinfo; echo usr/lib/modules/6.1/updates/nvidia.ko >says.lsinitramfs; echo 'SecureBoot enabled' >says.mokutil; echo enabled >says.systemctl",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| SystemQuery.into(),
+            "slurmd",
+            Row {
+                made_up: "getent df chronyc systemctl sinfo",
+                paths: "/sys/devices /proc/ /etc/ssh/ /run/systemd/",
+                before: "mkdir -p sys/devices/system/cpu/cpu0/cpufreq sys/devices/system/cpu/cpu1/cpufreq proc/7 proc/sys/kernel etc/ssh run/systemd/system; echo powersave | tee sys/devices/system/cpu/cpu0/cpufreq/scaling_governor >sys/devices/system/cpu/cpu1/cpufreq/scaling_governor; echo slurmd >proc/7/comm; echo 'Max locked memory 65536 65536 bytes' >proc/7/limits; echo n0.x >proc/sys/kernel/hostname; echo 'n0 idle gpu:8' >says.sinfo; echo '10.0.0.1 n0.x' >says.getent; printf 'Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vda 1000 900 100 90%% /\n' >says.df; echo 'Leap status     : Normal' >says.chronyc; echo 'bad.service loaded failed failed Bad' >says.systemctl",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| SoftwareQuery.into(),
+            "2.30.7",
+            Row {
+                made_up: "ib_write_bw ldd",
+                paths: "/opt/ /usr/include/ /usr/local/ /usr/lib/ /usr/lib64/ /usr/mpi/ /usr/bin/mpirun /usr/bin/all_reduce_perf",
+                before: "mkdir -p opt/nccl/include opt/nccl/lib opt/tests/build opt/tests/.provision opt/mpi/bin; printf '#define NCCL_MAJOR 2\n#define NCCL_MINOR 30\n#define NCCL_PATCH 7\n' >opt/nccl/include/nccl.h; >opt/nccl/lib/libnccl.so.2.30.7; ln -s libnccl.so.2.30.7 opt/nccl/lib/libnccl.so.2; printf '#!/bin/sh\n' >opt/tests/build/all_reduce_perf; printf '#!/bin/sh\necho mpirun 5.0\n' >opt/mpi/bin/mpirun; chmod +x opt/*/*/*; echo \"make NCCL_HOME=$S/opt/nccl\" >opt/tests/.provision/stamp; echo \"libnccl.so.2 => $S/opt/nccl/lib/libnccl.so.2 (0x0)\" >says.ldd; echo --use_cuda >says.ib_write_bw",
+                ..ROW
+            },
+        ),
+        asked(
+            |_| UpkeepQuery.into(),
+            "unattended-upgrades",
+            Row {
+                made_up: "nv-fabricmanager systemctl dkms",
+                paths: "/sys/ /usr/bin/unattended-upgrade /etc/ /usr/local/ /var/lib/dkms",
+                before: "mkdir -p sys/bus/pci/devices/0 sys/module/nvidia etc/apt/apt.conf.d etc/systemd/system/timers.target.wants usr/bin usr/local/cuda/bin var/lib/dkms etc/dnf; echo 0x10de >sys/bus/pci/devices/0/vendor; echo 0x068000 >sys/bus/pci/devices/0/class; >usr/bin/unattended-upgrade; chmod +x usr/bin/unattended-upgrade; echo 'APT::Periodic::Unattended-Upgrade \"1\";' >etc/apt/apt.conf.d/20auto; ln -s /dev/null etc/systemd/system/unattended-upgrades.service; >etc/systemd/system/timers.target.wants/dnf-automatic.timer; echo 'apply_updates = yes' >etc/dnf/automatic.conf; echo 'Fabric Manager version is : 550.1' >says.nv-fabricmanager; echo active >says.systemctl; echo 'nvidia/550.1, 6.1, x86_64: installed' >says.dkms; printf '#!/bin/sh\necho Cuda compilation tools, release 13.0, V13.0.1\n' >usr/local/cuda/bin/nvcc; chmod +x usr/local/cuda/bin/nvcc",
+                ..ROW
+            },
+        ),
+        Asked {
+            optional: "ldconfig",
+            ..asked(
+                |_| ViewQuery.into(),
+                "NCCL_DEBUG",
+                Row {
+                    made_up: "ldconfig mpirun",
+                    paths: "/sys/ /dev/nvidia /dev/infiniband /etc/nccl.conf /proc/uptime /proc/self/net",
+                    before: "mkdir -p sys/bus/pci/devices dev/infiniband etc lib proc/self/net; >dev/infiniband/rdma_cm; echo NCCL_DEBUG=INFO >etc/nccl.conf; >lib/libnccl.so.2.1; ln -s libnccl.so.2.1 lib/libnccl.so.2; printf '1 libs\n\tlibnccl.so.2 (libc6,x86-64) => %s/lib/libnccl.so.2\n' \"$S\" >says.ldconfig; echo '100.0 1.0' >proc/uptime; echo ' lo: 0' >proc/self/net/dev",
+                    ..ROW
+                },
+            )
+        },
         asked(
             |_| SshdQuery.into(),
             "permitrootlogin",
@@ -407,6 +481,13 @@ fn answer(sandbox: &Sandbox, shell: &[&str], asked: &Asked) -> Option<Json> {
     let at = sandbox.path().display().to_string();
     assert!(sandbox.ok(asked.row.before) || asked.row.before.is_empty(), "{}", asked.row.before);
     let query = (asked.query)(&at);
+    if query.is::<LoginQuery>() {
+        // It is asked in a login of its own, beside all others.
+        let script = Script::new(sandbox.moved(LoginQuery::SCRIPT, asked.row.paths));
+        let output = sandbox.main(shell, "", &render(&script));
+        let read = LoginQuery::read(&Sections::split(&String::from_utf8(output.stdout).unwrap()));
+        return Some(serde_json::to_value(read).unwrap());
+    }
     let parts = batch(&BTreeSet::from([query.clone()]), Duration::from_secs(20));
     let mut facts = Facts::default();
     for part in &parts {
@@ -419,7 +500,7 @@ fn answer(sandbox: &Sandbox, shell: &[&str], asked: &Asked) -> Option<Json> {
     match facts.find(&query) {
         Some(Answer::Known(value)) => {
             let mut value = value.json();
-            if query.is::<BaseQuery>() || query.is::<BuildQuery>() {
+            if query.is::<ViewQuery>() || query.is::<BaseQuery>() || query.is::<BuildQuery>() {
                 still(&mut value);
             }
             Some(serde_json::from_str(&value.to_string().replace(&at, "S")).unwrap())
@@ -512,6 +593,13 @@ fn all_questions() -> Vec<Asked> {
                 before: "mkdir proc; echo 'dummy 16384 0 - Live 0x0000000000000000' >proc/modules",
                 ..ROW
             },
+            // Two of them hold a GPU, one in a container, and one is of a job.
+            "busy" => Row {
+                made_up: "systemctl",
+                paths: "/proc/",
+                before: "mkdir -p proc/42/fd proc/43/fd proc/44/task/44; ln -s /dev/nvidia-uvm proc/42/fd/3; ln -s /dev/nvidia-uvm proc/43/fd/3; echo python | tee proc/42/comm >proc/43/comm; echo '0::/system.slice/docker-0123456789abcdef.scope/x' >proc/43/cgroup; echo slurmstepd >proc/44/comm; printf 'slurmstepd: [4711.0]\\0' >proc/44/cmdline; echo DevicePolicy=strict >says.systemctl",
+                ..ROW
+            },
             _ => ROW,
         };
         all.push(Asked { open: BASIC, ..asked(query, "", row) });
@@ -521,9 +609,10 @@ fn all_questions() -> Vec<Asked> {
 
 /// The texts that are sent for them.
 pub(crate) fn texts() -> Vec<String> {
+    let login = LoginQuery::SCRIPT.to_owned();
     let queries = all_questions().into_iter().map(|asked| (asked.query)("S"));
     let parts = queries.flat_map(|query| batch(&BTreeSet::from([query]), Duration::from_secs(20)));
-    parts.map(|part| part.part.script.text.clone().into_owned()).collect()
+    parts.map(|part| part.part.script.text.clone().into_owned()).chain([login]).collect()
 }
 
 #[test]

@@ -6,8 +6,19 @@
 begin() {
     printf '\n\036ask %s\n' "$*"
 }
+# A section for which `lost` was called says so, whatever it ended with.
+without=''
 finish() {
-    printf '\n\036end %s\n' "$1"
+    if [ -z "$without" ]; then
+        printf '\n\036end %s\n' "$1"
+    else
+        printf '\n\036end 1\nwithout this its lines are not complete:%s\n' "$without"
+        without=''
+    fi
+}
+# lost TOOL: a tool is missing or failed that lines of this section come from.
+lost() {
+    case "$without " in *" $1 "*) ;; *) without="$without $1" ;; esac
 }
 # value KEY FILE: the first line of a file as KEY=LINE, when it can be read.
 value() {

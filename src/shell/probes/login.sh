@@ -4,6 +4,7 @@ begin login
 printf 'memlock=%s\n' "$(ulimit -l 2>/dev/null)"
 # shellcheck disable=SC3045
 printf 'nofile=%s\n' "$(ulimit -n 2>/dev/null)"
-printf 'user=%s\n' "$(id -un 2>/dev/null)"
+user=$(id -un 2>/dev/null) || user=$(id -u 2>/dev/null) || lost id
+printf 'user=%s\n' "$user"
 printf 'path=%s\n' "$PATH"
 finish 0

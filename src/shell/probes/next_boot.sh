@@ -114,15 +114,18 @@ set --
 for directory in "$tree/updates" "$tree/extra" "$tree/weak-updates"; do
     [ ! -d "$directory" ] || set -- "$@" "$directory"
 done
+unlisted=''
 if [ $# -gt 0 ]; then
-    foreign=$(find "$@" -name '*.ko*' 2>/dev/null | head -n 400)
+    foreign=$(find "$@" -name '*.ko*' 2>/dev/null) || unlisted=find
 fi
 # shellcheck disable=SC2086 # paths of modules, which have no spaces
 set -- $files
 # What modinfo prints has the signature itself in it, a hundred lines for each module.
 fields='^(filename|name|vermagic|intree|depends|signer|sig_key|sig_id):'
-others=''
+others='' count=0
 for path in $foreign; do
+    [ "$count" -lt 400 ] || break
+    count=$((count + 1))
     case " $files " in *" $path "*) ;; *) others="$others $path" ;; esac
 done
 # A file that was written just before a loss of power may be empty, and modinfo tells nothing of any file then.
@@ -136,7 +139,8 @@ for path in $files $others; do
     fi
 done
 finish 0
-if [ -n "$full" ]; then
+if [ -n "$full$unlisted" ]; then
+    [ -z "$unlisted" ] || lost find
     # shellcheck disable=SC2086 # the same
     most=20000 sift_as modinfo "$fields" 20 modinfo $full
 fi
@@ -147,7 +151,7 @@ if [ -n "$files" ]; then
     if [ -r "$tree/build/Module.symvers" ]; then
         sift_as 'depmod -n -e -E Module.symvers' "$wrong|needs unknown symbol" 20 \
             depmod -n -e -E "$tree/build/Module.symvers" "$kernel" "$@"
-    elif [ -r "$tree/symvers.gz" ] && command -v gzip >/dev/null 2>&1; then
+    elif [ -r "$tree/symvers.gz" ] && gzip -t "$tree/symvers.gz" 2>/dev/null; then
         gzip -dc "$tree/symvers.gz" | sift_as 'depmod -n -e -E symvers.gz' "$wrong|needs unknown symbol" 20 \
             depmod -n -e -E /dev/stdin "$kernel" "$@"
     else
@@ -177,7 +181,7 @@ if [ -n "$names" ] && [ -n "$initrd" ]; then
     sift "/($names)\\.ko" 30 "$tool" "$initrd"
     begin newer
     # shellcheck disable=SC2086 # the same
-    find -L $files -newer "$initrd" 2>/dev/null
+    find -L $files -newer "$initrd" 2>/dev/null || lost find
     finish 0
 fi
 case " $next_args " in *' module.sig_enforce=1 '* | *' module.sig_enforce '*) secure=1 ;; esac
@@ -202,10 +206,11 @@ case $address in
 esac
 link=''
 if [ -n "$address" ] && command -v ip >/dev/null 2>&1; then
+    addresses=$(ip -o addr 2>/dev/null) || lost ip
     while read -r _ device _ seen _; do
         [ "${seen%/*}" != "$address" ] || link=${device%%@*}
     done <<END
-$(ip -o addr 2>/dev/null)
+$addresses
 END
 fi
 if [ -z "$link" ]; then
@@ -249,6 +254,7 @@ if [ -n "$index" ] && [ -r "/run/NetworkManager/devices/$index" ]; then
 fi
 if [ -n "$uuid" ] && command -v nmcli >/dev/null 2>&1; then
     unit=NetworkManager.service
+    connections=$(timeout -k 1 5 nmcli -t -f UUID,AUTOCONNECT,FILENAME connection show 2>/dev/null) || lost nmcli
     while IFS= read -r line; do
         case $line in "$uuid:"*) ;; *) continue ;; esac
         line=${line#"$uuid:"}
@@ -260,7 +266,7 @@ if [ -n "$uuid" ] && command -v nmcli >/dev/null 2>&1; then
             ;;
         esac
     done <<END
-$(timeout -k 1 5 nmcli -t -f UUID,AUTOCONNECT,FILENAME connection show 2>/dev/null)
+$connections
 END
 fi
 if [ -n "$link" ] && [ -r /etc/network/interfaces ]; then

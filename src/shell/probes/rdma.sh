@@ -21,6 +21,7 @@ for device in /sys/class/infiniband/*; do
         layer=''
         { read -r layer <"$device/ports/1/link_layer"; } 2>/dev/null
         if [ "$driver $layer" = 'mlx5_core InfiniBand' ] && [ -d /sys/module/nvidia ]; then
+            command -v grep >/dev/null 2>&1 || lost grep
             ! grep -q SW_MNG "$device/device/vpd" 2>/dev/null || printf 'manages_switch=1\n'
         fi
     fi

@@ -1,22 +1,25 @@
 # The system around GPUs and cards: clock, space, names, units, Slurm. Nothing is changed and no
 # job is started.
 begin system
+governor='' count=0
 for file in /sys/devices/system/cpu/cpu*/cpufreq/scaling_governor; do
     line=''
     { read -r line <"$file"; } 2>/dev/null || continue
-    printf 'governor=%s\n' "$line"
-done | sort | uniq -c | while read -r count line; do
-    printf '%s %s\n' "$line" "$count"
+    if [ "$line" != "$governor" ]; then
+        [ "$count" = 0 ] || printf 'governor=%s %s\n' "$governor" "$count"
+        governor=$line count=0
+    fi
+    count=$((count + 1))
 done
+[ "$count" = 0 ] || printf 'governor=%s %s\n' "$governor" "$count"
 [ ! -d /run/systemd/system ] || printf 'systemd=1\n'
-while read -r name _; do
-    printf 'process=%s\n' "$name"
-done <<END
-$(cat /proc/[0-9]*/comm 2>/dev/null | grep -E '^(slurmd|chronyd|ntpd|systemd-timesyn)$' | sort -u)
-END
+processes=''
 for directory in /proc/[0-9]*; do
     name=''
     { read -r name <"$directory/comm"; } 2>/dev/null || continue
+    case $name in slurmd | chronyd | ntpd | systemd-timesyn) ;; *) continue ;; esac
+    case " $processes " in *" $name "*) ;; *) printf 'process=%s\n' "$name" ;; esac
+    processes="$processes $name"
     [ "$name" = slurmd ] || continue
     while read -r word rest; do
         case "$word $rest" in 'Max locked memory'*)

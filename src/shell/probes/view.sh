@@ -3,10 +3,11 @@
 begin view
 value boot /proc/sys/kernel/random/boot_id
 value hostname /proc/sys/kernel/hostname
-printf 'user=%s\n' "$(id -un 2>/dev/null || id -u)"
-printf 'groups=%s\n' "$(id -Gn 2>/dev/null || id -G)"
-printf 'root=%s\n' "$(stat -c %d:%i / 2>/dev/null)"
-printf 'netns=%s\n' "$(readlink /proc/self/ns/net 2>/dev/null)"
+user=$(id -un 2>/dev/null) || user=$(id -u) || lost id
+groups=$(id -Gn 2>/dev/null) || groups=$(id -G) || lost id
+root=$(stat -c %d:%i / 2>/dev/null) || lost stat
+netns=$(readlink /proc/self/ns/net 2>/dev/null) || lost readlink
+printf 'user=%s\ngroups=%s\nroot=%s\nnetns=%s\n' "$user" "$groups" "$root" "$netns"
 while read -r key rest; do
     [ "${key%%=*}" != PRETTY_NAME ] || printf 'os=%s\n' "${key#*=} $rest"
 done 2>/dev/null </etc/os-release
@@ -69,35 +70,52 @@ opened() {
     case $status in
     0) printf 'device=%s open\n' "$1" ;;
     124 | 137) printf 'device=%s gives no answer\n' "$1" ;;
-    *) printf 'device=%s %s\n' "$1" "${said##*: }" ;;
+    125 | 126 | 127) lost sh ;;
+    *)
+        [ -n "$said" ] || lost sh
+        printf 'device=%s %s\n' "$1" "${said##*: }"
+        ;;
     esac
 }
 for device in /dev/nvidia[0-9]* /dev/nvidiactl /dev/nvidia-uvm /dev/infiniband/uverbs[0-9]* /dev/infiniband/rdma_cm; do
     [ ! -e "$device" ] || opened "$device"
 done
-env | grep -E '^(NCCL|UCX|OMPI_MCA|FI)_[A-Za-z0-9_]+=|^(CUDA|NVIDIA|ROCR)_VISIBLE_DEVICES=|^LD_(LIBRARY_PATH|PRELOAD)=|^OMP_NUM_THREADS=' |
-    sort | while IFS= read -r line; do
-    printf 'env=%s\n' "$line"
-done
+environment=$(env) || lost env
+while IFS= read -r line; do
+    case ${line%%=*} in
+    *[!A-Za-z0-9_]*) ;;
+    NCCL_* | UCX_* | OMPI_MCA_* | FI_* | CUDA_VISIBLE_DEVICES | NVIDIA_VISIBLE_DEVICES | ROCR_VISIBLE_DEVICES | \
+        LD_LIBRARY_PATH | LD_PRELOAD | OMP_NUM_THREADS) printf 'env=%s\n' "$line" ;;
+    esac
+done <<END
+$environment
+END
 for file in /etc/nccl.conf "${NCCL_CONF_FILE:-$HOME/.nccl.conf}"; do
     [ -r "$file" ] || continue
     while IFS= read -r line || [ -n "$line" ]; do
         case $line in NCCL_*=*) printf 'conf=%s\n' "$line" ;; esac
     done <"$file"
 done
-cached=$(ldconfig -p 2>/dev/null)
+# Logins of users often have no directory of the system's own programs in `PATH`; that of musl has no cache.
+cached=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null) || [ $? = 127 ] || [ -e /etc/ld-musl-x86_64.path ] || lost ldconfig
+# shellcheck disable=SC2086 # lists, split where the loader splits them
+preloaded=$(set -f && IFS=': ' && printf '%s ' ${LD_PRELOAD-})
+# shellcheck disable=SC2086
+directories=$(set -f && IFS=':;' && printf '%s ' ${LD_LIBRARY_PATH-})
 # library NAME: the file that the loader takes for a program that names no directory of its own: of LD_PRELOAD, of
 # LD_LIBRARY_PATH, of its cache, of the usual directories.
 library() {
-    for file in $(printf '%s\n' "${LD_PRELOAD-}" | tr : '\n' | tr ' ' '\n'); do
+    for file in $preloaded; do
         case $file in */"${1%%.so*}".so*) found "$1" "$file" && return ;; esac
     done
-    for directory in $(printf '%s\n' "${LD_LIBRARY_PATH-}" | tr : '\n' | tr ';' '\n'); do
+    for directory in $directories; do
         found "$1" "$directory/$1" && return
     done
     file=$(printf '%s\n' "$cached" | while read -r name rest; do
-        [ "$name" != "$1" ] || printf '%s\n' "${rest##*=> }"
-    done | head -n 1)
+        [ "$name" = "$1" ] || continue
+        printf '%s\n' "${rest##*=> }"
+        break
+    done)
     [ -z "$file" ] || ! found "$1" "$file" || return
     for directory in /lib /usr/lib /lib64 /usr/lib64 /usr/local/lib; do
         found "$1" "$directory/$1" && return
@@ -106,7 +124,8 @@ library() {
 }
 found() {
     [ -e "$2" ] || return 1
-    printf 'library=%s %s %s\n' "$1" "$2" "$(readlink -f "$2")"
+    real=$(readlink -f "$2") || lost readlink
+    printf 'library=%s %s %s\n' "$1" "$2" "$real"
 }
 for name in libnccl.so.2 libnccl-net.so libmpi.so.40 libmpi.so.12 libibverbs.so.1 libcuda.so.1 libcudart.so.12; do
     library "$name"
@@ -114,8 +133,8 @@ done
 for name in mpirun nvcc python3; do
     program=$(command -v "$name" 2>/dev/null) && printf 'program=%s %s\n' "$name" "$program"
 done
-now=$(date +%s)
+now=$(date +%s) || lost date
 while read -r up _; do
-    printf 'booted=%s\n' "$((now - ${up%%.*}))"
+    printf 'booted=%s\n' "$((${now:-0} - ${up%%.*}))"
 done 2>/dev/null </proc/uptime
 finish 0
