@@ -11,7 +11,8 @@ command -v debootstrap >/dev/null || {
     exit 1
 }
 work=$(mktemp -d "${TMPDIR:-/tmp}/provision-lab.XXXXXX")
-trap 'rm -rf "$work"' EXIT
+# debootstrap that is ended in its middle leaves these mounted.
+trap 'umount "$work/root/proc" "$work/root/sys" 2>/dev/null || :; rm -rf --one-file-system "$work"' EXIT
 trap 'exit 129' HUP
 trap 'exit 130' INT
 trap 'exit 143' TERM
