@@ -116,7 +116,7 @@ for directory in "$tree/updates" "$tree/extra" "$tree/weak-updates"; do
 done
 unlisted=''
 if [ $# -gt 0 ]; then
-    foreign=$(find "$@" -name '*.ko*' 2>/dev/null) || unlisted=find
+    foreign=$(find "$@" -name '*.ko*' 2>/dev/null) || unlisted=1
 fi
 # shellcheck disable=SC2086 # paths of modules, which have no spaces
 set -- $files
