@@ -32,6 +32,8 @@ struct Claim {
     step: usize,
     hosts: Vec<usize>,
     wants: String,
+    /// Whether it runs there; what its condition asks of an answer is known in a run only.
+    sure: bool,
 }
 
 /// What steps manage.
@@ -135,12 +137,20 @@ impl Project {
                         }
                         diagnostics.push(explained(diagnostic, step, host, specimen));
                     }
-                    InstanceState::Ready { resource, condition: Some(true) } => {
+                    InstanceState::Ready { resource, condition: condition @ (Some(true) | None) } => {
+                        let sure = condition.is_some();
                         for (object, wants) in resource.manages() {
                             let known = claims.entry(object).or_default();
                             match known.last_mut() {
-                                Some(last) if last.wants == wants => last.hosts.extend(&members),
-                                _ => known.push(Claim { step: step.index, hosts: members.clone(), wants }),
+                                Some(last) if last.wants == wants && last.sure == sure => {
+                                    last.hosts.extend(&members)
+                                }
+                                _ => known.push(Claim {
+                                    step: step.index,
+                                    hosts: members.clone(),
+                                    wants,
+                                    sure,
+                                }),
                             }
                         }
                     }
@@ -177,8 +187,13 @@ impl Project {
                 continue;
             }
             let mut firsts: BTreeMap<usize, &Claim> = BTreeMap::new();
-            for second in list {
+            // Two that both wait for an answer may well keep apart by it.
+            let (sure, unsure): (Vec<&Claim>, Vec<&Claim>) = list.into_iter().partition(|claim| claim.sure);
+            for second in sure.into_iter().chain(unsure) {
                 for index in &second.hosts {
+                    if !second.sure && !firsts.contains_key(index) {
+                        continue;
+                    }
                     let first = *firsts.entry(*index).or_insert(second);
                     if first.wants == second.wants || told.contains(&(first.step, second.step)) {
                         continue;
@@ -187,6 +202,21 @@ impl Project {
                     told.insert((first.step, second.step));
                     let span =
                         |claim: &Claim| self.steps.get(claim.step).map_or(Span::NONE, |step| step.span);
+                    if !second.sure {
+                        diagnostics.push(
+                            Diagnostic::warning(
+                                span(second),
+                                format!("two tasks may want different states of {object}"),
+                            )
+                            .label(format!(
+                                "on `{}`, this one wants something else where its condition on an answer holds",
+                                host.name
+                            ))
+                            .help("each run would then change it twice: leave it to one of them, or keep them apart with `when`")
+                            .related(span(first), "this one always runs"),
+                        );
+                        continue;
+                    }
                     let one = first.step == second.step;
                     let diagnostic = Diagnostic::error(
                         span(second),
