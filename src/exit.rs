@@ -4,7 +4,7 @@
 pub const OK: u8 = 0;
 /// A bug in provision.
 pub const BUG: u8 = 1;
-/// The command line is wrong, or it selects no host.
+/// The command line is wrong, or it selects no host, or only hosts that are marked offline.
 pub const USAGE: u8 = 2;
 /// Inventory, playbook, template or secret is wrong and nothing was touched, or a file of this machine
 /// cannot be used.
@@ -54,7 +54,7 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: USAGE,
         name: "usage",
-        meaning: "the command line is wrong, or it selects no host",
+        meaning: "the command line is wrong, or it selects no host, or only hosts that are marked offline",
         cure: "see `provision help`; `provision inventory list INVENTORY` shows the hosts and groups that can be named",
     },
     ExitCode {

@@ -220,6 +220,18 @@ fn hosts_that_are_offline_are_told() {
     let said = site.run("exec site.yaml --json - -- true", &home, &state);
     let report: Json = serde_json::from_slice(&said.stdout).unwrap();
     assert_eq!(report["hosts"]["b"]["reason"], "RMA 4711", "{report}");
+    // Nobody would be asked, and all would be well.
+    for command in ["verify site.yaml", "plan site.yaml", "apply site.yaml --yes", "facts site.yaml"] {
+        let said = site.run(&format!("{command} --hosts b"), &home, &state);
+        assert_eq!(said.status.code(), Some(2), "{command}: {}", told(&said));
+        assert!(
+            told(&said).contains("b is marked offline (RMA 4711), and no other host is selected"),
+            "{}",
+            told(&said)
+        );
+    }
+    let said = site.run("exec site.yaml --hosts b -- true", &home, &state);
+    assert_eq!(said.status.code(), Some(2), "{}", told(&said));
 }
 
 /// A core of the program would hold every secret of its run.

@@ -54,7 +54,9 @@ fn prepared(
 ) -> anyhow::Result<(Project, Option<Opened>)> {
     if !here.here {
         let project = check(load::read(settings, target)?)?;
-        return Ok((load::reachable(settings, target, project)?, None));
+        let project = load::reachable(settings, target, project)?;
+        load::some_online(&project)?;
+        return Ok((project, None));
     }
     let named = || bundle::is_bundle(&target.inventory).then(|| target.inventory.clone());
     let file = here.bundle.clone().or_else(named);

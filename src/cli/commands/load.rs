@@ -12,7 +12,7 @@ use crate::cli::settings::{Settings, console_width};
 use crate::config::{Diagnostics, FromNode as _, Sources, yaml};
 use crate::events::Record;
 use crate::exit;
-use crate::inventory::TransportKind;
+use crate::inventory::{Host, TransportKind};
 use crate::journal;
 use crate::lab::{self, LabHost, LabSettings, LabSpec, LabState};
 use crate::playbook::files;
@@ -140,6 +140,30 @@ pub(crate) fn reachable(
         project.secrets.insert(LabState::SUDO_SECRET.to_owned(), SecretSource::File(file.clone()));
     }
     Ok(project)
+}
+
+/// Whether somebody is left of whom something can be asked: a run that asks nobody would end well.
+///
+/// # Errors
+/// When each host that was selected is marked offline and this machine has no task either.
+pub(super) fn some_online(project: &Project) -> anyhow::Result<()> {
+    let offline: Vec<(&Host, &str)> = project.selected_offline().collect();
+    let Some((host, reason)) = offline.first().filter(|_| offline.len() == project.selected.len()) else {
+        return Ok(());
+    };
+    if project.controller.is_some() {
+        return Ok(());
+    }
+    let name = &host.name;
+    let message = match offline.len() {
+        1 => format!("{name} is marked offline ({reason}), and no other host is selected: nothing was asked"),
+        number => format!(
+            "all {number} hosts that are selected are marked offline ({name}: {reason}): nothing was asked"
+        ),
+    };
+    Err(Exit::new(exit::USAGE, message)
+        .hint("take `offline:` out of the inventory when a host is back")
+        .into())
 }
 
 fn show(found: &Diagnostics, sources: &Sources) {
