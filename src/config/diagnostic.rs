@@ -193,6 +193,18 @@ impl Diagnostics {
         self.list.iter().any(|known| known.span == diagnostic.span && known.message == diagnostic.message)
     }
 
+    /// Gives other help to names that are not defined, where something is known of the name and the place.
+    pub fn help_undefined(&mut self, known: impl Fn(&str, Span) -> Option<String>) {
+        for diagnostic in &mut self.list {
+            let path =
+                diagnostic.message.strip_prefix('`').and_then(|rest| rest.strip_suffix("` is not defined"));
+            let name = path.and_then(|path| path.split(['.', '[']).next());
+            if let Some(help) = name.and_then(|name| known(name, diagnostic.span)) {
+                diagnostic.help = Some(help);
+            }
+        }
+    }
+
     /// Adds an error at a place.
     pub fn error(&mut self, span: Span, message: impl Into<String>) {
         self.push(Diagnostic::error(span, message));

@@ -164,6 +164,14 @@ pub fn load_with(
         others: false,
     };
     expander.uses(&inventory.uses, &mut diagnostics);
+    diagnostics.help_undefined(|name, span| {
+        let registers = |step: &&Step| step.conduct.register.as_deref() == Some(name);
+        let task = expander.steps.iter().find(registers)?;
+        let later = task.span.source == span.source && task.span.start > span.start;
+        later.then(|| {
+            format!("the task `{}` registers it and comes later: put it before this one", task.title)
+        })
+    });
     check_variables(&expander.checker(), &inventory, &expander.library, expander.complete, &mut diagnostics);
     check_set(&expander.world, &inventory, &expander.library, expander.complete, &mut usage);
     let mut tags = |option, given: &[String]| {
