@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-working test-waiting lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
+.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-build test-working test-waiting lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -33,7 +33,8 @@ demo-maintenance: build ## a change rolls through a live Slurm cluster in the la
 
 lint: setup ## formatting, clippy and shellcheck, warnings denied
 	$(CARGO) fmt --check
-	$(CARGO) clippy --all-targets --locked -- -D warnings
+	@# in a directory of its own, so that a build can run beside it
+	$(CARGO) clippy --all-targets --locked --target-dir target/lint -- -D warnings
 	@# the fuzzer has a lock of its own, which must know every dependency
 	$(CARGO) metadata --locked --format-version 1 --manifest-path fuzz/Cargo.toml \
 		--filter-platform "$$(rustc -vV | sed -n 's/^host: //p')" >/dev/null
@@ -44,13 +45,16 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 
 TESTS := $(patsubst tests/%.rs,%,$(wildcard tests/*.rs))
 # These wait more than they work, so they run beside the others.
-WAITING := init lab state_real transport transport_users transport_warm trust watch
+WAITING := init lab links_real resources_real state_real tools_real transport transport_users transport_warm trust watch
 
-test: lint ## everything that must pass: lint, unit, case, property, snapshot and lab tests
-	$(CARGO) test --locked --no-run
+test: setup ## everything that must pass: lint, unit, case, property, snapshot and lab tests
+	@$(MAKE) --no-print-directory --jobs=2 lint test-build
 	@echo "Two rows of tests run side by side; each shows what it said at its end."
 	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-working test-waiting
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-9} $(CARGO) test --locked --test lab_runs
+
+test-build:
+	$(CARGO) test --locked --no-run
 
 test-working:
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} $(CARGO) test --locked --lib --bins \
