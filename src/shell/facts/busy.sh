@@ -16,15 +16,16 @@ lacks() {
 endangered() {
     scope=''
     while IFS= read -r line; do
-        case $line in
-        */docker-*.scope* | */cri-containerd-*.scope* | */crio-*.scope* | */libpod-*.scope*)
-            scope=${line%%.scope*}.scope
-            scope=${scope##*/}
-            break
-            ;;
-        esac
+        for kind in docker cri-containerd crio libpod; do
+            case $line in
+            */"$kind"-*.scope*)
+                scope=$kind-${line##*/"$kind"-}
+                scope=${scope%%.scope*}.scope
+                ;;
+            esac
+        done
     done 2>/dev/null <"$1/cgroup"
-    [ -n "$scope" ] || return
+    [ -n "$scope" ] && [ -d /run/systemd/system ] || return 0
     leave=$(systemctl show -p DevicePolicy -p DeviceAllow -- "$scope" 2>/dev/null) || {
         lacks systemctl
         return
@@ -32,7 +33,7 @@ endangered() {
     # Without a list of devices all are allowed.
     case $leave in
     *195:* | *nvidia*) ;;
-    *DevicePolicy=strict* | *DevicePolicy=closed* | *DeviceAllow=?*)
+    *DevicePolicy=strict* | *DevicePolicy=closed* | *DeviceAllow=/* | *DeviceAllow=char-* | *DeviceAllow=block-*)
         printf 'container\t%s\t%s in %.23s\n' "${1#/proc/}" "$2" "$scope"
         ;;
     esac
@@ -63,7 +64,8 @@ holders=$(ls -l /proc/[0-9]*/fd 2>/dev/null | grep -E '^/proc/[0-9]+/fd:|-> /dev
 # Some process has files. That one ended meanwhile is no failure of ls.
 case $holders in *'/fd:'*) ;; *) lacks 'ls or grep' ;; esac
 directory=''
-while IFS= read -r line; do
+# No here-document: where /tmp is full bash cannot make a large one.
+printf '%s\n' "$holders" | while IFS= read -r line; do
     case $line in
     /proc/*)
         directory=${line%/fd:}
@@ -76,9 +78,7 @@ while IFS= read -r line; do
     { read -r name <"$directory/comm"; } 2>/dev/null || continue
     idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"
     [ "$use" != gpu ] || endangered "$directory" "$name"
-done <<END
-$holders
-END
+done
 # The job that this runs in, if it is one: it is no reason to wait.
 own=''
 pid=$$
