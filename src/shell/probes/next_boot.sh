@@ -254,7 +254,9 @@ if [ -n "$index" ] && [ -r "/run/NetworkManager/devices/$index" ]; then
 fi
 if [ -n "$uuid" ] && command -v nmcli >/dev/null 2>&1; then
     unit=NetworkManager.service
-    connections=$(timeout -k 1 5 nmcli -t -f UUID,AUTOCONNECT,FILENAME connection show 2>/dev/null) || lost nmcli
+    connections=$(timeout -k 1 5 nmcli -t -f UUID,AUTOCONNECT,FILENAME connection show 2>/dev/null) ||
+        # It does not run.
+        [ $? = 8 ] || lost nmcli
     while IFS= read -r line; do
         case $line in "$uuid:"*) ;; *) continue ;; esac
         line=${line#"$uuid:"}

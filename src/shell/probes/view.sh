@@ -81,23 +81,22 @@ for device in /dev/nvidia[0-9]* /dev/nvidiactl /dev/nvidia-uvm /dev/infiniband/u
     [ ! -e "$device" ] || opened "$device"
 done
 environment=$(env) || lost env
-while IFS= read -r line; do
+printf '%s\n' "$environment" | while IFS= read -r line; do
+    case $line in *=*) ;; *) continue ;; esac
     case ${line%%=*} in
     *[!A-Za-z0-9_]*) ;;
     NCCL_* | UCX_* | OMPI_MCA_* | FI_* | CUDA_VISIBLE_DEVICES | NVIDIA_VISIBLE_DEVICES | ROCR_VISIBLE_DEVICES | \
         LD_LIBRARY_PATH | LD_PRELOAD | OMP_NUM_THREADS) printf 'env=%s\n' "$line" ;;
     esac
-done <<END
-$environment
-END
+done
 for file in /etc/nccl.conf "${NCCL_CONF_FILE:-$HOME/.nccl.conf}"; do
     [ -r "$file" ] || continue
     while IFS= read -r line || [ -n "$line" ]; do
         case $line in NCCL_*=*) printf 'conf=%s\n' "$line" ;; esac
     done <"$file"
 done
-# Logins of users often have no directory of the system's own programs in `PATH`; that of musl has no cache.
-cached=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null) || [ $? = 127 ] || [ -e /etc/ld-musl-x86_64.path ] || lost ldconfig
+# Logins of users often have no directory of the system's own programs in `PATH`; musl has no cache.
+cached=$(PATH=$PATH:/usr/sbin:/sbin ldconfig -p 2>/dev/null) || [ $? = 127 ] || [ ! -e /etc/ld.so.cache ] || lost ldconfig
 # shellcheck disable=SC2086 # lists, split where the loader splits them
 preloaded=$(set -f && IFS=': ' && printf '%s ' ${LD_PRELOAD-})
 # shellcheck disable=SC2086
