@@ -230,8 +230,16 @@ fn hosts_that_are_offline_are_told() {
             told(&said)
         );
     }
-    let said = site.run("exec site.yaml --hosts b -- true", &home, &state);
-    assert_eq!(said.status.code(), Some(2), "{}", told(&said));
+    // A task of this machine is work for apply, and nothing for exec.
+    let play = "name: p\ntasks:\n  - name: here\n    render: { src: ./x.tera, path: ./x.txt }\n";
+    fs::write(site.path("p.yaml"), play).unwrap();
+    fs::write(site.path("x.tera"), "x\n").unwrap();
+    fs::write(site.path("site.yaml"), format!("{hosts}playbooks: [./p.yaml]\n")).unwrap();
+    for command in ["exec site.yaml --hosts b -- true", "facts site.yaml --hosts b"] {
+        let said = site.run(command, &home, &state);
+        assert_eq!(said.status.code(), Some(2), "{command}: {}", told(&said));
+    }
+    assert!(site.run("apply site.yaml --yes --hosts b", &home, &state).status.success());
 }
 
 /// A core of the program would hold every secret of its run.

@@ -39,7 +39,7 @@ enum Said {
 /// What keeps the run from starting.
 pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u8> {
     let mut project = reachable(settings, &args.target, load(settings, &args.target)?)?;
-    some_online(&project)?;
+    some_online(&project, false)?;
     let parallel = args.connect.parallel.unwrap_or(project.rollout.parallel).max(1);
     let secrets = launch::secrets(&mut project, args.connect.ask_become_pass, false, settings)?;
     let hosts: Vec<Host> = project.online().cloned().collect();

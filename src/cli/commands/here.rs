@@ -31,7 +31,9 @@ pub(super) fn load_to_run(
     target: &Target,
     here: &ThisMachine,
 ) -> anyhow::Result<(Project, Option<Opened>)> {
-    prepared(settings, target, here, load::checked)
+    let (project, opened) = prepared(settings, target, here, load::checked)?;
+    load::some_online(&project, true)?;
+    Ok((project, opened))
 }
 
 /// The same without rendering every template.
@@ -43,7 +45,9 @@ pub(super) fn load(
     target: &Target,
     here: &ThisMachine,
 ) -> anyhow::Result<(Project, Option<Opened>)> {
-    prepared(settings, target, here, |project| Ok(load::told(project)))
+    let (project, opened) = prepared(settings, target, here, |project| Ok(load::told(project)))?;
+    load::some_online(&project, false)?;
+    Ok((project, opened))
 }
 
 fn prepared(
@@ -54,9 +58,7 @@ fn prepared(
 ) -> anyhow::Result<(Project, Option<Opened>)> {
     if !here.here {
         let project = check(load::read(settings, target)?)?;
-        let project = load::reachable(settings, target, project)?;
-        load::some_online(&project)?;
-        return Ok((project, None));
+        return Ok((load::reachable(settings, target, project)?, None));
     }
     let named = || bundle::is_bundle(&target.inventory).then(|| target.inventory.clone());
     let file = here.bundle.clone().or_else(named);

@@ -145,13 +145,13 @@ pub(crate) fn reachable(
 /// Whether somebody is left of whom something can be asked: a run that asks nobody would end well.
 ///
 /// # Errors
-/// When each host that was selected is marked offline and this machine has no task either.
-pub(super) fn some_online(project: &Project) -> anyhow::Result<()> {
+/// When each host that was selected is marked offline, and this machine has no task either where `tasks` are run.
+pub(super) fn some_online(project: &Project, tasks: bool) -> anyhow::Result<()> {
     let offline: Vec<(&Host, &str)> = project.selected_offline().collect();
     let Some((host, reason)) = offline.first().filter(|_| offline.len() == project.selected.len()) else {
         return Ok(());
     };
-    if project.controller.is_some() {
+    if tasks && project.controller.is_some() {
         return Ok(());
     }
     let name = &host.name;
