@@ -143,7 +143,7 @@ impl Project {
                             let known = claims.entry(object).or_default();
                             match known.last_mut() {
                                 Some(last) if last.wants == wants && last.sure == sure => {
-                                    last.hosts.extend(&members)
+                                    last.hosts.extend(&members);
                                 }
                                 _ => known.push(Claim {
                                     step: step.index,
