@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-build test-working test-waiting lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
+.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-build test-working test-waiting test-lab lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -44,13 +44,13 @@ lint: setup ## formatting, clippy and shellcheck, warnings denied
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run ':!src/shell' | xargs -0 shellcheck
 
 TESTS := $(patsubst tests/%.rs,%,$(wildcard tests/*.rs))
-# These wait more than they work, so they run beside the others.
-WAITING := init lab links_real resources_real state_real tools_real transport transport_users transport_warm trust watch
+# These wait more than they work, so they run beside the others; so does `lab`, which makes the image of all labs.
+WAITING := init links_real resources_real state_real tools_real transport transport_users transport_warm trust watch
 
 test: setup ## everything that must pass: lint, unit, case, property, snapshot and lab tests
 	@$(MAKE) --no-print-directory --jobs=2 lint test-build
-	@echo "Two rows of tests run side by side; each shows what it said at its end."
-	@$(MAKE) --no-print-directory --jobs=2 --output-sync test-working test-waiting
+	@echo "Three rows of tests run side by side; each shows what it said at its end."
+	@$(MAKE) --no-print-directory --jobs=3 --output-sync test-working test-waiting test-lab
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-9} $(CARGO) test --locked --test lab_runs
 
 test-build:
@@ -58,8 +58,11 @@ test-build:
 
 test-working:
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} $(CARGO) test --locked --lib --bins \
-		$(addprefix --test ,$(filter-out lab_runs $(WAITING),$(TESTS)))
+		$(addprefix --test ,$(filter-out lab lab_runs $(WAITING),$(TESTS)))
 	$(CARGO) test --locked --doc
+
+test-lab:
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --test lab
 
 test-waiting:
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked $(addprefix --test ,$(WAITING))
