@@ -597,7 +597,7 @@ fn all_questions() -> Vec<Asked> {
             "busy" => Row {
                 made_up: "systemctl",
                 paths: "/proc/ /run/systemd/",
-                before: "mkdir -p run/systemd/system proc/42/fd proc/43/fd proc/44/task/44; ln -s /dev/nvidia-uvm proc/42/fd/3; ln -s /dev/nvidia-uvm proc/43/fd/3; echo python | tee proc/42/comm >proc/43/comm; echo '0::/user.slice/session-3.scope/docker-0123456789abcdef.scope/x' >proc/43/cgroup; echo slurmstepd >proc/44/comm; printf 'slurmstepd: [4711.0]\\0' >proc/44/cmdline; echo DevicePolicy=strict >says.systemctl",
+                before: "mkdir -p run/systemd/system proc/42/fd proc/43/fd proc/44/task/44; ln -s /dev/nvidia-uvm proc/42/fd/3; ln -s /dev/nvidia-uvm proc/43/fd/3; echo python | tee proc/42/comm >proc/43/comm; echo '0::/user.slice/session-3.scope/docker-0123456789abcdef.scope/x/cri-containerd-1.scope' >proc/43/cgroup; echo slurmstepd >proc/44/comm; printf 'slurmstepd: [4711.0]\\0' >proc/44/cmdline; echo DevicePolicy=strict >says.systemctl",
                 ..ROW
             },
             _ => ROW,

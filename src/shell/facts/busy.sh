@@ -21,6 +21,8 @@ endangered() {
             */"$kind"-*.scope*)
                 scope=$kind-${line##*/"$kind"-}
                 scope=${scope%%.scope*}.scope
+                # What is in that one is not of this systemd.
+                break 2
                 ;;
             esac
         done

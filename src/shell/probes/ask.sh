@@ -12,7 +12,7 @@ finish() {
     if [ -z "$without" ]; then
         printf '\n\036end %s\n' "$1"
     else
-        printf '\n\036end 1\nwithout this its lines are not complete:%s\n' "$without"
+        printf '\n\036end 1\nmissing or failed:%s\n' "$without"
         without=''
     fi
 }
