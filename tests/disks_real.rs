@@ -82,14 +82,15 @@ fn a_file_system_is_made_where_nothing_is_and_nowhere_else() {
         let uuid = || tool("blkid", &["-p", "-o", "value", "-s", "UUID", device]);
         let before = uuid();
 
-        // It is told where it is mounted.
+        // It is told where it is mounted: out of sight of all others, since who copies the list of mounts meanwhile
+        // (a container that starts) keeps the device busy.
         let place = folder.path().join("a place");
         std::fs::create_dir(&place).unwrap();
-        tool("mount", &[device, place.to_str().unwrap()]);
-        let facts = gather(shell, [Query::from(BlockQuery(device.to_owned()))]);
+        let mounted = ["unshare", "--mount", "sh", "-c", r#"mount "$0" "$1" && shift && exec "$@""#, device];
+        let mounted = [&mounted[..], &[place.to_str().unwrap()], *shell].concat();
+        let facts = gather(&mounted, [Query::from(BlockQuery(device.to_owned()))]);
         let seen = facts.get(&BlockQuery(device.to_owned()));
         assert!(format!("{seen:?}").contains("a place"), "{shell:?} {seen:?}");
-        tool("umount", &[place.to_str().unwrap()]);
 
         // Another label, another type: refused, and nothing is written.
         let refused = |task: &dyn Resource| match apply(shell, task) {
