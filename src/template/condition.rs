@@ -215,20 +215,24 @@ fn different_types(expr: &Expr, op: &str, left: &Shape, right: &Shape, literal: 
 
 /// For `8 == "8"`: the literal without its quotes, or with them.
 fn literal_fix(left: &Expr, right: &Expr, left_shape: &Shape, right_shape: &Shape) -> Option<String> {
-    let sides = [(left, right_shape), (right, left_shape)];
-    let unquoted = sides.iter().find_map(|(expr, other)| {
-        let ExprKind::Literal(Json::String(quoted)) = &expr.kind else { return None };
-        let fits = (**other == Shape::Number && quoted.parse::<f64>().is_ok())
-            || (**other == Shape::Bool && matches!(quoted.as_str(), "true" | "false"));
-        fits.then(|| format!("write `{quoted}` without quotes"))
-    });
-    let quoted = || {
-        sides.iter().find_map(|(expr, other)| match (&expr.kind, other) {
-            (ExprKind::Literal(Json::Number(number)), Shape::Text) => Some(format!("write `\"{number}\"`")),
-            _ => None,
-        })
-    };
-    unquoted.or_else(quoted)
+    [(left, right_shape), (right, left_shape)].into_iter().find_map(|(expr, other)| {
+        let ExprKind::Literal(literal) = &expr.kind else { return None };
+        fitting(literal, other)
+    })
+}
+
+/// How a literal is written so that it can be compared with a value of this type.
+pub(super) fn fitting(literal: &Json, other: &Shape) -> Option<String> {
+    match (literal, other) {
+        (Json::String(text), Shape::Number) if text.parse::<f64>().is_ok() => {
+            Some(format!("write `{text}` without quotes"))
+        }
+        (Json::String(text), Shape::Bool) if matches!(text.as_str(), "true" | "false") => {
+            Some(format!("write `{text}` without quotes"))
+        }
+        (Json::Number(number), Shape::Text) => Some(format!("write `\"{number}\"`")),
+        _ => None,
+    }
 }
 
 /// A literal that is none of the words that a value can be: the condition would lie.

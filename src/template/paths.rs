@@ -8,6 +8,8 @@
 use std::collections::BTreeMap;
 use std::ops::Range;
 
+use serde_json::Value as Json;
+
 use super::shape::Segment;
 
 /// One use of a variable.
@@ -25,18 +27,18 @@ pub struct PathUse {
     pub bare: bool,
 }
 
-/// What is asked of a variable and a text.
+/// What is asked of a variable and a literal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ComparisonKind {
     /// Whether they are the same.
     Equal,
     /// Which of them comes first.
     Ordered,
-    /// Whether the text is in it.
+    /// Whether the literal is in it.
     Within,
 }
 
-/// A variable that is compared with a text.
+/// A variable that is compared with a literal.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comparison {
     /// The variable.
@@ -45,9 +47,9 @@ pub struct Comparison {
     pub segments: Vec<Segment>,
     /// How.
     pub kind: ComparisonKind,
-    /// The text.
-    pub text: String,
-    /// First byte of the text.
+    /// The literal: text, a number or a boolean.
+    pub literal: Json,
+    /// First byte of the literal.
     pub start: usize,
     /// One past its last byte.
     pub end: usize,
@@ -116,7 +118,7 @@ fn spans_all(text: &str) -> bool {
     lexer.at == text.len()
 }
 
-/// Every variable path of a template, and those that are compared with texts.
+/// Every variable path of a template, and those that are compared with literals.
 pub fn read(text: &str) -> (Vec<PathUse>, Vec<Comparison>) {
     let mut scan = Scan { scopes: vec![BTreeMap::new()], out: Vec::new(), comparisons: Vec::new() };
     for tag in tags(text).0 {
@@ -393,7 +395,7 @@ impl Scan {
                     let bare = output && at == 0 && next == tokens.len();
                     let known = self.out.len();
                     self.variable(name, &segments, token.start..end, bare);
-                    for (mark, text) in compared(tokens, at, next) {
+                    for (mark, token) in compared(tokens, at, next) {
                         let Some(path) = self.out.get(known) else { break };
                         self.comparisons.push(Comparison {
                             root: path.root.clone(),
@@ -403,9 +405,9 @@ impl Scan {
                                 "in" => ComparisonKind::Within,
                                 _ => ComparisonKind::Ordered,
                             },
-                            text: text.text.trim_matches(['"', '\'', '`']).to_owned(),
-                            start: text.start,
-                            end: text.end,
+                            literal: literal(&token).unwrap_or_default(),
+                            start: token.start,
+                            end: token.end,
                         });
                     }
                     // Expressions in its brackets are looked at on their own.
@@ -460,15 +462,23 @@ impl Scan {
     }
 }
 
-/// The texts with which the path of these tokens is compared by itself, each with the mark between them: `==` for
+/// A text without escapes, a whole number or a boolean.
+fn literal(token: &Token<'_>) -> Option<Json> {
+    match token.kind {
+        TokenKind::Text if token.text.contains('\\') => None,
+        TokenKind::Text => Some(Json::from(token.text.trim_matches(['"', '\'', '`']))),
+        TokenKind::Number => token.text.parse::<u64>().ok().map(Json::from),
+        TokenKind::Name => token.text.to_ascii_lowercase().parse::<bool>().ok().map(Json::from),
+        TokenKind::Mark => None,
+    }
+}
+
+/// The literals with which the path of these tokens is compared by itself, each with the mark between them: `==` for
 /// those of a list that it is in, `in` for one that is in it.
 fn compared<'a>(tokens: &[Token<'a>], first: usize, next: usize) -> Vec<(&'a str, Token<'a>)> {
     let at = |i: Option<usize>| i.and_then(|i| tokens.get(i));
     let word = |i: Option<usize>| at(i).map_or("", |token| token.text);
-    let text = |i: Option<usize>| {
-        let text = at(i).copied().filter(|token| token.kind == TokenKind::Text);
-        text.filter(|text| !text.text.contains('\\'))
-    };
+    let known = |i: Option<usize>| at(i).copied().filter(|token| literal(token).is_some());
     let begins = |i: Option<usize>| matches!(word(i), "" | "(" | "and" | "or" | "not" | "if");
     let ends = |i: usize| matches!(word(Some(i)), "" | ")" | "and" | "or" | "else");
     let before = |n: usize| first.checked_sub(n);
@@ -476,20 +486,20 @@ fn compared<'a>(tokens: &[Token<'a>], first: usize, next: usize) -> Vec<(&'a str
     if begins(before(1)) {
         let mark = word(Some(next));
         if ends(next + 2) && marks.contains(&mark) {
-            return text(Some(next + 1)).map(|text| (mark, text)).into_iter().collect();
+            return known(Some(next + 1)).map(|token| (mark, token)).into_iter().collect();
         }
         let list = next + 1 + usize::from(mark == "not");
         if matches!(mark, "in" | "not") && word(Some(list - 1)) == "in" && word(Some(list)) == "[" {
             let close = closing(tokens, list);
-            let texts: Option<Vec<_>> =
-                (list + 1..close).step_by(2).map(|i| text(Some(i)).map(|text| ("==", text))).collect();
-            return texts.filter(|_| ends(close + 1)).unwrap_or_default();
+            let literals: Option<Vec<_>> =
+                (list + 1..close).step_by(2).map(|i| known(Some(i)).map(|token| ("==", token))).collect();
+            return literals.filter(|_| ends(close + 1)).unwrap_or_default();
         }
     }
     let mark = word(before(1));
     let negated = usize::from(mark == "in" && word(before(2)) == "not");
     if begins(before(3 + negated)) && ends(next) && (mark == "in" || marks.contains(&mark)) {
-        return text(before(2 + negated)).map(|text| (mark, text)).into_iter().collect();
+        return known(before(2 + negated)).map(|token| (mark, token)).into_iter().collect();
     }
     Vec::new()
 }

@@ -6,10 +6,10 @@ use std::collections::BTreeMap;
 use serde_json::Value as Json;
 use tera::{Context, ErrorKind, Tera, Value};
 
-use super::condition::{Condition, Lookup, Missing, Unresolved, is_never, is_never_in};
+use super::condition::{Condition, Lookup, Missing, Unresolved, fitting, is_never, is_never_in};
 use super::filters;
 use super::paths::{self, Comparison, ComparisonKind, PathUse};
-use super::shape::{Names, Shape};
+use super::shape::{Names, Shape, path_text};
 use crate::config::TextError;
 
 /// Where a text finds its variables.
@@ -119,12 +119,15 @@ impl Text {
                 }
             }
         }
-        for Comparison { root, segments, kind, text, start, end } in &self.comparisons {
+        for Comparison { root, segments, kind, literal, start, end } in &self.comparisons {
             let Ok(shape) = names.check(root, segments) else { continue };
-            errors.extend(match kind {
-                ComparisonKind::Within => is_never_in(text, &shape, *start, *end),
-                ComparisonKind::Equal | ComparisonKind::Ordered => is_never(text, &shape, *start, *end),
-            });
+            if let Json::String(text) = literal {
+                errors.extend(match kind {
+                    ComparisonKind::Within => is_never_in(text, &shape, *start, *end),
+                    ComparisonKind::Equal | ComparisonKind::Ordered => is_never(text, &shape, *start, *end),
+                });
+            }
+            let of_literal = Shape::of(literal);
             // Facts; what an inventory declares may be a date.
             if *kind == ComparisonKind::Ordered && root == "facts" && shape.is_text() {
                 let error = TextError::new(
@@ -134,6 +137,13 @@ impl Text {
                 )
                 .help("`when` compares them as versions: say it there");
                 errors.push(error);
+            } else if *kind != ComparisonKind::Within && !shape.comparable(&of_literal) {
+                // Tera takes them for different, and says nothing.
+                let path = path_text(root, segments);
+                let (is, other) = (shape.name(), of_literal.name());
+                let error =
+                    TextError::new(*start, *end, format!("`{path}` is {is} and is compared with {other}"));
+                errors.push(TextError { help: fitting(literal, &shape), ..error });
             }
         }
         errors
