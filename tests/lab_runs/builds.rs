@@ -2,9 +2,7 @@
 
 use serde_json::Value as Json;
 
-use super::support::{Lab, outcome};
-
-const LAB: &str = "{ packages: [gcc, libc6-dev, make, autoconf, automake] }";
+use super::support::{Lab, TOOLS, outcome};
 
 /// A small project of autoconf and automake, packed by its own `make dist`. Its program takes its
 /// time to compile when `SLOW` is in its environment, and every build leaves a line.
@@ -59,7 +57,7 @@ tasks:
 
 #[test]
 fn a_build_is_made_once_again_and_after_a_kill() {
-    let Some(lab) = Lab::up(&["n0"], LAB) else { return };
+    let Some(lab) = Lab::up(&["n0"], TOOLS) else { return };
     let node = lab.node("n0");
     node.sh(PROJECT);
     let site = lab.site("builds", &play("build", "one", ""));
@@ -114,7 +112,7 @@ fn a_build_is_made_once_again_and_after_a_kill() {
 
 #[test]
 fn a_shared_prefix_is_built_by_one_host() {
-    let Some(lab) = Lab::up(&["n0", "n1"], &LAB.replace(" }", ", shared: [/opt] }")) else { return };
+    let Some(lab) = Lab::up(&["n0", "n1"], &TOOLS.replace(" }", ", shared: [/opt] }")) else { return };
     lab.node("n0").sh(PROJECT);
     lab.node("n0").sh("mkdir /opt/src && mv /usr/local/src/hello-1.0.tar.gz /opt/src/");
     let site = lab.site("builds", &play("build", "shared", "2").replace("/usr/local/src", "/opt/src"));
@@ -134,7 +132,7 @@ fn a_shared_prefix_is_built_by_one_host() {
 /// One host builds, the others take it from those who have it; a host of another kind builds for itself.
 #[test]
 fn one_host_builds_for_all_of_its_kind() {
-    let Some(lab) = Lab::up(&["n0", "n1", "n2"], LAB) else { return };
+    let Some(lab) = Lab::up(&["n0", "n1", "n2"], TOOLS) else { return };
     // The archive is the same on all hosts, byte by byte.
     let first = lab.node("n0");
     first.sh(PROJECT);

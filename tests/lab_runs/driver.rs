@@ -1,7 +1,7 @@
 //! The NVIDIA driver with real packages, and a host of dnf.
 
 use super::resources::converges;
-use super::support::{Lab, outcome};
+use super::support::{Lab, TOOLS, outcome};
 
 /// User space of branch 535 from Debian's non-free, by the built-in playbook, into a container.
 #[test]
@@ -157,10 +157,7 @@ tasks:
 /// A host of dnf: Debian's dnf and rpm, with dpkg out of sight, and a signed repository made on the spot.
 #[test]
 fn dnf_packages_and_repositories() {
-    let Some(lab) = Lab::up(&["n0"], "{ packages: [dnf, rpm, createrepo-c, gnupg, dnf-plugins-core] }")
-    else {
-        return;
-    };
+    let Some(lab) = Lab::up(&["n0"], TOOLS) else { return };
     let node = lab.node("n0");
     node.sh(r#"
         set -e

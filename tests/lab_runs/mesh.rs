@@ -6,7 +6,7 @@
     reason = "these are tests, though not in functions that are marked so"
 )]
 
-use super::support::{Lab, Site, outcome};
+use super::support::{Lab, Site, TOOLS, outcome};
 
 const PLAY: &str = "
 name: mesh
@@ -86,7 +86,7 @@ fn jobs_start(lab: &Lab, site: &Site<'_>) {
 
 #[test]
 fn a_mesh_holds_when_hosts_are_away_and_heals_when_one_is_new() {
-    let Some(lab) = Lab::up(&["n0", "n1", "n2"], "{ packages: [openmpi-bin] }") else { return };
+    let Some(lab) = Lab::up(&["n0", "n1", "n2"], TOOLS) else { return };
     // Who starts jobs is the last user with a mesh: nobody has to say it again.
     let site = lab.site_with("mesh", PLAY, "", "become: sudo", "");
     let json = site.apply(0);

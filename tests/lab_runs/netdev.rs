@@ -1,12 +1,12 @@
 //! A change of the network that cuts the way in.
 
-use super::support::{Lab, outcome};
+use super::support::{Lab, TOOLS, outcome};
 
 /// The path carries no packet above 1000 bytes, as a switch without jumbo frames carries none above 1500:
 /// short commands still pass, and a login hangs in the middle.
 #[test]
 fn an_mtu_that_the_path_does_not_carry_is_taken_back_by_the_host() {
-    let Some(lab) = Lab::up(&["n0"], "{ packages: [iptables, ethtool] }") else { return };
+    let Some(lab) = Lab::up(&["n0"], TOOLS) else { return };
     let node = lab.node("n0");
     node.sh("ip link set dev eth0 mtu 1000; ethtool -K eth0 tso off gso off >/dev/null; \
          iptables -A OUTPUT -o eth0 -m length --length 1001:65535 -j DROP");

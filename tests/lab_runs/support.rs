@@ -26,6 +26,10 @@ const LIMIT: Duration = Duration::from_mins(15);
 /// Containers at once: tests run in parallel, and a container needs little until something is installed in it.
 pub(crate) const CONTAINERS: usize = 10;
 
+/// Settings of a lab whose hosts have programs that tests need: one image for all of them, since each takes as long as
+/// an installation.
+pub(crate) const TOOLS: &str = "{ packages: [autoconf, automake, createrepo-c, csh, dnf, dnf-plugins-core, ethtool, fish, gcc, gnupg, iptables, libc6-dev, make, openmpi-bin, rpm, tcsh] }";
+
 /// Containers that may be started, and who is next: whoever needs many would wait for ever otherwise.
 struct Free {
     containers: usize,

@@ -9,7 +9,7 @@
 use std::net::TcpListener;
 
 use super::broken::wait_for_task;
-use super::support::{Lab, Site, outcome, run};
+use super::support::{Lab, Site, TOOLS, outcome, run};
 
 const FILE: &str = "name: w\ntasks:\n  - name: file\n    file: { path: /etc/x, content: \"x\\n\" }\n";
 
@@ -24,7 +24,7 @@ fn reason(json: &serde_json::Value, host: &str) -> String {
 
 #[test]
 fn logins_that_fail() {
-    let Some(lab) = Lab::up(&["n0"], "{ packages: [fish, csh, tcsh] }") else { return };
+    let Some(lab) = Lab::up(&["n0"], TOOLS) else { return };
     let node = lab.node("n0");
     let port = node.port;
 
