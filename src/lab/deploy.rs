@@ -11,7 +11,7 @@ use super::fault;
 use super::mirror;
 use super::node::{self, Container, FreePorts, Lab, Node, Ready};
 use super::profile::Profile;
-use super::spec::{LabKind, LabSettings, LabSpec, LabUser, SudoKind};
+use super::spec::{LabKind, LabSpec, LabUser, SudoKind};
 use super::state::{Folder, LabHostState, LabState};
 use super::{files, image, vm};
 use crate::disk;
@@ -90,8 +90,7 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     let mut serves = None;
     for (node, Ready { container, keys, address }) in nodes.iter().zip(started) {
         if mirror && node.name == mirror::NAME {
-            progress("the mirror makes its stand-ins");
-            serves = Some(mirror::make(&engine, &container, &folder, spec.has_rhel())?);
+            serves = Some(mirror::serve(&engine, &container, &folder)?);
             continue;
         }
         let (address, port) = (address.ip().to_string(), address.port());
@@ -285,17 +284,12 @@ fn nodes(
         if names.contains(mirror::NAME) {
             bail!("a host is called {}, which is the name of the mirror", mirror::NAME);
         }
-        let settings = LabSettings {
-            image: spec.settings.image.clone(),
-            packages: Some(mirror::packages(spec.has_rhel())),
-            ..LabSettings::default()
-        };
         // With a way out the hosts fetch from where this machine does.
         let fetched: &[&str] = if spec.settings.offline == Some(true) { &mirror::DEBIAN } else { &[] };
         nodes.push(Node {
             name: mirror::NAME.to_owned(),
             groups: Vec::new(),
-            image: image::ensure(engine, &settings, fetched, progress)?,
+            image: mirror::image(engine, spec.settings.image.clone(), fetched, progress)?,
             sudo: SudoKind::Nopasswd,
             shell: "/bin/bash".to_owned(),
             profile: None,

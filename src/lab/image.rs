@@ -122,18 +122,29 @@ fn of_rhel(
     family: LabFamily,
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
+    let script = format!(
+        "set -eu\nrhel() {{\n{RPM}\n{RHEL}\n}}\nrhel {family} <<'LAB-FILE-END'\n{RHEL_LIST}LAB-FILE-END\n"
+    );
+    derive(engine, debian, &script, &format!("making a host of {family} of the lab image"), progress)
+}
+
+/// What a script makes of an image, as another one; built where none of both is there.
+pub(super) fn derive(
+    engine: &Engine,
+    from: &str,
+    script: &str,
+    what: &str,
+    progress: &mut dyn FnMut(&str),
+) -> Result<String> {
     let mut hash = Sha256::new();
-    for text in [debian, family.as_str(), RPM, RHEL, RHEL_LIST] {
+    for text in [from, script] {
         hash.update(text.len().to_le_bytes());
         hash.update(text);
     }
     let name = format!("provision-lab:{}", short_hex(&hash.finalize()));
     once(engine, &name, progress, |progress| {
-        progress(&format!("making a host of {family} of the lab image (once; cached by its recipe)"));
-        let script = format!(
-            "set -eu\nrhel() {{\n{RPM}\n{RHEL}\n}}\nrhel {family} <<'LAB-FILE-END'\n{RHEL_LIST}LAB-FILE-END\n"
-        );
-        commit(engine, debian, &name, &script)
+        progress(&format!("{what} (once; cached by its recipe)"));
+        commit(engine, from, &name, script)
     })
     .with_context(|| format!("cannot build the lab image {name}"))?;
     Ok(name)

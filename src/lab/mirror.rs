@@ -1,30 +1,27 @@
 //! The mirror of a lab: a container that serves stand-ins for what vendors publish.
 //!
-//! The list is `mirror/stand-ins.txt`; `mirror/make.sh` makes packages, archives and repositories of it
-//! inside the container, signs them with a key made there, and serves them over http below
+//! The list is `mirror/stand-ins.txt`; `mirror/make.sh` makes packages, archives and repositories of it, signed with
+//! a key made for them, as an image. Its container serves them over http below
 //! `http://lab-mirror/`, each under the host and path it has in the world. Commands that work in the
 //! lab put that in place of the real URLs, as `sources.mirrors` does at a site without a way out.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::time::Duration;
 
 use anyhow::{Context as _, Result, bail};
 use camino::Utf8PathBuf;
 use serde::{Deserialize, Serialize};
-use sha2::{Digest as _, Sha256};
 
-use super::engine::{self, Engine};
+use super::engine::Engine;
 use super::files;
-use super::image::{RPM, short_hex};
+use super::image::{self, RPM};
+use super::spec::LabSettings;
 use super::state::Folder;
 use crate::sources::SiteSources;
 
 /// Its name in the network of the lab.
 pub(crate) const NAME: &str = "lab-mirror";
 /// What its image has besides that of a host.
-const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
-/// What it has besides for hosts of the RHEL family.
-const RHEL_PACKAGES: [&str; 2] = ["rpm", "createrepo-c"];
+const PACKAGES: [&str; 6] = ["apt-utils", "busybox", "createrepo-c", "git", "gnupg", "rpm"];
 /// The Debian packages that it serves where the lab has no way out, with what they need: those that the
 /// built-in playbooks install.
 pub(crate) const DEBIAN: [&str; 25] = [
@@ -61,8 +58,6 @@ const LIST: &str = include_str!("mirror/stand-ins.txt");
 /// The same for hosts of the RHEL family.
 const RHEL_LIST: &str = include_str!("mirror/rhel.txt");
 const MAKE: &str = include_str!("mirror/make.sh");
-/// Longest that making the stand-ins may take.
-const LIMIT: Duration = Duration::from_mins(5);
 
 /// The mirror of a lab that is up.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -73,12 +68,6 @@ pub struct MirrorState {
     pub key: Utf8PathBuf,
     /// Digests of its archives by their place: host and path.
     pub digests: BTreeMap<String, String>,
-}
-
-/// What its image has besides that of a host.
-pub(crate) fn packages(rhel: bool) -> Vec<String> {
-    let more: &[&str] = if rhel { &RHEL_PACKAGES } else { &[] };
-    PACKAGES.iter().chain(more).map(|name| (*name).to_owned()).collect()
 }
 
 /// The kinds of lines that name a place, and how many words stand before it.
@@ -102,14 +91,26 @@ fn hosts() -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// Has the mirror's container make and serve everything; what hosts of the RHEL family fetch, if there are some.
-pub(crate) fn make(engine: &Engine, container: &str, folder: &Folder, rhel: bool) -> Result<MirrorState> {
-    let list = if rhel { format!("{LIST}{RHEL_LIST}") } else { LIST.to_owned() };
-    let script = format!("{RPM}\n{MAKE}");
-    let digest = short_hex(&Sha256::digest(format!("{list}\n{script}")));
-    let arguments = ["exec", "-i", container, "sh", "-c", &script, "make.sh", digest.as_str()];
-    let answer = engine::text(&mut engine.command(arguments), list.as_bytes(), LIMIT)
-        .context("the mirror did not become ready")?;
+/// The image of the mirror, with all that it serves: also the Debian packages `fetched`.
+pub(crate) fn image(
+    engine: &Engine,
+    from: Option<String>,
+    fetched: &'static [&'static str],
+    progress: &mut dyn FnMut(&str),
+) -> Result<String> {
+    let packages = PACKAGES.map(str::to_owned).to_vec();
+    let settings = LabSettings { image: from, packages: Some(packages), ..LabSettings::default() };
+    let host = image::ensure(engine, &settings, fetched, progress)?;
+    let script = format!(
+        "set -eu\nmirror() {{\n{RPM}\n{MAKE}\n}}\nmirror <<'LAB-FILE-END'\n{LIST}{RHEL_LIST}LAB-FILE-END\n"
+    );
+    image::derive(engine, &host, &script, "making the stand-ins of the mirror", progress)
+}
+
+/// Has the mirror's container serve, and takes down its key and what it serves.
+pub(crate) fn serve(engine: &Engine, container: &str, folder: &Folder) -> Result<MirrorState> {
+    let serves = "systemctl -q start lab-mirror.service && cat /srv/sums /srv/key.asc";
+    let answer = engine.run(["exec", container, "sh", "-c", serves]).context("the mirror does not serve")?;
     let Some(start) = answer.find("-----BEGIN PGP") else { bail!("the mirror gave no key") };
     let (sums, key) = answer.split_at(start);
     let digests = sums
