@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """Records what ClusterShell makes of generated host lists, for the test in src/hostlist.rs.
 
-    pip install ClusterShell && scripts/hostlists.py tests/cases/hostlists.json
+    pip install ClusterShell && scripts/hostlists.py tests/cases/hostlists/clustershell.json
 
 The same lists each time: `expand` has lists and their hosts, `fold` hosts in any order and their list.
 """
