@@ -97,12 +97,25 @@ impl Planner {
                     let reason = format!("waits for the facts of {unreached}: not reached yet");
                     return TaskVerdict::Blocked(reason).into();
                 }
-                let names = names.iter().map(|name| name.strip_prefix("register ").unwrap_or(name));
-                let text = format!("no answer for {}", names.collect::<Vec<_>>().join(", "));
+                let spelled = |name: &&str| match name.strip_prefix("register ") {
+                    Some(answer) => format!("`{answer}`"),
+                    None if step.facts.contains(*name) => format!("`facts.{name}`"),
+                    None => format!("`{name}`"),
+                };
+                let names = names.iter().map(spelled).collect::<Vec<_>>().join(", ");
+                let text = format!("there is no answer for {names}, which the task reads");
                 return self.waiting(instance, step, Touches::Everything, text);
             }
             InstanceState::Ready { resource, condition: None } => {
-                let text = "its condition has no answer".to_owned();
+                let answers = step.registers.iter().map(|name| format!("`{name}`"));
+                let facts = step.facts.iter().map(|name| format!("`facts.{name}`"));
+                let text = "its condition has no answer";
+                let reads = answers.chain(facts).collect::<Vec<_>>().join(", ");
+                let text = if reads.is_empty() {
+                    text.to_owned()
+                } else {
+                    format!("{text}: the task reads {reads}")
+                };
                 return self.waiting(instance, step, resource.touches(), text);
             }
             InstanceState::Ready { resource, condition: Some(true) } => resource,

@@ -202,6 +202,23 @@ async fn what_reads_an_answer_or_a_fact_that_is_not_there_waits() {
     snapshot("known-after-answer", &planned("{}", &tasks, &transport).await);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_question_that_fails_says_why_and_what_reads_it_names_it() {
+    let tasks = "
+  - name: question
+    command: { run: [question, -a], changes: false }
+    register: answer
+  - name: by the answer
+    when: answer == \"yes\"
+    directory: { path: /opt/app }
+  - name: with the answer
+    file: { path: /etc/name, content: \"{{ answer }}\\n\" }
+";
+    let transport = bare();
+    transport.first(Reply::part("ask").status(3).output("half an answer\nquestion: no such device\n"));
+    snapshot("question-fails", &planned("{}", tasks, &transport).await);
+}
+
 /// A task that writes what it reads of the facts into a file.
 fn reads(fact: &str, path: &str) -> String {
     format!(
