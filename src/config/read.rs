@@ -351,10 +351,12 @@ impl<'a> MapReader<'a> {
             || foreign::key_help(written, self.what).is_some_and(|help| help.contains(&format!("`{key}`")))
     }
 
-    /// `{ path:/etc/a }` is a key of that name.
-    fn no_space(&self, key: &str) -> Option<String> {
-        let (name, value) = key.split_once(':').filter(|(name, _)| self.known.contains(name))?;
-        Some(format!("a space stands behind the colon: `{name}: {value}`"))
+    /// `{ path:/etc/a }`, `{ path /etc/a }` and `{ path= /etc/a }` are keys of that name.
+    fn no_colon(&self, key: &str) -> Option<String> {
+        let at = key.find([':', ' ', '='])?;
+        let (name, value) = key.split_at_checked(at).filter(|(name, _)| self.known.contains(name))?;
+        let value = value.trim_start_matches([':', ' ', '=']);
+        Some(format!("a colon and a space stand between a key and its value: `{name}: {value}`"))
     }
 
     /// `{ port: 2222 }` of a host stands one level deeper.
@@ -381,7 +383,7 @@ impl<'a> MapReader<'a> {
                     Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
                         .label("not known here")
                         .maybe_help(
-                            self.no_space(&key.value)
+                            self.no_colon(&key.value)
                                 .or_else(|| self.of_ssh(&key.value))
                                 .or_else(|| foreign::key_help(&key.value, self.what))
                                 .or_else(|| Self::of_task(&key.value))

@@ -68,6 +68,7 @@ pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) ->
         .or_else(|| looks.no_dash(message))
         .or_else(|| looks.indentation(message))
         .or_else(|| looks.brackets(message))
+        .or_else(|| looks.no_colon_before_bracket(message))
         .or_else(|| flow(message, place))
 }
 
@@ -475,6 +476,20 @@ impl Looks<'_> {
         Some(
             Diagnostic::error(self.span(line, at, key.len()), "this key has no colon")
                 .help(format!("write `{write}`")),
+        )
+    }
+
+    /// `{ n0 { address: 10.0.0.1 } }`
+    fn no_colon_before_bracket(&self, message: &str) -> Option<Diagnostic> {
+        message.split_once("did not find expected ',' or '}'")?;
+        let (before, rest) = self.here.text.split_at_checked(self.at)?;
+        let value = [('{', "{ ... }"), ('[', "[ ... ]")];
+        let (_, value) = value.into_iter().find(|(sign, _)| rest.starts_with(*sign))?;
+        let key = before.trim_end().rsplit([' ', ',', '{', '[']).next().filter(|word| is_word(word))?;
+        let at = before.trim_end().len() - key.len();
+        Some(
+            Diagnostic::error(self.span(self.here, at, key.len()), "this key has no colon")
+                .help(format!("write `{key}: {value}`")),
         )
     }
 
