@@ -154,7 +154,11 @@ fn a_node_does_its_part_where_nothing_else_of_the_project_is() {
         site.ends(0, &["facts", "--only", "os", "--bundle", "site.bundle", "--here", "--as", "n1"])
             .contains("n1")
     );
-    assert!(site.ends(0, &["report", "list", "site.bundle"]).contains("apply"));
+    let listed = site.ends(0, &["report", "list", "site.bundle"]);
+    assert!(listed.contains("apply") && !listed.contains("bundle"), "{listed}");
+    // Who asks by another inventory of the cluster is told whose runs they are.
+    std::fs::copy(site.path("site.bundle"), site.path("other.bundle")).unwrap();
+    assert!(site.ends(0, &["report", "list", "other.bundle"]).contains("  site.bundle\n"));
     site.ends(0, &["apply", "--bundle", "site.bundle", "--here", "--as", "n0"]);
     assert!(Path::new(&site.path("out/once")).exists());
     // Nothing is left of what was unpacked, and the secret is where it belongs.

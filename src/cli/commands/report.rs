@@ -14,7 +14,7 @@ use crate::hostlist;
 use crate::journal;
 use crate::put;
 use crate::report::Reporter as _;
-use crate::report::style::seconds;
+use crate::report::style::{safe_line, seconds};
 use crate::report::terminal::Terminal;
 use crate::report::{output, show};
 use crate::words::count;
@@ -83,11 +83,19 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
     let cluster = cluster_dir(settings, &cluster_of(inventory)?);
     let mut text = String::new();
     for info in journal::list(&cluster) {
-        let (command, looks) = match info.first.map(|event| event.kind) {
-            Some(EventKind::RunStarted { command, hosts, .. }) => {
-                (format!("{command:8} {:>10}", count(hosts.len() as u64, "host")), command != "apply")
+        let (command, looks, of) = match info.first.map(|event| event.kind) {
+            Some(EventKind::RunStarted { command, hosts, inventory: of, .. }) => {
+                let text = format!("{command:8} {:>10}", count(hosts.len() as u64, "host"));
+                (text, command != "apply", of)
             }
-            _ => ("?".to_owned(), false),
+            _ => ("?".to_owned(), false, String::new()),
+        };
+        // Another inventory of the same cluster.
+        let named = Utf8Path::new(&of).file_name();
+        let of = if named.is_some() && named != inventory.file_name() {
+            format!("  {}", safe_line(&of))
+        } else {
+            String::new()
         };
         let end = match info.last.map(|event| event.kind) {
             Some(EventKind::RunFinished { stats, exit_code, seconds: time }) => {
@@ -105,7 +113,7 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
             _ if journal::is_alive(&cluster, &info.run) => "running".to_owned(),
             _ => "its end is not recorded: killed, or the machine went down or had no room".to_owned(),
         };
-        put!(text, "{}  {command}  {end}\n", info.run);
+        put!(text, "{}  {command}  {end}{of}\n", info.run);
     }
     output::data(&text).context("cannot write to stdout")?;
     Ok(exit::OK)
