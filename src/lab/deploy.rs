@@ -289,7 +289,7 @@ fn nodes(
         nodes.push(Node {
             name: mirror::NAME.to_owned(),
             groups: Vec::new(),
-            image: mirror::image(engine, spec.settings.image.clone(), fetched, progress)?,
+            image: mirror::image(engine, spec.settings.image.clone(), spec.has_rhel(), fetched, progress)?,
             sudo: SudoKind::Nopasswd,
             shell: "/bin/bash".to_owned(),
             profile: None,

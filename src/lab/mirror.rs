@@ -21,7 +21,9 @@ use crate::sources::SiteSources;
 /// Its name in the network of the lab.
 pub(crate) const NAME: &str = "lab-mirror";
 /// What its image has besides that of a host.
-const PACKAGES: [&str; 6] = ["apt-utils", "busybox", "createrepo-c", "git", "gnupg", "rpm"];
+const PACKAGES: [&str; 4] = ["apt-utils", "busybox", "git", "gnupg"];
+/// What it has besides for hosts of the RHEL family.
+const RHEL_PACKAGES: [&str; 2] = ["rpm", "createrepo-c"];
 /// The Debian packages that it serves where the lab has no way out, with what they need: those that the
 /// built-in playbooks install.
 pub(crate) const DEBIAN: [&str; 25] = [
@@ -91,18 +93,21 @@ fn hosts() -> BTreeSet<&'static str> {
         .collect()
 }
 
-/// The image of the mirror, with all that it serves: also the Debian packages `fetched`.
+/// The image of the mirror, with all that it serves: also what hosts of the RHEL family fetch, if there are some, and
+/// the Debian packages `fetched`.
 pub(crate) fn image(
     engine: &Engine,
     from: Option<String>,
+    rhel: bool,
     fetched: &'static [&'static str],
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
-    let packages = PACKAGES.map(str::to_owned).to_vec();
+    let (more, list) = if rhel { (&RHEL_PACKAGES[..], RHEL_LIST) } else { (&[][..], "") };
+    let packages = PACKAGES.iter().chain(more).map(|name| (*name).to_owned()).collect();
     let settings = LabSettings { image: from, packages: Some(packages), ..LabSettings::default() };
     let host = image::ensure(engine, &settings, fetched, progress)?;
     let script = format!(
-        "set -eu\nmirror() {{\n{RPM}\n{MAKE}\n}}\nmirror <<'LAB-FILE-END'\n{LIST}{RHEL_LIST}LAB-FILE-END\n"
+        "set -eu\nmirror() {{\n{RPM}\n{MAKE}\n}}\nmirror <<'LAB-FILE-END'\n{LIST}{list}LAB-FILE-END\n"
     );
     image::derive(engine, &host, &script, "making the stand-ins of the mirror", progress)
 }
