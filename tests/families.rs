@@ -133,7 +133,7 @@ fn no_playbook_plans_what_another_family_has() {
                     for instance in project.instantiate(step, &project.hosts[0], &inputs) {
                         let place = format!("{name} on {host}: {}", instance.name);
                         let resource = match instance.state {
-                            InstanceState::Ready { resource, condition: Some(true) } => resource,
+                            InstanceState::Ready { resource, condition: Ok(true) } => resource,
                             InstanceState::Failed(why) => panic!("{place}: {why}"),
                             InstanceState::Ready { .. }
                             | InstanceState::Skipped(_)

@@ -227,11 +227,11 @@ impl Session {
     /// Whether a task has nothing to do by the facts of this moment.
     fn is_settled(&self, instance: &Instance) -> bool {
         match &instance.state {
-            InstanceState::Skipped(_) | InstanceState::Ready { condition: Some(false), .. } => true,
-            InstanceState::Ready { resource, condition: Some(true) } => {
+            InstanceState::Skipped(_) | InstanceState::Ready { condition: Ok(false), .. } => true,
+            InstanceState::Ready { resource, condition: Ok(true) } => {
                 resource.plan(self.facts()).is_ok_and(|changes| changes.is_empty())
             }
-            InstanceState::Ready { condition: None, .. }
+            InstanceState::Ready { condition: Err(_), .. }
             | InstanceState::Waiting(_)
             | InstanceState::Failed(_) => false,
         }

@@ -240,15 +240,15 @@ impl Tasks {
     fn registered(&self, facts: &Facts, instances: &[Instance]) -> Option<Registered> {
         let [instance] = instances else { return Some(Registered::Waits) };
         Some(match &instance.state {
-            InstanceState::Skipped(_) | InstanceState::Ready { condition: Some(false), .. } => return None,
-            InstanceState::Ready { resource, condition: Some(true) } => match resource.registered(facts) {
+            InstanceState::Skipped(_) | InstanceState::Ready { condition: Ok(false), .. } => return None,
+            InstanceState::Ready { resource, condition: Ok(true) } => match resource.registered(facts) {
                 Some(value) if tells(&self.context.secrets, &value) => {
                     Registered::Never(format!("the answer of `{}` holds a secret", instance.name))
                 }
                 Some(value) => Registered::Known(value),
                 None => Registered::Waits,
             },
-            InstanceState::Ready { condition: None, .. }
+            InstanceState::Ready { condition: Err(_), .. }
             | InstanceState::Waiting(_)
             | InstanceState::Failed(_) => Registered::Waits,
         })

@@ -184,7 +184,7 @@ impl Session {
 
     /// Whether a task can be sent with others: it is over at once, and needs nothing around it.
     fn is_brief(&self, item: &Work, instance: &Instance, changes: &[Change]) -> bool {
-        let InstanceState::Ready { resource, condition: Some(true) } = &instance.state else { return false };
+        let InstanceState::Ready { resource, condition: Ok(true) } = &instance.state else { return false };
         let conduct = &item.step.conduct;
         let plain = !conduct.detach
             && conduct.become_user.is_none()
@@ -238,9 +238,9 @@ impl Session {
                 break;
             }
             let resource = match &instance.state {
-                InstanceState::Skipped(_) | InstanceState::Ready { condition: Some(false), .. } => continue,
-                InstanceState::Ready { resource, condition: Some(true) } => resource.clone(),
-                InstanceState::Ready { condition: None, .. }
+                InstanceState::Skipped(_) | InstanceState::Ready { condition: Ok(false), .. } => continue,
+                InstanceState::Ready { resource, condition: Ok(true) } => resource.clone(),
+                InstanceState::Ready { condition: Err(_), .. }
                 | InstanceState::Waiting(_)
                 | InstanceState::Failed(_) => break,
             };

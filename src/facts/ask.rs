@@ -38,17 +38,8 @@ pub enum Command {
 pub struct Asked {
     /// Its exit status.
     pub status: i32,
-    /// What it wrote to standard output; where it failed, also its last lines on standard error.
+    /// What it wrote to standard output.
     pub stdout: String,
-}
-
-impl Asked {
-    /// How it failed, for people: its status and the last line that it printed.
-    pub fn failure(&self) -> String {
-        let last = self.stdout.lines().map(str::trim).rfind(|line| !line.is_empty());
-        let last = last.map(|line| format!(": {line}")).unwrap_or_default();
-        format!("ended with status {}{last}", self.status)
-    }
 }
 
 impl Command {
@@ -128,10 +119,9 @@ fn script(queries: &[Query]) -> Script {
 }
 
 fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
-    // A command that was never run has not said no. Behind what `ask.sh` says of it may stand what a shell said.
-    let mut lines = output.lines().rev();
-    let failed =
-        lines.find_map(|line| line.strip_prefix("this could not be run: ")).filter(|_| status == 126);
+    // A command that was never run has not said no. Behind what `ask.sh` says of it stands a line feed of asked.sh.
+    let last = output.trim_end_matches('\n').lines().next_back().unwrap_or_default();
+    let failed = last.strip_prefix("this could not be run: ").filter(|_| status == 126);
     answers(queries, |_: &CommandQuery| {
         Some(match failed {
             Some(reason) => Err(format!("it could not be run: {}", reason.trim())),

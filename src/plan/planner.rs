@@ -80,7 +80,7 @@ impl Planner {
     /// Plans the next task, one of this step.
     pub fn plan(&mut self, instance: &Instance, step: &Step, facts: &Facts) -> TaskPlan {
         let resource = match &instance.state {
-            InstanceState::Ready { condition: Some(false), .. } => {
+            InstanceState::Ready { condition: Ok(false), .. } => {
                 return TaskVerdict::Skipped("its condition is false".to_owned()).into();
             }
             InstanceState::Skipped(reason) => {
@@ -97,28 +97,16 @@ impl Planner {
                     let reason = format!("waits for the facts of {unreached}: not reached yet");
                     return TaskVerdict::Blocked(reason).into();
                 }
-                let spelled = |name: &&str| match name.strip_prefix("register ") {
-                    Some(answer) => format!("`{answer}`"),
-                    None if step.facts.contains(*name) => format!("`facts.{name}`"),
-                    None => format!("`{name}`"),
-                };
-                let names = names.iter().map(spelled).collect::<Vec<_>>().join(", ");
-                let text = format!("there is no answer for {names}, which the task reads");
+                let text = format!("there is no answer for {}, which the task reads", listed(step, &names));
                 return self.waiting(instance, step, Touches::Everything, text);
             }
-            InstanceState::Ready { resource, condition: None } => {
-                let answers = step.registers.iter().map(|name| format!("`{name}`"));
-                let facts = step.facts.iter().map(|name| format!("`facts.{name}`"));
-                let text = "its condition has no answer";
-                let reads = answers.chain(facts).collect::<Vec<_>>().join(", ");
-                let text = if reads.is_empty() {
-                    text.to_owned()
-                } else {
-                    format!("{text}: the task reads {reads}")
-                };
+            InstanceState::Ready { resource, condition: Err(names) } => {
+                let names: Vec<_> = names.iter().map(String::as_str).collect();
+                let text =
+                    format!("there is no answer for {}, which its condition reads", listed(step, &names));
                 return self.waiting(instance, step, resource.touches(), text);
             }
-            InstanceState::Ready { resource, condition: Some(true) } => resource,
+            InstanceState::Ready { resource, condition: Ok(true) } => resource,
         };
         let touches = resource.touches();
         let mut blocked = None;
@@ -264,6 +252,16 @@ impl Planner {
             None => TaskVerdict::Failed(text),
         }
     }
+}
+
+/// What a step waits for, as its author wrote it.
+fn listed(step: &Step, names: &[&str]) -> String {
+    let spelled = |name: &&str| match name.strip_prefix("register ") {
+        Some(answer) => format!("`{answer}`"),
+        None if step.facts.contains(*name) => format!("`facts.{name}`"),
+        None => format!("`{name}`"),
+    };
+    names.iter().map(spelled).collect::<Vec<_>>().join(", ")
 }
 
 /// All that a task asks, at first or last.

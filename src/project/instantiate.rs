@@ -128,8 +128,8 @@ impl Project {
         let mut diagnostics = Diagnostics::default();
         let (condition, mut waiting) = match self.conditions_hold(step, env, &mut diagnostics) {
             Holds::No => return skipped(step, item, Self::title(step, item, env)),
-            Holds::Yes => (Some(true), BTreeSet::new()),
-            Holds::Waits(names) => (None, names),
+            Holds::Yes => (Ok(true), BTreeSet::new()),
+            Holds::Waits(names) => (Err(names.clone()), names),
             Holds::Wrong => return self.failed(step, item, env, diagnostics),
         };
         let Some(body) = &step.program.body else {
@@ -159,7 +159,7 @@ impl Project {
                 (Self::instance(step, item, env, InstanceState::Ready { resource, condition }), diagnostics)
             }
             // What the condition guards against may not be wrong at all.
-            _ if condition.is_none() => {
+            _ if condition.is_err() => {
                 (Self::instance(step, item, env, InstanceState::Waiting(waiting)), Diagnostics::default())
             }
             _ => self.failed(step, item, env, diagnostics),

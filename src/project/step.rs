@@ -118,7 +118,7 @@ impl Step {
 
     /// Adds what an instance of it promises on a host with these facts, where all of it is known.
     pub fn add_promises(&self, instance: &Instance, facts: &Facts, promises: &mut Promises) {
-        let InstanceState::Ready { resource, condition: Some(true) } = &instance.state else { return };
+        let InstanceState::Ready { resource, condition: Ok(true) } = &instance.state else { return };
         for promise in resource.promises(facts) {
             promises.add(&format!("task `{}` of playbook {}", instance.name, self.playbook), &promise);
         }
@@ -166,13 +166,12 @@ pub struct Instance {
 /// What is known of an instance.
 #[derive(Debug, Clone)]
 pub enum InstanceState {
-    /// All fields are known. `condition` is `Some(false)` when `when` says no,
-    /// `None` when it cannot be told yet (its queries are asked all the same).
+    /// All fields are known.
     Ready {
         /// The resource.
         resource: Arc<dyn Resource>,
-        /// What `when` says.
-        condition: Option<bool>,
+        /// What `when` says, or what it waits for, named as in `Waiting`: its queries are asked all the same.
+        condition: Result<bool, BTreeSet<String>>,
     },
     /// `when` says no, and the fields were not needed.
     Skipped(String),

@@ -63,11 +63,11 @@ fn layers_and_types() {
     for (host, want) in [
         (
             "n0",
-            r#"show 1500: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n0\", \"1500\"]), None, None, Some(1500))" }, condition: Some(true) }"#,
+            r#"show 1500: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n0\", \"1500\"]), None, None, Some(1500))" }, condition: Ok(true) }"#,
         ),
         (
             "n2",
-            r#"show 4200: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n2\", \"4200\"]), None, None, Some(4200))" }, condition: Some(true) }"#,
+            r#"show 4200: Ready { resource: Thing { object: User("command"), wants: "(Some([\"echo\", \"hi n2\", \"4200\"]), None, None, Some(4200))" }, condition: Ok(true) }"#,
         ),
     ] {
         assert_eq!(show(&project, 0, host, &Inputs::none()).trim(), want);
@@ -120,8 +120,8 @@ fn conditions_loops_and_what_waits() {
     let answers = BTreeMap::from([("answer".to_owned(), Registered::Known(json!(["x", "y"])))]);
     let known = Inputs { facts: Some(&facts), registers: Some(&answers), fleet: None };
     assert!(show(&project, 0, "n0", &none).contains("Skipped"));
-    assert!(show(&project, 1, "n0", &none).contains("condition: None"), "{}", show(&project, 1, "n0", &none));
-    assert!(show(&project, 1, "n0", &known).contains("condition: Some(true)"));
+    assert!(show(&project, 1, "n0", &none).contains("condition: Err("), "{}", show(&project, 1, "n0", &none));
+    assert!(show(&project, 1, "n0", &known).contains("condition: Ok(true)"));
     assert_eq!(show(&project, 2, "n0", &none), "content: Waiting({\"kernel\"})\n");
     assert!(show(&project, 2, "n0", &known).contains("6.8"));
     let loops = show(&project, 3, "n0", &none);

@@ -137,8 +137,8 @@ impl Project {
                         }
                         diagnostics.push(explained(diagnostic, step, host, specimen));
                     }
-                    InstanceState::Ready { resource, condition: condition @ (Some(true) | None) } => {
-                        let sure = condition.is_some();
+                    InstanceState::Ready { resource, condition: condition @ (Ok(true) | Err(_)) } => {
+                        let sure = condition.is_ok();
                         for (object, wants) in resource.manages() {
                             let known = claims.entry(object).or_default();
                             match known.last_mut() {

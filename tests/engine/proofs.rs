@@ -55,8 +55,7 @@ async fn a_change_that_does_not_converge_is_a_failure_that_names_the_field() {
 async fn what_the_proof_of_a_command_says() {
     let playbook = "name: p\ntasks:\n  - name: build\n    command: { run: [make, it], check: [made, it] }\n";
     let asked = |status: i32| Reply::default().output(format!("{status}\n"));
-    let not_there = || Reply::default().output("made: it is not there\n".to_owned()).status(1);
-    let transport = moving("ask", [not_there(), not_there(), not_there()]);
+    let transport = moving("ask", [asked(1).status(1), asked(1).status(1), asked(1).status(1)]);
     let ran = apply(&world("{}", playbook), &transport).await;
     snapshot("not-converged-command", &watched(&ran));
     assert!(message(&ran, "build").starts_with("it ended well, and `check` still does not hold"));

@@ -213,7 +213,7 @@ impl Command {
         let line = self.question.command.display();
         match self.parse {
             Parse::Status => Ok(Json::from(asked.status)),
-            _ if asked.status != 0 => Err(format!("`{line}` {}", asked.failure())),
+            _ if asked.status != 0 => Err(format!("`{line}` ended with status {}", asked.status)),
             Parse::Text => Ok(Json::from(asked.stdout.trim_end_matches('\n'))),
             Parse::Lines => Ok(asked.stdout.lines().collect()),
             Parse::Json => serde_json::from_str(&asked.stdout)
@@ -240,8 +240,8 @@ impl Command {
                 Err(error) => return Err(error),
             };
             if asked.status != 0 {
-                let (line, failure) = (condition.command.display(), asked.failure());
-                return Ok(Some(format!("`{name}` still does not hold: `{line}` {failure}")));
+                let (line, status) = (condition.command.display(), asked.status);
+                return Ok(Some(format!("`{name}` still does not hold: `{line}` ends with status {status}")));
             }
         }
         Ok(None)
