@@ -5,7 +5,7 @@
 //! `for` and `set` bind, and what is a filter, a test or an argument's name and thus no variable.
 //! A text that tera refuses gives the paths before the mistake; tera reports the mistake.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::ops::Range;
 
 use serde_json::Value as Json;
@@ -47,6 +47,8 @@ pub struct Comparison {
     pub segments: Vec<Segment>,
     /// How.
     pub kind: ComparisonKind,
+    /// Whether the variable stands there by its own name: what `for` and `set` bind may be of any type.
+    pub named: bool,
     /// The literal: text, a number or a boolean.
     pub literal: Json,
     /// First byte of the literal.
@@ -120,13 +122,22 @@ fn spans_all(text: &str) -> bool {
 
 /// Every variable path of a template, and those that are compared with literals.
 pub fn read(text: &str) -> (Vec<PathUse>, Vec<Comparison>) {
-    let mut scan = Scan { scopes: vec![BTreeMap::new()], out: Vec::new(), comparisons: Vec::new() };
+    let mut scan = Scan {
+        scopes: vec![BTreeMap::new()],
+        assigned: BTreeSet::new(),
+        out: Vec::new(),
+        comparisons: Vec::new(),
+    };
     for tag in tags(text).0 {
         if tag.output {
             scan.expression(&tag.tokens, true);
         } else {
             scan.statement(&tag.tokens);
         }
+    }
+    // What a loop sets is so in its next round, and with `set_global` behind it.
+    for comparison in &mut scan.comparisons {
+        comparison.named &= !scan.assigned.contains(&comparison.root);
     }
     (scan.out, scan.comparisons)
 }
@@ -250,6 +261,8 @@ fn end_of_raw(text: &str) -> Option<usize> {
 
 struct Scan {
     scopes: Vec<BTreeMap<String, Binding>>,
+    /// All names that are set anywhere.
+    assigned: BTreeSet<String>,
     out: Vec<PathUse>,
     comparisons: Vec<Comparison>,
 }
@@ -291,6 +304,7 @@ impl Scan {
                 } else {
                     Binding::Unknown
                 };
+                self.assigned.insert(name.text.to_owned());
                 self.bind(name.text, binding);
             }
             "if" | "elif" => self.expression(rest, false),
@@ -394,6 +408,7 @@ impl Scan {
                     let end = tokens.get(next - 1).map_or(token.end, |last| last.end);
                     let bare = output && at == 0 && next == tokens.len();
                     let known = self.out.len();
+                    let unbound = self.binding(name).is_none();
                     self.variable(name, &segments, token.start..end, bare);
                     for (mark, token) in compared(tokens, at, next) {
                         let Some(path) = self.out.get(known) else { break };
@@ -405,6 +420,7 @@ impl Scan {
                                 "in" => ComparisonKind::Within,
                                 _ => ComparisonKind::Ordered,
                             },
+                            named: unbound,
                             literal: literal(&token).unwrap_or_default(),
                             start: token.start,
                             end: token.end,
@@ -480,7 +496,7 @@ fn compared<'a>(tokens: &[Token<'a>], first: usize, next: usize) -> Vec<(&'a str
     let word = |i: Option<usize>| at(i).map_or("", |token| token.text);
     let known = |i: Option<usize>| at(i).copied().filter(|token| literal(token).is_some());
     let begins = |i: Option<usize>| matches!(word(i), "" | "(" | "and" | "or" | "not" | "if");
-    let ends = |i: usize| matches!(word(Some(i)), "" | ")" | "and" | "or" | "else");
+    let ends = |i: usize| matches!(word(Some(i)), "" | ")" | "and" | "or" | "if" | "else");
     let before = |n: usize| first.checked_sub(n);
     let marks = ["==", "!=", "<", "<=", ">", ">="];
     if begins(before(1)) {

@@ -9,7 +9,7 @@ use tera::{Context, ErrorKind, Tera, Value};
 use super::condition::{Condition, Lookup, Missing, Unresolved, fitting, is_never, is_never_in};
 use super::filters;
 use super::paths::{self, Comparison, ComparisonKind, PathUse};
-use super::shape::{Names, Shape, path_text};
+use super::shape::{Names, Segment, Shape, path_text};
 use crate::config::TextError;
 
 /// Where a text finds its variables.
@@ -119,7 +119,7 @@ impl Text {
                 }
             }
         }
-        for Comparison { root, segments, kind, literal, start, end } in &self.comparisons {
+        for Comparison { root, segments, kind, named, literal, start, end } in &self.comparisons {
             let Ok(shape) = names.check(root, segments) else { continue };
             if let Json::String(text) = literal {
                 errors.extend(match kind {
@@ -137,7 +137,12 @@ impl Text {
                 )
                 .help("`when` compares them as versions: say it there");
                 errors.push(error);
-            } else if *kind != ComparisonKind::Within && !shape.comparable(&of_literal) {
+            } else if *named
+                && *kind != ComparisonKind::Within
+                // Elements of a list may be of many types.
+                && segments.iter().all(|segment| matches!(segment, Segment::Key(_)))
+                && !shape.comparable(&of_literal)
+            {
                 // Tera takes them for different, and says nothing.
                 let path = path_text(root, segments);
                 let (is, other) = (shape.name(), of_literal.name());
@@ -381,7 +386,6 @@ mod tests {
     use serde_json::json;
 
     use super::super::condition::descend;
-    use super::super::shape::Segment;
     use super::*;
 
     struct World(Json);
