@@ -351,8 +351,11 @@ impl<'a> MapReader<'a> {
             || foreign::key_help(written, self.what).is_some_and(|help| help.contains(&format!("`{key}`")))
     }
 
-    /// `{ path:/etc/a }`, `{ path /etc/a }` and `{ path= /etc/a }` are keys of that name.
-    fn no_colon(&self, key: &str) -> Option<String> {
+    /// `{ path:/etc/a }`, `{ path /etc/a }` and `{ path= /etc/a }` are keys of that name, with no value.
+    fn no_colon(&self, key: &str, value: &Yaml) -> Option<String> {
+        if *value != Yaml::Null {
+            return None;
+        }
         let at = key.find([':', ' ', '='])?;
         let (name, value) = key.split_at_checked(at).filter(|(name, _)| self.known.contains(name))?;
         let value = value.trim_start_matches([':', ' ', '=']);
@@ -376,14 +379,14 @@ impl<'a> MapReader<'a> {
     /// Reports every key that was not asked for. Returns whether there was none.
     pub fn finish(self, diagnostics: &mut Diagnostics) -> bool {
         let mut clean = true;
-        for (key, _) in self.entries {
+        for (key, value) in self.entries {
             if !self.known.contains(&key.value.as_str()) {
                 clean = false;
                 diagnostics.push(
                     Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
                         .label("not known here")
                         .maybe_help(
-                            self.no_colon(&key.value)
+                            self.no_colon(&key.value, &value.value)
                                 .or_else(|| self.of_ssh(&key.value))
                                 .or_else(|| foreign::key_help(&key.value, self.what))
                                 .or_else(|| Self::of_task(&key.value))

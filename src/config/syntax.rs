@@ -479,18 +479,19 @@ impl Looks<'_> {
         )
     }
 
-    /// `{ n0 { address: 10.0.0.1 } }`
+    /// `{ n0 { address: 10.0.0.1 } }`: a word that begins an entry, and then a map or a list.
     fn no_colon_before_bracket(&self, message: &str) -> Option<Diagnostic> {
         message.split_once("did not find expected ',' or '}'")?;
         let (before, rest) = self.here.text.split_at_checked(self.at)?;
         let value = [('{', "{ ... }"), ('[', "[ ... ]")];
         let (_, value) = value.into_iter().find(|(sign, _)| rest.starts_with(*sign))?;
-        let key = before.trim_end().rsplit([' ', ',', '{', '[']).next().filter(|word| is_word(word))?;
-        let at = before.trim_end().len() - key.len();
-        Some(
+        let before = before.trim_end();
+        let at = before.rfind([' ', ',', '{']).map_or(0, |end| end + 1);
+        let (above, key) = before.split_at_checked(at).filter(|(_, word)| is_word(word))?;
+        (above.trim_end().ends_with([',', '{']) && !rest.starts_with("{{")).then(|| {
             Diagnostic::error(self.span(self.here, at, key.len()), "this key has no colon")
-                .help(format!("write `{key}: {value}`")),
-        )
+                .help(format!("write `{key}: {value}`"))
+        })
     }
 
     /// A line that begins where no line above it begins.
