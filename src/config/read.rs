@@ -343,11 +343,11 @@ impl<'a> MapReader<'a> {
         None
     }
 
-    /// Whether a key is written that stands for this one: a near miss, one without the space behind its
-    /// colon, or the word of another tool.
+    /// Whether a key is written that stands for this one: a near miss, one with its value in it, or the word of
+    /// another tool.
     fn means(&self, written: &str, key: &str) -> bool {
         did_you_mean(written, [key]).is_some()
-            || written.split_once(':').is_some_and(|(name, _)| name == key)
+            || joined(written).is_some_and(|(name, _)| name == key)
             || foreign::key_help(written, self.what).is_some_and(|help| help.contains(&format!("`{key}`")))
     }
 
@@ -356,9 +356,7 @@ impl<'a> MapReader<'a> {
         if *value != Yaml::Null {
             return None;
         }
-        let at = key.find([':', ' ', '='])?;
-        let (name, value) = key.split_at_checked(at).filter(|(name, _)| self.known.contains(name))?;
-        let value = value.trim_start_matches([':', ' ', '=']);
+        let (name, value) = joined(key).filter(|(name, _)| self.known.contains(name))?;
         Some(format!("a colon and a space stand between a key and its value: `{name}: {value}`"))
     }
 
@@ -397,4 +395,10 @@ impl<'a> MapReader<'a> {
         }
         clean
     }
+}
+
+/// `path:/etc/a` and `path /etc/a`: a key and what was meant to be its value.
+fn joined(key: &str) -> Option<(&str, &str)> {
+    let (name, value) = key.split_at_checked(key.find([':', ' ', '='])?)?;
+    Some((name, value.trim_start_matches([':', ' ', '='])))
 }
