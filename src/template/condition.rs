@@ -215,10 +215,14 @@ fn different_types(expr: &Expr, op: &str, left: &Shape, right: &Shape, literal: 
 
 /// For `8 == "8"`: the literal without its quotes, or with them.
 fn literal_fix(left: &Expr, right: &Expr, left_shape: &Shape, right_shape: &Shape) -> Option<String> {
-    [(left, right_shape), (right, left_shape)].into_iter().find_map(|(expr, other)| {
-        let ExprKind::Literal(literal) = &expr.kind else { return None };
-        fitting(literal, other)
-    })
+    let sides = [(left, right_shape), (right, left_shape)];
+    let fix = |of_text: bool| {
+        sides.iter().find_map(|(expr, other)| {
+            let ExprKind::Literal(literal) = &expr.kind else { return None };
+            fitting(literal, other).filter(|_| literal.is_string() == of_text)
+        })
+    };
+    fix(true).or_else(|| fix(false))
 }
 
 /// How a literal is written so that it can be compared with a value of this type.

@@ -408,7 +408,7 @@ impl Scan {
                     let end = tokens.get(next - 1).map_or(token.end, |last| last.end);
                     let bare = output && at == 0 && next == tokens.len();
                     let known = self.out.len();
-                    let unbound = self.binding(name).is_none();
+                    let named = self.binding(name).is_none();
                     self.variable(name, &segments, token.start..end, bare);
                     for (mark, token) in compared(tokens, at, next) {
                         let Some(path) = self.out.get(known) else { break };
@@ -420,7 +420,7 @@ impl Scan {
                                 "in" => ComparisonKind::Within,
                                 _ => ComparisonKind::Ordered,
                             },
-                            named: unbound,
+                            named,
                             literal: literal(&token).unwrap_or_default(),
                             start: token.start,
                             end: token.end,
