@@ -85,7 +85,7 @@ pub const TABLE: &[ExitCode] = &[
         code: PENDING,
         name: "pending",
         meaning: "changes are pending (`plan --exit-code`), or a task was blocked or a host not started: it could not be done now though nothing failed there",
-        cure: "what is pending: `provision apply INVENTORY`. What is blocked says what it waits for, such as a reboot, the end of a job, or another machine than a container: `apply` does it once that is so",
+        cure: "what is pending: `provision apply INVENTORY`. Each blocked task says what it waits for, such as a reboot, the end of a job, or a host that is no container; run `apply` again after that",
     },
     ExitCode {
         code: LOCKED,

@@ -136,7 +136,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "what is right over SSH is right in the job",
         needs: Needs::Job,
         severity: Fail,
-        expects: "no check of GPUs, RDMA devices and software finds in the job what it does not find over SSH. What cannot be told there, often because only root may ask, is no finding",
+        expects: "checks of GPUs, RDMA devices and software say the same in the job as over SSH. What a job may not read, often because only root may, is left out",
         why: "Tools that run as a job see what jobs see: fewer GPUs, other ports, other programs.",
         hint: "`provision explain ID` of the check that is named; the other findings about the job mostly have the cause",
         source: "provision explain",

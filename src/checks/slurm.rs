@@ -22,7 +22,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "job steps of Slurm may lock all memory",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "slurmd, from which job steps inherit it, has no limit, on hosts with RDMA devices. No job is started for this",
+        expects: "slurmd runs without this limit on hosts with RDMA devices; job steps inherit it. No job is started for this",
         why: "With a limit jobs fail in ibv_reg_mr, although the same program works over SSH.",
         hint: "`LimitMEMLOCK=infinity` in a drop-in of slurmd.service, `PropagateResourceLimitsExcept=MEMLOCK` in slurm.conf",
         source: "slurm.conf(5); proc(5)",

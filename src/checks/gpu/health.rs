@@ -72,7 +72,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no uncorrectable memory error since the driver was loaded",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "none; up to 10 000 corrected SRAM and 20 000 000 corrected DRAM errors; the GPU does not say that its SRAM had more errors than its maker allows",
+        expects: "none; up to 10 000 corrected SRAM and 20 000 000 corrected DRAM errors; the GPU does not report that its limit of SRAM errors is exceeded",
         why: "After an uncorrectable error the application that met it has wrong data or died; repeated errors mean a bad GPU.",
         hint: "drain the host, reset the GPU (`nvidia-smi -r`), run `dcgmi diag -r 3`; if errors return, replace it",
         source: "nvidia-smi(1); thresholds of Azure/azurehpc-health-checks",

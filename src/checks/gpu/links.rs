@@ -27,7 +27,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "each GPU's PCIe link runs at its full generation",
         needs: Needs::Load,
         severity: Warn,
-        expects: "the highest generation of the link; boards that are not SXM lower it when nothing runs on them, which a display or a daemon that holds them open does not change, and are skipped then",
+        expects: "the highest generation of the link. Boards that are not SXM slow the link down while nothing runs on them, even if a display or a daemon holds them open: idle ones are skipped",
         why: "Each lower generation halves the bandwidth to the host and to the network cards.",
         hint: "`lspci -vv` of the GPU and of the port above it: LnkSta says which side lowered it",
         source: "nvidia-smi(1)",

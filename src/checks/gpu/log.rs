@@ -22,7 +22,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the driver reported no serious error (Xid) in the boot before",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "no Xid that needs a reset, a reboot or a repair in the boot before, as far as it was within the last day; skipped where the journal does not go back to it",
+        expects: "no Xid that needs a reset, a reboot or a repair in the last day of the boot before this one; skipped where the journal does not reach back to it",
         why: "A reboot clears the error and not its cause: a GPU that failed yesterday passes every check today, until the next job.",
         hint: "run `dcgmi diag -r 3` before the host gets jobs; if the same Xid returns within a day, replace the GPU",
         source: "Analyzing Xid Errors with the Xid Catalog (NVIDIA); journalctl(1)",
