@@ -49,7 +49,7 @@ fn hosts_are_called_what_was_typed_and_keep_their_address() {
     assert!(said.contains(&format!("{good}  ED25519 SHA256:")), "{said}");
     assert!(said.contains(&format!("no login  {bad}  ")), "{said}");
     // The way back stands before the way on, and accepts no key that was not seen.
-    let back = said.find("1 host not in it: once that is mended, provision init gpu0=").unwrap();
+    let back = said.find("1 host not in it: once that is mended, provision init 'gpu0=").unwrap();
     assert!(
         back < said.find("next: provision apply").unwrap() && !said[back..].contains("--trust"),
         "{said}"
@@ -61,6 +61,21 @@ fn hosts_are_called_what_was_typed_and_keep_their_address() {
     let kept =
         format!("  # node1: {{ address: \"127.0.0.1\", ssh: {{ port: {} }} }}\n", &bad["127.0.0.1:".len()..]);
     assert!(inventory.contains(&kept), "{inventory}");
+}
+
+#[test]
+fn commands_to_go_on_with_can_be_pasted() {
+    let server = Server::start();
+    std::fs::create_dir(server.path("my site")).unwrap();
+    let (good, bad) = (format!("gpu0=127.0.0.1:{}", server.port), format!("127.0.0.1:{}", free_port()));
+    let words = ["init", "--output", "my site/a.yaml", "--identity-file", "id", "--trust", &good, &bad];
+    let (_, said) = provision(&server, &words, "");
+    for command in ["apply", "plan", "verify"] {
+        assert!(said.contains(&format!("provision {command} 'my site/a.yaml'")), "{said}");
+    }
+    // The way back may be broken into lines.
+    let said = said.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(said.contains("--output 'my site/a.yaml'"), "{said}");
 }
 
 #[test]

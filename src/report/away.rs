@@ -8,6 +8,7 @@ use regex::Regex;
 use super::fold::fold;
 use crate::events::{HostStatus, Record};
 use crate::hostlist;
+use crate::transport::quote;
 
 /// What ssh says with the host in it, and the same of several. The words are those of OpenSSH's
 /// sshconnect.c, misc.c, packet.c and clientloop.c.
@@ -99,9 +100,14 @@ impl Away {
         if first == folded {
             return Some((reason.clone(), hint.clone()));
         }
-        let named = Regex::new(&format!(r"(^|\s|\{{ ){}(\s|:|;|,|$)", regex::escape(&first))).ok()?;
+        let named =
+            Regex::new(&format!(r"(^|--hosts |\s|\{{ ){}(\s|:|;|,|$)", regex::escape(&first))).ok()?;
         let hint = hint.as_ref().map(|hint| {
-            named.replace_all(hint, |all: &regex::Captures<'_>| format!("{}{folded}{}", &all[1], &all[2]))
+            named.replace_all(hint, |all: &regex::Captures<'_>| {
+                // In a command; some shells take brackets for names of files.
+                let hosts = if &all[1] == "--hosts " { quote(folded) } else { folded.into() };
+                format!("{}{hosts}{}", &all[1], &all[2])
+            })
         });
         Some((of_all(reason), hint.map(std::borrow::Cow::into_owned)))
     }
@@ -160,8 +166,10 @@ mod tests {
         away.add("n5", &HostStatus::NotStarted("the run was stopped".to_owned()));
         let hint = "start it, or trust --hosts n1 or n1x: `ssh 10.0.0.1`".to_owned();
         assert_eq!(away.told("n1"), Some((reason(1), Some(hint.clone()))));
-        let all =
-            ("ssh: connect to port 22: Connection refused".to_owned(), Some(hint.replace("n1 ", "n[1-2] ")));
+        let all = (
+            "ssh: connect to port 22: Connection refused".to_owned(),
+            Some(hint.replace("n1 ", "'n[1-2]' ")),
+        );
         assert_eq!(away.told("n[1-2]"), Some(all));
         let groups: Vec<_> = away
             .groups()

@@ -151,31 +151,28 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
             settings.width,
         ));
     }
-    output::say(&format!("next: provision apply {}{ask}", args.output));
-    output::say(&format!("      (or look first: provision plan {}{ask})", args.output));
-    output::say(&format!("then: provision verify {}{ask}", args.output));
+    let written = quote(args.output.as_str());
+    output::say(&format!("next: provision apply {written}{ask}"));
+    output::say(&format!("      (or look first: provision plan {written}{ask})"));
+    output::say(&format!("then: provision verify {written}{ask}"));
     Ok(if problems.is_empty() { exit::OK } else { exit::UNREACHABLE })
 }
 
 /// The same command.
 fn again(args: &InitArgs) -> String {
     let mut words = vec!["provision init".to_owned()];
-    words.extend(
-        args.hosts
-            .iter()
-            .map(|host| if host.contains(['[', '&', ' ']) { format!("'{host}'") } else { host.clone() }),
-    );
+    words.extend(args.hosts.iter().map(|host| quote(host).into_owned()));
     if args.output != "inventory.yaml" {
-        words.push(format!("--output {}", args.output));
+        words.push(format!("--output {}", quote(args.output.as_str())));
     }
     if args.cluster != "cluster" {
-        words.push(format!("--cluster {}", args.cluster));
+        words.push(format!("--cluster {}", quote(&args.cluster)));
     }
-    words.extend(args.user.iter().map(|user| format!("--user {user}")));
+    words.extend(args.user.iter().map(|user| format!("--user {}", quote(user))));
     words.extend(args.port.iter().map(|port| format!("--port {port}")));
-    words.extend(args.identity_file.iter().map(|path| format!("--identity-file {path}")));
+    words.extend(args.identity_file.iter().map(|path| format!("--identity-file {}", quote(path.as_str()))));
     words.extend(args.ask_pass.then(|| "--ask-pass".to_owned()));
-    words.extend(args.account.iter().map(|account| format!("--account {account}")));
+    words.extend(args.account.iter().map(|account| format!("--account {}", quote(account))));
     if args.force {
         words.push("--force".to_owned());
     }
