@@ -147,7 +147,7 @@ impl Columns {
                     let lead = leads.into_iter().find(|lead| line.starts_with(lead)).map_or(0, str::len);
                     let (lead, rest) = line.split_at(lead);
                     let next = if lead == "| " { "|   ".to_owned() } else { " ".repeat(lead.len()) };
-                    let mut lines = wrap(rest, room.saturating_sub(next.len()));
+                    let mut lines = wrap(&commands(rest), room.saturating_sub(next.len()));
                     shorten(&mut lines);
                     if lines.is_empty() {
                         lines.push(String::new());
@@ -182,6 +182,8 @@ fn shorten(lines: &mut Vec<String>) {
 
 /// Where a word that is too long for a line may be broken; it takes no column.
 const BREAK: &str = "\u{200b}";
+/// Stands for a space that breaks no line.
+const GLUE: &str = "\u{a0}";
 
 /// A line for a terminal this wide: what does not fit stands below it, so many columns in. A list of hosts that no
 /// line has room for breaks behind its commas.
@@ -190,18 +192,62 @@ pub fn hanging(line: &str, indent: usize, width: Option<usize>) -> String {
     let width = width.max(indent + 20);
     let text = line.trim_start_matches(' ');
     let (first, next) = (" ".repeat(line.len() - text.len()), " ".repeat(indent));
+    let text = commands(text);
     let words = text.split_inclusive(' ').map(|word| {
-        let long = width_of(word.trim_end()) > width - indent;
+        let long = width_of(word.trim_end()) > width - indent && !word.contains(GLUE);
         if long { word.replace(',', &format!(",{BREAK}")) } else { word.to_owned() }
     });
-    let text: String = words.collect();
-    let options = textwrap::Options::new(width)
-        .initial_indent(&first)
-        .subsequent_indent(&next)
+    let text = broken(&words.collect::<String>(), width - indent);
+    let options = options(width).initial_indent(&first).subsequent_indent(&next);
+    whole(&textwrap::fill(&text, options))
+}
+
+/// How lines are filled: each takes what it has room for.
+fn options<'a>(width: usize) -> textwrap::Options<'a> {
+    textwrap::Options::new(width)
         .word_separator(textwrap::WordSeparator::Custom(words_and_pieces))
         .word_splitter(textwrap::WordSplitter::NoHyphenation)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    textwrap::fill(&text, options).replace(BREAK, "")
+        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit)
+        .break_words(false)
+}
+
+/// A line without the signs that only say where it breaks.
+fn whole(line: &str) -> String {
+    line.replace(BREAK, "").replace(GLUE, " ")
+}
+
+/// How a command of `provision` begins once it is one word.
+const COMMAND: &str = "provision\u{a0}";
+
+/// The text with each command of `provision` made one word: half a command cannot be pasted.
+fn commands(text: &str) -> String {
+    let (mut glued, mut rest) = (String::new(), text);
+    while let Some(at) = rest.find("provision ") {
+        let (before, from) = rest.split_at(at);
+        glued.push_str(before);
+        let command = glued.is_empty() || glued.ends_with(": ") || glued.ends_with('`');
+        let end = if command { from.find(['`', ';']).unwrap_or(from.len()) } else { COMMAND.len() - 1 };
+        let (words, behind) = from.split_at(end);
+        glued.push_str(&if command { words.replace(' ', GLUE) } else { words.to_owned() });
+        rest = behind;
+    }
+    glued + rest
+}
+
+/// The text with words broken that no line has room for; a command runs on over the edge.
+fn broken(text: &str, room: usize) -> String {
+    let mut broken = String::new();
+    for word in text.split_inclusive([' ', '\u{200b}']) {
+        let mut rest = word;
+        while width_of(rest.trim_end()) > room && !word.contains(COMMAND) {
+            let (piece, behind) = rest.split_at(byte_at(rest, room));
+            broken.push_str(piece);
+            broken.push_str(BREAK);
+            rest = behind;
+        }
+        broken.push_str(rest);
+    }
+    broken
 }
 
 /// What a line may be broken between; all spaces behind a word are its own.
@@ -231,9 +277,6 @@ fn count_hosts(folded: &str) -> usize {
     crate::hostlist::expand(folded).map_or(0, |hosts| hosts.len())
 }
 
-/// Stands for a space that breaks no line.
-const GLUE: &str = "\u{a0}";
-
 /// Breaks a list into lines behind its commas; pieces that are too long at their spaces.
 pub fn wrap_list(text: &str, room: usize) -> Vec<String> {
     let pieces = text.split_inclusive(", ").map(|piece| {
@@ -246,13 +289,10 @@ pub fn wrap_list(text: &str, room: usize) -> Vec<String> {
 
 /// Breaks a text into lines at its spaces, and words that are too long anywhere.
 pub fn wrap(text: &str, room: usize) -> Vec<String> {
-    let options = textwrap::Options::new(room.max(8))
-        .word_separator(textwrap::WordSeparator::AsciiSpace)
-        .word_splitter(textwrap::WordSplitter::NoHyphenation)
-        .wrap_algorithm(textwrap::WrapAlgorithm::FirstFit);
-    let glued = glued(text);
-    let lines = textwrap::wrap(&glued, options).into_iter();
-    lines.map(|line| line.trim_end().replace(GLUE, " ")).filter(|line| !line.is_empty()).collect()
+    let room = room.max(8);
+    let text = broken(&glued(text), room);
+    let lines = textwrap::wrap(&text, options(room)).into_iter();
+    lines.map(|line| whole(line.trim_end())).filter(|line| !line.is_empty()).collect()
 }
 
 /// The text with each sign such as `+` stuck to its word.
@@ -304,6 +344,11 @@ mod tests {
         assert_eq!(
             hanging("--hosts gpu[031,033,035,037,039,041,043] x", 2, Some(24)),
             "--hosts gpu[031,033,035,\n  037,039,041,043] x"
+        );
+        let command = "hint: record it: provision inventory trust site.yaml --hosts gpu3; if not, stop";
+        assert_eq!(
+            hanging(command, 2, Some(40)),
+            "hint: record it:\n  provision inventory trust site.yaml --hosts gpu3;\n  if not, stop"
         );
         let painted = super::super::style::paint(super::super::style::BAD, "fail");
         assert_eq!(hanging(&format!("{painted} a b"), 2, Some(80)), format!("{painted} a b"));
