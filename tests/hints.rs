@@ -10,7 +10,7 @@ use std::sync::LazyLock;
 use clap::CommandFactory as _;
 use clap::error::ErrorKind;
 use provision::template::filters::FILTERS;
-use provision::{checks, resources, schema};
+use provision::{checks, facts, resources, schema};
 use regex::Regex;
 use serde_json::Value as Json;
 
@@ -130,6 +130,18 @@ fn is_key(name: &str) -> bool {
         || PLAYBOOKS.iter().any(|(_, text)| text.contains(&format!("\n  {name}:")))
 }
 
+/// Whether the facts of some distribution have this path; of a list, its first entry.
+fn is_fact(path: &[&str]) -> bool {
+    let inside = |value: Json, field: &&str| match value {
+        Json::Array(list) => list.first()?.get(field).cloned(),
+        Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_) => {
+            value.get(field).cloned()
+        }
+    };
+    let has = |(_, facts): (_, Json)| path.iter().try_fold(facts, inside).is_some();
+    facts::specimens().into_iter().any(has)
+}
+
 /// Whether `a.b.c` is a check, a path of the inventory or of a fact, a file, or a setting of the kernel.
 fn is_dotted(name: &str) -> bool {
     const FILES: &[&str] = &[
@@ -140,7 +152,8 @@ fn is_dotted(name: &str) -> bool {
     let pairs = || parts.windows(2).map(|pair| (pair[0].to_owned(), pair[1].to_owned()));
     is_check(name)
         || pairs().all(|pair| KEYS.contains(&pair))
-        || ["facts", "net", "vm", "kernel"].contains(&parts[0])
+        || parts[0] == "facts" && is_fact(&parts[1..])
+        || ["net", "vm", "kernel"].contains(&parts[0])
         || FILES.contains(parts.last().unwrap())
 }
 

@@ -12,7 +12,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the kernel that boots next has the modules of this host",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "for the next kernel: a module for each network card and disk controller, those of RDMA, of NVIDIA and of /etc/modules-load.d that the running kernel has, all with a vermagic that fits",
+        expects: "the next kernel has a module with the right vermagic for each network card and disk controller, and each module of RDMA, of NVIDIA and of /etc/modules-load.d that the running kernel has",
         why: "A card without a driver is found after the reboot, when nobody can log in to install one.",
         hint: "install the modules for that kernel: its package, or its headers and `dkms autoinstall -k KERNEL`",
         source: "modprobe(8) --show-depends; modinfo(8); Linux kernel: kernel/module/version.c, same_magic",

@@ -11,7 +11,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[Check {
     title: "the host reaches the other hosts over SSH, as jobs need it",
     needs: Needs::Active,
     severity: Fail,
-    expects: "logins as `expect.software.mpi_user` with known host keys and without a password: to every other host or, with more than 16 hosts, to those 1, 2, 4, 8 ... places behind it",
+    expects: "a login as `expect.software.mpi_user`, with known host keys and without a password, to every other host; with more than 16 hosts, to those 1, 2, 4, 8 ... places after it",
     why: "mpirun starts its daemons as a tree: hosts log in to further hosts, and one missing key stops the whole job.",
     hint: "run `provision apply` with the playbook `ssh-mesh` on all hosts of the inventory",
     source: "ssh_config(5); mpirun(1)",

@@ -536,7 +536,7 @@ impl Roll<'_> {
             // Its turn did not come.
             if mine {
                 let (HostStatus::NotStarted(why), ..) = session.result() else { return };
-                self.back(maintenance, session, &format!("it is as it was: {why}")).await;
+                self.back(maintenance, session, &format!("given back unchanged: {why}")).await;
             }
             return;
         }
@@ -547,7 +547,7 @@ impl Roll<'_> {
             HostStatus::Ok if mine || tasks.blocked == 0 => return self.back(maintenance, session, "").await,
             HostStatus::Ok => "what is left of its plan is blocked".to_owned(),
             HostStatus::NotStarted(why) if mine && untouched => {
-                return self.back(maintenance, session, &format!("it is as it was: {why}")).await;
+                return self.back(maintenance, session, &format!("given back unchanged: {why}")).await;
             }
             HostStatus::NotStarted(why) if untouched => {
                 let before = self.found.left.get(&name).map_or("", String::as_str);

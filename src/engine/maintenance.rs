@@ -495,7 +495,7 @@ impl Maintenance {
             // Whether it arrived is not known.
             let node = now.as_ref().ok().and_then(|nodes| nodes.get(*name));
             if node.is_none_or(|node| matches!(node.drain(), Drain::Ours(..))) {
-                let _said = self.resume(name, "it is as it was: it could not be drained").await;
+                let _said = self.resume(name, "given back unchanged: it could not be drained").await;
             }
         }
         for entry in self.entries().iter_mut().filter(|entry| names.contains(&entry.name)) {
@@ -523,7 +523,7 @@ impl Maintenance {
                 continue;
             }
             let why =
-                format!("it is as it was: somebody else has drained nodes meanwhile, and {}", room.told());
+                format!("given back unchanged: others have drained nodes meanwhile, and {}", room.told());
             if self.resume(name, &why).await.is_err() {
                 continue;
             }
@@ -634,7 +634,7 @@ impl Maintenance {
         for (name, drained) in rest {
             if drained {
                 // What keeps it from that is said.
-                let _said = self.resume(&name, "it is as it was: its turn did not come").await;
+                let _said = self.resume(&name, "given back unchanged: its turn did not come").await;
             } else if let Some(why) = found.get(&name) {
                 self.stays(&name, &format!("a run drained it ({why}), and its turn did not come"));
             }

@@ -225,7 +225,7 @@ async fn follow_through(
                 connection.revive("a task missed its deadline").await?;
                 if change.leave {
                     let text = format!(
-                        "still running after {}: ending it half-way would break the host, so it goes on; the next run attaches to it",
+                        "still running after {}: to stop it half-way would break the host, so it goes on; the next run follows it",
                         human(*timeout)
                     );
                     return Ok(SpoolReport::Left(text));

@@ -183,7 +183,7 @@ pub enum SpoolReport {
     Lost(String),
     /// The host's lock is not held: what is in the way.
     Refused(String),
-    /// It goes on after its deadline, and the next run attaches to it.
+    /// It goes on after its deadline, and the next run follows it.
     Left(String),
     /// The change could not be put into the spool.
     Failed(String),

@@ -238,8 +238,8 @@ impl Session {
             && let Containers::LoseGpus(containers) = self.containers().await?
         {
             let reason = format!(
-                "systemd reads its units again with this change, and running containers lose their GPUs by that: \
-                 {containers}; end them first, or start them so that systemd knows of their GPUs (CDI)"
+                "this change makes systemd read its units again, which takes the GPUs away from running containers: \
+                 {containers}; end them first, or start them with CDI, so that systemd knows of their GPUs"
             );
             return Ok(Outcome::Blocked(reason).into());
         }
@@ -436,7 +436,7 @@ impl Session {
             self.ask(&facts::base("busy").into_iter().collect()).await?;
             let Some(busy) = self.facts().base("busy") else {
                 return Ok(Some(format!(
-                    "it is unknown whether the host is in use, and the change interrupts: {worst}"
+                    "whether jobs use this host is unknown, and the change interrupts: {worst}"
                 )));
             };
             let Some(users) = told(busy) else { return Ok(None) };
@@ -877,7 +877,7 @@ fn done(report: SpoolReport, step: &Step) -> Done {
             let last = hints::last_line(&output);
             let message = if last.is_empty() {
                 format!("ended with status {status}")
-            } else if step.kind == "command" {
+            } else if step.runs_anything() {
                 // The last line of a program of others may say that all is well.
                 format!("{last} (status {status})")
             } else {

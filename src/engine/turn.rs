@@ -85,7 +85,7 @@ pub(super) async fn turn(
         if since.elapsed() > VISIBLE {
             let lines: Vec<&str> = changes.iter().map(|change| change.summary.as_str()).collect();
             return Ok(Turn::Refused(format!(
-                "{host} wrote it on the file system that both share, but {} later this host still needs: {}",
+                "{host} wrote it to the file system that both share, but after {} this host still needs: {}",
                 human(VISIBLE),
                 lines.join("; ")
             )));

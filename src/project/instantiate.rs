@@ -256,7 +256,7 @@ impl Project {
             return step.title.clone();
         }
         if !is_template(&step.title) {
-            let of_item = item.filter(|_| step.kind == "command");
+            let of_item = item.filter(|_| step.runs_anything());
             let value = of_item.and_then(|_| env.fill(&Json::String("{{ item }}".to_owned())).ok());
             let text = value.and_then(|value| match value {
                 Json::String(text) => Some(text),

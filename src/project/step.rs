@@ -116,6 +116,11 @@ impl Step {
         kind(self.kind)
     }
 
+    /// Whether it runs programs of others.
+    pub fn runs_anything(&self) -> bool {
+        self.resource().is_some_and(|kind| kind.runs_anything)
+    }
+
     /// Adds what an instance of it promises on a host with these facts, where all of it is known.
     pub fn add_promises(&self, instance: &Instance, facts: &Facts, promises: &mut Promises) {
         let InstanceState::Ready { resource, condition: Ok(true) } = &instance.state else { return };

@@ -37,7 +37,7 @@ const OUTCOMES: &[(&str, &[(&str, &str)])] = &[
             ("changed", "it was not as declared, was changed, and was asked for again: now it is"),
             (
                 "ran",
-                "it is done every time, since nothing tells whether it was due: a handler, or a command without `creates`, `unless` or `check`",
+                "a handler, or a command without `creates`, `unless` or `check`: nothing tells whether it is needed, so it runs every time",
             ),
             (
                 "skipped",

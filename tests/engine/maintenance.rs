@@ -659,7 +659,7 @@ async fn two_runs_that_drain_at_the_same_moment_leave_what_is_to_stay_up() {
     let why = &ran.why("gpu0", Back)[0];
     assert_eq!(
         why,
-        "it is as it was: somebody else has drained nodes meanwhile, and 2 of 4 nodes are in service, and `keep_up` \
+        "given back unchanged: others have drained nodes meanwhile, and 2 of 4 nodes are in service, and `keep_up` \
          wants 3"
     );
 }

@@ -77,7 +77,7 @@ async fn what_a_host_never_sees_of_a_shared_file_is_a_failure() {
     let transport = export(true, |host, _, _| host != "gpu3");
     let began = Instant::now();
     let ran = apply(&world("{}", MODE), &transport).await;
-    let told = "gpu0 wrote it on the file system that both share, but 90s later this host still needs: \
+    let told = "gpu0 wrote it to the file system that both share, but after 90s this host still needs: \
         ~ /shared/kept (mode 0600 -> 0644)";
     assert_eq!(failure(&ran, "gpu3", "mode"), told);
     assert_eq!((ran.report.stats.ok, ran.report.stats.failed), (3, 1));

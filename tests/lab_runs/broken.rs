@@ -161,7 +161,7 @@ fn a_task_that_may_not_be_ended_goes_on_after_its_deadline() {
     let node = lab.node("n0");
 
     let site = lab.site("leave", &task("on_deadline: leave", "left"));
-    site.run("apply", &[]).expect(5).says("still running after 2s").says("the next run attaches to it");
+    site.run("apply", &[]).expect(5).says("still running after 2s").says("the next run follows it");
     let json = site.apply(0);
     assert_eq!(outcome(&json, "n0", "late")["attached"], true, "{json:#}");
     assert_eq!(node.sh("cat /root/left"), "begun\nended");

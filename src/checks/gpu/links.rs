@@ -49,7 +49,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "all NVLinks are up",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "every link up, and as many as `expect.gpu.nvlinks`, else as many as the model is known to have, and at least one on a board of SXM or behind NVSwitches",
+        expects: "every link is up, and there are as many as `expect.gpu.nvlinks`, else as the model is known to have, else at least one on an SXM board or behind NVSwitches",
         why: "With one link down the bandwidth between GPUs is lower for every job on the host, and nothing reports an error.",
         hint: "look at `nvidia-smi nvlink -e` and at the fabric manager's log, then power-cycle the host; if it returns, replace the GPU or the board",
         source: "nvidia-smi(1), nvlink",
