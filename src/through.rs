@@ -58,6 +58,7 @@ impl Launcher {
                         .map(str::to_owned)
                         .to_vec();
                 words.push(format!("--nodelist={host}"));
+                words.extend(known.and_then(Known::partition).map(|name| format!("--partition={name}")));
                 words.extend(["--exclusive", "--mem=0", "--cpu-bind=none"].map(str::to_owned));
                 words.extend(["--immediate=30", "--time=5"].map(str::to_owned));
                 let gpus = known.map_or(0, |known| known.node.gpus());

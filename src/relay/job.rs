@@ -54,13 +54,13 @@ pub fn sort<'a>(
             Some(known) if known.node.state.ends_with('*') => {
                 Some(format!("Slurm has the node as {}: it does not answer", known.node.state))
             }
-            Some(known) if known.node.state == "completing" => {
+            Some(known) if known.node.is("completing") => {
                 Some("Slurm has the node as completing: it still clears away a job that has ended".to_owned())
             }
             // One that is busy would have all the others wait.
             Some(known)
-                if known.node.state == "allocated"
-                    || known.node.state == "mixed" && (alone || known.node.gpus() > 0) =>
+                if known.node.is("allocated")
+                    || known.node.is("mixed") && (alone || known.node.gpus() > 0) =>
             {
                 Some(format!("Slurm has the node as {}: jobs run on it", known.node.state))
             }
@@ -73,6 +73,22 @@ pub fn sort<'a>(
         }
     }
     (nodes, refused)
+}
+
+/// What all nodes of one job have in common.
+#[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) struct Alike {
+    /// How many GPUs each has.
+    pub gpus: u64,
+    /// The partition that the job has to name; `None` for the default one.
+    pub partition: Option<String>,
+}
+
+impl Alike {
+    /// What a node has.
+    pub(super) fn of(known: &Known) -> Self {
+        Self { gpus: known.node.gpus(), partition: known.partition().map(str::to_owned) }
+    }
 }
 
 /// How the job stands.
@@ -118,14 +134,15 @@ impl Place {
         Ok(place)
     }
 
-    /// Starts the job on some nodes that have so many GPUs each.
+    /// Starts the job on some nodes that are alike.
     /// `target`: how the names of its files on nodes begin, another one for each try.
     pub(super) async fn start(
         &mut self,
         job: &Job,
-        (nodes, gpus): (&[String], u64),
+        (nodes, alike): (&[String], &Alike),
         target: &str,
     ) -> Result<(), TransportError> {
+        let Alike { gpus, partition } = alike;
         let values: BTreeMap<&str, &str> =
             job.secrets.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
         let values = serde_json::to_string(&values).unwrap_or_default();
@@ -135,8 +152,9 @@ impl Place {
             .named("NODES", hostlist::fold(nodes.iter().map(String::as_str)))
             .named("SECRETS", placeholder::of(ALL))
             .named("TARGET", format!("/var/tmp/provision-{target}"))
-            .named("EXCLUSIVE", if job.exclusive || gpus > 0 { "yes" } else { "no" })
+            .named("EXCLUSIVE", if job.exclusive || *gpus > 0 { "yes" } else { "no" })
             .named("GPUS", gpus.to_string())
+            .named("PARTITION", partition.as_deref().unwrap_or_default())
             .list("WORD", job.words.iter().map(String::as_str));
         let part = Part { name: "start".to_owned(), script, deadline: ANSWER, limit: 4096 };
         let secrets = Secrets::default().with(ALL, values.into());
@@ -240,9 +258,9 @@ mod tests {
     fn slurm_says_which_nodes_it_reaches() {
         let known = crate::scheduler::slurm::nodes(
             "gpu0|idle|gpu:2|c|none\ngpu1|drained|gpu:2|c|cable\ngpu3|idle*|gpu:2|c|none\ngpu4|mixed|gpu:2|c|none\ncpu0|mixed|(null)|c|none\n\
-             gpu5|reserved|gpu:2|c|none\n",
+             gpu5|reserved|gpu:2|c|none\ngpu6|allocated+|gpu:2|c|none\ngpu7|mixed-|gpu:2|c|none\n",
         );
-        let hosts = ["cpu0", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5"];
+        let hosts = ["cpu0", "gpu0", "gpu1", "gpu2", "gpu3", "gpu4", "gpu5", "gpu6", "gpu7"];
         let (nodes, refused) = sort(hosts, &known, true);
         assert_eq!(nodes, ["gpu0"]);
         assert_eq!(refused["gpu1"], "Slurm has the node as drained: cable");
@@ -251,6 +269,9 @@ mod tests {
         assert_eq!(refused["gpu4"], "Slurm has the node as mixed: jobs run on it");
         assert_eq!(refused["cpu0"], refused["gpu4"]);
         assert_eq!(refused["gpu5"], "Slurm has the node as reserved");
+        // A plus: another job ends there. A minus: the next one is planned already.
+        assert_eq!(refused["gpu6"], "Slurm has the node as allocated+: jobs run on it");
+        assert_eq!(refused["gpu7"], "Slurm has the node as mixed-: jobs run on it");
         let (nodes, refused) = sort(hosts, &known, false);
         assert_eq!(nodes, ["cpu0", "gpu0"]);
         assert_eq!(refused["gpu4"], "Slurm has the node as mixed: jobs run on it");

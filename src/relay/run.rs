@@ -6,12 +6,11 @@ use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::job::{Job, NO_NODE, Place, Standing, sort};
+use super::job::{Alike, Job, NO_NODE, Place, Standing, sort};
 use super::lines::{Assembly, Line};
 use crate::engine::{Context, Report, Stop, started};
 use crate::events::{EventKind, HostStatus, RunStats, TaskCounts};
 use crate::exit;
-use crate::scheduler::slurm::Known;
 use crate::through::ask_slurm;
 use crate::transport::{ConnectKind, TransportError};
 
@@ -78,44 +77,23 @@ async fn carry(
     hosts: &[String],
     nodes: &mut Nodes,
 ) -> Result<String, TransportError> {
-    let unanswered = |message: String| TransportError::Protocol { message };
-    let mut known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
-    // A job that has just ended.
-    let until = Instant::now() + CLEARED;
-    let completing = |known: &BTreeMap<String, Known>| {
-        hosts.iter().any(|host| known.get(host).is_some_and(|known| known.node.state == "completing"))
-    };
-    while completing(&known) && Instant::now() < until && context.cancel.now() == Stop::No {
-        tokio::time::sleep(PAUSE * 4).await;
-        known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
-    }
-    let (reached, refused) = sort(hosts.iter().map(String::as_str), &known, job.exclusive);
-    for (host, reason) in refused {
-        nodes.end(context, &host, unreachable(&reason));
-    }
-    // All nodes of a job have as many GPUs.
-    let mut groups: BTreeMap<u64, Vec<String>> = BTreeMap::new();
-    for host in reached {
-        groups.entry(known.get(&host).map_or(0, |known| known.node.gpus())).or_default().push(host);
+    let mut groups: BTreeMap<Alike, Vec<String>> = BTreeMap::new();
+    for (host, alike) in reachable(context, job, nodes, hosts).await? {
+        groups.entry(alike).or_default().push(host);
     }
     let mut place = Place::open(context.transport.clone(), job).await?;
     let mut reason = "Slurm reaches none of them".to_owned();
     let mut tries = 0;
-    for (number, (gpus, own)) in groups.into_iter().rev().enumerate() {
+    for (number, (alike, own)) in groups.into_iter().rev().enumerate() {
         let mut reached = own.clone();
         if number > 0 {
             // The job before may have taken long.
-            let known = ask_slurm(context.transport.as_ref(), &job.at).await.map_err(unanswered)?;
-            let (still, refused) = sort(own.iter().map(String::as_str), &known, job.exclusive);
-            for (host, reason) in refused {
-                nodes.end(context, &host, unreachable(&reason));
-            }
-            reached = still;
+            reached = reachable(context, job, nodes, &own).await?.into_keys().collect();
         }
         while !reached.is_empty() && context.cancel.now() == Stop::No {
             tries += 1;
             let target = format!("{}.{tries}", context.emitter.run());
-            place.start(job, (&reached, gpus), &target).await?;
+            place.start(job, (&reached, &alike), &target).await?;
             let standing = follow(context, job, &mut place, (nodes, &reached)).await?;
             reason = told(&standing);
             // One node that does not answer ends the job of all.
@@ -127,14 +105,44 @@ async fn carry(
                 nodes.end(context, node, unreachable(said));
             }
             reached.retain(|node| nodes.open.contains(node));
-            if reached.len() == before {
-                break;
+            if reached.len() == before && before > 0 {
+                // It may have named none: of a node that another job took meanwhile, or whose prolog failed.
+                reached = reachable(context, job, nodes, &reached).await?.into_keys().collect();
+                if reached.len() == before {
+                    break;
+                }
             }
         }
         nodes.leave(context, &own, &reason);
     }
     place.close().await;
     Ok(reason)
+}
+
+/// Those of these hosts that Slurm can start something on now; the others end. A job that has just ended is waited for.
+async fn reachable(
+    context: &Context,
+    job: &Job,
+    nodes: &mut Nodes,
+    hosts: &[String],
+) -> Result<BTreeMap<String, Alike>, TransportError> {
+    let until = Instant::now() + CLEARED;
+    let known = loop {
+        let known = ask_slurm(context.transport.as_ref(), &job.at)
+            .await
+            .map_err(|message| TransportError::Protocol { message })?;
+        let clears = |host: &String| known.get(host).is_some_and(|known| known.node.is("completing"));
+        if !hosts.iter().any(clears) || Instant::now() >= until || context.cancel.now() > Stop::No {
+            break known;
+        }
+        tokio::time::sleep(PAUSE * 4).await;
+    };
+    let (reached, refused) = sort(hosts.iter().map(String::as_str), &known, job.exclusive);
+    for (host, reason) in refused {
+        nodes.end(context, &host, unreachable(&reason));
+    }
+    let alike = |host: String| known.get(&host).map(Alike::of).map(|alike| (host, alike));
+    Ok(reached.into_iter().filter_map(alike).collect())
 }
 
 /// Takes what a job on some nodes says until it has ended.

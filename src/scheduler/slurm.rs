@@ -7,8 +7,9 @@ use crate::hostlist;
 use crate::inventory::Host;
 use crate::transport::{Part, Script};
 
-/// What `sinfo` prints of a node in each of its partitions. A reason may hold anything, so it is last.
-const NODE: &str = "%N|%T|%G|%R|%E";
+/// What `sinfo` prints of a node in each of its partitions, the default one with a star. A reason may hold anything,
+/// so it is last.
+const NODE: &str = "%N|%T|%G|%P|%E";
 /// What `squeue` prints of a job.
 const JOB: &str = "%i|%u|%T|%N";
 /// A node as `sinfo` shows it.
@@ -29,6 +30,8 @@ pub struct Known {
     pub reason: String,
     /// Partitions that it is in.
     pub partitions: BTreeSet<String>,
+    /// Whether the one that jobs get by default is among them.
+    pub by_default: bool,
 }
 
 /// Slurm, as a scheduler that hosts are taken from.
@@ -56,6 +59,11 @@ impl Node {
     fn word(&self) -> (&str, &str) {
         let end = self.state.find(|c: char| !c.is_ascii_alphabetic() && c != '_').unwrap_or(self.state.len());
         self.state.split_at(end)
+    }
+
+    /// Whether it is in this state, whatever marks it bears.
+    pub fn is(&self, state: &str) -> bool {
+        self.word().0 == state
     }
 
     /// Whether it starts no job there: down, drained, failing, not answering.
@@ -103,6 +111,11 @@ impl Node {
 }
 
 impl Known {
+    /// The partition that a job has to name to get this node; `None` where it need not.
+    pub fn partition(&self) -> Option<&str> {
+        self.partitions.first().filter(|_| !self.by_default).map(String::as_str)
+    }
+
     /// Why no job is tried there.
     pub fn refusal(&self) -> Option<String> {
         self.node.is_away().then(|| self.told())
@@ -130,8 +143,11 @@ pub fn nodes(text: &str) -> BTreeMap<String, Known> {
             node: Node { state: state.to_owned(), gres: gres.to_owned() },
             reason,
             partitions: BTreeSet::new(),
+            by_default: false,
         });
-        known.partitions.insert(partition.to_owned());
+        let name = partition.strip_suffix('*');
+        known.by_default |= name.is_some();
+        known.partitions.insert(name.unwrap_or(partition).to_owned());
     }
     nodes
 }
@@ -228,11 +244,12 @@ mod tests {
     #[test]
     fn rows_of_a_node_are_one_node_and_its_reason_may_hold_anything() {
         let nodes = nodes(
-            "gpu0|idle|gpu:h100:8(S:0-1)|comp|none\ngpu0|idle|gpu:h100:8(S:0-1)|all|none\n\
+            "gpu0|idle|gpu:h100:8(S:0-1)|comp|none\ngpu0|idle|gpu:h100:8(S:0-1)|all*|none\n\
              gpu1|drained|(null)|comp|bad cable | rack 3: port 4\nnonsense\n",
         );
         assert_eq!(nodes.len(), 2);
         assert_eq!(nodes["gpu0"].partitions, BTreeSet::from(["all".to_owned(), "comp".to_owned()]));
+        assert_eq!((nodes["gpu0"].partition(), nodes["gpu1"].partition()), (None, Some("comp")));
         assert_eq!(nodes["gpu0"].refusal(), None);
         let told = "Slurm has the node as drained: bad cable | rack 3: port 4";
         assert_eq!(nodes["gpu1"].refusal().unwrap(), told);

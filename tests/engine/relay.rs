@@ -122,6 +122,43 @@ async fn a_node_that_cannot_be_given_the_files_does_not_keep_the_others() {
     assert!(start[1].text.contains("gpu[0-1]"), "{}", start[1].text);
 }
 
+/// Another job took a node between the look at the nodes and the job; Slurm names none.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_is_taken_meanwhile_does_not_keep_the_others() {
+    let transport = slurm(&NODES.replace("gpu1|idle", "gpu1|mixed+"));
+    transport.first(Reply::part("sinfo").output(NODES).times(1));
+    transport.first(poll("ended=0\njob=10", ""));
+    let all = lines("gpu0", "gpu0", Some(0)) + &lines("gpu2", "gpu2", Some(0));
+    transport.first(poll("ended=0\njob=10", &all));
+    let busy = "salloc: error: Unable to allocate resources: Requested nodes are busy";
+    transport.first(poll(&format!("ended=1\njob=\nerror={busy}"), ""));
+    let (ran, _) = carried(&transport).await;
+    assert_eq!((ran.report.stats.ok, ran.report.stats.unreachable), (2, 2));
+    let HostStatus::Unreachable { reason, .. } = ran.status("gpu1") else { panic!("{:?}", ran.record) };
+    assert_eq!(reason, "Slurm has the node as mixed+: jobs run on it");
+    let start: Vec<_> = transport.sent().into_iter().filter(|sent| sent.part == "start").collect();
+    assert_eq!(start.len(), 2);
+    assert!(start[1].text.contains("gpu[0,2]"), "{}", start[1].text);
+}
+
+/// One partition holds a job; which, is said where it is not the default one.
+#[tokio::test(start_paused = true)]
+async fn nodes_of_two_partitions_are_two_jobs() {
+    let transport = slurm(
+        "gpu0|idle|gpu:2|comp*|none\ngpu1|idle|gpu:2|comp*|none\ngpu1|idle|gpu:2|all|none\ngpu2|idle|gpu:2|big|none\n",
+    );
+    transport.first(poll("ended=0\njob=10", ""));
+    let two = lines("gpu0", "gpu0", Some(0)) + &lines("gpu1", "gpu1", Some(0));
+    transport.first(poll("ended=0\njob=10", &two));
+    transport.first(poll("ended=0\njob=9", ""));
+    transport.first(poll("ended=0\njob=9", &lines("gpu2", "gpu2", Some(0))));
+    let (ran, _) = carried(&transport).await;
+    let start: Vec<_> = transport.sent().into_iter().filter(|sent| sent.part == "start").collect();
+    assert_eq!(start.len(), 2, "{:?}", ran.record);
+    let parts = |at: usize| (start[at].text.contains("gpu2"), start[at].text.contains("big"));
+    assert_eq!((parts(0), parts(1)), ((true, true), (false, false)), "{start:?}");
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_node_speaks_for_itself_alone() {
     let transport = slurm(NODES);

@@ -1,7 +1,7 @@
 # Has Slurm carry a run to some nodes, and does not wait for its end. DIRECTORY has `program` and `bundle`. It gets
 # `out` with the events, `error` with what Slurm says, `job` with the number of the job, and `ended` with its status.
 # A job has no GPU that it did not ask for by number, so all nodes have as many.
-# Parameters: DIRECTORY NUMBER NODES SECRETS TARGET EXCLUSIVE GPUS WORD...
+# Parameters: DIRECTORY NUMBER NODES SECRETS TARGET EXCLUSIVE GPUS PARTITION WORD...
 cd "$1" || exit 1
 number=$2
 nodes=$3
@@ -9,7 +9,8 @@ secrets=$4
 target=$5
 exclusive=$6
 gpus=$7
-shift 7
+partition=$8
+shift 8
 for tool in salloc sbcast srun setsid; do
     command -v "$tool" >/dev/null 2>&1 || {
         echo "this host has no $tool"
@@ -61,7 +62,7 @@ gres=''
 {
     # shellcheck disable=SC2086  # words of our own
     printf '%s' "$secrets" | setsid salloc --job-name=provision --nodes="$number" --nodelist="$nodes" --ntasks-per-node=1 \
-        --no-kill --immediate=60 $options $gres sh -c "$in_job" job "$on_node" "$target" "$gres" "$@" >out 2>error
+        --no-kill --immediate=60 ${partition:+"--partition=$partition"} $options $gres sh -c "$in_job" job "$on_node" "$target" "$gres" "$@" >out 2>error
     # Who reads it before it has a number looks again.
     echo $? >ended
 } >/dev/null 2>&1 &
