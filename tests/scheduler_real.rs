@@ -166,6 +166,11 @@ fn a_scheduler_of_ones_own_by_files_and_commands() {
             "printf '%s|' \"$@\" >>\"$STAND_IN/told\"\n[ \"$1\" != gpu2 ] || { echo no; exit 3; }\n",
         );
         stand_in(folder, "jobs", "case $1 in gpu0) echo '17 ann' ;; gpu1) ;; *) exit 1 ;; esac\n");
+        stand_in(
+            folder,
+            "fails",
+            "case $1 in gpu0) echo '17 ann'; exit 1 ;; gpu1) exit 2 ;; esac\necho 'no server' >&2\nexit 3\n",
+        );
         let of = |until: Until, idle: &str| {
             scheduler::of(
                 &SchedulerSettings::Commands(Commands {
@@ -186,10 +191,12 @@ fn a_scheduler_of_ones_own_by_files_and_commands() {
         let parts = kind.drain(&[host("gpu0"), host("gpu2")], "provision: r1: is $(to) be changed");
         let ended: Vec<(i32, String)> = parts.iter().map(|part| run(shell, folder, part)).collect();
         assert_eq!(ended, [(0, String::new()), (3, "no\n".to_owned())], "{shell:?}");
-        // One that failed may have done half of it: it is known, too.
-        for name in ["gpu0", "gpu2"] {
-            assert_eq!(nodes()[name].drain(), Drain::Ours("r1", "is $(to) be changed"), "{shell:?}");
-        }
+        // One that refused is left alone; where an earlier try was cut off, it may have done half of it.
+        assert_eq!(nodes()["gpu0"].drain(), Drain::Ours("r1", "is $(to) be changed"), "{shell:?}");
+        assert_eq!(nodes()["gpu2"].drain(), Drain::No, "{shell:?}");
+        run(shell, folder, &kind.say(host("gpu2"), "provision: r1: cut off"));
+        assert_eq!(run(shell, folder, &parts[1]).0, 3, "{shell:?}");
+        assert_eq!(nodes()["gpu2"].drain(), Drain::Ours("r1", "is $(to) be changed"), "{shell:?}");
         let (status, _) = run(shell, folder, &kind.say(host("gpu0"), "provision: r1: `boot`: bad"));
         assert_eq!((status, nodes()["gpu0"].drain()), (0, Drain::Ours("r1", "`boot`: bad")));
         for name in ["gpu0", "gpu2"] {
@@ -197,7 +204,7 @@ fn a_scheduler_of_ones_own_by_files_and_commands() {
         }
         assert!(nodes().values().all(|node| node.drain() == Drain::No), "{shell:?}");
         let told = std::fs::read_to_string(folder.join("told")).unwrap();
-        assert_eq!(told, "gpu0|a b|gpu2|a b|back|gpu0|back|gpu2|", "{shell:?}");
+        assert_eq!(told, "gpu0|a b|gpu2|a b|gpu2|a b|back|gpu0|back|gpu2|", "{shell:?}");
 
         let both = [host("gpu0"), host("gpu1")];
         let jobs = |kind: &dyn Scheduler| {
@@ -205,6 +212,13 @@ fn a_scheduler_of_ones_own_by_files_and_commands() {
             (load["gpu0"].jobs.clone(), load["gpu1"].jobs.clone())
         };
         assert_eq!(jobs(kind.as_ref()), (Some("17 ann".to_owned()), None), "{shell:?}");
+        // As grep and pgrep do: what finds nothing ends with 1. What fails otherwise keeps its own host alone.
+        assert_eq!(run(shell, folder, &kind.ask_load(&[host("gpu2")])[0]), (0, String::new()), "{shell:?}");
+        let fails = of(Until::Empty, "fails");
+        for (name, said) in [("gpu0", "17 ann\n"), ("gpu1", "status 2\n"), ("gpu2", "no server\n")] {
+            let part = &fails.ask_load(&[host(name)])[0];
+            assert_eq!(run(shell, folder, part), (0, said.to_owned()), "{shell:?}");
+        }
         let by_status = of(Until::Success, "jobs");
         let part = &by_status.ask_load(&[host("gpu2")])[0];
         assert_eq!(run(shell, folder, part), (0, "status 1\n".to_owned()), "{shell:?}");

@@ -5,5 +5,12 @@ host=$1
 reason=$2
 shift 2
 exec 2>&1
+new=
+[ -e "$d/$host" ] || new=1
 mkdir -p "$d" && printf '%s\n' "$reason" >"$d/.new.$host" && mv -f "$d/.new.$host" "$d/$host" || exit
-[ $# -eq 0 ] || env "$@" </dev/null
+[ $# -eq 0 ] || env "$@" </dev/null || {
+	status=$?
+	# It refused, so there is nothing to take back, but where an earlier try was cut off.
+	[ -z "$new" ] || rm -f "$d/$host"
+	exit "$status"
+}
