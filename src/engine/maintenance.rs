@@ -600,17 +600,24 @@ impl Maintenance {
     /// A host is not as it should be: it stays drained, and its reason says what is wrong.
     pub(super) async fn leave(&self, name: &str, why: &str) {
         self.over(name);
-        let result: Result<(), String> = async {
-            if let Some(Drain::Ours(..)) = self.scheduler.nodes().await?.get(name).map(Node::drain) {
-                self.scheduler.say(name, why).await?;
+        let result: Result<bool, String> = async {
+            match self.scheduler.nodes().await?.get(name).map(Node::drain) {
+                Some(Drain::Ours(..)) => self.scheduler.say(name, why).await.map(|()| false),
+                Some(Drain::No) => Ok(true),
+                Some(Drain::Others(_)) | None => Ok(false),
             }
-            Ok(())
         }
         .await;
-        if let Err(error) = result {
-            tracing::debug!(host = name, %error, "reason");
+        match result {
+            Ok(true) => {
+                self.phase(name, Phase::Back, &format!("somebody resumed it meanwhile, although: {why}"));
+            }
+            Ok(false) => self.stays(name, why),
+            Err(error) => {
+                tracing::debug!(host = name, %error, "reason");
+                self.stays(name, why);
+            }
         }
-        self.stays(name, why);
     }
 
     /// Names a host that stays drained.

@@ -3,6 +3,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
+use super::cancel::Stop;
 use super::context::Context;
 use crate::inventory::{Host, Maintenance as Settings};
 use crate::scheduler::{self, Load, Node, Scheduler};
@@ -77,7 +78,12 @@ impl SchedulerHost {
             return names.iter().map(|name| (name.clone(), answer.clone())).collect();
         }
         for (host, part) in hosts.iter().zip(parts) {
-            answers.insert(host.name.clone(), self.ask(vec![part]).await.map(drop));
+            // A run that stops gives back what it drained, and looks only once.
+            let answer = match self.context.cancel.now() {
+                Stop::No => self.ask(vec![part]).await.map(drop),
+                Stop::Finish | Stop::End => Err("the run was stopped before that".to_owned()),
+            };
+            answers.insert(host.name.clone(), answer);
         }
         answers
     }

@@ -512,6 +512,28 @@ async fn a_host_that_fails_its_gate_stays_drained_with_the_finding_and_the_next_
     assert_eq!(ran.batches()[0], "canary: gpu1");
 }
 
+/// Somebody resumed the node while it was changed, and the change failed: nobody is told that it is drained.
+#[tokio::test(start_paused = true)]
+async fn a_node_that_was_resumed_meanwhile_is_not_told_to_be_drained() {
+    let cluster = Cluster::new();
+    let transport = kernels(&cluster, {
+        let cluster = cluster.clone();
+        move |sent| {
+            let fails = sent.part == "reboot" && sent.host == "gpu1";
+            fails.then(|| {
+                cluster.clone().with("gpu1", |node| node.drained = false);
+                Reply::default().after(Duration::from_secs(5)).status(1)
+            })
+        }
+    });
+    let ran = apply(&live(SLURM, "{ batch: 1, max_failed: 0 }", BOOT), &transport).await;
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Back]);
+    let why = ran.why("gpu1", Back).join("");
+    assert!(why.starts_with("somebody resumed it meanwhile, although: `boot`: it does not reboot"), "{why}");
+    assert_eq!((ran.report.stats.failed, ran.report.left_drained), (1, 0));
+    assert!(!cluster.told().iter().any(|told| told.contains("gpu1") && told.contains("it does not reboot")));
+}
+
 #[tokio::test(start_paused = true)]
 async fn hosts_are_tested_with_each_other_where_the_gate_asks_for_it() {
     let tested = |transport: &Scripted| {
