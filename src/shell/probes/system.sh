@@ -45,7 +45,13 @@ elif [ -d /run/systemd/timesync ]; then
     ask 5 ls /run/systemd/timesync
 fi
 [ ! -d /run/systemd/system ] || ask 8 systemctl list-units --state=failed --no-legend --plain --no-pager
-if command -v sinfo >/dev/null 2>&1; then
-    sift "^${host%%.*} " 8 sinfo -N -h -o '%N %T %G'
-fi
+case ${SLURM_SCRIPT_CONTEXT-} in
+# Prologs and epilogs of a large job come all at once: slurmctld is not asked by each.
+prolog* | epilog*) ;;
+*)
+    if command -v sinfo >/dev/null 2>&1; then
+        sift "^${host%%.*} " 8 sinfo -N -h -o '%N %T %G'
+    fi
+    ;;
+esac
 :
