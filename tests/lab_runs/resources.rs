@@ -210,6 +210,20 @@ handlers:
     );
 }
 
+/// A timer that is masked while it runs fails for good: its host would be degraded.
+fn timers_that_run_are_masked_and_not_failed(lab: &Lab) {
+    let node = lab.node("n0");
+    let timers = "apt-daily.timer apt-daily-upgrade.timer";
+    node.sh(&format!(
+        "systemctl unmask {timers} apt-daily.service apt-daily-upgrade.service 2>/dev/null && systemctl start {timers}"
+    ));
+    let site = lab.site("nights", "name: nights\ntasks:\n  - include: no-upgrades\n");
+    site.apply(0);
+    assert_eq!(site.apply(0)["summary"]["tasks"]["changed"], 0);
+    node.sh("systemctl daemon-reload");
+    assert_eq!(node.sh(&format!("systemctl is-active {timers} || true")), "inactive\ninactive");
+}
+
 #[test]
 fn packages_services_modules_and_commands() {
     let Some(lab) = Lab::up(&["n0"], "{}") else { return };
@@ -272,6 +286,7 @@ tasks:
     converges(&site, &["packages", "held", "napper", "other"]);
     assert_eq!(node.sh("apt-mark showhold; systemctl is-active napper || true; systemctl is-enabled napper || true; systemctl is-active other; command -v bc || true"), "inactive\ndisabled\nactive");
 
+    timers_that_run_are_masked_and_not_failed(&lab);
     a_container_keeps_its_gpus(&lab);
     what_dies_right_after_its_start_is_a_failure(&lab);
 
