@@ -115,7 +115,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             // It does not come to keys there, and a short command can be copied.
             let port = port_option(host);
             format!(
-                "try it by hand: ssh -v {port}{user}{}; `{name}: {{ offline: REASON }}` under `hosts:` in {inventory} leaves it out",
+                "try it by hand: ssh -v {port}{user}{}; `offline: REASON` for {name} under `hosts:` in {inventory} leaves it out",
                 host.address
             )
         }

@@ -147,7 +147,8 @@ impl Columns {
                     let lead = leads.into_iter().find(|lead| line.starts_with(lead)).map_or(0, str::len);
                     let (lead, rest) = line.split_at(lead);
                     let next = if lead == "| " { "|   ".to_owned() } else { " ".repeat(lead.len()) };
-                    let mut lines = wrap(&commands(rest), room.saturating_sub(next.len()));
+                    let rest = if lead == HINT { commands(rest) } else { rest.to_owned() };
+                    let mut lines = wrap(&rest, room.saturating_sub(next.len()));
                     shorten(&mut lines);
                     if lines.is_empty() {
                         lines.push(String::new());
@@ -184,6 +185,10 @@ fn shorten(lines: &mut Vec<String>) {
 const BREAK: &str = "\u{200b}";
 /// Stands for a space that breaks no line.
 const GLUE: &str = "\u{a0}";
+/// The same in a command, which runs on over the edge of the terminal.
+const KEPT: &str = "\u{2007}";
+/// How commands in hints begin.
+const COMMANDS: [&str; 5] = ["provision ", "ssh ", "ssh-keygen ", "ssh-copy-id ", "echo "];
 
 /// A line for a terminal this wide: what does not fit stands below it, so many columns in. A list of hosts that no
 /// line has room for breaks behind its commas.
@@ -194,7 +199,7 @@ pub fn hanging(line: &str, indent: usize, width: Option<usize>) -> String {
     let (first, next) = (" ".repeat(line.len() - text.len()), " ".repeat(indent));
     let text = commands(text);
     let words = text.split_inclusive(' ').map(|word| {
-        let long = width_of(word.trim_end()) > width - indent && !word.contains(GLUE);
+        let long = width_of(word.trim_end()) > width - indent && !word.contains(KEPT);
         if long { word.replace(',', &format!(",{BREAK}")) } else { word.to_owned() }
     });
     let text = broken(&words.collect::<String>(), width - indent);
@@ -213,22 +218,19 @@ fn options<'a>(width: usize) -> textwrap::Options<'a> {
 
 /// A line without the signs that only say where it breaks.
 fn whole(line: &str) -> String {
-    line.replace(BREAK, "").replace(GLUE, " ")
+    line.replace(BREAK, "").replace(GLUE, " ").replace(KEPT, " ")
 }
 
-/// How a command of `provision` begins once it is one word.
-const COMMAND: &str = "provision\u{a0}";
-
-/// The text with each command of `provision` made one word: half a command cannot be pasted.
+/// The text with each command in it made one word: half a command cannot be pasted.
 fn commands(text: &str) -> String {
     let (mut glued, mut rest) = (String::new(), text);
-    while let Some(at) = rest.find("provision ") {
+    while let Some(at) = COMMANDS.iter().filter_map(|command| rest.find(command)).min() {
         let (before, from) = rest.split_at(at);
         glued.push_str(before);
         let command = glued.is_empty() || glued.ends_with(": ") || glued.ends_with('`');
-        let end = if command { from.find(['`', ';']).unwrap_or(from.len()) } else { COMMAND.len() - 1 };
-        let (words, behind) = from.split_at(end);
-        glued.push_str(&if command { words.replace(' ', GLUE) } else { words.to_owned() });
+        let end = if command { from.find(['`', ';']) } else { from.find(' ').map(|end| end + 1) };
+        let (words, behind) = from.split_at(end.unwrap_or(from.len()));
+        glued.push_str(&if command { words.replace(' ', KEPT) } else { words.to_owned() });
         rest = behind;
     }
     glued + rest
@@ -239,7 +241,7 @@ fn broken(text: &str, room: usize) -> String {
     let mut broken = String::new();
     for word in text.split_inclusive([' ', '\u{200b}']) {
         let mut rest = word;
-        while width_of(rest.trim_end()) > room && !word.contains(COMMAND) {
+        while width_of(rest.trim_end()) > room && !word.contains(KEPT) {
             let (piece, behind) = rest.split_at(byte_at(rest, room));
             broken.push_str(piece);
             broken.push_str(BREAK);

@@ -306,7 +306,7 @@ impl Judged<'_> {
         for old in old {
             let marker = old.marker.as_deref().map(|marker| format!(" {marker}")).unwrap_or_default();
             let place = format!("{}:{}", old.file, old.line);
-            let line = format!("           recorded in {place}:{marker} {}", old.key.fingerprint());
+            let line = format!("           recorded before in {place}:{marker} {}", old.key.fingerprint());
             output::say(&hanging(&line, 13, width));
         }
     }
@@ -485,17 +485,19 @@ pub(crate) async fn record(
     if !new.is_empty() {
         confirm(settings, yes, &format!("{again} --yes"))?;
         append(&new)?;
-        output::say(&format!(
-            "{} recorded; next: provision plan {}",
-            keys(new.len()),
-            quote(inventory.as_str())
-        ));
+        // Who replaces keys was in the middle of something, with options of its own.
+        let next = if replace {
+            "run again what was refused".to_owned()
+        } else {
+            format!("next: provision plan {}", quote(inventory.as_str()))
+        };
+        output::say(&format!("{} recorded; {next}", keys(new.len())));
     }
     Ok(if unreached { exit::UNREACHABLE } else { exit::OK })
 }
 
 /// Where a host tells its own key.
-const COMPARE: &str = "what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints on the hosts";
+const COMPARE: &str = "what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints on its host (at its console, or as its provider shows it)";
 
 /// Asks whether the shown keys are the right ones.
 ///
@@ -510,10 +512,10 @@ pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::
             exit::USAGE,
             "these keys are not recorded: there is no terminal to ask whether they are right",
         )
-        .hint(format!("compare them with {COMPARE}, then: {command}"))
+        .hint(format!("compare each key with {COMPARE}, then: {command}"))
         .into());
     }
-    output::say(&hanging(&format!("compare them with {COMPARE}"), 2, settings.width));
+    output::say(&hanging(&format!("compare each key with {COMPARE}"), 2, settings.width));
     if prompt::confirm("Record these as the keys of your hosts?").context("cannot read the answer")? {
         Ok(())
     } else {

@@ -80,14 +80,16 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         }
     }
     let (new, refused) = trust::review(settings, &seen, false).await?;
-    if let Some((key, _)) = refused.first() {
+    if !refused.is_empty() {
+        let names: BTreeSet<String> = refused.iter().map(|(key, _)| quote(&key.name).into_owned()).collect();
+        let names = names.into_iter().collect::<Vec<_>>().join(" ");
+        let file = quote(known_hosts.as_str());
         return Err(Exit::new(
             exit::CONFIG,
             format!("{known_hosts} has other keys for these hosts than they show"),
         )
         .hint(format!(
-            "if they were reinstalled, remove the old keys: ssh-keygen -R {} -f {known_hosts}",
-            quote(&key.name)
+            "if they were reinstalled, remove the old keys: echo {names} | xargs -n 1 ssh-keygen -f {file} -R"
         ))
         .into());
     }
