@@ -124,7 +124,8 @@ pub(super) fn row(name: &str, room: usize, what: &str) -> String {
     let mut text = String::new();
     for (at, line) in wrap(what, WIDTH - room - 3).iter().enumerate() {
         let name = if at == 0 { name } else { "" };
-        put!(text, "  {name:room$} {line}\n");
+        let gap = if name.len() < room { "" } else { " " };
+        put!(text, "  {name:room$}{gap} {line}\n");
     }
     text
 }

@@ -30,10 +30,50 @@ pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8>
         Some("from-ansible" | "ansible") => reference::from_ansible(),
         Some(name) => page(name)?,
     };
-    let below = |line: &str| line.len() - line.trim_start_matches(' ').len() + 2;
-    let lines = text.lines().map(|line| hanging(line, below(line), settings.page) + "\n");
+    let text = if settings.page.is_some_and(|page| page < WRITTEN) { unbroken(&text) } else { text };
+    let lines = text.lines().map(|line| hanging(line, column(line), settings.page) + "\n");
     output::data(&lines.collect::<String>()).context("cannot write to stdout")?;
     Ok(exit::OK)
+}
+
+/// About how wide the pages are written: a line that ends long before that ends there for a reason.
+const WRITTEN: usize = 100;
+
+/// Where what does not fit on a line goes on: below the second column, where there is one.
+fn column(line: &str) -> usize {
+    let text = line.trim_start_matches(' ');
+    let indent = line.len() - text.len();
+    let second = text.find("  ").map(|gap| text.len() - text.split_at(gap).1.trim_start_matches(' ').len());
+    indent + second.unwrap_or(2)
+}
+
+/// The pages with each paragraph on one line, so that a narrow terminal does not break broken lines.
+fn unbroken(text: &str) -> String {
+    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
+    let mut lines: Vec<String> = Vec::new();
+    let (mut code, mut last) = (false, 0);
+    for line in text.lines() {
+        let words = line.trim_start_matches(' ');
+        code ^= words.starts_with("```");
+        let first = words.split(' ').next().unwrap_or("").len();
+        let begins = words.is_empty()
+            || words.starts_with(['#', '|'])
+            || words.starts_with("- ")
+            || words.starts_with("```")
+            || words.contains("  ");
+        let full = last + 1 + first >= WRITTEN - 5;
+        match lines.last_mut() {
+            Some(before)
+                if full && !code && !begins && [indent(before), column(before)].contains(&indent(line)) =>
+            {
+                before.push(' ');
+                before.push_str(words);
+            }
+            _ => lines.push(line.to_owned()),
+        }
+        last = line.len();
+    }
+    lines.join("\n")
 }
 
 /// What stands before a dot where it only says in which file or resource the rest is.
@@ -96,6 +136,21 @@ fn page(name: &str) -> anyhow::Result<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_narrow_terminal_breaks_no_broken_lines() {
+        let long = ["word"; 19].join(" ");
+        let text = format!(
+            "# head\n\n{long} last1\nnext\nshort\nline\n\n- item\n  {long}\n  more\n  name    {long}\n          more\n  other   what\n```yaml\n{long}\nkey\n```\n"
+        );
+        assert_eq!(
+            unbroken(&text),
+            format!(
+                "# head\n\n{long} last1 next\nshort\nline\n\n- item\n  {long} more\n  name    {long} more\n  other   what\n```yaml\n{long}\nkey\n```"
+            )
+        );
+        assert_eq!((column("  name    what"), column("- item"), column("plain")), (10, 2, 2));
+    }
 
     #[test]
     fn a_name_is_found_where_people_look_for_it() {
