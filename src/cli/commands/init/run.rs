@@ -193,9 +193,12 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
             }
             Err(error) => {
                 let (kind, text) = trust::login_problem(&error);
-                let hint = if kind == ConnectKind::KeyRefused {
-                    let more = "; or have it put there on all hosts: the same command with --ask-pass";
-                    Some(format!("{}{}", put_key(&seen.host), if asked { "" } else { more }))
+                let hint = if kind == ConnectKind::KeyRefused && asked {
+                    // Hosts that did not get the key are told of before.
+                    Some("your key is on the host and was not taken: if it has a passphrase, unlock it by ssh-add in a shell with an ssh-agent, and repeat the command".to_owned())
+                } else if kind == ConnectKind::KeyRefused {
+                    let more = "or have it put there on all hosts: the same command with --ask-pass";
+                    Some(format!("{}; {more}", put_key(&seen.host)))
                 } else {
                     let range = dashed(&seen.host.address).filter(|_| kind == ConnectKind::NameUnknown);
                     range.map(|range| format!("a range has brackets: `{range}`"))
