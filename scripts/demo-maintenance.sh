@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# A change of class network rolls through a live Slurm cluster; Slurm's own records say what became of the jobs.
+# A change of the classes gpu and network rolls through a live Slurm cluster; Slurm's own records say what became of the jobs.
 #   demo-maintenance.sh PROVISION INVENTORY
 # Commands in single quotes are for the shell of the controller of Slurm.
 # shellcheck disable=SC2016
@@ -28,20 +28,22 @@ cp "$given" "$inventory"
 login 'nohup sh -c "while :; do sinfo -h -N -o \"%N %T\" | sort -u | tr \"\\n\" \";\"; echo; sleep 1; done" >/var/tmp/states 2>/dev/null </dev/null & echo $! >/var/tmp/sampler'
 printf '\nJobs: two that hold half of the nodes for 40 s, and six short ones that come after them.\n'
 login 'cd /tmp && for n in gpu0 gpu2; do sbatch -Q -w $n --exclusive --wrap "sleep 40"; done; for i in 1 2 3 4 5 6; do sbatch -Q -N1 --exclusive --wrap "sleep 8"; done; sleep 2; squeue'
-step "$provision" plan "$inventory" --set mtu=8000
-step "$provision" apply "$inventory" --yes --set mtu=8000 --json "$kept/first"
+step "$provision" plan "$inventory" --set mtu=8000 --set persistence=two
+step "$provision" apply "$inventory" --yes --set mtu=8000 --set persistence=two --json "$kept/first"
 
 printf '\nWhat Slurm recorded:\n'
 login 'while [ -n "$(squeue -h)" ]; do sleep 1; done; sleep 2; kill "$(cat /var/tmp/sampler)"'
 login 'sacct -a -X --format=JobID,NodeList,State,Start,End'
 must 'a job did not end by itself' none 'sacct -a -X -n --format=State | grep -v COMPLETED'
 must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
+must 'a node was not drained' [ "$(login 'tr ";" "\n" </var/tmp/states | sed -n "s/ drain[a-z]*$//p" | sort -u | tr "\n" " "')" = 'gpu0 gpu1 gpu2 gpu3 ' ]
+must 'a daemon was not restarted' [ "$("$provision" exec "$inventory" --hosts gpu --json - -- sh -c 'systemctl show -P Description nvidia-persistenced; systemctl is-active nvidia-persistenced' | jq -r '[.hosts[].output] | unique | join(" ")')" = "$(printf 'stands for the persistence daemon, two\nactive\n')" ]
 least=$(login 'while read -r line; do echo "$line" | tr ";" "\n" | grep -c -E " (idle|mixed|allocated|completing)$"; done </var/tmp/states | sort -n | head -1')
 printf '\nNodes in service, at least: %s of 4; keep_up is 50%%.\n' "$least"
 must 'fewer nodes were in service than keep_up wants' [ "$least" -ge 2 ]
 # A job that starts on a node which is drained would be seen as "draining" there after "drained".
 must 'a job started on a node under change' none 'tr ";" "\n" </var/tmp/states | awk "{ if (before[\$1] == \"drained\" && \$2 == \"draining\") print; before[\$1] = \$2 }"'
-step "$provision" apply "$inventory" --yes --set mtu=8000 --json "$kept/second"
+step "$provision" apply "$inventory" --yes --set mtu=8000 --set persistence=two --json "$kept/second"
 must 'the second apply changed something' [ "$(jq .summary.tasks.changed "$kept/second")" = 0 ]
 
 printf '\nNow one node fails: the rollout stops, and it stays drained.\n'
@@ -56,6 +58,23 @@ printf '\nIt is mended, and the same apply goes on from there.\n'
 step "$provision" apply "$inventory" --yes --set mtu=7000 --set broken=gpu1 --json "$kept/mended"
 must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
 must 'a host that was done was changed again' [ "$(jq '[.hosts.gpu0.tasks[] | select(.outcome == "changed")] | length' "$kept/mended")" = 0 ]
+
+printf '\nAn operator has drained a node: it is left alone.\n'
+login 'scontrol update nodename=gpu3 state=drain reason="bad fan"'
+if step "$provision" apply "$inventory" --yes --set mtu=6500; then must 'a host that was left must not end with 0' false; fi
+must 'the drain of the operator is not as it was' [ "$(login 'sinfo -h -n gpu3 -o %T,%E')" = 'drained,bad fan' ]
+mtu() { "$provision" exec "$inventory" --hosts "$1" --json - -- cat /sys/class/net/fabric0/mtu | jq -r '[.hosts[].output] | unique | join(" ")'; }
+must 'the others have another MTU' [ "$(mtu 'gpu[0-2]')" = 6500 ]
+must 'a node of the operator was changed' [ "$(mtu gpu3)" = 7000 ]
+login 'scontrol update nodename=gpu3 state=resume'
+
+printf '\nWithout `maintenance:` a host with a job is left, and the job is named.\n'
+sed '/^# ---- a live cluster/,/^# ----$/d' "$given" >"$inventory"
+login 'cd /tmp && sbatch -Q -w gpu1 --exclusive --wrap "sleep 30"; while squeue -h -t PD | grep -q .; do sleep 0.2; done'
+step "$provision" apply "$inventory" --yes --set mtu=6400 --hosts gpu1 2>&1 | tee "$kept/busy" || true
+must 'the job and its user are not named' grep -Eq 'Slurm job: [0-9]+ \(root\)' "$kept/busy"
+must 'a host with a job was changed' [ "$(mtu gpu1)" = 6500 ]
+cp "$given" "$inventory"
 
 printf '\nThe controller is killed in each phase, and the next apply goes on from there.\n'
 runs=${XDG_STATE_HOME:-$HOME/.local/state}/provision/lab-maintenance
@@ -78,7 +97,7 @@ killed_in() {
     login 'sinfo -h -N -o "%N %T %E" | sort -u'
     step "$provision" apply "$inventory" --yes --set "mtu=$2" --json "$kept/after"
     must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
-    must 'a host has another MTU' [ "$("$provision" exec "$inventory" --hosts gpu --json - -- cat /sys/class/net/fabric0/mtu | jq -r '[.hosts[].output] | unique | join(" ")')" = "$2" ]
+    must 'a host has another MTU' [ "$(mtu gpu)" = "$2" ]
 }
 killed_in waiting 6000
 killed_in draining 5000
