@@ -14,6 +14,8 @@ trap 'rm -rf "$kept"' EXIT
 step() { printf '\n\033[1m$ %s\033[0m\n' "$*"; "$@"; }
 # A command on the controller of Slurm.
 login() { "$provision" exec "$inventory" --hosts login0 --json - -- sh -c "$1" | jq -r '.hosts.login0.output'; }
+# The MTU that hosts have, each once.
+mtu() { "$provision" exec "$inventory" --hosts "$1" --json - -- cat /sys/class/net/fabric0/mtu | jq -r '[.hosts[].output] | unique | join(" ")'; }
 must() { if ! "${@:2}"; then printf '\n%s\n' "$1" >&2; exit 1; fi; }
 none() { [ "$(login "$1")" = "" ]; }
 
@@ -46,16 +48,18 @@ must 'a job started on a node under change' none 'tr ";" "\n" </var/tmp/states |
 step "$provision" apply "$inventory" --yes --set mtu=8000 --set persistence=two --json "$kept/second"
 must 'the second apply changed something' [ "$(jq .summary.tasks.changed "$kept/second")" = 0 ]
 
-printf '\nNow one node fails: the rollout stops, and it stays drained.\n'
-if step "$provision" apply "$inventory" --yes --set mtu=7000 --set broken=gpu1 --json "$kept/broken"; then
+printf '\nNow a GPU falls off the bus of one node: it fails its gate and stays drained, and the rollout stops.\n'
+step "$provision" lab fault "$inventory" gpu1 gpu-off-the-bus
+if step "$provision" apply "$inventory" --yes --set mtu=7000 --json "$kept/broken"; then
     must 'a failure must not end with 0' false
 fi
 login "sinfo -R -o '%E %N'"
-must 'gpu1 is not drained with our reason' [ "$(login 'sinfo -h -n gpu1 -o %T,%E | grep -c "^drained,provision:"')" = 1 ]
+must 'gpu1 is not drained with our reason' [ "$(login 'sinfo -h -n gpu1 -o %T,%E | grep -c "^drained,provision:.*gpu.count"')" = 1 ]
 must 'others were left drained' [ "$(login 'sinfo -h -N -t drain,drng -o %N | sort -u')" = gpu1 ]
+must 'the batch behind it was begun' [ "$(mtu 'gpu[2-3]')" = 8000 ]
 printf '\nIt is mended, and the same apply goes on from there.\n'
-"$provision" exec "$inventory" --hosts gpu1 -- touch /run/fabric-mended >/dev/null
-step "$provision" apply "$inventory" --yes --set mtu=7000 --set broken=gpu1 --json "$kept/mended"
+step "$provision" lab fault "$inventory" gpu1 none
+step "$provision" apply "$inventory" --yes --set mtu=7000 --json "$kept/mended"
 must 'a node is still drained' none 'sinfo -h -N -t drain,drng -o %N'
 must 'a host that was done was changed again' [ "$(jq '[.hosts.gpu0.tasks[] | select(.outcome == "changed")] | length' "$kept/mended")" = 0 ]
 
@@ -63,7 +67,6 @@ printf '\nAn operator has drained a node: it is left alone.\n'
 login 'scontrol update nodename=gpu3 state=drain reason="bad fan"'
 if step "$provision" apply "$inventory" --yes --set mtu=6500; then must 'a host that was left must not end with 0' false; fi
 must 'the drain of the operator is not as it was' [ "$(login 'sinfo -h -n gpu3 -o %T,%E')" = 'drained,bad fan' ]
-mtu() { "$provision" exec "$inventory" --hosts "$1" --json - -- cat /sys/class/net/fabric0/mtu | jq -r '[.hosts[].output] | unique | join(" ")'; }
 must 'the others have another MTU' [ "$(mtu 'gpu[0-2]')" = 6500 ]
 must 'a node of the operator was changed' [ "$(mtu gpu3)" = 7000 ]
 login 'scontrol update nodename=gpu3 state=resume'
