@@ -48,13 +48,13 @@ must 'a job started on a node under change' none 'tr ";" "\n" </var/tmp/states |
 step "$provision" apply "$inventory" --yes --set mtu=8000 --set persistence=two --json "$kept/second"
 must 'the second apply changed something' [ "$(jq .summary.tasks.changed "$kept/second")" = 0 ]
 
-printf '\nNow a GPU falls off the bus of one node: it fails its gate and stays drained, and the rollout stops.\n'
-step "$provision" lab fault "$inventory" gpu1 gpu-off-the-bus
+printf '\nNow a GPU of one node has errors in its memory: the node fails its gate and stays drained, and the rollout stops.\n'
+step "$provision" lab fault "$inventory" gpu1 ecc-uncorrectable
 if step "$provision" apply "$inventory" --yes --set mtu=7000 --json "$kept/broken"; then
     must 'a failure must not end with 0' false
 fi
 login "sinfo -R -o '%E %N'"
-must 'gpu1 is not drained with our reason' [ "$(login 'sinfo -h -n gpu1 -o %T,%E | grep -c "^drained,provision:.*gpu.count"')" = 1 ]
+must 'gpu1 is not drained with our reason' [ "$(login 'sinfo -h -n gpu1 -o %T,%E | grep -c "^drained,provision:.*gpu.ecc_errors"')" = 1 ]
 must 'others were left drained' [ "$(login 'sinfo -h -N -t drain,drng -o %N | sort -u')" = gpu1 ]
 must 'the batch behind it was begun' [ "$(mtu 'gpu[2-3]')" = 8000 ]
 printf '\nIt is mended, and the same apply goes on from there.\n'
