@@ -452,6 +452,7 @@ mod tests {
             ("n[0-10/4]", "n0 n4 n8"),
             ("r[1-2]n[0-1]", "r1n0 r1n1 r2n0 r2n1"),
             ("a, b,a", "a b"),
+            ("gpu[0, 2-3 , 5]", "gpu0 gpu2 gpu3 gpu5"),
             ("gpu[1].example", "gpu1.example"),
         ] {
             assert_eq!(expand(text).unwrap().join(" "), want, "{text}");
@@ -505,6 +506,7 @@ mod tests {
             ("gpu0]", 4, 5, "not opened"),
             ("gpu[3-1]", 4, 7, "3 comes after 1"),
             ("gpu[a]", 4, 5, "not a number"),
+            ("gpu[0 - 2]", 4, 9, "not a number"),
             ("a,,b", 2, 2, "missing"),
             ("-x", 0, 2, "not a host name"),
             ("a b", 1, 2, "cannot be part"),
