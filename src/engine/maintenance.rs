@@ -600,24 +600,21 @@ impl Maintenance {
     /// A host is not as it should be: it stays drained, and its reason says what is wrong.
     pub(super) async fn leave(&self, name: &str, why: &str) {
         self.over(name);
-        let result: Result<bool, String> = async {
-            match self.scheduler.nodes().await?.get(name).map(Node::drain) {
-                Some(Drain::Ours(..)) => self.scheduler.say(name, why).await.map(|()| false),
-                Some(Drain::No) => Ok(true),
-                Some(Drain::Others(_)) | None => Ok(false),
-            }
+        let said = match self.scheduler.nodes().await {
+            Ok(nodes) => match nodes.get(name).map(Node::drain) {
+                Some(Drain::No) => {
+                    let why = format!("somebody resumed it meanwhile, although: {why}");
+                    return self.phase(name, Phase::Back, &why);
+                }
+                Some(Drain::Ours(..)) => self.scheduler.say(name, why).await,
+                Some(Drain::Others(_)) | None => Ok(()),
+            },
+            Err(error) => Err(error),
+        };
+        if let Err(error) = said {
+            tracing::debug!(host = name, %error, "reason");
         }
-        .await;
-        match result {
-            Ok(true) => {
-                self.phase(name, Phase::Back, &format!("somebody resumed it meanwhile, although: {why}"));
-            }
-            Ok(false) => self.stays(name, why),
-            Err(error) => {
-                tracing::debug!(host = name, %error, "reason");
-                self.stays(name, why);
-            }
-        }
+        self.stays(name, why);
     }
 
     /// Names a host that stays drained.

@@ -432,7 +432,7 @@ async fn where_busy_hosts_are_refused_only_idle_ones_are_drained() {
 
 #[expect(clippy::disallowed_methods, reason = "the other side of what is tested")]
 /// The first Ctrl-C comes then.
-fn stop_after(time: Duration) -> impl FnOnce(engine::Stopper) {
+pub(super) fn stop_after(time: Duration) -> impl FnOnce(engine::Stopper) {
     move |stopper| {
         tokio::spawn(async move {
             tokio::time::sleep(time).await;

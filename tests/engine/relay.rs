@@ -52,6 +52,11 @@ async fn carried(transport: &Scripted) -> (Ran, Vec<u8>) {
     (Ran::new(report, receiver), codes)
 }
 
+/// The jobs that were started.
+fn starts(transport: &Scripted) -> Vec<provision::transport::Sent> {
+    transport.sent().into_iter().filter(|sent| sent.part == "start").collect()
+}
+
 fn slurm(nodes: &str) -> Scripted {
     Scripted::new([
         Reply::part("sinfo").output(nodes),
@@ -83,7 +88,7 @@ async fn nodes_tell_what_they_did_and_the_others_why_not() {
     assert_eq!(reason("gpu3"), "Slurm has no node of this name");
     let HostStatus::Unreachable { hint: Some(hint), .. } = ran.status("gpu3") else { panic!() };
     assert_eq!(hint, "leave it out with `--hosts`, and reach it over ssh");
-    let start: Vec<_> = transport.sent().into_iter().filter(|sent| sent.part == "start").collect();
+    let start = starts(&transport);
     assert_eq!(start.len(), 1);
     assert!(start[0].text.contains("gpu[0,2]"), "{}", start[0].text);
 }
@@ -117,7 +122,7 @@ async fn a_node_that_cannot_be_given_the_files_does_not_keep_the_others() {
         "{:?}",
         ran.status("gpu2")
     );
-    let start: Vec<_> = transport.sent().into_iter().filter(|sent| sent.part == "start").collect();
+    let start = starts(&transport);
     assert_eq!(start.len(), 2);
     assert!(start[1].text.contains("gpu[0-1]"), "{}", start[1].text);
 }
@@ -136,7 +141,7 @@ async fn a_node_that_is_taken_meanwhile_does_not_keep_the_others() {
     assert_eq!((ran.report.stats.ok, ran.report.stats.unreachable), (2, 2));
     let HostStatus::Unreachable { reason, .. } = ran.status("gpu1") else { panic!("{:?}", ran.record) };
     assert_eq!(reason, "Slurm has the node as mixed+: jobs run on it");
-    let start: Vec<_> = transport.sent().into_iter().filter(|sent| sent.part == "start").collect();
+    let start = starts(&transport);
     assert_eq!(start.len(), 2);
     assert!(start[1].text.contains("gpu[0,2]"), "{}", start[1].text);
 }
@@ -153,7 +158,7 @@ async fn nodes_of_two_partitions_are_two_jobs() {
     transport.first(poll("ended=0\njob=9", ""));
     transport.first(poll("ended=0\njob=9", &lines("gpu2", "gpu2", Some(0))));
     let (ran, _) = carried(&transport).await;
-    let start: Vec<_> = transport.sent().into_iter().filter(|sent| sent.part == "start").collect();
+    let start = starts(&transport);
     assert_eq!(start.len(), 2, "{:?}", ran.record);
     let parts = |at: usize| (start[at].text.contains("gpu2"), start[at].text.contains("big"));
     assert_eq!((parts(0), parts(1)), ((true, true), (false, false)), "{start:?}");

@@ -3,7 +3,7 @@
 
 use std::sync::Mutex;
 
-use super::maintenance::{BOOT, live};
+use super::maintenance::{BOOT, live, stop_after};
 use super::*;
 use provision::events::MaintenancePhase::{Back, Changing, Draining, LeftDrained, Verifying};
 use provision::transport::Sent;
@@ -147,11 +147,13 @@ struct Own {
     told: Vec<String>,
     job_ends: Option<tokio::time::Instant>,
     refuses: &'static str,
+    begin_takes: Duration,
 }
 
 impl Own {
     fn answer(&mut self, sent: &Sent, args: &[&str]) -> Option<Reply> {
         let mut output = String::new();
+        let mut return_after = Duration::ZERO;
         match sent.part.as_str() {
             "marks" => {
                 for (host, reason) in &self.marks {
@@ -169,6 +171,7 @@ impl Own {
                 let before = self.marks.insert(args[0].to_owned(), args[1].to_owned());
                 if let Some(words) = args.get(2..).filter(|words| !words.is_empty()) {
                     self.told.push(words.join(" "));
+                    return_after = self.begin_takes;
                 }
                 if args[0] == self.refuses && args.len() > 2 {
                     if before.is_none() {
@@ -183,7 +186,7 @@ impl Own {
             }
             _ => return None,
         }
-        Some(Reply::default().output(output))
+        Some(Reply::default().output(output).after(return_after))
     }
 }
 
@@ -209,6 +212,20 @@ async fn another_scheduler_is_driven_by_its_commands() {
         let told: Vec<&str> = site.told.iter().filter_map(|told| told.strip_suffix(host)).collect();
         assert_eq!(told, if host == "gpu2" { vec!["my-drain "] } else { vec!["my-drain ", "my-resume "] });
     }
+}
+
+/// What was taken out of service before the stop is given back, and nothing is taken out after it.
+#[tokio::test(start_paused = true)]
+async fn a_stop_begins_no_further_drain() {
+    let site = Arc::new(Mutex::new(Own { begin_takes: Duration::from_mins(1), ..Own::default() }));
+    let own = site.clone();
+    let transport = hosts(move |sent, args| own.lock().unwrap().answer(sent, args));
+    let stop = stop_after(Duration::from_secs(90));
+    let ran = run(&live(OWN, "{}", BOOT), &transport, Mode::Apply, stop).await;
+    let site = site.lock().unwrap();
+    assert!(site.marks.is_empty(), "{:?}", site.marks);
+    assert_eq!(site.told, ["my-drain gpu0", "my-drain gpu1", "my-resume gpu0", "my-resume gpu1"]);
+    assert!(ran.record.left_drained.is_empty(), "{:?}", ran.record);
 }
 
 #[tokio::test(start_paused = true)]
