@@ -9,6 +9,6 @@ pub use pages::{
     check, check_index, exit_code, exit_codes, fact, fact_index, pages, resource, resource_index,
 };
 pub use topics::{
-    TOPICS, conditions, foreign_word, from_ansible, host_expressions, key, keys_index, outcome, outcomes,
-    templates, topics,
+    TOPICS, WIDTH, conditions, foreign_word, from_ansible, host_expressions, key, keys_index, outcome,
+    outcomes, templates, topics,
 };

@@ -11,8 +11,8 @@ use crate::report::rows::wrap;
 use crate::template::{expression, filters, package_names, text};
 use crate::{put, schema};
 
-/// How wide the columns of an index are.
-const WIDTH: usize = 100;
+/// About how wide the pages are written, and how wide the columns of an index are.
+pub const WIDTH: usize = 100;
 
 /// Names of pages with what is on them.
 pub const TOPICS: &[(&str, &str)] = &[

@@ -100,8 +100,7 @@ impl Away {
         if first == folded {
             return Some((reason.clone(), hint.clone()));
         }
-        let named =
-            Regex::new(&format!(r"(^|--hosts |\s|\{{ ){}(\s|:|;|,|$)", regex::escape(&first))).ok()?;
+        let named = Regex::new(&format!(r"(^|--hosts |\s){}(\s|:|;|,|$)", regex::escape(&first))).ok()?;
         let hint = hint.as_ref().map(|hint| {
             named.replace_all(hint, |all: &regex::Captures<'_>| {
                 // In a command; some shells take brackets for names of files.

@@ -30,30 +30,30 @@ pub(crate) fn run(settings: &Settings, args: &ExplainArgs) -> anyhow::Result<u8>
         Some("from-ansible" | "ansible") => reference::from_ansible(),
         Some(name) => page(name)?,
     };
-    let text = if settings.page.is_some_and(|page| page < WRITTEN) { unbroken(&text) } else { text };
+    let text = if settings.page.is_some_and(|page| page < reference::WIDTH) { unbroken(&text) } else { text };
     let lines = text.lines().map(|line| hanging(line, column(line), settings.page) + "\n");
     output::data(&lines.collect::<String>()).context("cannot write to stdout")?;
     Ok(exit::OK)
 }
 
-/// About how wide the pages are written: a line that ends long before that ends there for a reason.
-const WRITTEN: usize = 100;
+/// How many columns a line has before what does not begin with a space.
+fn indent(line: &str) -> usize {
+    line.len() - line.trim_start_matches(' ').len()
+}
 
 /// Where what does not fit on a line goes on: below the second column, where there is one.
 fn column(line: &str) -> usize {
-    let text = line.trim_start_matches(' ');
-    let indent = line.len() - text.len();
-    let second = text.find("  ").map(|gap| text.len() - text.split_at(gap).1.trim_start_matches(' ').len());
-    indent + second.unwrap_or(2)
+    let (_, text) = line.split_at(indent(line));
+    let second = text.find("  ").map(|gap| gap + indent(text.split_at(gap).1));
+    indent(line) + second.unwrap_or(2)
 }
 
 /// The pages with each paragraph on one line, so that a narrow terminal does not break broken lines.
 fn unbroken(text: &str) -> String {
-    let indent = |line: &str| line.len() - line.trim_start_matches(' ').len();
     let mut lines: Vec<String> = Vec::new();
     let (mut code, mut last) = (false, 0);
     for line in text.lines() {
-        let words = line.trim_start_matches(' ');
+        let (_, words) = line.split_at(indent(line));
         code ^= words.starts_with("```");
         let first = words.split(' ').next().unwrap_or("").len();
         let begins = words.is_empty()
@@ -61,7 +61,8 @@ fn unbroken(text: &str) -> String {
             || words.starts_with("- ")
             || words.starts_with("```")
             || words.contains("  ");
-        let full = last + 1 + first >= WRITTEN - 5;
+        // A line that ends long before the edge ends there for a reason.
+        let full = last + 1 + first >= reference::WIDTH - 5;
         match lines.last_mut() {
             Some(before)
                 if full && !code && !begins && [indent(before), column(before)].contains(&indent(line)) =>
