@@ -198,7 +198,14 @@ fn options_of_sshd_are_tried_before_they_count() {
     site.run("apply", &[]).expect(5).says("sshd refuses this");
     assert_eq!(lab.node("n0").sh("sshd -T | grep ^maxstartups"), "maxstartups 50:30:200");
 
-    // Nobody could log in any more: the host takes it back.
+    // Nobody could log in any more: the host takes it back. A busy sshd comes late to the signal that tells
+    // it to read its files, here after two seconds: a login that it serves until then proves nothing.
+    lab.node("n0").sh("cat >/etc/systemd/system/ssh.service.d/busy.conf <<'END'
+[Service]
+ExecReload=
+ExecReload=/bin/sh -c '(sleep 2; kill -HUP $MAINPID) >/dev/null 2>&1 &'
+END
+systemctl daemon-reload");
     site.playbook("name: s\ntasks:\n  - name: s\n    sshd: { options: { AllowUsers: nobody } }\n");
     site.run("apply", &[]).expect(5).says("no new login was possible");
     site.playbook("name: s\ntasks:\n  - name: s\n    sshd: { options: { MaxStartups: \"50:30:200\" } }\n");

@@ -7,6 +7,7 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::unit::{Unit, UnitQuery};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::shared::known;
+use crate::resources::shared::login::reload_sshd;
 use crate::resources::shared::value::claims;
 use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
 use crate::transport::Script;
@@ -138,13 +139,18 @@ impl Service {
     fn change(&self, action: &'static str, attribute: Attribute, disruption: Disruption) -> Change {
         let before = attribute.before.as_deref().unwrap_or("-").to_owned();
         let after = attribute.after.as_deref().unwrap_or("-").to_owned();
+        let script = match (action, self.unit.as_str()) {
+            // It waits until sshd has read its files: systemd does not.
+            ("reload", "ssh.service" | "sshd.service") => reload_sshd(),
+            _ => Script::new(crate::shell!("resources/unit.sh"))
+                .named("action", action)
+                .named("unit", self.unit.as_str()),
+        };
         Change {
             object: self.object(),
             summary: format!("~ {} ({before} -> {after})", self.unit),
             detail: Detail::Attributes(vec![attribute]),
-            script: Script::new(crate::shell!("resources/unit.sh"))
-                .named("action", action)
-                .named("unit", self.unit.as_str()),
+            script,
             upload: None,
             disruption,
         }
