@@ -275,3 +275,104 @@ fn all_queries(resource: &dyn Resource) -> Vec<Query> {
 pub fn reboots(changes: &[Change]) -> bool {
     changes.iter().any(|change| change.disruption == Disruption::Reboot)
 }
+
+#[cfg(test)]
+mod tests {
+    use std::sync::Arc;
+
+    use super::*;
+    use crate::project::Project;
+    use crate::project::testing::load;
+    use crate::resources::{Detail, Planned};
+    use crate::transport::Script;
+
+    /// A resource with this answer.
+    #[derive(Debug)]
+    struct Says(Result<Vec<Change>, Unplannable>);
+
+    impl Resource for Says {
+        fn queries(&self) -> Vec<Query> {
+            Vec::new()
+        }
+        fn plan(&self, _: &Facts) -> Planned {
+            self.0.clone()
+        }
+        fn touches(&self) -> Touches {
+            Touches::one(Object::Path("/a".to_owned()))
+        }
+        fn manages(&self) -> Vec<(Object, String)> {
+            Vec::new()
+        }
+    }
+
+    fn change() -> Change {
+        Change {
+            object: Object::Path("/a".to_owned()),
+            summary: "+ /a".to_owned(),
+            detail: Detail::Command("true".to_owned()),
+            script: Script::new("true"),
+            upload: None,
+            disruption: Disruption::None,
+        }
+    }
+
+    fn project() -> Project {
+        load("--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\nhosts: { n0: {} }\n--- p.yaml\nname: p\ntasks:\n- name: one\n  file: { path: /a }\n").unwrap()
+    }
+
+    fn instance(name: &str, state: InstanceState) -> Instance {
+        Instance { step: 0, item: None, name: name.to_owned(), state }
+    }
+
+    fn says(planned: Planned) -> InstanceState {
+        InstanceState::Ready { resource: Arc::new(Says(planned)), condition: Ok(true) }
+    }
+
+    #[test]
+    fn each_answer_has_its_verdict() {
+        let project = project();
+        let why = || "why".to_owned();
+        for (planned, verdict, blocked) in [
+            (Ok(vec![]), TaskVerdict::Unchanged, None),
+            (Ok(vec![change()]), TaskVerdict::Changes(vec![change()]), None),
+            (Err(Unplannable::Blocked(why())), TaskVerdict::Blocked(why()), None),
+            (
+                Err(Unplannable::Partly(vec![change()], why())),
+                TaskVerdict::Changes(vec![change()]),
+                Some(why()),
+            ),
+            // The part that can be done is done.
+            (Err(Unplannable::Partly(vec![], why())), TaskVerdict::Blocked(why()), None),
+            (Err(Unplannable::Failed(why())), TaskVerdict::Failed(why()), None),
+        ] {
+            let plan = Planner::new(Reboot::Allow).plan(
+                &instance("one", says(planned)),
+                &project.steps[0],
+                &Facts::default(),
+            );
+            assert_eq!((plan.verdict, plan.blocked), (verdict, blocked));
+        }
+    }
+
+    #[test]
+    fn what_is_waited_for_is_named_as_it_was_written() {
+        let project = project();
+        let mut step = project.steps[0].clone();
+        step.facts.insert("os".to_owned());
+        let waits = |names: &[&str]| {
+            let names = names.iter().map(|name| (*name).to_owned()).collect();
+            let instance = instance("two", InstanceState::Waiting(names));
+            Planner::new(Reboot::Allow).plan(&instance, &step, &Facts::default()).verdict
+        };
+        assert_eq!(
+            waits(&["register answer", "os", "other"]),
+            TaskVerdict::Failed(
+                "there is no answer for `facts.os`, `other`, `answer`, which the task reads".to_owned()
+            )
+        );
+        assert_eq!(
+            waits(&["facts of n0", "facts of n1", "register answer"]),
+            TaskVerdict::Blocked("waits for the facts of n[0-1]: not reached yet".to_owned())
+        );
+    }
+}

@@ -100,6 +100,36 @@ async fn a_connection_that_is_lost_again_and_again_is_given_up() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn notifications_are_cleared_when_the_host_has_time_for_it() {
+    let playbook = TWO.replace("- name: two\n", "- name: two\n    notify: tell\n")
+        + "handlers:\n  - name: tell\n    command: { run: [reload, it] }\n";
+    let busy = "refused busy run9 you@there/2 1 2\n";
+    let why = "another run works on this host: run run9 of controller you@there/2; if that one is cut off, \
+               `provision unlock` takes its lock";
+    let late = "refused late\n";
+    let newer = "a newer connection of this run works on this host";
+    // A host that is busy is asked again for three seconds, and one that refuses for another reason is not.
+    for (said, times, asked, told) in
+        [(busy, 2, 3, None), (busy, 20, 11, Some(why)), (late, 20, 1, Some(newer))]
+    {
+        let transport = healthy();
+        transport.first(Reply::part("tidy").on("gpu0").output(said).times(times));
+        let ran = apply(&world("{}", &playbook), &transport).await;
+        assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+        assert_eq!(names(&transport, "gpu0").iter().filter(|part| *part == "tidy").count(), asked, "{said}");
+        assert_eq!(names(&transport, "gpu1").iter().filter(|part| *part == "tidy").count(), 1);
+        let warned = ran.events.iter().find_map(|event| match &event.kind {
+            EventKind::Warning { message, .. } => Some(message.as_str()),
+            _ => None,
+        });
+        let wanted = told.map(|why| {
+            format!("its notifications could not be cleared, so the next run repeats these handlers: {why}")
+        });
+        assert_eq!(warned, wanted.as_deref(), "{said}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn what_an_earlier_run_ended_counts_for_its_task_and_for_no_handler() {
     let attached = |ran: &Ran| {
         let events = ran.events.iter();
