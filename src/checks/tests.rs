@@ -963,6 +963,22 @@ fn what_is_told_apart() {
         ),
         ("gpu.nvlink", Pass, "all links up", other_model("143771", "143771").expect(json!({}))),
         ("network.trust", Pass, "dscp", healthy()),
+        // dcb has no word for it, the driver of OFED has.
+        // dcb has no word for it; the driver of OFED has.
+        (
+            "network.trust",
+            Fail,
+            "rdma1: pcp, expected dscp",
+            healthy()
+                .with("fabric", "mlnx_qos -i", "dcb pfc show dev")
+                .with(
+                    "fabric",
+                    "Priority trust state: dscp\n\tenabled     0   0   0   1   0   0   0   0   \n",
+                    "prio-pfc 0:off 1:off 2:off 3:on 4:off 5:off 6:off 7:off",
+                )
+                .with("fabric", "\u{1e}ask settings", &(section("trust", "rdma0=dscp\nrdma1=pcp", "0") + "\u{1e}ask settings"))
+                .expect(json!({ "network": { "trust": "dscp" } })),
+        ),
         (
             "system.nofile",
             Pass,

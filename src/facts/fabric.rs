@@ -118,6 +118,12 @@ pub fn parse(sections: &Sections<'_>) -> Fabric {
     for (net, section) in sections.starting("dcb pfc show dev") {
         by_netdev.insert(net.to_owned(), section.read(dcb_pfc));
     }
+    let trust = sections.get("trust").map(|section| section.stdout).unwrap_or_default();
+    for (net, trust) in trust.lines().filter_map(pair) {
+        if let Some(Ok(qos)) = by_netdev.get_mut(net) {
+            qos.trust.get_or_insert_with(|| trust.to_owned());
+        }
+    }
     Fabric {
         links: sections.read("pcie", "the list was cut short", |text| Ok(links(text))),
         verbs,

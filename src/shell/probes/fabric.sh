@@ -52,8 +52,16 @@ for device in /sys/class/infiniband/*; do
     done
 done
 [ -n "$found" ] || exit 0
+# One place where OFED puts tools.
+PATH=$PATH:/opt/mellanox/ethtool/sbin
 ask 15 ibv_devinfo -v
 ask 5 rdma system show
+# What OFED's driver itself says, where only dcb is there, which has no word for it.
+begin trust
+for net in $nets; do
+    value "$net" "/sys/class/net/$net/qos/trust"
+done
+finish 0
 for net in $nets; do
     if command -v mlnx_qos >/dev/null 2>&1; then
         ask 5 mlnx_qos -i "$net" || case $? in 124 | 137) break ;; esac
