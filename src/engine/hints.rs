@@ -85,7 +85,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             )
         }
         ConnectKind::SudoPassword => format!(
-            "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}"
+            "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}; an account that has no password needs `NOPASSWD:` in its rule of sudoers"
         ),
         ConnectKind::SudoRefused => {
             format!(
