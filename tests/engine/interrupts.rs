@@ -122,15 +122,35 @@ handlers:
   - name: tell
     command: { run: [reload, it] }
 ";
-    let transport = kernels(|_| None);
-    let ran = apply(&world(ALLOW, playbook), &transport).await;
-    assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
-    let sent: Vec<_> = transport.sent().into_iter().filter(|sent| sent.host == "gpu0").collect();
-    let told = sent.iter().position(|sent| sent.part == "task" && sent.text.contains("reload"));
-    let boots: Vec<_> = (0..sent.len()).filter(|at| sent[*at].part == "reboot").collect();
-    assert_eq!(boots.len(), 1);
-    assert!(told.is_some_and(|told| told < boots[0]), "{told:?} {boots:?}");
-    assert!(ran.record.hosts["gpu0"].handlers.is_empty());
+    // The notification alone is reason enough.
+    for (next, reason) in [
+        ("6.2", "`boot` was notified; kernel 6.1 is running, but 6.2 is installed"),
+        ("6.1", "`boot` was notified"),
+    ] {
+        let rebooted: Mutex<BTreeSet<String>> = Mutex::default();
+        let transport = kernels(move |sent| match sent.part.as_str() {
+            "reboot" => {
+                rebooted.lock().unwrap().insert(sent.host.clone());
+                None
+            }
+            "base.boot" if !rebooted.lock().unwrap().contains(&sent.host) => {
+                Some(Reply::default().output(boot("one", next)))
+            }
+            _ => None,
+        });
+        let ran = apply(&world(ALLOW, playbook), &transport).await;
+        assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+        let sent: Vec<_> = transport.sent().into_iter().filter(|sent| sent.host == "gpu0").collect();
+        let told = sent.iter().position(|sent| sent.part == "task" && sent.text.contains("reload"));
+        let boots: Vec<_> = (0..sent.len()).filter(|at| sent[*at].part == "reboot").collect();
+        assert_eq!(boots.len(), 1);
+        assert!(told.is_some_and(|told| told < boots[0]), "{told:?} {boots:?}");
+        let Outcome::Changed { changes, .. } = ran.outcome("gpu0", "boot") else {
+            panic!("{:?}", ran.record)
+        };
+        assert_eq!(changes[0].summary, format!("~ reboot ({reason})"));
+        assert!(ran.record.hosts["gpu0"].handlers.is_empty());
+    }
 }
 
 #[tokio::test(start_paused = true)]

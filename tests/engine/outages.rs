@@ -1,5 +1,6 @@
 //! Connections that are lost in the middle of a change: what the host did meanwhile.
 
+use super::hosts::names;
 use super::*;
 
 /// What a host says of its state directory while `run1` has its lock.
@@ -112,6 +113,25 @@ async fn the_shell_of_a_lost_connection_is_ended_before_anything_is_asked() {
     let [first, again] = ["provision_lock run1 me@here/1 0 0", "provision_lock run1 me@here/1 0 1 again"];
     assert_eq!(locks[1..5], [first, "provision_lock run1 me@here/1 0 0 again", again, again]);
     assert!(locks[5..].iter().all(|lock| *lock == again), "{locks:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_lock_that_is_lost_while_it_is_taken_again_is_given_up() {
+    for (lost, good) in [(3, true), (20, false)] {
+        let transport = cut();
+        transport.first(Reply::part("lock").on("gpu0").times(lost).lose());
+        transport.first(Reply::part("lock").on("gpu0").times(1).output(LOCK));
+        let ran = apply(&world("{}", TWO), &transport).await;
+        let parts = names(&transport, "gpu0");
+        assert_eq!(parts[..6], ["lock", "task", "lock", "lock", "lock", "lock"], "{parts:?}");
+        assert_eq!(parts.get(6).is_some(), good, "{parts:?}");
+        match ran.status("gpu0") {
+            HostStatus::Quarantined { reason } if !good => {
+                assert!(reason.starts_with("its lock could not be taken again: "), "{reason}");
+            }
+            status => assert!(good && *status == HostStatus::Ok, "{status:?}"),
+        }
+    }
 }
 
 #[tokio::test(start_paused = true)]

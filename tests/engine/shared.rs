@@ -214,6 +214,19 @@ async fn a_host_that_gives_nothing_is_not_asked_again() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn after_three_hosts_that_gave_nothing_the_task_fails() {
+    let transport = holding(&["gpu0", "gpu1", "gpu2"], "81a4");
+    transport.first(Reply::part("task").on("gpu3").output("ended 1\nno copy\n"));
+    let ran = apply(&giving(), &transport).await;
+    let from: Vec<String> = given(&transport).into_iter().map(|(_, from)| from).collect();
+    assert_eq!(from, ["gpu0", "gpu1", "gpu2"]);
+    assert_eq!(failure(&ran, "gpu3", "give"), "no copy");
+    let warned =
+        ["gpu0", "gpu1"].map(|from| format!("`give`: no copy from {from}, another host is tried: no copy"));
+    assert_eq!(ran.record.hosts["gpu3"].warnings, warned);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_host_that_has_it_with_another_mode_is_given_nothing() {
     let transport = holding(&HOSTS, "8180");
     let ran = apply(&giving(), &transport).await;
