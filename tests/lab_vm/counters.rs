@@ -18,7 +18,7 @@ groups: { node: { hosts: "node[0-1]" } }
 
 const PROMETHEUS: &str = include_str!("../prometheus.yaml");
 
-/// The values that the Prometheus of node0 has for a query.
+/// The values that the Prometheus of node0 has for a query. One that was just started does not listen yet.
 fn ask(lab: &Lab, query: &str) -> Vec<f64> {
     let answer = lab.ssh(
         "node0",
