@@ -418,6 +418,38 @@ async fn without_an_answer_of_slurm_nothing_is_changed_that_interrupts() {
     assert!(!transport.parts("gpu0").contains(&"reboot".to_owned()));
 }
 
+/// Slurm does not answer for so long once it has drained the nodes.
+async fn silent_for(time: Duration) -> (Ran, Cluster) {
+    let cluster = Cluster::new().job("gpu1", Duration::from_mins(30));
+    let since: Mutex<Option<tokio::time::Instant>> = Mutex::default();
+    let transport = kernels(&cluster, {
+        let cluster = cluster.clone();
+        move |sent| {
+            let drained = sent.part == "sinfo" && cluster.node("gpu1").drained;
+            let silent = drained
+                && since.lock().unwrap().get_or_insert_with(tokio::time::Instant::now).elapsed() < time;
+            silent.then(|| Reply::default().status(1).output("slurm_load_partitions: Unable to contact\n"))
+        }
+    });
+    (apply(&live(SLURM, "{}", BOOT), &transport).await, cluster)
+}
+
+#[tokio::test(start_paused = true)]
+async fn nobody_waits_longer_for_slurm_than_for_a_host() {
+    let told = "login0: slurm_load_partitions: Unable to contact";
+    let (ran, _) = silent_for(Duration::from_mins(20)).await;
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
+    assert_eq!(ran.phases("gpu1"), [Draining, Changing, Verifying, Back]);
+    assert_eq!(ran.why("gpu1", Draining), ["job 101 of ann", told, "job 101 of ann"]);
+    let (ran, cluster) = silent_for(Duration::from_hours(100)).await;
+    for host in ["gpu0", "gpu1"] {
+        assert_eq!(ran.left(host), told);
+        assert!(cluster.node(host).drained);
+        assert_eq!(ran.record.left_drained[host], format!("it was drained, and {told}"));
+    }
+    assert_eq!((ran.report.stats.ok, ran.report.left_drained), (1, 4));
+}
+
 #[tokio::test(start_paused = true)]
 async fn where_busy_hosts_are_refused_only_idle_ones_are_drained() {
     let cluster = Cluster::new().job("gpu1", Duration::from_mins(30));
