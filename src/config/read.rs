@@ -333,6 +333,13 @@ impl<'a> MapReader<'a> {
         if let Some(node) = self.node(key) {
             return T::from_node(node, diagnostics);
         }
+        if let Some((written, _)) = self.entries.iter().find(|(written, _)| written.value == key) {
+            diagnostics.push(
+                Diagnostic::error(written.span, format!("`{key}` has no value"))
+                    .label(format!("{} needs one", self.what)),
+            );
+            return None;
+        }
         // When what was meant is there under another name, `finish` reports that instead.
         if !self.entries.iter().any(|(written, _)| self.means(&written.value, key)) {
             diagnostics.push(
