@@ -17,7 +17,7 @@ const CONNECTION: &[&str] = &["ansible_connection"];
 const ARGUMENTS: &[&str] = &["ansible_ssh_common_args", "ansible_ssh_extra_args", "ansible_ssh_args"];
 const BECOME: &[&str] = &["ansible_become"];
 const METHOD: &[&str] = &["ansible_become_method"];
-const BECOME_USER: &[&str] = &["ansible_become_user"];
+const BECOME_USER: &[&str] = &["ansible_sudo_user", "ansible_become_user"];
 /// What Ansible needs on a host, and nothing here does.
 const NEEDLESS: &[&str] =
     &["ansible_python_interpreter", "ansible_group_priority", "ansible_pipelining", "ansible_ssh_pipelining"];
@@ -39,6 +39,12 @@ pub(super) struct Reach {
 
 /// Keys of `ssh:`, in the order of [`Reach::ssh`].
 pub(super) const FIELDS: [&str; 5] = ["user", "port", "identity_file", "jump", "become"];
+
+/// What they are where nothing is said.
+pub(super) const DEFAULTS: [Option<&str>; FIELDS.len()] = [None, None, None, Some(DIRECT), Some("none")];
+
+/// No jump host.
+pub(super) const DIRECT: &str = "[]";
 
 /// Told of a variable that has no place here; nothing when it is taken over or needless.
 pub(super) fn loss_of(key: &str) -> Option<String> {
@@ -155,9 +161,11 @@ impl Reader<'_> {
         }
     }
 
-    /// The jump hosts that arguments of ssh name.
+    /// The jump hosts that arguments of ssh name. Arguments without one lead there directly, whatever is said of
+    /// other hosts.
     fn jump(&self, losses: &mut Losses) -> Option<String> {
-        let mut jump = None;
+        let written = ARGUMENTS.iter().any(|key| (self.get)(key).is_some());
+        let mut jump = written.then(|| DIRECT.to_owned());
         for key in ARGUMENTS {
             let keys = std::slice::from_ref(key);
             let text = match self.value(keys) {
@@ -176,6 +184,11 @@ impl Reader<'_> {
                     "-J" => format!("ProxyJump={}", words.next().unwrap_or_default()),
                     word => word.strip_prefix("-o").unwrap_or_default().to_owned(),
                 };
+                // As ssh_config(5) has it.
+                if option == "ProxyJump=none" {
+                    jump = Some(DIRECT.to_owned());
+                    continue;
+                }
                 let hops = option.strip_prefix("ProxyJump=").map(|hops| hops.split(',').collect::<Vec<_>>());
                 match hops.filter(|hops| hops.iter().all(|hop| is_jump(hop))) {
                     Some(hops) => {
@@ -244,6 +257,9 @@ impl Reader<'_> {
 
     /// Fills in templates that are a variable of the host and nothing else. `left` bounds the work.
     fn fill(&self, text: &str, left: &mut usize) -> Option<String> {
+        if text.starts_with("$ANSIBLE_VAULT;") {
+            return None;
+        }
         if !text.contains("{{") && !text.contains("{%") && !text.contains("{#") {
             return Some(text.to_owned());
         }

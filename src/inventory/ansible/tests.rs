@@ -111,6 +111,57 @@ hosts:
     assert_eq!(project.hosts.len(), 7);
 }
 
+/// What is not known of a host does not come from its group, and a host that is reached directly stays that.
+#[test]
+fn no_host_gets_the_login_of_another() {
+    let text = of(
+        "hosts.ini",
+        "[web]
+h1 ansible_user=\"{{ lookup('env','USER') }}\"
+h2
+h3 ansible_port=70000
+h4 ansible_ssh_common_args=\"-o ProxyCommand='ssh -W %h:%p b6'\"
+h5 ansible_ssh_common_args=\"\"
+h6 ansible_become=true ansible_sudo_user=postgres
+h7 ansible_user=1000 ansible_ssh_private_key_file=null
+[web:vars]
+ansible_user=ops
+ansible_port=2022
+ansible_ssh_common_args=-J bastion
+[bastions]
+bastion ansible_ssh_common_args=\"-o ProxyJump=none\"
+",
+    )
+    .expect("it is read");
+    assert_eq!(
+        text.split_once("\ngroups:\n").unwrap().1,
+        "  web:
+    hosts: \"h[1-7]\"
+    ssh: { jump: [\"bastion\"] }
+  bastions:
+    hosts: \"bastion\"
+
+hosts:
+  h1: { ssh: { port: 2022 } }
+  \"h[2,6]\": { ssh: { user: ops, port: 2022 } }
+  h3: { ssh: { user: ops } }
+  \"h[4-5]\": { ssh: { user: ops, port: 2022, jump: [] } }
+  h7: { ssh: { user: \"1000\", port: 2022, identity_file: \"null\" } }
+"
+    );
+    let told = text.split_once("cluster:").unwrap().0;
+    assert!(told.contains("`ansible_sudo_user`: only root is become here"), "{told}");
+    let text = of(
+        "hosts.yaml",
+        "all:\n  hosts:\n    h1:\n      ansible_user: !vault |\n        $ANSIBLE_VAULT;1.1;AES256\n        6231\n",
+    )
+    .expect("it is read");
+    assert!(
+        !text.contains("6231") && text.contains("`ansible_user`: is filled in by Ansible alone"),
+        "{text}"
+    );
+}
+
 #[test]
 fn yaml_says_the_same() {
     let text = of(

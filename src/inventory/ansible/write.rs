@@ -6,15 +6,10 @@ use indexmap::IndexSet;
 
 use super::losses::Losses;
 use super::model::{Group, Layers, Model, Related};
-use super::reach::{Alike, FIELDS, Reach, Reader, loss_of};
+use super::reach::{Alike, DEFAULTS, DIRECT, FIELDS, Reach, Reader, loss_of};
 use crate::config::yaml::{in_quotes, is_odd, scalar};
 use crate::hostlist;
 use crate::put;
-
-/// A YAML scalar that is text, a number or a boolean as it was.
-pub(super) fn quoted(value: &str) -> String {
-    if is_plain(value) { value.to_owned() } else { in_quotes(value) }
-}
 
 fn is_plain(value: &str) -> bool {
     value.chars().all(|c| c.is_ascii_alphanumeric() || "/._~-".contains(c))
@@ -22,9 +17,9 @@ fn is_plain(value: &str) -> bool {
         && (!value.starts_with(['-', '~', '.']) || value.starts_with("~/"))
 }
 
-/// The name of a group or a host, which YAML must not take for a number or a word of its own.
-fn named(name: &str) -> String {
-    if is_plain(name) { scalar(name) } else { in_quotes(name) }
+/// A text, which YAML must not take for a number or a word of its own.
+pub(super) fn quoted(text: &str) -> String {
+    if is_plain(text) { scalar(text) } else { in_quotes(text) }
 }
 
 pub(super) fn comment(text: &mut String, indent: &str, lines: &[String]) {
@@ -102,7 +97,14 @@ impl Model {
             let get = |key: &str| layers.get(key);
             Reader { get: &get, host: None }.reach(&mut quiet)
         };
-        let all = self.groups.get("all").map(|group| own(&group.vars)).unwrap_or_default();
+        let mut all = self.groups.get("all").map(|group| own(&group.vars)).unwrap_or_default();
+        // What is not known of a host must not come from its group: that would be another login.
+        for (at, value) in all.ssh.iter_mut().enumerate() {
+            let says = |reach: &Reach| reach.ssh.get(at).is_some_and(Option::is_some);
+            if !reaches.iter().all(says) || value.as_deref() == Some(DIRECT) {
+                *value = None;
+            }
+        }
         let mut given = vec![Reach::default(); self.hosts.len()];
         let mut groups = Vec::with_capacity(self.groups.len());
         for ((name, group), hosts) in self.groups.iter().zip(&related.hosts_of) {
@@ -126,7 +128,12 @@ impl Model {
             for (at, value) in said.ssh.iter_mut().enumerate() {
                 let of = |reach: &Reach| reach.ssh.get(at).cloned().flatten();
                 let clear = |given: &Reach| of(given).is_none() || of(given) == *value;
-                if !fits(&clear, &|reach| of(reach) == *value) {
+                let says = |host: &usize| reaches.get(*host).and_then(of).is_some();
+                let given_one = |host: &usize| given.get(*host).and_then(of).or_else(|| of(&all)).is_some();
+                if !fits(&clear, &|reach| of(reach) == *value)
+                    || !hosts.iter().all(says)
+                    || (value.as_deref() == Some(DIRECT) && !hosts.iter().any(given_one))
+                {
                     *value = None;
                 }
             }
@@ -186,7 +193,7 @@ impl Model {
             }
             for (at, own) in own.ssh.iter_mut().enumerate() {
                 let of = |reach: &Reach| reach.ssh.get(at).cloned().flatten();
-                let default = FIELDS.get(at).filter(|field| **field == "become").map(|_| "none".to_owned());
+                let default = DEFAULTS.get(at).copied().flatten().map(str::to_owned);
                 if *own == of(given).or_else(|| of(&shared.all)).or(default) {
                     *own = None;
                 }
@@ -207,7 +214,7 @@ impl Model {
             if !ssh.is_empty() {
                 fields.push(format!("ssh: {{ {ssh} }}"));
             }
-            put!(text, "  {}: {{ {} }}\n", named(&hostlist::fold(hosts)), fields.join(", "));
+            put!(text, "  {}: {{ {} }}\n", quoted(&hostlist::fold(hosts)), fields.join(", "));
         }
     }
 }
@@ -225,14 +232,18 @@ fn write_group(
     has_hosts: bool,
     names: &BTreeMap<&str, String>,
 ) {
-    put!(text, "  {}:\n", named(name));
+    put!(text, "  {}:\n", quoted(name));
     let empty = text.len();
     if !group.hosts.is_empty() {
         let hosts = in_quotes(&hostlist::fold(group.hosts.iter().map(String::as_str)));
         put!(text, "    hosts: {hosts}\n");
     }
-    let children: Vec<String> =
-        group.children.iter().filter_map(|child| names.get(child.as_str())).map(|name| named(name)).collect();
+    let children: Vec<String> = group
+        .children
+        .iter()
+        .filter_map(|child| names.get(child.as_str()))
+        .map(|name| quoted(name))
+        .collect();
     if !children.is_empty() {
         put!(text, "    children: [{}]\n", children.join(", "));
     }
