@@ -31,6 +31,7 @@ impl Lab {
             state_root: path.join("state"),
             cache_root: path.join("cache"),
             inventory,
+            only: true,
             cluster: "test".to_owned(),
             settings: LabSettings::default(),
             hosts,

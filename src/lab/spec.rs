@@ -128,6 +128,8 @@ pub struct LabSpec {
     pub cache_root: Utf8PathBuf,
     /// The inventory. Its canonical path is the lab's identity.
     pub inventory: Utf8PathBuf,
+    /// Whether the inventory exists in the lab only: it has a block `lab:`.
+    pub only: bool,
     /// Name of the cluster.
     pub cluster: String,
     /// Defaults for all hosts.

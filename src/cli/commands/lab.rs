@@ -15,6 +15,7 @@ use crate::lab::{self, LabHostState, LabKind, LabSettings, LabState};
 use crate::put;
 use crate::report::output;
 use crate::report::style::{CALM, VERB, paint};
+use crate::transport::quote;
 
 /// Runs the command; its exit code.
 ///
@@ -139,6 +140,9 @@ fn up(settings: &Settings, inventory: &Utf8Path, asked: LabSettings) -> anyhow::
     spec.settings = asked.or(&spec.settings);
     let state = lab::up(&spec, &mut say)?;
     print(&table(&state))?;
+    // Without this word they are the machines that the inventory names.
+    let word = if spec.only { "" } else { " --lab" };
+    output::say(&format!("use them: provision apply {}{word}", quote(inventory.as_str())));
     output::say(&format!(
         "look around: ssh -F {} {}",
         state.ssh_config,

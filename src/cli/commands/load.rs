@@ -252,6 +252,7 @@ pub(crate) fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Res
         state_root: settings.state.clone(),
         cache_root: settings.cache.clone(),
         inventory: inventory.to_owned(),
+        only: project.lab.is_some(),
         cluster: project.cluster.clone(),
         settings: defaults,
         hosts: project
