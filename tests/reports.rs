@@ -331,6 +331,26 @@ fn what_was_changed_is_not_said_to_be_left() {
 }
 
 #[test]
+fn what_cannot_be_planned_is_told_once() {
+    let mut record = applied(21, 30);
+    record.command = "verify".to_owned();
+    let told = |record: &Record| html::page(record).unwrap().matches("no space left on device 20").count();
+    assert_eq!(told(&record), 1);
+    let host = record.hosts.get_mut("gpu020").unwrap();
+    let ended = host.tasks.iter().find(|it| matches!(*it.outcome, Outcome::Failed(_))).unwrap();
+    let Outcome::Failed(failure) = &*ended.outcome else { unreachable!() };
+    let planned = PlannedTask {
+        task: (*ended.task).clone(),
+        verdict: PlannedVerdict::Failed(failure.clone()),
+        blocked: None,
+        pending_since: None,
+        notified_by: Vec::new(),
+    };
+    host.plan.push(planned.into());
+    assert_eq!(told(&record), 1);
+}
+
+#[test]
 fn a_page_hides_nothing_that_went_wrong() {
     // With texts that are more than all that a page may hold, too.
     for (name, most) in [("apply.html", 30), ("apply-long.html", 60_000)] {

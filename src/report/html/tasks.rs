@@ -5,7 +5,7 @@ use serde_json::{Value as Json, json};
 
 use super::budget::{Budget, LINE};
 use crate::events::Record;
-use crate::events::{ChangeView, Outcome, PlannedVerdict};
+use crate::events::{ChangeView, Outcome, PlannedVerdict, TaskRef};
 use crate::report::fold::fold;
 use crate::report::style::safe;
 use crate::report::wording::summary;
@@ -91,9 +91,13 @@ pub(super) fn tasks(record: &Record, budget: &mut Budget) -> (Vec<Json>, Vec<Jso
             let stories = [Story::ended(&ended.outcome), ended.outcome.blocked().map(Story::blocked)];
             stories.map(|story| (&*ended.task, story))
         });
-        // What was carried out tells more than that it was planned.
-        let stories: Vec<_> =
-            if record.command == "apply" { ended.collect() } else { planned.chain(ended).collect() };
+        // What was carried out tells more than that it was planned; what was not, tells the same again.
+        let is_planned = |task: &TaskRef| host.plan.iter().any(|planned| planned.task == *task);
+        let stories: Vec<_> = if record.command == "apply" {
+            ended.collect()
+        } else {
+            planned.chain(ended.filter(|(task, _)| !is_planned(task))).collect()
+        };
         for (task, story) in stories {
             let Some(story) = story else { continue };
             let (.., stories) = tasks
