@@ -140,6 +140,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         run: blocked,
     },
     Check {
+        id: "system.kernel_faults",
+        title: "the kernel met no fault of its own",
+        needs: Needs::Idle,
+        severity: Fail,
+        expects: "no `BUG: unable to handle`, `kernel BUG at`, `Oops` or `general protection fault` of the kernel in its log since the boot",
+        why: "A kernel that goes on after such a fault keeps locks and memory that nobody gives back: jobs hang later, and on this host only.",
+        hint: "drain the host and reboot it; the lines after the one in the evidence name the module that was at work: update it, or report them to its maker",
+        source: "Linux kernel: Documentation/admin-guide/bug-hunting.rst",
+        run: kernel_faults,
+    },
+    Check {
         id: "system.firewall",
         title: "no firewall stands between the hosts",
         needs: Needs::Idle,
@@ -386,6 +397,21 @@ fn oom(subject: &Subject<'_>) -> Checked {
 
 fn blocked(subject: &Subject<'_>) -> Checked {
     no_line(subject, &["blocked for more than"], "processes were blocked")
+}
+
+fn kernel_faults(subject: &Subject<'_>) -> Checked {
+    no_line(
+        subject,
+        // That of a program is "general protection fault ip:".
+        &[
+            "BUG: unable to handle",
+            "kernel BUG at ",
+            "Oops: ",
+            "general protection fault: ",
+            "general protection fault, probably",
+        ],
+        "faults of the kernel itself",
+    )
 }
 
 fn firewall(subject: &Subject<'_>) -> Checked {

@@ -448,6 +448,8 @@ fn one_fault_is_one_finding() {
         ("warn system.governor", healthy().with("system", "governor=performance 8", "governor=performance 6\ngovernor=powersave 2")),
         ("fail system.mce", healthy().with("log", "ask dmesg\n", "ask dmesg\nmce: [Hardware Error]: Machine check events logged\n")),
         ("warn system.oom", healthy().with("log", "ask dmesg\n", "ask dmesg\nOut of memory: Killed process 4711 (python3)\n")),
+        ("fail system.kernel_faults", healthy().with("log", "ask dmesg\n", "ask dmesg\n[ 912.4] BUG: unable to handle page fault for address: ffffb2c0\n[ 912.4] Oops: 0002 [#1] SMP NOPTI\n")),
+        ("fail system.kernel_faults", healthy().with("log", "ask dmesg\n", "ask dmesg\n[ 77.1] general protection fault, probably for non-canonical address 0xdead000000000108: 0000 [#1] SMP NOPTI\n")),
         ("warn system.firewall", healthy().with("firewall", "-P INPUT ACCEPT", "-P INPUT DROP")),
         ("fail system.own_name", healthy().with("system", "10.0.1.10 gpu0", "127.0.1.1 gpu0")),
         ("warn system.units", healthy().with("system", "--state=failed\n", "--state=failed\nnvidia-persistenced.service loaded failed failed X\n")),
@@ -606,12 +608,33 @@ fn a_link_that_rests_is_not_slow() {
     let of = |name: &str, edits: &[(&str, &str)]| {
         boards(name, edits).results(None).remove("gpu.pcie_generation").unwrap()
     };
+    // What holds the clocks of one at rest says nothing of how it is under load.
+    let held_back = |edits: &[(&str, &str)]| boards("NVIDIA A10G", edits).results(None)["gpu.throttle"].0;
+    assert_eq!((held_back(&[held]), held_back(&[held, works])), (Skip, Pass));
+    let silent = |name: &str| {
+        let mut site = boards(name, &[held, works]);
+        site.probes.entry("nvidia").and_modify(|text| *text = text.replace("clocks_event_reason", "other"));
+        site.results(None)["gpu.throttle"].0
+    };
+    assert_eq!((silent("NVIDIA A10G"), silent("NVIDIA H200")), (Skip, Unknown));
     let rests = (Skip, "the GPUs are idle and save power".to_owned());
     assert_eq!(of("NVIDIA A10G", &[slow]), rests);
     assert_eq!(of("NVIDIA A10G", &[slow, held]), rests);
     assert_eq!(of("NVIDIA A10G", &[slow, held, works]).0, Warn);
     // Boards of SXM keep theirs up.
     assert_eq!(of("NVIDIA H200", &[slow, held]).0, Warn);
+}
+
+/// Older drivers do not say whether a part waits for a repair; what nobody told is no pass.
+#[test]
+fn repairs_that_the_driver_does_not_tell() {
+    let names = [("channel_repair_pending", "a"), ("tpc_repair_pending", "b"), ("unrepairable_memory", "c")];
+    let mut site = healthy();
+    for (old, new) in names {
+        site.probes.entry("nvidia").and_modify(|text| *text = text.replace(old, new));
+    }
+    let seen = site.results(None).remove("gpu.repair").unwrap();
+    assert_eq!(seen, (Skip, "these GPUs do not report repairs".to_owned()));
 }
 
 #[test]
@@ -667,6 +690,10 @@ fn a_board_whose_links_are_all_down() {
     assert_eq!(of("NVIDIA B200", ready, &none, json!({})), both);
     assert_eq!(of("Tesla V100-SXM2-32GB", "<state>N/A<", &none, json!({})), both);
     assert_eq!(of("NVIDIA B200", ready, &one, json!({})), (Fail, "GPU0: no link is up".to_owned()));
+    // The number of the line counts, not its place.
+    let (_, second) = none.split_once("GPU 1").unwrap();
+    let late = (Fail, "GPU1: 0 of 18 links up".to_owned());
+    assert_eq!(of("NVIDIA H200", ready, &format!("GPU 1{second}"), json!({})), late);
     // Boards without links, and those of which none is expected.
     assert_eq!(of("NVIDIA L40S", "<state>N/A<", &none, json!({})).0, Skip);
     assert_eq!(of("NVIDIA B200", ready, &none, json!({ "gpu": { "nvlinks": 0 } })).0, Pass);

@@ -168,7 +168,7 @@ fn nvlink(subject: &Subject<'_>) -> Checked {
     };
     // How many an unknown model has nobody knows; on a board with links none at all are too few.
     let has_some = |gpu: &Gpu| of(gpu).is_none() && is_of_board(gpu) && !subject.has_one_gpu();
-    if links.iter().all(Vec::is_empty) && gpus.iter().all(|(_, gpu)| of(gpu).is_none() && !has_some(gpu)) {
+    if links.values().all(Vec::is_empty) && gpus.iter().all(|(_, gpu)| of(gpu).is_none() && !has_some(gpu)) {
         return Err(Verdict::Skip("these GPUs report no NVLink".to_owned()));
     }
     let mut findings = Findings::default();
@@ -177,7 +177,7 @@ fn nvlink(subject: &Subject<'_>) -> Checked {
         if gpu.mig == Some(true) {
             continue;
         }
-        let Some(links) = links.get(index) else {
+        let Some(links) = links.get(&index) else {
             findings.unknown(name, "nvidia-smi nvlink -s does not list it", FROM);
             continue;
         };

@@ -133,9 +133,12 @@ fn persistence(subject: &Subject<'_>) -> Checked {
 fn throttle(subject: &Subject<'_>) -> Checked {
     const BAD: [&str; 3] = ["hw_slowdown", "hw_thermal_slowdown", "hw_power_brake_slowdown"];
     let gpus = subject.gpus()?;
+    if gpus.iter().all(|(_, gpu)| gpu.throttle.is_none() && models::find(&gpu.name).is_none()) {
+        return Err(Verdict::Skip("these GPUs do not show what holds their clocks down".to_owned()));
+    }
     let (mut fails, mut warns) = (Findings::default(), Findings::default());
     for (name, gpu) in &gpus {
-        for reason in &gpu.throttle {
+        for reason in gpu.throttle.iter().flatten() {
             let line = format!("{reason}: Active");
             if BAD.contains(&reason.as_str()) {
                 fails.wrong(name, reason.clone(), SMI, line);
@@ -147,8 +150,12 @@ fn throttle(subject: &Subject<'_>) -> Checked {
     if !fails.is_well() {
         return Ok(fails.verdict(""));
     }
-    if warns.is_well() && gpus.iter().all(|(_, gpu)| gpu.processes == 0) {
+    // A display or a daemon that holds it open gives it nothing to do.
+    if warns.is_well() && gpus.iter().all(|(_, gpu)| gpu.processes == 0 || gpu.at_rest) {
         return Err(Verdict::Skip("the GPUs are idle".to_owned()));
+    }
+    for (name, _) in gpus.iter().filter(|(_, gpu)| gpu.throttle.is_none()) {
+        warns.unknown(name, "nvidia-smi does not show what holds its clocks down", SMI);
     }
     Ok(warns.verdict("none under load").counted_as(Warn))
 }

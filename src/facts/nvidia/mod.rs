@@ -22,6 +22,8 @@ const NOT_ASKED_AGAIN: &str = "nvidia-smi gave no answer before, so it was not a
 const LOST: &str = "gpu is lost";
 /// Deepest nesting that is followed.
 const DEPTH: usize = 64;
+/// More links than any GPU has.
+const MOST_LINKS: usize = 256;
 
 /// One GPU.
 #[derive(Debug, Clone, Default, PartialEq, Serialize, Deserialize)]
@@ -52,8 +54,9 @@ pub struct Gpu {
     pub dram_corrected: Option<u64>,
     /// More uncorrectable errors of SRAM over its life than its maker allows.
     pub sram_exceeded: bool,
-    /// Repairs that wait for a reset, or cannot be made: `channel_repair_pending`.
-    pub repairs: Vec<String>,
+    /// Repairs that wait for a reset, or cannot be made: `channel_repair_pending`; `None` where the driver says nothing
+    /// of them.
+    pub repairs: Option<Vec<String>>,
     /// A page waits to be retired (before Ampere).
     pub page_pending: Option<bool>,
     /// Rows remapped for uncorrectable errors.
@@ -70,8 +73,8 @@ pub struct Gpu {
     pub generation: Option<(u32, u32)>,
     /// Degrees Celsius.
     pub temperature: Option<i64>,
-    /// Reasons that hold the clocks down, without `gpu_idle`.
-    pub throttle: Vec<String>,
+    /// Reasons that hold the clocks down, without `gpu_idle`; `None` where the driver does not tell.
+    pub throttle: Option<Vec<String>>,
     /// Power limit now and by default, in watts.
     pub power_limit: Option<(f64, f64)>,
     /// `Completed`, `In Progress`; `None` without `NVSwitch`.
@@ -107,7 +110,7 @@ pub struct Smi {
     pub gpus: Vec<Gpu>,
 }
 
-/// The links of one GPU: GB/s per link, `None` for one that is inactive.
+/// The links of one GPU by their number: GB/s per link, `None` for one that is inactive or not listed.
 pub type Links = Vec<Option<f64>>;
 
 /// The matrix of `topo -m`: relation by row and column.
@@ -119,7 +122,7 @@ pub struct Nvidia {
     /// `nvidia-smi -q -x`.
     pub smi: Seen<Smi>,
     /// `nvidia-smi nvlink -s`, by GPU index.
-    pub links: Seen<Vec<Links>>,
+    pub links: Seen<BTreeMap<usize, Links>>,
     /// `nvidia-smi topo -m`.
     pub topology: Seen<Topology>,
 }
@@ -302,7 +305,9 @@ fn gpu(node: &Element) -> Gpu {
         asks.then(|| "Reset".to_owned())
     });
     let repairs = ["channel_repair_pending", "tpc_repair_pending", "unrepairable_memory"];
-    let repairs = repairs.iter().filter(|name| node.flag(&format!("ecc_errors/{name}")) == Some(true));
+    let repairs = repairs.iter().filter_map(|name| Some((*name, node.flag(&format!("ecc_errors/{name}"))?)));
+    let repairs: Vec<(&str, bool)> = repairs.collect();
+    let pending = || repairs.iter().filter(|(_, is)| *is).map(|(name, _)| (*name).to_owned()).collect();
     // A GPU in instances counts its errors for each of them.
     let of_instances = || {
         let counts = node.each("mig_devices", "mig_device").filter_map(|instance| {
@@ -324,7 +329,7 @@ fn gpu(node: &Element) -> Gpu {
         sram_corrected: counted("volatile", &["sram_correctable"]),
         dram_corrected: counted("volatile", &["dram_correctable", "single_bit/device_memory"]),
         sram_exceeded: node.flag("ecc_errors/aggregate/sram_threshold_exceeded") == Some(true),
-        repairs: repairs.map(|name| (*name).to_owned()).collect(),
+        repairs: (!repairs.is_empty()).then(pending),
         page_pending: node
             .flag("retired_pages/pending_retirement")
             .or_else(|| node.flag("retired_pages/pending_blacklist")),
@@ -353,7 +358,7 @@ fn gpu(node: &Element) -> Gpu {
         compute_mode: text("compute_mode"),
         replays: node.number("pci/replay_counter"),
         processes: node.at("processes").map_or(0, |list| list.children.len() as u64),
-        at_rest: reasons(node).any(|reason| reason == "gpu_idle"),
+        at_rest: reasons(node).any(|(reason, holds)| holds && reason == "gpu_idle"),
     }
 }
 
@@ -377,34 +382,46 @@ fn fabric_troubles(node: &Element) -> Option<Vec<String>> {
     (!told.is_empty()).then(|| wrong.map(|(name, seen, _)| format!("{name} {seen}")).collect())
 }
 
-/// What holds its clocks down.
-fn reasons(node: &Element) -> impl Iterator<Item = &str> {
+/// What can hold its clocks down, and whether it does.
+fn reasons(node: &Element) -> impl Iterator<Item = (&str, bool)> {
     let lists = ["clocks_event_reasons", "clocks_throttle_reasons"];
     let reasons = lists.into_iter().filter_map(|name| node.at(name)).flat_map(|list| &list.children);
-    reasons.filter(|reason| reason.text.trim() == "Active").map(|reason| {
+    reasons.filter_map(|reason| {
         let name = reason.name.as_str();
         let name = name.strip_prefix("clocks_event_reason_").unwrap_or(name);
-        name.strip_prefix("clocks_throttle_reason_").unwrap_or(name)
+        let name = name.strip_prefix("clocks_throttle_reason_").unwrap_or(name);
+        match reason.text.trim() {
+            "Active" => Some((name, true)),
+            "Not Active" => Some((name, false)),
+            _ => None,
+        }
     })
 }
 
-fn throttle(node: &Element) -> Vec<String> {
-    reasons(node).filter(|name| *name != "gpu_idle").map(str::to_owned).collect()
+fn throttle(node: &Element) -> Option<Vec<String>> {
+    let holding = reasons(node).filter(|(name, holds)| *holds && *name != "gpu_idle");
+    reasons(node).next().is_some().then(|| holding.map(|(name, _)| name.to_owned()).collect())
 }
 
 /// Reads `nvidia-smi nvlink -s`. Only a number is a link that is up.
 ///
 /// # Errors
 /// When it has neither GPUs nor links.
-pub fn nvlink(text: &str) -> Result<Vec<Links>, String> {
-    let mut gpus: Vec<Links> = Vec::new();
+pub fn nvlink(text: &str) -> Result<BTreeMap<usize, Links>, String> {
+    let mut gpus: BTreeMap<usize, Links> = BTreeMap::new();
+    let mut open = None;
     for line in text.lines().map(str::trim) {
-        if line.starts_with("GPU ") {
-            gpus.push(Links::new());
-        } else if let Some((_, value)) = line.strip_prefix("Link ").and_then(|rest| rest.split_once(':'))
-            && let Some(links) = gpus.last_mut()
-        {
-            links.push(value.trim().strip_suffix("GB/s").and_then(|number| number.trim().parse().ok()));
+        let numbered = |word: &str| {
+            let (number, value) = line.strip_prefix(word)?.split_once(':')?;
+            Some((number.parse::<usize>().ok()?, value.trim()))
+        };
+        if let Some((number, _)) = numbered("GPU ") {
+            open = Some(gpus.entry(number).or_default());
+        } else if let (Some(links), Some((number @ 0..MOST_LINKS, value))) = (&mut open, numbered("Link ")) {
+            links.resize(links.len().max(number + 1), None);
+            if let Some(link) = links.get_mut(number) {
+                *link = value.strip_suffix("GB/s").and_then(|number| number.trim().parse().ok());
+            }
         }
     }
     if gpus.is_empty() { Err("it shows no GPU".to_owned()) } else { Ok(gpus) }

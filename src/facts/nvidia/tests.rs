@@ -15,7 +15,7 @@ fn two_h200() {
     assert_eq!((gpu.width, gpu.generation), (Some((16, 16)), Some((5, 5))));
     assert_eq!((gpu.uncorrected, gpu.remap_pending, gpu.remapped), (Some(0), Some(false), Some(0)));
     assert_eq!(gpu.power_limit, Some((700.0, 700.0)));
-    assert_eq!(gpu.throttle, Vec::<String>::new());
+    assert_eq!((gpu.throttle.as_deref(), gpu.repairs.as_deref()), (Some([].as_slice()), Some([].as_slice())));
     assert_eq!((gpu.fabric_state.as_deref(), &gpu.recovery), (Some("Completed"), &None));
 }
 
@@ -30,7 +30,7 @@ fn a_gpu_at_rest() {
              <processes><process_info><pid>725</pid><type>G</type></process_info></processes></gpu></nvidia_smi_log>"
         );
         let gpu = smi(&xml).unwrap().gpus.remove(0);
-        assert_eq!(gpu.throttle, ["sw_power_cap"]);
+        assert_eq!(gpu.throttle.as_deref(), Some(["sw_power_cap".to_owned()].as_slice()));
         (gpu.processes, gpu.at_rest)
     };
     assert_eq!(gpu("clocks_throttle_reasons", "clocks_throttle_reason", "Active"), (1, true));
@@ -78,9 +78,9 @@ fn repairs() {
         let gpu = smi(&xml).unwrap().gpus.remove(0);
         (gpu.repairs, gpu.sram_exceeded, gpu.recovery)
     };
-    assert_eq!(gpu("No", "N/A"), (Vec::new(), false, None));
-    assert_eq!(gpu("Yes", "Yes"), (vec!["channel_repair_pending".to_owned()], true, None));
-    assert_eq!(gpu("GPU requires reset", "No"), (Vec::new(), false, Some("Reset".to_owned())));
+    assert_eq!(gpu("No", "N/A"), (Some(Vec::new()), false, None));
+    assert_eq!(gpu("Yes", "Yes"), (Some(vec!["channel_repair_pending".to_owned()]), true, None));
+    assert_eq!(gpu("GPU requires reset", "No"), (Some(Vec::new()), false, Some("Reset".to_owned())));
 }
 
 /// Of a GPU that it lost the driver still knows what it is; its values say that it is lost.
@@ -110,7 +110,10 @@ fn fields_that_say_nothing_are_nothing() {
         (gpu.bus.as_str(), gpu.ecc, gpu.persistence, gpu.memory_mib),
         ("0000:8a:00.0", None, None, None)
     );
-    assert_eq!(gpu.throttle, ["hw_slowdown"]);
+    assert_eq!(gpu.throttle.as_deref(), Some(["hw_slowdown".to_owned()].as_slice()));
+    assert_eq!(gpu.repairs, None);
+    let silent = xml.replace(">Active<", ">N/A<");
+    assert_eq!(super::smi(&silent).unwrap().gpus[0].throttle, None);
     assert!(super::smi(&XML[..XML.len() / 2]).is_err());
     assert!(super::smi("Unable to determine the device handle for GPU 0000:CB:00.0: Unknown Error").is_err());
 }
@@ -119,12 +122,17 @@ fn fields_that_say_nothing_are_nothing() {
 fn links() {
     let gpus = nvlink(NVLINK).unwrap();
     assert_eq!(gpus.len(), 2);
-    assert!(gpus.iter().all(|links| links.len() == 18 && links.iter().all(|rate| *rate == Some(26.562))));
+    assert!(gpus.values().all(|links| links.len() == 18 && links.iter().all(|rate| *rate == Some(26.562))));
     let bad = nvlink("GPU 0: X (UUID: Y)\n\t Link 0: 26.562 GB/s\n\t Link 1: <inactive>\n").unwrap();
-    assert_eq!(bad, [vec![Some(26.562), None]]);
+    assert_eq!(bad[&0], [Some(26.562), None]);
+    // What is listed has its own number, whatever is left out before it.
+    let late = nvlink("GPU 6: X (UUID: Y)\n\t Link 0: 25 GB/s\n\t Link 2: 25 GB/s\n").unwrap();
+    assert_eq!(late, BTreeMap::from([(6, vec![Some(25.0), None, Some(25.0)])]));
+    let far = nvlink("GPU 0: X (UUID: Y)\n\t Link 4000000000: 25 GB/s\n").unwrap();
+    assert_eq!(far[&0], Links::new());
     let none =
         nvlink("GPU 0: X (UUID: Y)\nNVML: Unable to retrieve NVLink information as all links are inActive\n");
-    assert_eq!(none.unwrap(), [Links::new()]);
+    assert_eq!(none.unwrap()[&0], Links::new());
     assert!(nvlink("").is_err());
 }
 
