@@ -26,6 +26,8 @@ flags=("--remap-path-prefix=$PWD=/provision" "--remap-path-prefix=$home=/cargo")
 # program: the linker leaves them out. Its path is relative, because names of symbols depend on these words.
 flags+=(-C force-unwind-tables=no -C link-arg=-Tscripts/dist.ld)
 unset RUSTFLAGS
+CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf %s "${flags[*]}")
+export CARGO_ENCODED_RUSTFLAGS
 # What earlier builds left must not be in it.
 export CARGO_INCREMENTAL=0
 # Files of a package are as readable as the program says, whatever this user's are.
@@ -38,24 +40,13 @@ mkdir -p "$out/share"
 # Without a dynamic loader it runs on any Linux of its architecture.
 is_static() { ! LC_ALL=C readelf --program-headers "$1" | grep -q INTERP; }
 
-has_std() { [ -d "$(rustc --print sysroot)/lib/rustlib/$1/lib" ]; }
-
 made=()
 for arch in ${ARCHES:-x86_64 aarch64}; do
     target=$arch-unknown-linux-musl
-    more=()
-    if ! has_std "$target"; then
-        if [ "$arch" != "$(uname -m)" ]; then
-            say "without $arch: Rust has no standard library for $target here"
-            continue
-        fi
-        # The C library of this machine can be linked in as well. Names are looked up by what it finds where it runs.
-        target=$arch-unknown-linux-gnu
-        more=(-C target-feature=+crt-static)
-        say "$arch with glibc: Rust has no standard library for $arch-unknown-linux-musl here"
+    if [ ! -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ]; then
+        say "without $arch: Rust has no standard library for $target here"
+        continue
     fi
-    CARGO_ENCODED_RUSTFLAGS=$(IFS=$'\x1f' && printf %s "${flags[*]}${more[*]:+$IFS${more[*]}}")
-    export CARGO_ENCODED_RUSTFLAGS
     # No linker of another architecture is needed: Rust brings one, and the C library with it.
     if [ "$arch" != "$(uname -m)" ]; then
         variable=CARGO_TARGET_$(tr 'a-z-' 'A-Z_' <<<"$target")_LINKER
@@ -63,14 +54,13 @@ for arch in ${ARCHES:-x86_64 aarch64}; do
     fi
     # Parts in C (cryptography of TLS) call nothing of a C library: the headers of another one will do.
     compiler=$arch-linux-gnu-gcc
-    [[ $target != $(uname -m)-*-musl ]] || compiler=musl-gcc
+    [ "$arch" != "$(uname -m)" ] || compiler=musl-gcc
     export "CC_${target//-/_}=$compiler"
     "$cargo" build --profile dist --locked --target "$target"
     program=target/$target/dist/provision
     is_static "$program" || die "$program is not static"
     size=$(stat -c %s "$program")
-    # The C library of GNU is larger by half a MiB.
-    [ "$size" -le $((${#more[@]} > 0 ? most + 1024 * 1024 : most)) ] || die "$program has $size bytes, more than $most"
+    [ "$size" -le "$most" ] || die "$program has $size bytes, more than $most"
     cp "$program" "$out/provision-$version-linux-$arch"
     made+=("$target")
     if [ "$arch" = "$(uname -m)" ]; then native=$program; fi

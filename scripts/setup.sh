@@ -181,7 +181,8 @@ if [ "${1:-}" = --dist ] && have cargo; then
         [ -d "$(rustc --print sysroot)/lib/rustlib/$target/lib" ] && continue
         if have rustup && rustup target add "$target"; then continue; fi
         say "missing: the standard library of Rust for $target (with rustup: rustup target add $target)"
-        [ "${target%%-*}" != "$(uname -m)" ] || say "  without it the program for this machine has glibc linked in"
+        # The binary of this machine is the one that has to be.
+        [ "${target%%-*}" != "$(uname -m)" ] || problems=1
     done
 fi
 exit "$problems"
