@@ -990,7 +990,6 @@ fn what_is_told_apart() {
         ),
         ("gpu.nvlink", Pass, "all links up", other_model("143771", "143771").expect(json!({}))),
         ("network.trust", Pass, "dscp", healthy()),
-        // dcb has no word for it, the driver of OFED has.
         // dcb has no word for it; the driver of OFED has.
         (
             "network.trust",

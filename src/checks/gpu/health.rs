@@ -318,17 +318,15 @@ fn row_remap(subject: &Subject<'_>) -> Checked {
 }
 
 fn repair(subject: &Subject<'_>) -> Checked {
-    let mut findings = Findings::default();
-    let mut told = false;
-    for (name, gpu) in subject.gpus()? {
-        let Some(repairs) = &gpu.repairs else { continue };
-        told = true;
-        for what in repairs {
-            findings.wrong(&name, what.clone(), SMI, format!("{what} Yes"));
-        }
-    }
-    if !told {
+    let gpus = subject.gpus()?;
+    if gpus.iter().all(|(_, gpu)| gpu.repairs.is_none()) {
         return Err(Verdict::Skip("these GPUs do not report repairs".to_owned()));
+    }
+    let mut findings = Findings::default();
+    for (name, gpu) in &gpus {
+        for what in gpu.repairs.iter().flatten() {
+            findings.wrong(name, what.clone(), SMI, format!("{what} Yes"));
+        }
     }
     Ok(findings.verdict("none"))
 }

@@ -96,7 +96,7 @@ pub(super) fn tasks(record: &Record, budget: &mut Budget) -> (Vec<Json>, Vec<Jso
         let stories: Vec<_> = if record.command == "apply" {
             ended.collect()
         } else {
-            planned.chain(ended.filter(|(task, _)| !is_planned(task))).collect()
+            planned.chain(ended.filter(|(task, story)| story.is_some() && !is_planned(task))).collect()
         };
         for (task, story) in stories {
             let Some(story) = story else { continue };
