@@ -37,9 +37,10 @@ pub(crate) fn run(from: &Utf8Path, to: &Utf8Path, cluster: &str, force: bool) ->
     };
     made::write(to, &imported.text)?;
     output::say(&format!("{to} written"));
-    if !imported.losses.is_empty() {
+    let settings = settings(&beside.join("ansible.cfg"));
+    if !imported.losses.is_empty() || settings.is_some() {
         output::say("not taken over:");
-        for loss in &imported.losses {
+        for loss in imported.losses.iter().chain(&settings) {
             output::say(&format!("  {loss}"));
         }
     }
@@ -59,6 +60,31 @@ fn read(path: &Utf8Path) -> anyhow::Result<String> {
             .hint("if it is a folder or a program, import the output of `ansible-inventory -i PATH --list >hosts.json`")
             .into()
     })
+}
+
+/// What Ansible's settings say of the way to the hosts, none of which is in an inventory.
+fn settings(path: &Utf8Path) -> Option<String> {
+    const OF_REACH: [&str; 9] = [
+        "remote_user",
+        "remote_port",
+        "private_key_file",
+        "transport",
+        "ssh_args",
+        "ssh_common_args",
+        "ssh_extra_args",
+        "become",
+        "become_user",
+    ];
+    let text = std::fs::read_to_string(path).ok()?;
+    let keys: Vec<String> = text
+        .lines()
+        .filter_map(|line| line.split_once('='))
+        .map(|(key, _)| key.trim())
+        .filter(|key| OF_REACH.contains(key))
+        .map(|key| format!("`{key}`"))
+        .collect();
+    let keys = keys.join(", ");
+    (!keys.is_empty()).then(|| format!("{path}: {keys}: such settings stand under `ssh:` here"))
 }
 
 /// Endings of files of variables, in the order in which Ansible looks for them.

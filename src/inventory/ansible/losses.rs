@@ -29,8 +29,8 @@ impl Losses {
     pub(super) fn lines(&self, sources: &Sources) -> Vec<String> {
         let line = |(what, (span, times)): (&String, &(Span, usize))| {
             let (path, (line, _)) = (sources.path(span.source), sources.line_column(span.source, span.start));
-            let more = if *times > 1 { format!(" and {} more", times - 1) } else { String::new() };
-            format!("{path}:{line}{more}: {what}")
+            let more = if *times > 1 { format!(" ({times} times)") } else { String::new() };
+            format!("{path}:{line}: {what}{more}")
         };
         let mut list: Vec<_> = self.list.iter().collect();
         list.sort_by_key(|(_, (span, _))| *span);

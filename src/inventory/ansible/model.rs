@@ -78,12 +78,15 @@ impl Model {
             Some((name, port))
                 if port.parse::<u16>().is_ok() && (!name.contains(':') || name.ends_with(']')) =>
             {
-                vars.insert("ansible_port".to_owned(), Var { text: Some(port.to_owned()), span });
+                let of_its_own = Var { text: Some(port.to_owned()), span };
+                vars.entry("ansible_port".to_owned()).or_insert(of_its_own);
                 name
             }
             _ => pattern,
         };
-        for name in self.expand(pattern)? {
+        let address = pattern.strip_prefix('[').and_then(|rest| rest.strip_suffix(']'));
+        let address = address.filter(|address| address.parse::<std::net::Ipv6Addr>().is_ok());
+        for name in self.expand(address.unwrap_or(pattern))? {
             self.hosts.entry(name.clone()).or_default().inline.extend(vars.clone());
             self.group(group).hosts.insert(name);
         }

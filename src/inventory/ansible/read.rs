@@ -24,7 +24,7 @@ pub(super) fn inventory(
         _ => looks_like_yaml(text),
     };
     if !is_yaml {
-        return ini(model, text, source, diagnostics);
+        return ini(model, text, source, losses, diagnostics);
     }
     let node = match yaml::parse_foreign(sources, source) {
         Ok(node) => node,
@@ -92,8 +92,9 @@ pub(super) fn variables(
     }
 }
 
-fn ini(model: &mut Model, text: &str, source: SourceId, diagnostics: &mut Diagnostics) {
+fn ini(model: &mut Model, text: &str, source: SourceId, losses: &mut Losses, diagnostics: &mut Diagnostics) {
     let mut section = ("ungrouped".to_owned(), "hosts".to_owned());
+    let mut children: Vec<(&str, Span)> = Vec::new();
     let mut offset = 0;
     for raw in text.split_inclusive('\n') {
         let span = span(source, offset, raw.trim_end().len());
@@ -102,8 +103,7 @@ fn ini(model: &mut Model, text: &str, source: SourceId, diagnostics: &mut Diagno
         if line.is_empty() || line.starts_with(['#', ';']) {
             continue;
         }
-        if let Some(name) = line.strip_prefix('[').and_then(|rest| rest.split_once(']')).map(|(name, _)| name)
-        {
+        if let Some(name) = section_name(line) {
             let (group, kind) = name.split_once(':').unwrap_or((name, "hosts"));
             if !["hosts", "children", "vars"].contains(&kind) {
                 diagnostics.push(
@@ -121,6 +121,7 @@ fn ini(model: &mut Model, text: &str, source: SourceId, diagnostics: &mut Diagno
                 let child = line.split(" #").next().unwrap_or(line).trim_end();
                 model.group(group).children.insert(child.to_owned());
                 model.group(child);
+                children.push((child, span));
                 Ok(())
             }
             "vars" => match line.split_once('=') {
@@ -137,6 +138,18 @@ fn ini(model: &mut Model, text: &str, source: SourceId, diagnostics: &mut Diagno
             diagnostics.error(span, why);
         }
     }
+    for (child, span) in children {
+        if model.group(child).span.is_none() && !["all", "ungrouped"].contains(&child) {
+            losses.add(span, format!("`{child}` has no section of its own: Ansible refuses this file"));
+        }
+    }
+}
+
+/// The name in `[name]`. `[2001:db8::1]:22` is a host.
+fn section_name(line: &str) -> Option<&str> {
+    let (name, rest) = line.strip_prefix('[')?.split_once(']')?;
+    let rest = rest.trim_start();
+    (rest.is_empty() || rest.starts_with('#')).then_some(name)
 }
 
 fn span(source: SourceId, start: usize, length: usize) -> Span {

@@ -97,8 +97,8 @@ hosts:
         text.split_once("cluster:").unwrap().0,
         "# Made from hosts.ini by `provision inventory import`.
 # Not taken over:
-#   hosts.ini:6 and 1 more: `ansible_become_password`: a secret is never copied; see `secrets:` and --ask-become-pass
-#   hosts.ini:6 and 1 more: `rack`: a variable; set it under `vars:` when a playbook here knows it
+#   hosts.ini:6: `ansible_become_password`: a secret is never copied; see `secrets:` and --ask-become-pass (2 times)
+#   hosts.ini:6: `rack`: a variable; set it under `vars:` when a playbook here knows it (2 times)
 #   hosts.ini:14: `cuda`: a variable; set it under `vars:` when a playbook here knows it
 "
     );
@@ -186,6 +186,7 @@ fn what_is_not_understood_is_told_with_its_line() {
         ("[gpu:host]\n", "not a kind of section"),
         ("[a:children]\nb\n[b:children]\na\n[a]\nn0\n", "groups are below themselves: `a`, `b`"),
         ("2001:db8::1\n", "give the host one"),
+        ("[2001:db8::1]:22\n", "give the host one"),
         ("\n# nothing\n", "names no host"),
     ] {
         let error = of("hosts", text).expect_err(text);
@@ -211,4 +212,12 @@ fn what_is_no_inventory_is_told() {
     {
         assert!(of("hosts", text).unwrap().contains("gpu0"), "{text}");
     }
+}
+
+/// Ansible refuses a group of groups that names one without a section.
+#[test]
+fn a_child_without_a_section_is_told() {
+    let text = of("hosts", "[a:children]\nb\nc\n[b]\nn0\n").unwrap();
+    assert!(text.contains("hosts:3: `c` has no section of its own"), "{text}");
+    assert!(!text.contains("`b` has no section"), "{text}");
 }
