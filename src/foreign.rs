@@ -144,6 +144,11 @@ pub const TABLE: &[Word] = &[
     ),
     word(
         Place::Task,
+        &["with_dict"],
+        "`loop: [{ key: a, value: 1 }, { key: b, value: 2 }]`; `{{ item }}` is one of these maps",
+    ),
+    word(
+        Place::Task,
         &["with_nested", "with_cartesian"],
         "`loop: { product: { user: [a, b], share: [/c, /d] } }`; `{{ item }}` has the elements by these names",
     ),
@@ -176,7 +181,7 @@ pub const TABLE: &[Word] = &[
     word(Place::Task, &["args"], "all fields stand under the resource"),
     word(
         Place::Task,
-        &["import_tasks", "include_tasks", "import_role", "include_role", "role"],
+        &["import_tasks", "include_tasks", "import_role", "include_role", "import_playbook", "role"],
         "`include: ./other.yaml`, with values for its parameters under `with`",
     ),
     word(
@@ -263,6 +268,8 @@ pub const TABLE: &[Word] = &[
         &["touch"],
         "`content: \"\"` for an empty file; one that is made only where there is none: `command: { run: [touch, PATH], creates: PATH }`",
     ),
+    word(Place::Value, &["str"], "`string`"),
+    word(Place::Value, &["dict"], "`map`"),
     word(Place::Value, &["directory"], "the resource `directory`"),
     word(Place::Value, &["link", "hard"], "the resource `symlink`"),
     word(Place::Value, &["running"], "`state: started`"),
@@ -303,6 +310,12 @@ pub const TABLE: &[Word] = &[
     word(Place::Filter, &["to_yaml", "to_nice_yaml"], "`json`, which is YAML as well"),
     word(Place::Filter, &["bool"], "what is true or false needs no filter: leave it out"),
     word(Place::Filter, &["to_json", "to_nice_json"], "`json`, or `json(pretty=true)`"),
+    word(
+        Place::Filter,
+        &["dict2items"],
+        "a list of maps in its place: `[{ key: a, value: 1 }, { key: b, value: 2 }]`",
+    ),
+    word(Place::Filter, &["list"], "what is a list needs no filter: leave it out"),
     word(Place::Filter, &["quote"], "`sq`"),
     word(Place::Filter, &["d"], "`default(value=...)`"),
     word(Place::Filter, &["regex_replace"], "`replace(from=\"a\", to=\"b\")`"),

@@ -79,7 +79,11 @@ impl FromNode for String {
                 );
                 None
             }
-            Yaml::Null | Yaml::List(_) | Yaml::Map(_) => {
+            Yaml::Map(_) => {
+                diagnostics.push(wrong(node, "a string").help("a text of several lines begins with `|`"));
+                None
+            }
+            Yaml::Null | Yaml::List(_) => {
                 wrong_type(node, "a string", diagnostics);
                 None
             }
@@ -102,6 +106,9 @@ impl FromNode for bool {
             match word.to_ascii_lowercase().as_str() {
                 "yes" | "on" | "y" => diagnostic = diagnostic.help("write `true`"),
                 "no" | "off" | "n" => diagnostic = diagnostic.help("write `false`"),
+                value @ ("true" | "false") => {
+                    diagnostic = diagnostic.help(format!("write it without quotes: `{value}`"));
+                }
                 _ => {}
             }
         }
@@ -155,7 +162,7 @@ impl FromNode for NonZeroU32 {
 
 /// What to write for a text where a list is wanted: its words, as far as they are no line for a shell.
 fn in_brackets(line: &str) -> Option<String> {
-    let words: Vec<&str> = line.split_whitespace().collect();
+    let words: Vec<&str> = line.split([' ', ',', '\n', '\t']).filter(|word| !word.is_empty()).collect();
     if words.len() > 1 && line.contains(['|', '<', '>', ';', '&', '$', '*']) {
         return Some(
             "a list has a program and its arguments: `[ls, -l]`; a line for a shell is `script: LINE`"
@@ -187,7 +194,8 @@ fn in_a_map(node: &Node, what: &str) -> Option<String> {
     match what {
         "a group" => Some(format!("write `{{ hosts: {value} }}`")),
         "a parameter" => Some(format!("write `{{ type: {kind}, default: {value} }}`")),
-        "`retries`" => Some(format!("write `{{ attempts: {value} }}`")),
+        "`retries`" if kind == "int" => Some(format!("write `{{ attempts: {value} }}`")),
+        "`ssh`" if kind == "string" => Some(format!("write `{{ user: {value} }}`")),
         "a command" => Some(format!("write `{{ run: {value} }}`")),
         "a package" => Some(format!("write `{{ names: {value} }}`")),
         _ => None,
@@ -240,10 +248,15 @@ impl<T: FromNode> FromNode for Entries<T> {
             diagnostics.push(wrong(node, "a map").maybe_help(name_help(node)));
             return None;
         };
-        let read: Vec<Option<(Sp<String>, T)>> = entries
-            .iter()
-            .map(|(key, value)| T::from_node(value, diagnostics).map(|value| (key.clone(), value)))
-            .collect();
+        let read = entries.iter().enumerate().map(|(at, (key, value))| {
+            let above = at.checked_sub(1).and_then(|at| entries.get(at)).filter(|(_, value)| value.is_null());
+            if let Some((name, _)) = above.filter(|_| !value.is_null() && is_field::<T>(&key.value, value)) {
+                diagnostics.push(too_shallow(key, &name.value));
+                return None;
+            }
+            T::from_node(value, diagnostics).map(|value| (key.clone(), value))
+        });
+        let read: Vec<Option<(Sp<String>, T)>> = read.collect();
         read.into_iter().collect::<Option<Vec<_>>>().map(Self)
     }
 
@@ -252,10 +265,38 @@ impl<T: FromNode> FromNode for Entries<T> {
     }
 }
 
+/// Whether what stands under a name is a field of a `T`, and no `T` itself.
+fn is_field<T: FromNode>(key: &str, value: &Node) -> bool {
+    let schema = T::schema();
+    let mut fields = ["/properties", "/anyOf/0/properties"].into_iter().filter_map(|at| schema.pointer(at));
+    fields.any(|fields| fields.get(key).is_some())
+        && T::from_node(value, &mut Diagnostics::default()).is_none()
+}
+
+/// A key that is meant to stand below the empty one above it.
+fn too_shallow(key: &Sp<String>, above: &str) -> Diagnostic {
+    Diagnostic::error(key.span, format!("`{}` does not stand below `{above}`", key.value))
+        .label("both begin in the same column")
+        .help(format!("indent it, and what belongs to it, by two spaces more: then it is part of `{above}`"))
+}
+
 /// What is said of names that are written as a list, or without their colons.
 fn name_help(node: &Node) -> Option<String> {
     let first = if let Yaml::List(items) = &node.value { items.first()? } else { node };
-    let first = first.as_str()?.split_whitespace().next()?;
+    let first = match &first.value {
+        // `- name: n0` and `- n0: { address: 10.0.0.1 }`
+        Yaml::Map(entries) => match first.get("name").and_then(Node::as_str) {
+            Some(name) => name,
+            None => entries.first()?.0.value.as_str(),
+        },
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) | Yaml::List(_) => {
+            first.as_str()?
+        }
+    };
+    let first = first.split_whitespace().next()?;
+    if let Some((name, value)) = first.split_once('=').filter(|(name, _)| !name.is_empty()) {
+        return Some(format!("write `{{ {name}: {} }}`", scalar(value)));
+    }
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.[]".contains(c);
     let quote = if first.contains('[') { "\"" } else { "" };
     (first.chars().all(is_name) && first.len() < 60)
@@ -297,16 +338,26 @@ impl<'a> MapReader<'a> {
             return Some(Self { entries, span: node.span, what, known: Vec::new() });
         }
         let diagnostic = wrong(node, &format!("{what} (a map)"));
-        // `user:ops` is a text.
-        let parts = node.as_str().and_then(|text| text.split_once(':')).filter(|(key, value)| {
+        // `user:ops` and `user = ops` are texts.
+        let parts = node.as_str().and_then(|text| text.split_once([':', '='])).filter(|(key, value)| {
             let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
+            let key = key.trim_end();
             !key.is_empty() && key.chars().all(is_key) && !value.is_empty() && !value.contains('\n')
         });
-        let spaced =
-            parts.map(|(key, value)| format!("a space stands behind the colon: `{key}: {}`", value.trim()));
+        let spaced = parts.map(|(key, value)| {
+            format!(
+                "a colon and a space stand between a key and its value: `{}: {}`",
+                key.trim_end(),
+                value.trim()
+            )
+        });
+        let dashes = matches!(&node.value, Yaml::List(items)
+            if !items.is_empty() && items.iter().all(|item| matches!(item.value, Yaml::Map(_))))
+        .then(|| "its keys begin without a dash".to_owned());
         let address = node.as_str().filter(|text| what == "a host" && !text.contains(char::is_whitespace));
         let address = || address.map(|text| format!("write `{{ address: {text} }}`"));
-        diagnostics.push(diagnostic.maybe_help(spaced.or_else(address).or_else(|| in_a_map(node, what))));
+        let help = spaced.or_else(address).or_else(|| in_a_map(node, what)).or(dashes);
+        diagnostics.push(diagnostic.maybe_help(help));
         None
     }
 
@@ -340,8 +391,10 @@ impl<'a> MapReader<'a> {
             );
             return None;
         }
-        // When what was meant is there under another name, `finish` reports that instead.
-        if !self.entries.iter().any(|(written, _)| self.means(&written.value, key)) {
+        // When what was meant is there under another name, or belongs to another resource, `finish` reports that
+        // instead.
+        let is_said = |written: &str| self.means(written, key) || self.belongs_elsewhere(written);
+        if !self.entries.iter().any(|(written, _)| is_said(&written.value)) {
             diagnostics.push(
                 Diagnostic::error(self.span, format!("{} needs `{key}`", self.what))
                     .label(format!("`{key}` is missing")),
@@ -356,6 +409,13 @@ impl<'a> MapReader<'a> {
         did_you_mean(written, [key]).is_some()
             || joined(written).is_some_and(|(name, _)| name == key)
             || foreign::key_help(written, self.what).is_some_and(|help| help.contains(&format!("`{key}`")))
+    }
+
+    /// `content` of a `copy` is the word for another resource.
+    fn belongs_elsewhere(&self, written: &str) -> bool {
+        !self.known.contains(&written)
+            && foreign::here(written, &[foreign::Place::Field])
+                .is_some_and(|here| here.starts_with("the resource"))
     }
 
     /// `{ path:/etc/a }`, `{ path /etc/a }` and `{ path= /etc/a }` are keys of that name, with no value.
@@ -384,9 +444,19 @@ impl<'a> MapReader<'a> {
     /// Reports every key that was not asked for. Returns whether there was none.
     pub fn finish(self, diagnostics: &mut Diagnostics) -> bool {
         let mut clean = true;
+        // A known key without a value, below which the unknown ones are meant to stand.
+        let mut empty: Option<&str> = None;
         for (key, value) in self.entries {
-            if !self.known.contains(&key.value.as_str()) {
+            if self.known.contains(&key.value.as_str()) {
+                empty = value.is_null().then_some(key.value.as_str());
+            } else {
                 clean = false;
+                if let Some(above) = empty
+                    && did_you_mean(&key.value, self.known.iter().copied()).is_none()
+                {
+                    diagnostics.push(too_shallow(key, above));
+                    continue;
+                }
                 diagnostics.push(
                     Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
                         .label("not known here")

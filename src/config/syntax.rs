@@ -39,6 +39,12 @@ impl<'a> Line<'a> {
         (at, text)
     }
 
+    /// What it says in front of a comment, without white space at its end.
+    fn uncommented(self) -> &'a str {
+        let end = Signs::of(self.text).comment.unwrap_or(self.text.len());
+        self.text.get(..end).unwrap_or(self.text).trim_end()
+    }
+
     fn says_something(self) -> bool {
         let (_, text) = self.content();
         !text.is_empty() && !text.starts_with('#')
@@ -54,12 +60,16 @@ pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) ->
     let looks = Looks { source, here, at: at - here.start, above: &above };
     looks
         .tab(below)
+        .or_else(|| looks.wide_signs())
+        .or_else(|| looks.comma_behind())
         .or_else(|| looks.template())
         .or_else(|| looks.half_quoted(message))
         .or_else(|| looks.escape(message))
         .or_else(|| looks.quote(message))
         .or_else(|| looks.odd_beginning(message))
         .or_else(|| looks.block(message))
+        .or_else(|| looks.nothing_between_commas())
+        .or_else(|| looks.list_behind_its_key(message))
         .or_else(|| looks.open_bracket(message))
         .or_else(|| looks.closing_bracket(message))
         .or_else(|| looks.key(message))
@@ -186,12 +196,17 @@ impl Looks<'_> {
         let text = "only a part of this text is in quotes";
         let diagnostic = Diagnostic::error(self.span(self.here, open, value.len()), text)
             .label("YAML ends it with the second quote");
-        if !value.contains("{{") {
-            return Some(in_quotes(diagnostic, value));
-        }
-        // All of the template is meant to be in these quotes: those inside are others.
         let (outer, inner) = if quote == '"' { ("\"", "'") } else { ("'", "\"") };
         let inside = value.strip_prefix(outer).and_then(|rest| rest.strip_suffix(outer));
+        if !value.contains("{{") {
+            // `'it's done'`
+            let other = inside.filter(|inside| !inside.contains(inner) && !inside.contains('\\'));
+            return Some(match other {
+                Some(text) => diagnostic.help(format!("write `{inner}{}{inner}`", shown(text))),
+                None => in_quotes(diagnostic, value),
+            });
+        }
+        // All of the template is meant to be in these quotes: those inside are others.
         let fixed =
             inside.filter(|inside| !inside.contains(inner)).map(|inside| inside.replace(outer, inner));
         let example = fixed.unwrap_or_else(|| format!("{{{{ x | default(value={inner}y{inner}) }}}}"));
@@ -269,32 +284,112 @@ impl Looks<'_> {
     /// A bracket that is not closed: the parser goes on to where another entry cannot be inside of it.
     fn open_bracket(&self, message: &str) -> Option<Diagnostic> {
         let odd = ["illegal placement of ':'", "only valid inside a block", "unclosed bracket"];
-        if !odd.iter().any(|odd| message.contains(odd)) {
-            return None;
-        }
+        let is_odd = odd.iter().any(|odd| message.contains(odd));
         let before = self.here.text.get(..self.at)?;
         let here =
             Line { text: if message.contains("unclosed") { self.here.text } else { before }, ..self.here };
+        let (line, at, sign) = self.unclosed(here)?;
+        // Where entries of a map in several lines follow, a comma is missing.
+        let ends_there = || {
+            let above = self.above.first().filter(|above| above.start == line.start);
+            let behind = line.text.get(at + 1..).is_some_and(|rest| !rest.trim().is_empty());
+            behind && above.is_some_and(|above| !above.uncommented().ends_with(','))
+        };
+        let is_open = is_odd || (message.contains("did not find expected ',' or") && ends_there());
+        if !is_open {
+            return None;
+        }
+        let end = if sign == '[' { ']' } else { '}' };
+        let diagnostic = Diagnostic::error(self.span(line, at, 1), format!("this `{sign}` is not closed"));
+        let behind = line.text.get(line.uncommented().len()..).filter(|comment| comment.contains(end));
+        Some(match behind {
+            Some(_) => diagnostic
+                .label(format!("the `{end}` of this line stands in a comment, which begins with `#`"))
+                .help(format!(
+                    "write the comment behind the `{end}`, or a text that begins with `#` in quotes"
+                )),
+            None => diagnostic.help(format!("write `{end}` where it ends")),
+        })
+    }
+
+    /// The innermost bracket that is open at the end of a line, and where it stands.
+    fn unclosed<'b>(&'b self, here: Line<'b>) -> Option<(Line<'b>, usize, char)> {
         let mut closed = 0;
-        for line in std::iter::once(&here).chain(self.above) {
+        for line in std::iter::once(here).chain(self.above.iter().copied()) {
             for (at, sign) in Signs::of(line.text).brackets.into_iter().rev() {
                 match sign {
                     ']' | '}' => closed += 1,
                     _ if closed > 0 => closed -= 1,
-                    _ => {
-                        let end = if sign == '[' { ']' } else { '}' };
-                        return Some(
-                            Diagnostic::error(
-                                self.span(*line, at, 1),
-                                format!("this `{sign}` is not closed"),
-                            )
-                            .help(format!("write `{end}` where it ends")),
-                        );
-                    }
+                    _ => return Some((line, at, sign)),
                 }
             }
         }
         None
+    }
+
+    /// `name： x`
+    fn wide_signs(&self) -> Option<Diagnostic> {
+        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
+        lines.find_map(|line| {
+            let (at, entry) = line.entry();
+            let (key, value) = entry.split_once('\u{ff1a}').filter(|(key, _)| is_word(key))?;
+            let text = "this sign looks like a colon, and is none for YAML";
+            let key_and_value = format!("{key}: {}", shown(value));
+            Some(
+                Diagnostic::error(self.span(*line, at + key.len(), '\u{ff1a}'.len_utf8()), text)
+                    .help(format!("write `{}`", key_and_value.trim_end())),
+            )
+        })
+    }
+
+    /// `n0: { address: 10.0.0.1 },`
+    fn comma_behind(&self) -> Option<Diagnostic> {
+        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
+        lines.find_map(|line| {
+            let rest = line.uncommented().strip_suffix(',')?;
+            let ends = rest.ends_with(['}', ']', '"', '\'']) && rest.contains(": ");
+            let behind = Line { text: rest, ..*line };
+            let above: Vec<Line<'_>> =
+                self.above.iter().filter(|above| above.start < line.start).copied().collect();
+            let is_open = Looks { above: &above, ..*self }.unclosed(behind).is_some();
+            (ends && !is_open).then(|| {
+                Diagnostic::error(self.span(*line, rest.len(), 1), "a comma ends nothing here")
+                    .help("take it away: entries of their own lines have none between them")
+            })
+        })
+    }
+
+    /// `[jq, , curl]`
+    fn nothing_between_commas(&self) -> Option<Diagnostic> {
+        let (before, behind) = self.here.text.split_at_checked(self.at)?;
+        let first = before.trim_end();
+        (behind.starts_with(',') && first.ends_with([',', '[', '{'])).then(|| {
+            let text = if first.ends_with(',') {
+                "there is nothing between these commas"
+            } else {
+                "there is nothing in front of this comma"
+            };
+            let from = if first.ends_with(',') { first.len() - 1 } else { self.at };
+            Diagnostic::error(self.span(self.here, from, self.at + 1 - from), text).help("take one away")
+        })
+    }
+
+    /// `names: - jq`
+    fn list_behind_its_key(&self, message: &str) -> Option<Diagnostic> {
+        if !message.contains("block sequence entries are not allowed") {
+            return None;
+        }
+        let (before, rest) = self.here.text.split_at_checked(self.at)?;
+        let item = self.to_its_end(self.at, rest).strip_prefix("- ")?.trim();
+        let key = before.trim_end().strip_suffix(':')?;
+        let key = key.rsplit([' ', '-']).next().unwrap_or(key);
+        Some(
+            Diagnostic::error(
+                self.span(self.here, self.at, 1),
+                "a list begins in the line below its key, or stands in brackets",
+            )
+            .help(format!("write `{key}: [{}]`", shown(item))),
+        )
     }
 
     /// `package { names: [jq] }`, or a bracket that closes nothing.
@@ -365,6 +460,13 @@ impl Looks<'_> {
             return None;
         }
         let value = self.to_its_end(self.at, rest);
+        if let Some(name) = value.strip_prefix('*').filter(|name| is_word(name)) {
+            let text = format!("nothing above is marked `&{name}`, which `*{name}` stands for");
+            let help = format!(
+                "write `&{name}` in front of the value that is meant, or the text in quotes: `\"{value}\"`"
+            );
+            return Some(Diagnostic::error(self.span(self.here, self.at, value.len()), text).help(help));
+        }
         let text = format!("a text that begins with `{first}` stands in quotes");
         Some(in_quotes(Diagnostic::error(self.span(self.here, self.at, value.len()), text), value))
     }
@@ -471,7 +573,8 @@ impl Looks<'_> {
         if !is_word(word) {
             return None;
         }
-        let (key, value) = (word, rest.trim_start());
+        // `cluster = c`
+        let (key, value) = (word, rest.trim_start().trim_start_matches('=').trim_start());
         let write = if value.is_empty() { format!("{key}:") } else { format!("{key}: {}", shown(value)) };
         Some(
             Diagnostic::error(self.span(line, at, key.len()), "this key has no colon")
@@ -575,6 +678,8 @@ struct Signs {
     brackets: Vec<(usize, char)>,
     /// Where a quote begins that has no end on this line.
     open_quote: Option<usize>,
+    /// Where a comment begins.
+    comment: Option<usize>,
 }
 
 impl Signs {
@@ -589,7 +694,10 @@ impl Signs {
                     open = Some(c);
                     signs.open_quote = Some(at);
                 }
-                (None, '#') if before == ' ' => break,
+                (None, '#') if before == ' ' => {
+                    signs.comment = Some(at);
+                    break;
+                }
                 (None, '[' | ']' | '{' | '}') => signs.brackets.push((at, c)),
                 (Some(_) | None, _) => {}
             }

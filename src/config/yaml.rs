@@ -277,12 +277,26 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
     // An alias stands here by its name; its anchor was looked at where it is.
     let number = written.starts_with(|c: char| c.is_ascii_digit() || matches!(c, '-' | '+' | '.'));
     if number && written != canonical {
-        diagnostics.push(
+        let diagnostic =
             Diagnostic::error(node.span, format!("`{written}` would be read as the number {canonical}"))
-                .label("versions and modes are strings")
-                .quoted(),
-        );
+                .label("versions and modes are strings");
+        // `0o755`
+        diagnostics.push(match written.strip_prefix("0o") {
+            Some(mode) => diagnostic.help(format!("a mode is written in quotes: `\"0{mode}\"`")),
+            None => diagnostic.quoted(),
+        });
     }
+}
+
+/// Keys whose texts have lines.
+const LINES: [&str; 2] = ["script", "content"];
+
+/// Whether it is written in several lines, without a sign for what becomes of them.
+fn is_joined(node: &Node, sources: &Sources) -> bool {
+    let written = sources.snippet(node.span).trim_end();
+    let before = sources.text(node.span.source).get(..node.span.start as usize).unwrap_or("");
+    let is_plain = before.trim_end().ends_with(':') && !written.starts_with(['|', '>', '"', '\'']);
+    node.as_str().is_some() && is_plain && written.contains('\n')
 }
 
 /// What YAML takes for something else than a person: letters that pages of the web and text processors put in place
@@ -329,6 +343,12 @@ fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                         )
                         .help("pages of the web have them; replace them by spaces"),
                     );
+                }
+                if LINES.contains(&key.value.as_str()) && is_joined(value, sources) {
+                    well = false;
+                    diagnostics.push(Diagnostic::error(value.span, "YAML makes one line of these").help(
+                        format!("`{0}: |` keeps the lines; `{0}: >` says that they are joined", key.value),
+                    ));
                 }
                 well &= is_what_it_looks_like(value, sources, diagnostics);
             }
@@ -424,7 +444,8 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
                 let before = text.get(..first.start as usize).unwrap_or("");
                 let dash = before.rsplit('\n').next().is_some_and(|line| line.trim() == "-");
                 let help = format!("a new entry of the list begins with a dash: `- {key}: ...`");
-                diagnostic.label("again here").related(first, "first here").maybe_help(dash.then_some(help))
+                let help = dash.then_some(help).or_else(|| below_what(text, span));
+                diagnostic.label("again here").related(first, "first here").maybe_help(help)
             }
             None => diagnostic,
         };
@@ -450,6 +471,16 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
     }
     super::syntax::usual(message, span, source, text)
         .unwrap_or_else(|| Diagnostic::error(span, message.to_owned()))
+}
+
+/// The empty key in the line above, in the same column, which a repeated key may be meant to stand below.
+fn below_what(text: &str, key: Span) -> Option<String> {
+    let before = text.get(..key.start as usize)?;
+    let (above, indent) = before.rsplit_once('\n')?;
+    let above = above.rsplit('\n').next()?;
+    let name = above.strip_prefix(indent)?.strip_suffix(':')?;
+    (indent.trim().is_empty() && !name.starts_with([' ', '#', '-']))
+        .then(|| format!("indent it by two spaces more, when it is part of `{name}`"))
 }
 
 /// The last line before a repeated key that begins with the same key.

@@ -398,6 +398,10 @@ impl Expander<'_> {
         let mut guards = place.guards.clone();
         guards.extend(self.guard(task, &scope, diagnostics));
         let items = self.items(task, &scope, diagnostics);
+        // What else would be said of it follows from the loop.
+        if record.looped.is_some() && items.is_none() {
+            return None;
+        }
         let checker = self.checker();
         let names = checker.names(&scope);
         let (conditions, others) = apart(kind, body);

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::expand::Expander;
 use super::program::Items;
 use super::world::Scope;
-use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Yaml, locate};
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Yaml, did_you_mean, locate};
 use crate::playbook::file::{LoopRecord, Task};
 use crate::template::Shape;
 use crate::template::paths::sole_expression;
@@ -38,8 +38,13 @@ impl Expander<'_> {
             vars: scope.vars.clone(),
             item: None,
         };
-        if !matches!(node.value, Yaml::Map(_)) {
-            return self.list(node, &outside, diagnostics);
+        let Yaml::Map(keys) = &node.value else { return self.list(node, &outside, diagnostics) };
+        if keys.iter().all(|(key, _)| did_you_mean(&key.value, ["product"]).is_none()) {
+            diagnostics.push(
+                Diagnostic::error(node.span, "a loop goes over a list, and this is a map")
+                    .help("write a list of maps: `[{ key: a, value: 1 }, ...]`, of which `{{ item }}` is one; `product: { NAME: LIST, ... }` combines lists"),
+            );
+            return None;
         }
         let product = LoopRecord::from_node(node, diagnostics)?.product;
         if product.value.0.is_empty() {

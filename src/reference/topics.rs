@@ -146,9 +146,10 @@ pub fn host_expressions() -> String {
          A host list names hosts: in `hosts:` of an inventory and of its groups. It is written as in Slurm and `clush`, and \
          hosts are printed in the same way. A list is as short as that of `ClusterShell`; where names have two numbers it may be a little longer:\n\n\
          - `gpu[0-127,130]`: `gpu0` to `gpu127`, and `gpu130`; spaces may stand around a comma and just inside the brackets, and nowhere else\n\
-         - `gpu[000-127]`: `gpu000` to `gpu127`; a leading zero fixes the width\n\
+         - `gpu[000-127]`: `gpu000` to `gpu127`; a leading zero fixes the width, \
+         also that of `gpu[08-100]`: Slurm reads it so, `ClusterShell` refuses ranges whose ends are of different width\n\
          - `gpu[0-10/2]`: every second number\n\
-         - `r[1-4]n[0-9]`: each number of the first with each of the second\n\
+         - `r[1-4]n[0-9]`: each number of the first with each of the second; `n[0-1][0-1]`, too, which `ClusterShell` refuses\n\
          - `a,b`: both\n\n\
          A host expression picks some of the hosts that there are: in `--hosts`, and in `hosts:` of a playbook's entry and of a \
          task. It is made of\n\n\

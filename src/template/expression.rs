@@ -13,6 +13,7 @@
 use serde_json::{Value as Json, json};
 
 use crate::config::TextError;
+use crate::foreign::{self, Place};
 
 /// How deep an expression may nest.
 const MAX_DEPTH: usize = 48;
@@ -136,7 +137,7 @@ fn unexpected(token: &Token, next: &Token, start: usize, end: usize) -> TextErro
             TextError::new(start, end, "`&` means nothing in a condition").help("write `and`")
         }
         Token::Mark("|") => {
-            let error = TextError::new(start, end, "a condition may use only the filter `length`");
+            let error = TextError::new(start, end, "the only filter of conditions and loops is `length`");
             match next {
                 Token::Mark("|") => {
                     TextError::new(start, end, "`||` means nothing in a condition").help("write `or`")
@@ -144,9 +145,14 @@ fn unexpected(token: &Token, next: &Token, start: usize, end: usize) -> TextErro
                 Token::Name(name) if ["count", "size", "len"].contains(&name.as_str()) => {
                     error.help("write `length`")
                 }
+                Token::Name(name) if let Some(help) = foreign::help(name, &[Place::Filter]) => {
+                    error.help(help)
+                }
                 Token::Mark(_) | Token::Name(_) | Token::Literal(_) | Token::End => error,
             }
         }
+        Token::Mark("(") => TextError::new(start, end, "conditions and loops call no functions")
+            .help("a list is written out, as in `[0, 1, 2, 3]`, or is a variable"),
         Token::Mark(mark) => TextError::new(start, end, format!("`{mark}` is not expected here")),
         Token::Name(name) => TextError::new(start, end, format!("`{name}` is not expected here")),
         Token::Literal(value) => TextError::new(start, end, format!("`{value}` is not expected here")),

@@ -337,6 +337,7 @@ const ARGUMENTS: &[(&str, &[&str])] = &[
     ("int", &["base"]),
     ("join", &["sep"]),
     ("nth", &["n"]),
+    ("range", &["start", "end"]),
     ("replace", &["from", "to"]),
     ("round", &["method", "precision"]),
     ("split", &["pat"]),
