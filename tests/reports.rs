@@ -468,6 +468,31 @@ fn the_terminal_spares_no_line_by_hiding_one_text() {
     assert!(text(5).contains("gpu[003-004]  2 other texts"), "{}", text(5));
 }
 
+/// What passed is the proof: with `-v` it is told with what was seen.
+#[test]
+fn the_terminal_tells_what_passed() {
+    let text = |verbose| {
+        let record = fleet(5, |host| {
+            vec![
+                result("gpu.count", CheckStatus::Pass, "8 GPUs"),
+                result("driver.version", CheckStatus::Pass, if host < 4 { "550.54.15" } else { "550.90.07" }),
+                result("gpu.ecc", CheckStatus::Pass, format!("{host} corrected")),
+            ]
+        });
+        anstream::adapter::strip_str(&provision::report::checks::text(&record, verbose, None)).to_string()
+    };
+    let told = text(true);
+    for line in [
+        "pass  gpu.count  gpu[000-004]  8 GPUs",
+        "pass  driver.version  gpu[000-003]  550.54.15",
+        "pass  driver.version  gpu004  550.90.07",
+        "pass  gpu.ecc  gpu[000-004]  5 texts, see --json or --html",
+    ] {
+        assert!(told.contains(line), "{told}");
+    }
+    assert!(!text(false).contains("8 GPUs"));
+}
+
 /// The last line is what is read at three in the morning.
 #[test]
 fn the_last_line_of_a_verify_says_what_its_exit_code_says() {

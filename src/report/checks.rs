@@ -34,6 +34,7 @@ pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
         }
     }
     if verbose {
+        passed(&mut text, record, width);
         skipped(&mut text, record, width);
     }
     super::seen::put(&mut text, record, verbose);
@@ -61,6 +62,27 @@ fn lines(text: &mut String, finding: &Finding<'_>, width: Option<usize>) {
         let other = count(rest.len() as u64, "other text");
         let message = format!("{other}, see --json or --html");
         line(text, finding.status, &ids, &fold(&hosts), &message, width);
+    }
+}
+
+/// What passed, and what was seen: a line for each check, or for each of a few texts of it.
+fn passed(text: &mut String, record: &Record, width: Option<usize>) {
+    let mut each: IndexMap<&str, IndexMap<&str, Vec<&str>>> = IndexMap::new();
+    for (name, host) in &record.hosts {
+        for check in host.checks.iter().filter(|check| check.status == CheckStatus::Pass) {
+            each.entry(&check.check).or_default().entry(&check.message).or_default().push(name);
+        }
+    }
+    for (check, messages) in each {
+        if messages.len() > VARIANTS {
+            let hosts: Vec<&str> = messages.values().flatten().copied().collect();
+            let message = format!("{}, see --json or --html", count(messages.len() as u64, "text"));
+            line(text, CheckStatus::Pass, check, &fold(&hosts), &message, width);
+            continue;
+        }
+        for (message, hosts) in messages {
+            line(text, CheckStatus::Pass, check, &fold(&hosts), message, width);
+        }
     }
 }
 
