@@ -135,7 +135,7 @@ const RUN_BY: &[(&str, &str)] = &[
 /// Texts that no test runs, and why.
 const NOT_RUN: &[(&str, &str)] = &[
     (
-        "active/bandwidth.sh",
+        "active/perftest.sh",
         "ib_write_bw between two hosts needs RDMA devices; what it prints is in tests/cases/active",
     ),
     (

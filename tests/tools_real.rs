@@ -1170,22 +1170,32 @@ echo 'export SLURM_JOB_ID=7 SLURMD_NODENAME=n1; while [ \"$1\" != sh ]; do shift
             ..ROW
         },
         Row {
-            files: with("active/bandwidth.sh"),
+            files: with("active/perftest.sh"),
             words: &["5", "x0", "1", "3", "both", ""],
             made_up: "ib_write_bw taskset",
             paths: "/sys/",
             before: "mkdir -p sys/class/infiniband/x0/device; echo 0-3 >sys/class/infiniband/x0/device/local_cpulist; echo 'shift 2; [ \"$1\" = true ] || exec \"$@\"' >does.taskset",
-            done: "grep -q '^ib_write_bw -d x0 -i 1 -x 3 .* -b' log",
+            done: "grep -q '^ib_write_bw .*-q 4 .*-D 5 -b -d x0 -i 1 -x 3 ' log",
             ..ROW
         },
         Row {
-            files: with("active/bandwidth.sh"),
+            files: with("active/perftest.sh"),
             words: &["5", "x0", "1", "", "0", "10.0.0.1"],
             made_up: "ib_write_bw",
             paths: "/sys/",
             before: "echo 390 >says.ib_write_bw",
-            done: "grep -q '^ib_write_bw -d x0 -i 1 .*--use_cuda=0 .*10.0.0.1' log",
+            done: "grep -q '^ib_write_bw .*--use_cuda=0 .*-d x0 -i 1 .*10.0.0.1' log",
             says: "390",
+            ..ROW
+        },
+        Row {
+            files: with("active/perftest.sh"),
+            words: &["5", "x0", "1", "3", "latency", "10.0.0.1"],
+            made_up: "ib_read_lat",
+            paths: "/sys/",
+            before: "echo 24.78 >says.ib_read_lat",
+            done: "grep -q '^ib_read_lat -n 1000 -d x0 -i 1 -x 3 -F 10.0.0.1' log",
+            says: "24.78",
             ..ROW
         },
     ]

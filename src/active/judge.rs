@@ -13,8 +13,8 @@ pub type PairEnded = Result<String, String>;
 pub struct PairTrial {
     /// How it ended.
     pub ended: PairEnded,
-    /// Gb/s, where it was measured.
-    pub gbps: Option<f64>,
+    /// Gb/s or microseconds, where they were measured.
+    pub figure: Option<f64>,
     /// What it means for the host that is at fault, where it did not go well.
     pub fault: CheckStatus,
 }
@@ -43,13 +43,13 @@ impl RailTests {
         outcomes
     }
 
-    /// Every test of a rail, for reports.
+    /// Every test of a rail, for reports; its figures are Gb/s.
     pub fn pairs(&self, rail: &str, names: &[String]) -> Vec<PairTest> {
         let name = |host: usize| names.get(host).cloned().unwrap_or_default();
         let told = |(pair, trial): (&Pair, &PairTrial)| PairTest {
             rail: rail.to_owned(),
             hosts: [name(pair.0), name(pair.1)],
-            gbps: trial.gbps,
+            gbps: trial.figure,
             error: trial.ended.as_ref().err().cloned(),
         };
         self.passes.iter().flatten().map(told).collect()
@@ -177,7 +177,7 @@ mod tests {
             } else {
                 Ok("5 pings".to_owned())
             };
-            PairTrial { ended, gbps: None, fault: CheckStatus::Fail }
+            PairTrial { ended, figure: None, fault: CheckStatus::Fail }
         };
         for pair in super::super::pairs::neighbours(6).iter().flatten() {
             tests.passes[0].insert(*pair, ended(pair));

@@ -36,6 +36,8 @@ pub(super) struct RailEnd {
     pub own_address: bool,
     /// Gb/s; none for devices without hardware, whose rate means nothing.
     pub rate: Option<f64>,
+    /// Whether a read between two such ends takes [`LATENCY_US`] at most; of other devices it is not known.
+    pub fast: bool,
     /// The number of a GPU under the same `PCIe` switch.
     pub gpu: Option<u32>,
 }
@@ -140,6 +142,7 @@ fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTr
         let rate = port.rate_gbps.filter(|_| !device.pci.is_empty());
         let (name, number) = (device.name.clone(), port.number);
         let gpu = gpus.get(&name).copied();
+        let fast = device.is_mlx5() && rate.is_some_and(|rate| rate >= 100.0);
         if port.link_layer == "InfiniBand" {
             // The two sides meet over the management network.
             let end = RailEnd {
@@ -149,6 +152,7 @@ fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTr
                 address: address.to_owned(),
                 own_address: false,
                 rate,
+                fast,
                 gpu,
             };
             return Some(end);
@@ -162,6 +166,7 @@ fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTr
             address,
             own_address: true,
             rate,
+            fast,
             gpu,
         })
     };
@@ -203,7 +208,8 @@ pub(super) async fn open(
     let asked = [RdmaQuery.into(), NvidiaQuery.into(), SoftwareQuery.into()];
     let parts = in_jobs_of(batch(&BTreeSet::from(asked), Duration::from_secs(20)), host.mpi_user());
     let probes = parts.len();
-    let tools = Script::new(shell!("active/tools.sh")).args(["rping", "ib_write_bw", "timeout"]);
+    let tools =
+        Script::new(shell!("active/tools.sh")).args(["rping", "ib_write_bw", "ib_read_lat", "timeout"]);
     let mut frame = Frame { secrets: secrets.clone(), ..Frame::default() };
     frame.parts = parts.iter().map(|part| part.part.clone()).collect();
     frame.parts.push(Part {

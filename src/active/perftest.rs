@@ -1,4 +1,4 @@
-//! `ib_write_bw` and its kin: the table that perftest prints.
+//! `ib_write_bw`, `ib_read_lat`: the tables that perftest prints.
 
 /// What a bandwidth test showed.
 #[derive(Debug, Clone, PartialEq)]
@@ -67,6 +67,28 @@ pub fn bandwidth(output: &str) -> Result<Bandwidth, String> {
         device: banner(output, "Device"),
         link: banner(output, "Link type"),
     })
+}
+
+/// Reads what one side of a latency test printed: the typical time of its one size, in microseconds.
+///
+/// # Errors
+/// The line that says what is wrong, or that there is no result.
+pub fn latency(output: &str) -> Result<f64, String> {
+    if let Some(line) = trouble(output) {
+        return Err(line);
+    }
+    let is_header = |line: &&str| line.contains("#bytes") && line.contains("t_typical[usec]");
+    // Bytes, iterations, the least, the most, the typical, the average, and further ones.
+    let row = |line: &str| {
+        let numbers: Option<Vec<f64>> = line.split_whitespace().map(|word| word.parse().ok()).collect();
+        numbers.filter(|numbers| numbers.len() >= 6)?.get(4).copied()
+    };
+    let typical = output.lines().skip_while(|line| !is_header(line)).find_map(row);
+    match typical {
+        Some(typical) if typical > 0.0 => Ok(typical),
+        Some(typical) => Err(format!("a typical time of {typical} µs")),
+        None => Err("it printed no result".to_owned()),
+    }
 }
 
 /// The first word behind `KEY :` in the banner; two entries may share a line.
@@ -145,6 +167,9 @@ pub fn threshold(way: Way, rate_gbps: f64) -> f64 {
     }
 }
 
+/// Microseconds that a read of two bytes may take between cards that are known to be faster by far.
+pub const LATENCY_US: f64 = 10.0;
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -152,6 +177,7 @@ mod tests {
     const DURATION: &str = include_str!("../../tests/cases/active/ib_write_bw-25g-rdma_cm.txt");
     const NOISE: &str = include_str!("../../tests/cases/active/ib_write_bw-100g-noise.txt");
     const ALL: &str = include_str!("../../tests/cases/active/ib_write_bw-all-sizes.txt");
+    const LATENCY: &str = include_str!("../../tests/cases/active/ib_read_lat-rxe.txt");
     const STATUS: &str = include_str!("../../tests/cases/active/ib_write_bw-status-12.txt");
 
     #[test]
@@ -167,6 +193,18 @@ mod tests {
         );
         let seen = bandwidth(ALL).unwrap();
         assert_eq!((seen.bytes, seen.average_gbps), (8, 0.17));
+    }
+
+    #[test]
+    fn the_typical_time_is_the_latency() {
+        assert!((latency(LATENCY).unwrap() - 24.78).abs() < 0.001);
+        let noise = LATENCY
+            .replace(" 2       100", "Conflicting CPU frequency values detected: 1 != 2\n 2       100");
+        assert!((latency(&noise).unwrap() - 24.78).abs() < 0.001);
+        assert_eq!(latency("").unwrap_err(), "it printed no result");
+        assert_eq!(latency(DURATION).unwrap_err(), "it printed no result");
+        assert!(latency(&LATENCY.replace("24.78", "0.00")).is_err());
+        assert!(latency(STATUS).unwrap_err().contains("no answer"));
     }
 
     #[test]

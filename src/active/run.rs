@@ -11,7 +11,7 @@ use super::pairs::{Round, neighbours};
 use super::perftest::{self, Way};
 use super::{jobs, rping};
 use crate::checks;
-use crate::checks::active::{BANDWIDTH, BOTH_WAYS, GPU_BANDWIDTH, RPING};
+use crate::checks::active::{BANDWIDTH, BOTH_WAYS, GPU_BANDWIDTH, LATENCY, RPING};
 use crate::events::{CheckResult, CheckStatus, PairTest};
 use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
@@ -29,6 +29,7 @@ const DEADLINE: Duration = Duration::from_secs(90);
 enum Tool {
     Rping,
     Bandwidth(Way),
+    Latency,
 }
 
 impl Tool {
@@ -38,6 +39,7 @@ impl Tool {
             Self::Bandwidth(Way::One) => BANDWIDTH,
             Self::Bandwidth(Way::Both) => BOTH_WAYS,
             Self::Bandwidth(Way::Gpu) => GPU_BANDWIDTH,
+            Self::Latency => LATENCY,
         }
     }
 
@@ -48,6 +50,7 @@ impl Tool {
             Self::Bandwidth(Way::One) => "ib_write_bw",
             Self::Bandwidth(Way::Both) => "ib_write_bw -b",
             Self::Bandwidth(Way::Gpu) => "ib_write_bw --use_cuda",
+            Self::Latency => "ib_read_lat",
         }
     }
 
@@ -59,6 +62,7 @@ impl Tool {
             Self::Bandwidth(Way::One) => thresholds.ib_write_bw,
             Self::Bandwidth(Way::Both) => thresholds.ib_write_bw_both,
             Self::Bandwidth(Way::Gpu) => thresholds.gpu_write_bw,
+            Self::Latency => thresholds.ib_read_lat,
         };
         declared.map(f64::from)
     }
@@ -67,7 +71,13 @@ impl Tool {
         match self {
             Self::Rping => "rping",
             Self::Bandwidth(_) => "ib_write_bw",
+            Self::Latency => "ib_read_lat",
         }
+    }
+
+    /// What of it no two sites have in common: a number that is not declared only warns.
+    fn only_warns(self) -> bool {
+        matches!(self, Self::Bandwidth(Way::Both | Way::Gpu) | Self::Latency)
     }
 }
 
@@ -108,11 +118,11 @@ pub async fn run(
         }
     }
     let mut results = Vec::new();
-    for way in [None, Some(Way::One), Some(Way::Both), Some(Way::Gpu)] {
-        let test = way.map_or(Tool::Rping, Tool::Bandwidth);
+    let bandwidths = [Way::One, Way::Both, Way::Gpu].map(Tool::Bandwidth);
+    for test in std::iter::once(Tool::Rping).chain(bandwidths).chain([Tool::Latency]) {
         let (told, pairs) = tested(test, &members, secrets, say).await;
         results.push(told);
-        if way == Some(Way::One) {
+        if test == Tool::Bandwidth(Way::One) {
             found.pairs = pairs;
         }
     }
@@ -239,13 +249,13 @@ async fn round_of(
     let tests = round.iter().map(|pair| async move {
         let sides = members.get(pair.0).zip(members.get(pair.1));
         let mut trial =
-            PairTrial { ended: Err("no such host".to_owned()), gbps: None, fault: CheckStatus::Fail };
+            PairTrial { ended: Err("no such host".to_owned()), figure: None, fault: CheckStatus::Fail };
         if let Some((server, client)) = sides {
-            trial.ended = pair_of(test, rail, (server, client), secrets, &mut trial.gbps).await;
+            trial.ended = pair_of(test, rail, (server, client), secrets, &mut trial.figure).await;
             // What is too slow by a number that nobody has published for all machines, or declared for these.
-            let slow = trial.gbps.is_some();
+            let slow = trial.figure.is_some();
             let declared = [server, client].iter().any(|side| test.declared(side).is_some());
-            if slow && !declared && matches!(test, Tool::Bandwidth(Way::Both | Way::Gpu)) {
+            if slow && !declared && test.only_warns() {
                 trial.fault = CheckStatus::Warn;
             }
         }
@@ -254,13 +264,13 @@ async fn round_of(
     futures::future::join_all(tests).await.into_iter().collect()
 }
 
-/// Tests one pair; what it carries goes into `gbps`.
+/// Tests one pair; what it measures goes into `figure`.
 async fn pair_of(
     test: Tool,
     rail: &str,
     (server, client): (&Participant, &Participant),
     secrets: &Secrets,
-    gbps: &mut Option<f64>,
+    figure: &mut Option<f64>,
 ) -> PairEnded {
     let (Some(here), Some(there)) = (server.end(rail), client.end(rail)) else {
         return Err("the rail is gone".to_owned());
@@ -273,16 +283,17 @@ async fn pair_of(
                 Script::new(shell!("active/rping_client.sh")).args(args),
             )
         }
-        Tool::Bandwidth(way) => {
+        Tool::Bandwidth(_) | Tool::Latency => {
             let script = |end: &RailEnd| {
                 let gid = end.gid.map(|gid| gid.to_string()).unwrap_or_default();
-                let way = match (way, end.gpu) {
-                    (Way::Gpu, Some(gpu)) => gpu.to_string(),
-                    (Way::Both, _) => "both".to_owned(),
-                    (Way::One | Way::Gpu, _) => "one".to_owned(),
+                let way = match (test, end.gpu) {
+                    (Tool::Latency, _) => "latency".to_owned(),
+                    (Tool::Bandwidth(Way::Gpu), Some(gpu)) => gpu.to_string(),
+                    (Tool::Bandwidth(Way::Both), _) => "both".to_owned(),
+                    (Tool::Bandwidth(Way::One | Way::Gpu) | Tool::Rping, _) => "one".to_owned(),
                 };
                 let args = [SECONDS.to_string(), end.device.clone(), end.port.to_string(), gid, way];
-                Script::new(shell!("active/bandwidth.sh")).args(args)
+                Script::new(shell!("active/perftest.sh")).args(args)
             };
             (script(here), script(there).arg(here.address.clone()))
         }
@@ -296,7 +307,7 @@ async fn pair_of(
     let or_server = |error: String| {
         let said = match (&served, test) {
             (Err(reason), _) => Some(reason.clone()),
-            (Ok(text), Tool::Bandwidth(_)) => perftest::trouble(text),
+            (Ok(text), Tool::Bandwidth(_) | Tool::Latency) => perftest::trouble(text),
             (Ok(_), Tool::Rping) => None,
         };
         said.map_or(error.clone(), |said| format!("{error}; {}: {said}", server.name))
@@ -305,7 +316,7 @@ async fn pair_of(
         Tool::Rping => rping::client(&text, PINGS).map(|()| format!("{PINGS} pings")).map_err(or_server),
         Tool::Bandwidth(way) => {
             let seen = perftest::bandwidth(&text).map_err(or_server)?;
-            *gbps = Some(seen.average_gbps);
+            *figure = Some(seen.average_gbps);
             let told = format!("{:.1} Gb/s", seen.average_gbps);
             let rate = here.rate.zip(there.rate).map(|(one, other)| one.min(other));
             let declared = [client, server].iter().filter_map(|end| test.declared(end)).reduce(f64::min);
@@ -318,6 +329,16 @@ async fn pair_of(
                     perftest::threshold(way, rate)
                 )),
                 _ => Ok(told),
+            }
+        }
+        Tool::Latency => {
+            let took = perftest::latency(&text).map_err(or_server)?;
+            *figure = Some(took);
+            let declared = [client, server].iter().filter_map(|end| test.declared(end)).reduce(f64::max);
+            let known = (here.fast && there.fast).then_some(perftest::LATENCY_US);
+            match declared.or(known) {
+                Some(most) if took > most => Err(format!("{took:.1} µs, at most {most} expected")),
+                _ => Ok(format!("{took:.1} µs")),
             }
         }
     }

@@ -12,6 +12,8 @@ pub const BANDWIDTH: &str = "active.ib_write_bw";
 pub const BOTH_WAYS: &str = "active.ib_write_bw_both";
 /// Id of the test with `ib_write_bw` from GPU to GPU.
 pub const GPU_BANDWIDTH: &str = "active.gpu_write_bw";
+/// Id of the test with `ib_read_lat`.
+pub const LATENCY: &str = "active.ib_read_lat";
 /// Id of the test with `mpirun hostname`.
 pub const MPIRUN: &str = "active.mpirun";
 /// Id of the test with `all_reduce_perf`.
@@ -61,6 +63,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         why: "NCCL writes from GPU memory. Where access control (ACS) or an IOMMU sends that through the CPU, the host's own memory is as fast as ever and GPUs are not.",
         hint: "look at `rdma.gdr_ready`, `pcie.acs` and `gpu.nic_affinity`",
         source: "linux-rdma/perftest, README; gates of Azure's node health checks are at 90 %",
+        run: skipped,
+    },
+    Check {
+        id: LATENCY,
+        title: "a read from its neighbours takes no longer than expected",
+        needs: Needs::Active,
+        severity: Warn,
+        expects: "at most 10 µs for two bytes with `ib_read_lat`, there and back, between ConnectX or BlueField ports of 100 Gb/s or more; `expect.active.ib_read_lat` when it is declared: more than that fails; of other devices the time is only told",
+        why: "Sleeping cores, a port that corrects many errors or a detour through more switches leave the bandwidth as it is, and every small message takes longer.",
+        hint: "look at `system.governor` and the C-states of both hosts, at the symbol errors of both ports, and whether both are on the same rail",
+        source: "linux-rdma/perftest, README; oracle-quickstart/oci-hpc takes a write one way for slow above 5 µs",
         run: skipped,
     },
     Check {

@@ -157,6 +157,8 @@ crate::record! {
         opt ib_write_bw_both: u32,
         /// Gb/s that `ib_write_bw --use_cuda` must reach. Of two hosts the lower one counts.
         opt gpu_write_bw: u32,
+        /// Microseconds that `ib_read_lat` may take for two bytes. Of two hosts the higher one counts.
+        opt ib_read_lat: u32,
     }
 }
 

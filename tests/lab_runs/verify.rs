@@ -64,7 +64,7 @@ fn a_healthy_profile_has_no_finding_and_a_fault_is_found() {
     links_are_tested_one_way_both_ways_and_from_gpus(&lab);
 }
 
-/// With stand-ins for rping and `ib_write_bw`, which play recorded output.
+/// With stand-ins for rping, `ib_write_bw` and `ib_read_lat`, which play recorded output.
 fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
     let shim = include_str!("ib_write_bw.sh");
     let table = include_str!("../cases/active/ib_write_bw-100g-noise.txt");
@@ -72,12 +72,15 @@ fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
         "...\n",
         "ping data: rdma-ping-1: BCDE\nping data: rdma-ping-3: DEFG\nping data: rdma-ping-4: EFGH\n",
     );
+    let read = include_str!("ib_read_lat.sh");
+    let times = include_str!("../cases/active/ib_read_lat-rxe.txt");
     for node in &lab.nodes {
         node.sh(&format!(
             "cat >/usr/local/bin/ib_write_bw <<'E'\n{shim}E\ncat >/opt/ib_write_bw.txt <<'E'\n{table}E\n\
+             cat >/usr/local/bin/ib_read_lat <<'E'\n{read}E\ncat >/opt/ib_read_lat.txt <<'E'\n{times}E\n\
              cat >/opt/rping.txt <<'E'\n{pings}E\n\
              printf '#!/bin/sh\\ncat /opt/rping.txt\\n' >/usr/local/bin/rping\n\
-             chmod +x /usr/local/bin/ib_write_bw /usr/local/bin/rping"
+             chmod +x /usr/local/bin/ib_write_bw /usr/local/bin/ib_read_lat /usr/local/bin/rping"
         ));
     }
     let link = |expect: &str| {
@@ -89,11 +92,17 @@ fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
             let result = checks.iter().find(|result| result["check"] == check).unwrap();
             format!("{} {}", result["status"].as_str().unwrap(), result["message"].as_str().unwrap())
         };
-        ["active.rping", "active.ib_write_bw", "active.ib_write_bw_both", "active.gpu_write_bw"]
-            .map(|check| ["gpu0", "gpu1"].map(|host| of(host, check)).join("\n"))
+        let checks = [
+            "active.rping",
+            "active.ib_write_bw",
+            "active.ib_write_bw_both",
+            "active.gpu_write_bw",
+            "active.ib_read_lat",
+        ];
+        checks.map(|check| ["gpu0", "gpu1"].map(|host| of(host, check)).join("\n"))
     };
     let seen = link("");
-    for (test, figure) in seen.iter().zip(["5 pings", "192.0 Gb/s", "381.2 Gb/s", "189.4 Gb/s"]) {
+    for (test, figure) in seen.iter().zip(["5 pings", "192.0 Gb/s", "381.2 Gb/s", "189.4 Gb/s", "2.3 µs"]) {
         assert_eq!(test.matches("pass ").count(), 2, "{test}");
         assert_eq!(test.matches(figure).count(), 16, "{test}");
     }
@@ -105,17 +114,22 @@ fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
     assert_eq!(calls.matches(" -b").count(), 8, "{calls}");
     // Slow from GPU memory alone: a warning, and a failure where the inventory has a number.
     for node in &lab.nodes {
-        node.sh("echo gpu=92.10 >/run/ib_write_bw");
+        node.sh("echo gpu=92.10 >/run/ib_write_bw; echo took=31.40 >/run/ib_read_lat");
     }
-    let [_, one, both, gpu] = link("");
+    let [_, one, both, gpu, latency] = link("");
+    assert_eq!(latency.matches("warn ").count(), 2, "{latency}");
+    assert!(latency.contains("31.4 µs, at most 10 expected"), "{latency}");
     assert!(one.starts_with("pass ") && both.starts_with("pass "), "{one}\n{both}");
     assert_eq!(gpu.matches("warn ").count(), 2, "{gpu}");
     assert!(gpu.contains("92.1 Gb/s over a link of 200 Gb/s, at least 180 expected"), "{gpu}");
-    let [_, _, _, gpu] = link("active: { gpu_write_bw: 150 },");
+    let [_, _, _, gpu, latency] = link("active: { gpu_write_bw: 150, ib_read_lat: 30 },");
+    assert!(latency.matches("fail ").count() == 2 && latency.contains("at most 30 expected"), "{latency}");
     assert!(gpu.matches("fail ").count() == 2 && gpu.contains("at least 150 expected"), "{gpu}");
-    let [_, _, both, gpu] = link("active: { gpu_write_bw: 90, ib_write_bw_both: 390 },");
+    let [_, _, both, gpu, latency] =
+        link("active: { gpu_write_bw: 90, ib_write_bw_both: 390, ib_read_lat: 32 },");
+    assert_eq!(latency.matches("pass ").count(), 2, "{latency}");
     assert!(gpu.starts_with("pass ") && both.starts_with("fail "), "{both}\n{gpu}");
-    let [_, one, both, gpu] = link("ignore: [active.gpu_write_bw, active.ib_write_bw_both],");
+    let [_, one, both, gpu, _] = link("ignore: [active.gpu_write_bw, active.ib_write_bw_both],");
     assert!(one.starts_with("pass "), "{one}");
     for left_out in [both, gpu] {
         assert_eq!(left_out, "skip left out by expect.ignore\nskip left out by expect.ignore");

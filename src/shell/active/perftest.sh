@@ -1,8 +1,11 @@
-# bandwidth SECONDS DEVICE PORT GID-INDEX WAY [ADDRESS]: serves, or sends to the server at ADDRESS, which
-# may not listen yet. An empty GID-INDEX lets the tool choose. WAY is `one`, `both` or the number of a GPU.
+# perftest SECONDS DEVICE PORT GID-INDEX WAY [ADDRESS]: serves, or sends to the server at ADDRESS, which
+# may not listen yet. An empty GID-INDEX lets the tool choose. WAY is `latency`, or for the bandwidth `one`, `both` or
+# the number of a GPU. One queue pair alone does not fill a link of 400 Gb/s.
+test="ib_write_bw -q 4 --report_gbits -D $1"
 case $5 in
-one) way='' ;;
-both) way=-b ;;
+latency) test='ib_read_lat -n 1000' ;;
+one) ;;
+both) test="$test -b" ;;
 *)
     way="--use_cuda=$5"
     # Without a module of its own, GPU memory is reached as DMA-BUF. This option stands behind the other:
@@ -10,6 +13,7 @@ both) way=-b ;;
     [ -d /sys/module/nvidia_peermem ] || [ -d /sys/module/nv_peer_mem ] || way="$way --use_cuda_dmabuf"
     # As nvidia-smi counts them.
     export CUDA_DEVICE_ORDER=PCI_BUS_ID
+    test="$test $way"
     ;;
 esac
 set -- "$1" "$2" "$3" "$4" "${6-}"
@@ -21,10 +25,9 @@ near=''
 if [ -n "${cores-}" ] && taskset -c "$cores" true 2>/dev/null; then
     near="taskset -c $cores"
 fi
-# One queue pair alone does not fill a link of 400 Gb/s.
 run() {
     # shellcheck disable=SC2086 # options, or nothing
-    timeout -k 2 $(($1 + 45)) $near ib_write_bw -d "$2" -i "$3" $gid -q 4 -F --report_gbits -D "$1" $way $5 2>&1
+    timeout -k 2 $(($1 + 45)) $near $test -d "$2" -i "$3" $gid -F $5 2>&1
 }
 if [ -z "$5" ]; then
     run "$@"
