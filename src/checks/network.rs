@@ -250,7 +250,7 @@ fn pfc(subject: &Subject<'_>) -> Checked {
 }
 
 fn trust(subject: &Subject<'_>) -> Checked {
-    let expect = subject.expect_network().trust;
+    let expect = subject.expect_network().trust.map(|trust| trust.to_string());
     let declared = |net: &str| expect.clone().or_else(|| subject.promised_of("network.trust", net));
     compare(&classes(subject)?, declared, |class| class.trust.clone(), Clone::clone)
 }

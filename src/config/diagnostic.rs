@@ -170,6 +170,9 @@ pub struct Diagnostics {
 /// The most that are kept: each is compared with each and shown from the whole text.
 const MOST: usize = 100;
 
+/// The most that are told of one place: one template may be wrong for each of a thousand hosts.
+const MOST_OF_A_PLACE: usize = 3;
+
 impl Diagnostics {
     /// Adds one, unless the same was said already: the same words, or once more that a place
     /// wants quotes.
@@ -178,7 +181,11 @@ impl Diagnostics {
         if self.list.iter().any(|known| *known == diagnostic || quoted(known)) {
             return;
         }
-        if self.list.len() < MOST {
+        let of_this_place = self.list.iter().filter(|known| known.span == diagnostic.span);
+        let is_place = diagnostic.span.source != SourceId::NONE;
+        if is_place && of_this_place.count() >= MOST_OF_A_PLACE {
+            self.more += usize::from(diagnostic.severity == Severity::Error);
+        } else if self.list.len() < MOST {
             self.list.push(diagnostic);
         } else if diagnostic.severity == Severity::Error {
             match self.list.iter_mut().find(|known| known.severity == Severity::Warning) {

@@ -79,11 +79,7 @@ impl FromNode for String {
                 );
                 None
             }
-            Yaml::Map(_) => {
-                diagnostics.push(wrong(node, "a string").help("a text of several lines begins with `|`"));
-                None
-            }
-            Yaml::Null | Yaml::List(_) => {
+            Yaml::Null | Yaml::List(_) | Yaml::Map(_) => {
                 wrong_type(node, "a string", diagnostics);
                 None
             }
@@ -127,7 +123,12 @@ macro_rules! integer {
             fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
                 let Yaml::Int(value) = node.value else {
                     let bare = node.as_str().filter(|text| text.parse::<i64>().is_ok());
-                    let help = bare.map(|number| format!("write it without quotes: `{number}`"));
+                    // YAML 1.2 has no numbers with leading zeros: 022 is read as one with a fraction.
+                    let whole = if let Yaml::Float(number) = node.value { Some(format!("{number}")) } else { None };
+                    let whole = whole.filter(|number| number.parse::<i64>().is_ok());
+                    let help = bare
+                        .map(|number| format!("write it without quotes: `{number}`"))
+                        .or_else(|| whole.map(|number| format!("write `{number}`")));
                     diagnostics.push(wrong(node, "an integer").maybe_help(help));
                     return None;
                 };
@@ -174,6 +175,14 @@ fn in_brackets(line: &str) -> Option<String> {
     fits.then(|| format!("write `[{}]`", words.join(", ")))
 }
 
+/// What to write for the keys of a map without values, as Ansible names hosts, where a list is wanted.
+pub fn keys_in_brackets(entries: &[(Sp<String>, Node)]) -> Option<String> {
+    let names: Vec<&str> = entries.iter().map(|(key, _)| key.value.as_str()).collect();
+    let short = !names.is_empty() && entries.iter().all(|(_, value)| value.is_null());
+    let list = names.join(", ");
+    (short && list.len() < 60 && !list.contains(['[', '{', '"'])).then(|| format!("write `[{list}]`"))
+}
+
 /// What to write for a value that stands where a map with one such key is wanted.
 fn in_a_map(node: &Node, what: &str) -> Option<String> {
     let plain = |node: &Node| match &node.value {
@@ -206,7 +215,11 @@ impl<T: FromNode> FromNode for Vec<T> {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let Yaml::List(items) = &node.value else {
             let help = match &node.value {
-                Yaml::Map(_) => Some("each entry of a list begins with `- `".to_owned()),
+                Yaml::Map(entries) => keys_in_brackets(entries)
+                    .or_else(|| Some("each entry of a list begins with `- `".to_owned())),
+                Yaml::Str(line) if line.starts_with('-') && !line.starts_with("- ") => {
+                    Some("a space stands behind a dash: `- x`".to_owned())
+                }
                 Yaml::Str(line) => in_brackets(line),
                 Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::List(_) => None,
             };
@@ -295,7 +308,10 @@ fn name_help(node: &Node) -> Option<String> {
     };
     let first = first.split_whitespace().next()?;
     if let Some((name, value)) = first.split_once('=').filter(|(name, _)| !name.is_empty()) {
-        return Some(format!("write `{{ {name}: {} }}`", scalar(value)));
+        // A number and a list are what they look like.
+        let plain = value.parse::<i64>().is_ok() || value.starts_with('[');
+        let value = if plain { value.to_owned() } else { scalar(value) };
+        return Some(format!("write `{{ {name}: {value} }}`"));
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.[]".contains(c);
     let quote = if first.contains('[') { "\"" } else { "" };
@@ -342,7 +358,8 @@ impl<'a> MapReader<'a> {
         let parts = node.as_str().and_then(|text| text.split_once([':', '='])).filter(|(key, value)| {
             let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let key = key.trim_end();
-            !key.is_empty() && key.chars().all(is_key) && !value.is_empty() && !value.contains('\n')
+            let one = !value.contains(['\n', '=']);
+            !key.is_empty() && key.chars().all(is_key) && !value.is_empty() && one
         });
         let spaced = parts.map(|(key, value)| {
             format!(
@@ -373,10 +390,16 @@ impl<'a> MapReader<'a> {
         key: &'static str,
         diagnostics: &mut Diagnostics,
     ) -> Option<Option<T>> {
-        match self.node(key) {
-            None => Some(None),
-            Some(node) => T::from_node(node, diagnostics).map(Some),
+        if let Some(node) = self.node(key) {
+            return T::from_node(node, diagnostics).map(Some);
         }
+        // `offline: # soon` and `creates:` look as if they said something. A list or a map may have no entry yet.
+        let empty = self.entries.iter().find(|(written, value)| written.value == key && value.is_empty());
+        if let Some((written, _)) = empty.filter(|_| !has_entries(&T::schema())) {
+            diagnostics.push(no_value(written));
+            return None;
+        }
+        Some(None)
     }
 
     /// Reads a field that must be there.
@@ -385,10 +408,7 @@ impl<'a> MapReader<'a> {
             return T::from_node(node, diagnostics);
         }
         if let Some((written, _)) = self.entries.iter().find(|(written, _)| written.value == key) {
-            diagnostics.push(
-                Diagnostic::error(written.span, format!("`{key}` has no value"))
-                    .label(format!("{} needs one", self.what)),
-            );
+            diagnostics.push(no_value(written).label(format!("{} needs one", self.what)));
             return None;
         }
         // When what was meant is there under another name, or belongs to another resource, `finish` reports that
@@ -471,6 +491,20 @@ impl<'a> MapReader<'a> {
             }
         }
         clean
+    }
+}
+
+fn no_value(key: &Sp<String>) -> Diagnostic {
+    Diagnostic::error(key.span, format!("`{}` has no value", key.value))
+        .help("write one behind the colon, or take the line away; a `#` behind a space begins a comment")
+}
+
+/// Whether all that a schema allows is a list or a map.
+fn has_entries(schema: &Json) -> bool {
+    match (schema.get("type").and_then(Json::as_str), schema.get("anyOf").and_then(Json::as_array)) {
+        (Some(kind), _) => matches!(kind, "object" | "array" | "null"),
+        (None, Some(kinds)) => kinds.iter().all(has_entries),
+        (None, None) => schema.get("enum").is_none(),
     }
 }
 

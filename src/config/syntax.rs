@@ -62,7 +62,9 @@ pub(super) fn usual(message: &str, place: Span, source: SourceId, text: &str) ->
         .tab(below)
         .or_else(|| looks.wide_signs())
         .or_else(|| looks.comma_behind())
+        .or_else(|| looks.copied())
         .or_else(|| looks.template())
+        .or_else(|| looks.behind_a_bracket())
         .or_else(|| looks.half_quoted(message))
         .or_else(|| looks.escape(message))
         .or_else(|| looks.quote(message))
@@ -121,14 +123,109 @@ impl Looks<'_> {
     fn tab(&self, below: Option<Line<'_>>) -> Option<Diagnostic> {
         let indented = |line: &Line<'_>| {
             let white = line.text.get(..line.indent()).unwrap_or("");
-            white.find('\t').filter(|_| line.says_something())
+            let odd = white.char_indices().find(|(_, c)| *c != ' ');
+            odd.filter(|_| line.says_something())
         };
         let mut lines = [Some(self.here), below].into_iter().flatten();
-        let (line, at) = lines.find_map(|line| Some((line, indented(&line)?)))?;
-        Some(
-            Diagnostic::error(self.span(line, at, 1), "this line is indented with a tab")
-                .help("YAML indents with spaces; replace the tab"),
-        )
+        let (line, (at, sign)) = lines.find_map(|line| Some((line, indented(&line)?)))?;
+        let (text, help) = if sign == '\t' {
+            ("this line is indented with a tab", "YAML indents with spaces; replace the tab")
+        } else {
+            (
+                "this line is indented with a no-break space",
+                "pages of the web have them; replace it by a space",
+            )
+        };
+        Some(Diagnostic::error(self.span(line, at, sign.len_utf8()), text).help(help))
+    }
+
+    /// What came along when the text was copied: a fence of Markdown, marks of a merge, comments of C, a dash of a text
+    /// processor.
+    fn copied(&self) -> Option<Diagnostic> {
+        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
+        lines.find_map(|line| {
+            let (at, text) = line.content();
+            let begins = |signs: &[&str]| signs.iter().any(|sign| text.starts_with(sign));
+            let (text, length, help) = if begins(&["```", "~~~"]) {
+                ("this is a mark of Markdown", text.len(), "take this line away")
+            } else if begins(&["<<<<<<<", "=======", ">>>>>>>"]) {
+                (
+                    "two versions of this file were not merged",
+                    text.len(),
+                    "keep one of them, and take the marks away",
+                )
+            } else if begins(&["//", "/*"]) {
+                ("this is no comment for YAML", 2, "a comment begins with `#`")
+            } else if begins(&["– ", "— ", "− "]) {
+                let sign = text.chars().next().map_or(1, char::len_utf8);
+                (
+                    "this sign looks like a dash, and is none for YAML",
+                    sign,
+                    "an entry of a list begins with `- `",
+                )
+            } else {
+                return None;
+            };
+            Some(Diagnostic::error(self.span(*line, at, length), text).help(help))
+        })
+    }
+
+    /// `names: [jq] and more`
+    fn behind_a_bracket(&self) -> Option<Diagnostic> {
+        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
+        lines.find_map(|line| {
+            let (from, entry) = line.entry();
+            let at = if entry.starts_with(['{', '[']) {
+                from
+            } else {
+                let (key, value) = entry.split_once(": ")?;
+                let value_at = from + key.len() + 2 + (value.len() - value.trim_start().len());
+                line.text.get(value_at..)?.starts_with(['{', '[']).then_some(value_at)?
+            };
+            let inside = Signs::of(line.text).brackets.into_iter().filter(|(place, _)| *place >= at);
+            let mut open = Vec::new();
+            let mut end = None;
+            for (place, sign) in inside {
+                match sign {
+                    '[' => open.push(']'),
+                    '{' => open.push('}'),
+                    // Another mistake, which is told as that.
+                    _ if open.pop() != Some(sign) => return None,
+                    _ if open.is_empty() => {
+                        end = Some((place, sign));
+                        break;
+                    }
+                    _ => {}
+                }
+            }
+            let (end, sign) = end?;
+            let rest = line.text.get(end + 1..)?;
+            let said = rest.trim();
+            if said.is_empty()
+                || said.starts_with([',', ':', ']', '}'])
+                || (rest.starts_with(' ') && said.starts_with('#'))
+            {
+                return None;
+            }
+            let place = end + 1 + (rest.len() - rest.trim_start().len());
+            let text = format!("something stands behind this `{sign}`, which ends the value");
+            let diagnostic = Diagnostic::error(self.span(*line, place, said.len()), text);
+            let whole = line.text.get(at..)?.trim_end();
+            Some(match said {
+                _ if said.starts_with('#') => {
+                    diagnostic.help("a space stands in front of the `#` of a comment")
+                }
+                _ if said.starts_with("//") => diagnostic.help("a comment begins with `#`"),
+                ";" => diagnostic.help("take it away"),
+                _ if whole.contains(['"', '\'']) => {
+                    diagnostic.help("a text that begins with a bracket stands in quotes")
+                }
+                _ => diagnostic.help(format!(
+                    "a text that begins with a bracket stands in quotes: `\"{}\"`",
+                    shown(whole)
+                )),
+            })
+        })
     }
 
     /// `path: {{ x }}` is a map of a map.
@@ -198,9 +295,19 @@ impl Looks<'_> {
             .label("YAML ends it with the second quote");
         let (outer, inner) = if quote == '"' { ("\"", "'") } else { ("'", "\"") };
         let inside = value.strip_prefix(outer).and_then(|rest| rest.strip_suffix(outer));
+        // `when: "facts.arch" == "x86_64"`
+        let parts = value.strip_prefix(outer).and_then(|rest| rest.split_once(outer));
+        if let Some((path, rest)) = parts.filter(|(path, _)| path.contains('.') && is_word(path))
+            && before.get(..open)?.trim_end().ends_with("when:")
+        {
+            return Some(diagnostic.help(format!("write `{path} {}`: a path has no quotes", shown(rest))));
+        }
         if !value.contains("{{") {
             // `'it's done'`
-            let other = inside.filter(|inside| !inside.contains(inner) && !inside.contains('\\'));
+            let other = inside.filter(|inside| {
+                // Those of `"a" == "b"` are two texts.
+                inside.matches(quote).count() % 2 == 1 && !inside.contains(inner) && !inside.contains('\\')
+            });
             return Some(match other {
                 Some(text) => diagnostic.help(format!("write `{inner}{}{inner}`", shown(text))),
                 None => in_quotes(diagnostic, value),
@@ -467,6 +574,19 @@ impl Looks<'_> {
             );
             return Some(Diagnostic::error(self.span(self.here, self.at, value.len()), text).help(help));
         }
+        if let Some(inside) = value.strip_prefix('`').and_then(|rest| rest.strip_suffix('`')) {
+            let help = format!("take them away: {}", shown(inside));
+            return Some(
+                Diagnostic::error(self.span(self.here, self.at, value.len()), "backticks are no quotes")
+                    .help(help),
+            );
+        }
+        if value == "*" && self.here.text.get(..self.at)?.trim_end().ends_with("hosts:") {
+            let help = "write `all`";
+            return Some(
+                Diagnostic::error(self.span(self.here, self.at, 1), "`*` means nothing here").help(help),
+            );
+        }
         let text = format!("a text that begins with `{first}` stands in quotes");
         Some(in_quotes(Diagnostic::error(self.span(self.here, self.at, value.len()), text), value))
     }
@@ -551,7 +671,19 @@ impl Looks<'_> {
                 self.span(self.here, own, 1),
                 "this line begins with a dash, unlike those above",
             )
-            .help(format!("take it away: `{}`", shown(rest)))
+            .help({
+                // `- name: u` below the fields of the task before it.
+                let list =
+                    self.above.iter().find(|line| line.indent() < own && line.content().1.starts_with("- "));
+                let away = format!("take it away: `{}`", shown(rest));
+                match list {
+                    Some(line) => format!(
+                        "with {} it is the next entry of the list above; else {away}",
+                        count(line.indent() as u64, "space")
+                    ),
+                    None => away,
+                }
+            })
         })
     }
 

@@ -118,6 +118,11 @@ impl Node {
     pub fn is_null(&self) -> bool {
         self.value == Yaml::Null
     }
+
+    /// Whether it is not even a `null` that a file has here: a key has nothing behind its colon.
+    pub fn is_empty(&self) -> bool {
+        self.is_null() && self.span != Span::NONE && self.span.start == self.span.end
+    }
 }
 
 /// The tree as the YAML crate delivers it, before positions get their file.
@@ -283,6 +288,9 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
         // `0o755`
         diagnostics.push(match written.strip_prefix("0o") {
             Some(mode) => diagnostic.help(format!("a mode is written in quotes: `\"0{mode}\"`")),
+            None if matches!(node.value, Yaml::Int(_)) => diagnostic.help(format!(
+                "a text stands in quotes, `\"{written}\"`, and a number is written `{canonical}`"
+            )),
             None => diagnostic.quoted(),
         });
     }
@@ -295,8 +303,8 @@ const LINES: [&str; 2] = ["script", "content"];
 fn is_joined(node: &Node, sources: &Sources) -> bool {
     let written = sources.snippet(node.span).trim_end();
     let before = sources.text(node.span.source).get(..node.span.start as usize).unwrap_or("");
-    let is_plain = before.trim_end().ends_with(':') && !written.starts_with(['|', '>', '"', '\'']);
-    node.as_str().is_some() && is_plain && written.contains('\n')
+    let is_block = !before.trim_end().ends_with(':') || written.starts_with(['|', '>']);
+    node.as_str().is_some() && !is_block && written.contains('\n') && !written.contains("\\n")
 }
 
 /// What YAML takes for something else than a person: letters that pages of the web and text processors put in place
@@ -349,6 +357,17 @@ fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                     diagnostics.push(Diagnostic::error(value.span, "YAML makes one line of these").help(
                         format!("`{0}: |` keeps the lines; `{0}: >` says that they are joined", key.value),
                     ));
+                }
+                if key.value == "content"
+                    && value.as_str().is_some_and(|text| text.contains("\\n") && !text.contains('\n'))
+                {
+                    diagnostics.push(
+                        Diagnostic::warning(
+                            value.span,
+                            "`\\n` is no new line here: the file gets a `\\` and an `n`",
+                        )
+                        .help("it is one in double quotes, or write `content: |` and the lines below it"),
+                    );
                 }
                 well &= is_what_it_looks_like(value, sources, diagnostics);
             }

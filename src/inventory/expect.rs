@@ -12,6 +12,26 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// What carries RDMA.
+    LinkLayer {
+        /// RoCE, eRDMA, iWARP.
+        Ethernet = "Ethernet",
+        /// InfiniBand.
+        InfiniBand = "InfiniBand",
+    }
+}
+
+crate::choice! {
+    /// What decides the priority of a packet.
+    Trust {
+        /// The DSCP of its IP header.
+        Dscp = "dscp",
+        /// The priority of its VLAN tag.
+        Pcp = "pcp",
+    }
+}
+
 crate::record! {
     /// What `verify` expects of GPUs.
     #[derive(serde::Serialize, serde::Deserialize, Default, PartialEq)]
@@ -66,8 +86,8 @@ crate::record! {
         opt ignore: Vec<String>,
         /// State of each port: `ACTIVE`.
         opt state: String,
-        /// `Ethernet` or `InfiniBand`.
-        opt link_layer: String,
+        /// What carries the traffic.
+        opt link_layer: LinkLayer,
         /// Link rate in Gb/s.
         opt rate_gbps: u32,
         /// Path MTU that ports must have.
@@ -91,8 +111,8 @@ crate::record! {
         opt mtu: u32,
         /// Priorities with flow control, such as `[3]`.
         opt pfc: Vec<u32>,
-        /// `dscp` or `pcp`.
-        opt trust: String,
+        /// What of a packet gives its priority.
+        opt trust: Trust,
         /// Priorities with congestion notification, such as `[3]`.
         opt ecn: Vec<u32>,
     }

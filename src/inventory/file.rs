@@ -10,10 +10,15 @@ use super::hosts_from::HostsFromFile;
 use super::maintenance::MaintenanceFile;
 use super::rollout::{Batch, Canary, Gate};
 use super::watch::WatchFile;
-use crate::config::{Diagnostic, read::wrong_type, yaml::scalar};
+use crate::config::{
+    Diagnostic,
+    read::{keys_in_brackets, wrong_type},
+    yaml::scalar,
+};
 use crate::config::{Diagnostics, Entries, FromNode, Node, Period, Sp, Span, Yaml, did_you_mean_text};
 use crate::secrets::SecretSource;
 use crate::sources::SourcesFile;
+use crate::template::paths::is_template;
 
 /// What stands over the first playbook of an inventory that `init` or `import` makes.
 pub const OVER_BASE: &str =
@@ -94,7 +99,7 @@ crate::record! {
         /// Variables.
         def vars: Entries<Node> = Entries::default(),
         /// Why it is out of service: it is neither reached nor counted.
-        opt offline: Sp<String>,
+        opt offline: Sp<Reason>,
         /// How it is reached over SSH.
         opt ssh: SshFile,
         /// How it is reached.
@@ -227,7 +232,7 @@ crate::record! {
     /// How a network card is recognised: every key that is given must match.
     NicMatch("`match`") {
         /// PCI address, such as `0000:18:00.0`.
-        opt pci: String,
+        opt pci: PciAddress,
         /// Name of the network device.
         opt netdev: String,
         /// GUID of the port.
@@ -259,11 +264,80 @@ pub struct Nics(pub Json);
 
 impl FromNode for Nics {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
-        Vec::<Nic>::from_node(node, diagnostics).map(|_| Self(node.to_json()))
+        let nics = Vec::<Nic>::from_node(node, diagnostics)?;
+        let is_said = |by: &NicMatch| {
+            by.pci.is_some() || by.netdev.is_some() || by.guid.is_some() || by.driver.is_some()
+        };
+        if !nics.iter().all(|nic| is_said(&nic.matching)) {
+            diagnostics.push(
+                Diagnostic::error(node.span, "a card here is recognised by nothing")
+                    .help("write `match: { netdev: eth2 }`, or its `pci`, `guid` or `driver`"),
+            );
+            return None;
+        }
+        Some(Self(node.to_json()))
     }
 
     fn schema() -> Json {
         Vec::<Nic>::schema()
+    }
+}
+
+/// Why a host is out of service.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Reason(pub String);
+
+impl FromNode for Reason {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let is_word = |text: &str| matches!(text.trim(), "" | "true" | "false" | "yes" | "no");
+        if matches!(node.value, Yaml::Bool(_)) || node.as_str().is_some_and(is_word) {
+            diagnostics.push(
+                Diagnostic::error(node.span, "this is not why the host is out of service")
+                    .help("write the reason, as in `offline: \"power supply, RMA 4711\"`; a host that is in service has no `offline`"),
+            );
+            return None;
+        }
+        String::from_node(node, diagnostics).map(Self)
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string", "minLength": 1 })
+    }
+}
+
+/// A PCI address with its domain.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PciAddress(pub String);
+
+impl FromNode for PciAddress {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        let hex = |part: &str, digits: usize| {
+            part.len() == digits && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+        };
+        let bus = |rest: &str| {
+            let (bus, rest) = rest.split_once(':')?;
+            let (device, function) = rest.split_once('.')?;
+            (hex(bus, 2) && hex(device, 2) && hex(function, 1)).then_some(())
+        };
+        let whole = text
+            .split_once(':')
+            .filter(|(domain, rest)| (hex(domain, 4) || hex(domain, 8)) && bus(rest).is_some());
+        if whole.is_some() || is_template(&text) {
+            return Some(Self(text));
+        }
+        let diagnostic = Diagnostic::error(node.span, format!("`{text}` is not a PCI address"));
+        // As lspci prints it.
+        diagnostics.push(match bus(&text) {
+            Some(()) => diagnostic
+                .help(format!("write it with its domain, as `lspci -D` prints it: `\"0000:{text}\"`")),
+            None => diagnostic.help("it is written as `lspci -D` prints it: `\"0000:18:00.0\"`"),
+        });
+        None
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string" })
     }
 }
 
@@ -293,6 +367,10 @@ impl FromNode for Words {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         if matches!(node.value, Yaml::List(_)) {
             Vec::from_node(node, diagnostics).map(Self)
+        } else if let Yaml::Map(entries) = &node.value {
+            let text = format!("expected a text or a list of them, found {}", node.value.kind());
+            diagnostics.push(Diagnostic::error(node.span, text).maybe_help(keys_in_brackets(entries)));
+            None
         } else {
             Sp::from_node(node, diagnostics).map(|word| Self(vec![word]))
         }

@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 
-use super::file::{GroupFile, HostFile, InventoryFile, Nullable, Words};
+use super::file::{GroupFile, HostFile, InventoryFile, Nullable, Reason, Words};
 use crate::config::{
     Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, Period, Sources, Sp, Span, Yaml, yaml,
 };
@@ -234,7 +234,7 @@ fn netbox(node: &Node, results: &Node, diagnostics: &mut Diagnostics) -> Option<
         let host = HostFile {
             address: address.map(bare),
             labels: Entries(labels.collect()),
-            offline: status.map(|status| Sp::new(format!("{} in NetBox", status.value), status.span)),
+            offline: status.map(|status| Sp::new(Reason(format!("{} in NetBox", status.value)), status.span)),
             ..super::load::empty_host()
         };
         document.hosts.0.push((name.clone(), Nullable(Some(host))));

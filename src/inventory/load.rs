@@ -566,7 +566,7 @@ impl Loader<'_> {
             }
             if let Some(offline) = &file.offline {
                 once("`offline`".to_owned(), offline.span, self.diagnostics);
-                host.offline = Some(offline.value.clone());
+                host.offline = Some(offline.value.0.clone());
             }
             if let Some(transport) = &file.transport {
                 once("`transport`".to_owned(), transport.span, self.diagnostics);

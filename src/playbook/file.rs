@@ -141,6 +141,29 @@ crate::record! {
     }
 }
 
+/// A word by which tasks are picked.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Tag(pub String);
+
+impl FromNode for Tag {
+    fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let text = String::from_node(node, diagnostics)?;
+        // In Ansible these decide, not the command line: a task that is never meant to run would run.
+        if matches!(text.as_str(), "never" | "always") {
+            diagnostics.push(
+                Diagnostic::error(node.span, format!("`{text}` is a tag like any other here"))
+                    .help("a word of Ansible; here `--tags` and `--skip-tags` decide; a task that is for some cases alone has a `when`"),
+            );
+            return None;
+        }
+        Some(Self(text))
+    }
+
+    fn schema() -> Json {
+        json!({ "type": "string" })
+    }
+}
+
 crate::record! {
     /// A loop over several lists.
     LoopRecord("`loop`") {
@@ -201,7 +224,7 @@ crate::record! {
         /// Variables of this task.
         def vars: Entries<Node> = Entries::default(),
         /// Tags, for `--tags` and `--skip-tags`.
-        def tags: Vec<Sp<String>> = Vec::new(),
+        def tags: Vec<Sp<Tag>> = Vec::new(),
         /// How long one try may take.
         opt timeout: Period,
         /// What happens to its processes when the time is up.

@@ -79,7 +79,15 @@ impl Expander<'_> {
         for entry in uses {
             let record = &entry.entry;
             let all = (0..self.world.hosts.len()).collect();
+            let errors = diagnostics.errors();
             let hosts = self.narrow(&all, record.hosts.as_ref(), diagnostics);
+            let none = hosts.is_empty() && !all.is_empty() && diagnostics.errors() == errors;
+            if let Some(word) = record.hosts.as_ref().and_then(|words| words.0.first()).filter(|_| none) {
+                diagnostics.push(
+                    Diagnostic::warning(word.span, "no host is picked by this: the playbook does nothing")
+                        .help("`provision inventory show` has the hosts of each group"),
+                );
+            }
             let origin = origin(&record.playbook.value, None, &self.base);
             let Some(playbook) = self.playbook(&record.playbook, origin.clone(), diagnostics) else {
                 continue;
@@ -235,7 +243,7 @@ impl Expander<'_> {
         }
         let mut inner = place.clone();
         inner.hosts = self.narrow(&place.hosts, task.record.hosts.as_ref(), diagnostics);
-        inner.tags.extend(task.record.tags.iter().map(|tag| tag.value.clone()));
+        inner.tags.extend(task.record.tags.iter().map(|tag| tag.value.0.clone()));
         inner.guards.extend(self.guard(task, &scope, diagnostics));
         inner.scope = scope;
         inner
@@ -468,7 +476,7 @@ impl Expander<'_> {
         }
         let fields = (kind.fields)().into_iter().map(|field| (field.name, field.schema)).collect();
         let mut tags = place.tags.clone();
-        tags.extend(record.tags.iter().map(|tag| tag.value.clone()));
+        tags.extend(record.tags.iter().map(|tag| tag.value.0.clone()));
         Some(Step {
             index: 0,
             id,

@@ -8,6 +8,7 @@ use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::rdma::{Device, Port};
+use crate::inventory::expect::LinkLayer;
 use crate::inventory::host::is_compute;
 
 const DEVINFO: &str = "ibv_devinfo -v";
@@ -207,7 +208,7 @@ fn active_mtu(subject: &Subject<'_>) -> Checked {
 
 fn link_layer(subject: &Subject<'_>) -> Checked {
     let devices = subject.devices()?;
-    let Some(wanted) = subject.expect_rdma().link_layer else {
+    let Some(wanted) = subject.expect_rdma().link_layer.map(LinkLayer::as_str) else {
         return Err(Verdict::Skip("expect.rdma.link_layer is not declared".to_owned()));
     };
     let mut findings = Findings::default();

@@ -98,6 +98,15 @@ struct Command {
     parse: Parse,
 }
 
+/// What of a program and its arguments is written for a shell.
+fn for_a_shell(words: &[String]) -> Option<String> {
+    const MARKS: [&str; 10] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>", "2>&1"];
+    let program = words.first().filter(|program| program.trim().contains(char::is_whitespace));
+    let program = program.map(|program| format!("`{program}` is not the name of a program"));
+    let mark = || words.iter().find(|word| MARKS.contains(&word.as_str()));
+    program.or_else(|| Some(format!("`{}` is an argument like any other", mark()?)))
+}
+
 fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> bool {
     let (empty, secret) = match words {
         Words::Argv(words) => {
@@ -108,6 +117,14 @@ fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> boo
     if empty {
         diagnostics.error(node.span, "the command is empty");
     }
+    let shell = if let Words::Argv(words) = words { for_a_shell(words) } else { None };
+    if let Some(what) = &shell {
+        diagnostics.push(
+            Diagnostic::error(node.span, format!("no shell reads this: {what}")).help(
+                "a line for a shell is `script: LINE`; a program and its arguments are `run: [ls, -l]`",
+            ),
+        );
+    }
     if secret {
         diagnostics.push(
             Diagnostic::error(
@@ -117,7 +134,7 @@ fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> boo
             .help("put it into `env` and read the variable"),
         );
     }
-    !empty && !secret
+    !empty && !secret && shell.is_none()
 }
 
 /// Whether a text can be the name of a variable of the shell or of make.

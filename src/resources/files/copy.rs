@@ -7,7 +7,7 @@ use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::files::directory::Directory;
 use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want, want_of};
-use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal};
+use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal, names_a_file};
 use crate::resources::{Context, Local, Planned, Resource};
 
 crate::record! {
@@ -49,6 +49,9 @@ pub(in crate::resources) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = CopyFields::from_node(node, diagnostics)?;
+    if !names_a_file(node, diagnostics) {
+        return None;
+    }
     let mut copy = Copy { path: fields.path.clone(), directories: Vec::new(), files: Vec::new() };
     let file = |path: HostPath, want: Want| RegularFile {
         path,

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
 use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want};
-use crate::resources::shared::value::{Digest, FileMode, HostPath, Principal};
+use crate::resources::shared::value::{Digest, FileMode, HostPath, Principal, names_a_file};
 use crate::resources::{Context, Resource};
 use crate::sources::Url;
 
@@ -59,6 +59,9 @@ pub(in crate::resources) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = DownloadFields::from_node(node, diagnostics)?;
+    if !names_a_file(node, diagnostics) {
+        return None;
+    }
     let (url, sha256) = fetched(&fields.url, &fields.sha256, context, diagnostics)?;
     let want = Want::Remote { url, sha256 };
     let (path, mode, owner, group) = (fields.path, fields.mode, fields.owner, fields.group);

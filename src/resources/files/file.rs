@@ -8,7 +8,7 @@ use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want, local_want, removal};
 use crate::resources::shared::known;
-use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal};
+use crate::resources::shared::value::{FileMode, HostPath, Presence, Principal, names_a_file};
 use crate::resources::{Context, Planned, Resource, Unplannable};
 
 crate::record! {
@@ -55,6 +55,9 @@ pub(in crate::resources) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = FileFields::from_node(node, diagnostics)?;
+    if !names_a_file(node, diagnostics) {
+        return None;
+    }
     if fields.state == Presence::Absent && (fields.content.is_some() || fields.src.is_some()) {
         diagnostics.push(
             Diagnostic::error(node.span, "`state: absent` cannot have content")

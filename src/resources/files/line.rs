@@ -22,6 +22,13 @@ pub struct Pattern(Regex);
 impl FromNode for Pattern {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let text = String::from_node(node, diagnostics)?;
+        if text.is_empty() {
+            diagnostics.push(
+                Diagnostic::error(node.span, "an empty expression finds every line of the file")
+                    .help("take `match` away, or write what the lines begin with: `^NAME`"),
+            );
+            return None;
+        }
         match Regex::new(&text) {
             Ok(regex) => Some(Self(regex)),
             Err(error) => {

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want};
-use crate::resources::shared::value::{FileMode, HostPath, Principal};
+use crate::resources::shared::value::{FileMode, HostPath, Principal, names_a_file};
 use crate::resources::{Context, Local, Resource};
 
 crate::record! {
@@ -37,6 +37,9 @@ pub(in crate::resources) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = TemplateFields::from_node(node, diagnostics)?;
+    if !names_a_file(node, diagnostics) {
+        return None;
+    }
     let text = rendered(&fields.src, context, diagnostics)?;
     Some(Arc::new(RegularFile {
         path: fields.path,

@@ -90,7 +90,7 @@ pub(in crate::resources) fn read(
         (Some(name), None) => LinkMatch { netdev: name.0, ..LinkMatch::default() },
         (None, Some(nic)) => LinkMatch {
             netdev: nic.netdev.unwrap_or_default(),
-            pci: nic.pci.unwrap_or_default(),
+            pci: nic.pci.map(|pci| pci.0).unwrap_or_default(),
             guid: nic.guid.unwrap_or_default(),
             driver: nic.driver.unwrap_or_default(),
         },

@@ -8,23 +8,13 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node};
 use crate::facts::roce::{Roce, RoceQuery, digits};
 use crate::facts::{Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
-use crate::inventory::expect::ExpectNetwork;
+use crate::inventory::expect::{ExpectNetwork, Trust};
 use crate::resources::services::boot_unit::BootUnit;
 use crate::resources::shared::content::{RegularFile, describe};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileMode, NetdevName, Presence, claims};
 use crate::resources::{Attribute, Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
 use crate::transport::Script;
-
-crate::choice! {
-    /// What decides the priority of a packet.
-    Trust {
-        /// The DSCP of its IP header.
-        Dscp = "dscp",
-        /// The priority of its VLAN tag.
-        Pcp = "pcp",
-    }
-}
 
 crate::choice! {
     /// What happens to a setting that the link, its driver or its tools do not support.
@@ -366,7 +356,7 @@ impl Resource for Qos {
         let ecn: Vec<u32> =
             self.ecn.iter().filter(|one| now.ecn.contains_key(one)).map(|one| u32::from(*one)).collect();
         let network = ExpectNetwork {
-            trust: self.trust.filter(|_| now.trust.is_some()).map(|trust| trust.to_string()),
+            trust: self.trust.filter(|_| now.trust.is_some()),
             pfc: self.pfc.as_ref().filter(|_| now.pfc.is_some()).map(on),
             ecn: (!ecn.is_empty()).then_some(ecn),
             ..ExpectNetwork::default()

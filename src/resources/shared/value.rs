@@ -90,6 +90,9 @@ impl HostPath {
         if placeholder::is_in(text) {
             return Err("a path cannot hold a secret: paths are shown in plans and logs".to_owned());
         }
+        if text.ends_with([',', ';']) || text.trim_end() != text {
+            return Err(format!("`{text}` ends with a sign that no path ends with"));
+        }
         let parts: Vec<&str> = text.split('/').filter(|part| !part.is_empty()).collect();
         if parts.iter().any(|part| matches!(*part, "." | "..")) {
             return Err(format!("`{text}` contains `.` or `..`: write the path without them"));
@@ -106,6 +109,19 @@ impl HostPath {
     pub fn parent(&self) -> &str {
         parent(&self.0)
     }
+}
+
+/// Whether the path of a file names the file, and not with `/` at its end the directory that it is meant to be in.
+pub(in crate::resources) fn names_a_file(node: &Node, diagnostics: &mut Diagnostics) -> bool {
+    let path = node.get("path");
+    let Some(path) = path.filter(|path| path.as_str().is_some_and(|text| text.ends_with('/'))) else {
+        return true;
+    };
+    diagnostics.push(
+        Diagnostic::error(path.span, "a path that ends with `/` names a directory")
+            .help("write the name of the file behind it"),
+    );
+    false
 }
 
 /// The directory that holds a path.
@@ -209,6 +225,16 @@ impl FromNode for Scalar {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         if let Yaml::Int(number) = node.value {
             return Some(Self(number.to_string()));
+        }
+        if let Yaml::Bool(value) = node.value {
+            diagnostics.push(
+                Diagnostic::error(
+                    node.span,
+                    format!("a setting is a number or a text, and `{value}` is neither"),
+                )
+                .help(format!("write `{}`", u8::from(value))),
+            );
+            return None;
         }
         let text = String::from_node(node, diagnostics)?;
         if text.contains(['\n', '\r', '\0']) || placeholder::is_in(&text) {
