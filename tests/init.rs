@@ -292,7 +292,7 @@ fn a_wrong_password_is_tried_on_one_host() {
     assert!(written(&server).0.is_empty() && !said.contains("continue with"), "{said}");
     assert!(said.matches("the password was refused").count() == 1 && !said.contains("no login"), "{said}");
     // What copies the key by the same password is no help.
-    assert!(said.contains("with the right password") && !said.contains("ssh-copy-id"), "{said}");
+    assert!(said.contains("give the right password") && !said.contains("ssh-copy-id"), "{said}");
     let (code, said) = init(&server, &words, "\n");
     assert!(
         code == 3 && said.contains("the password of all these logins is empty; nothing was sent"),

@@ -53,7 +53,7 @@ fn port_option(host: &Host) -> String {
 pub fn put_key(host: &Host) -> String {
     let (options, user) = login_words(host);
     format!(
-        "put your key on the host: ssh-copy-id {options}{user}{}; if it is there and has a passphrase, unlock it: ssh-add, in a shell with an ssh-agent",
+        "put your key on the host (`ssh-keygen -t ed25519` makes one): ssh-copy-id {options}{user}{}; if it is there and has a passphrase, unlock it: ssh-add, in a shell with an ssh-agent",
         host.address
     )
 }
@@ -71,7 +71,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, someone may be intercepting the connection"
         ),
         ConnectKind::KeyRefused => put_key(host),
-        ConnectKind::PasswordRefused => "run the same command again with the right password".to_owned(),
+        ConnectKind::PasswordRefused => "give the right password".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
         ConnectKind::KeyInvalid => format!(
             "name the private key itself, a file as ssh-keygen makes it, without `.pub`: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
@@ -94,7 +94,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             )
         }
         ConnectKind::PasswordUntried => {
-            "run the same command again with the right password, or without the host that refused it"
+            "give the right password, or leave out the host that refused it; one with a password of its own has it under `become:` (`provision explain secrets`)"
                 .to_owned()
         }
         ConnectKind::WrongUser => format!(

@@ -83,12 +83,12 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
     let cluster = cluster_dir(settings, &cluster_of(inventory)?);
     let mut text = String::new();
     for info in journal::list(&cluster) {
-        let (command, looks, of) = match info.first.map(|event| event.kind) {
+        let (command, looks, verifies, of) = match info.first.map(|event| event.kind) {
             Some(EventKind::RunStarted { command, hosts, inventory: of, .. }) => {
                 let text = format!("{command:8} {:>10}", count(hosts.len() as u64, "host"));
-                (text, command != "apply", of)
+                (text, command != "apply", command == "verify", of)
             }
-            _ => ("?".to_owned(), false, String::new()),
+            _ => ("?".to_owned(), false, false, String::new()),
         };
         // Another inventory of the same cluster.
         let named = Utf8Path::new(&of).file_name();
@@ -107,7 +107,8 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
                 ];
                 let of = |(number, what): (u64, &str)| (number > 0).then(|| format!("{number} {what}"));
                 let what: Vec<String> = parts.into_iter().filter_map(of).collect();
-                let what = if what.is_empty() { "nothing changed".to_owned() } else { what.join(", ") };
+                let nothing = if verifies && exit_code == exit::OK { "verified" } else { "nothing changed" };
+                let what = if what.is_empty() { nothing.to_owned() } else { what.join(", ") };
                 format!("exit {exit_code}  {what}  {}", seconds(time))
             }
             _ if journal::is_alive(&cluster, &info.run) => "running".to_owned(),

@@ -197,7 +197,7 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
                     // Hosts that did not get the key are told of before.
                     Some("your key is on the host and was not taken: if it has a passphrase, unlock it by ssh-add in a shell with an ssh-agent, and repeat the command".to_owned())
                 } else if kind == ConnectKind::KeyRefused {
-                    let more = "or have it put there on all hosts: the same command with --ask-pass";
+                    let more = "or let `provision init` put it there, on all hosts: add --ask-pass";
                     Some(format!("{}; {more}", put_key(&seen.host)))
                 } else {
                     let range = dashed(&seen.host.address).filter(|_| kind == ConnectKind::NameUnknown);
