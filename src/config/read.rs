@@ -262,12 +262,16 @@ impl<T: FromNode> FromNode for Entries<T> {
             return None;
         };
         let read = entries.iter().enumerate().map(|(at, (key, value))| {
+            let mut own = Diagnostics::default();
+            let read = T::from_node(value, &mut own);
             let above = at.checked_sub(1).and_then(|at| entries.get(at)).filter(|(_, value)| value.is_null());
-            if let Some((name, _)) = above.filter(|_| !value.is_null() && is_field::<T>(&key.value, value)) {
-                diagnostics.push(too_shallow(key, &name.value));
-                return None;
+            match above {
+                Some((name, _)) if read.is_none() && is_field::<T>(&key.value) => {
+                    diagnostics.push(too_shallow(key, &name.value));
+                }
+                _ => diagnostics.append(own),
             }
-            T::from_node(value, diagnostics).map(|value| (key.clone(), value))
+            read.map(|value| (key.clone(), value))
         });
         let read: Vec<Option<(Sp<String>, T)>> = read.collect();
         read.into_iter().collect::<Option<Vec<_>>>().map(Self)
@@ -278,12 +282,11 @@ impl<T: FromNode> FromNode for Entries<T> {
     }
 }
 
-/// Whether what stands under a name is a field of a `T`, and no `T` itself.
-fn is_field<T: FromNode>(key: &str, value: &Node) -> bool {
+/// Whether a `T` has such a field.
+fn is_field<T: FromNode>(key: &str) -> bool {
     let schema = T::schema();
     let mut fields = ["/properties", "/anyOf/0/properties"].into_iter().filter_map(|at| schema.pointer(at));
     fields.any(|fields| fields.get(key).is_some())
-        && T::from_node(value, &mut Diagnostics::default()).is_none()
 }
 
 /// A key that is meant to stand below the empty one above it.
@@ -461,6 +464,14 @@ impl<'a> MapReader<'a> {
         })
     }
 
+    /// A key that may be meant to stand below the empty one above it.
+    fn below(&self, key: &str, empty: Option<&str>) -> Option<String> {
+        let above = empty.filter(|_| did_you_mean(key, self.known.iter().copied()).is_none())?;
+        let known = did_you_mean_text(key, self.known.iter().copied());
+        let known = known.map(|known| format!("; {known}")).unwrap_or_default();
+        Some(format!("when it is part of `{above}` above, indent it by two spaces more{known}"))
+    }
+
     /// Reports every key that was not asked for. Returns whether there was none.
     pub fn finish(self, diagnostics: &mut Diagnostics) -> bool {
         let mut clean = true;
@@ -471,12 +482,6 @@ impl<'a> MapReader<'a> {
                 empty = value.is_null().then_some(key.value.as_str());
             } else {
                 clean = false;
-                if let Some(above) = empty
-                    && did_you_mean(&key.value, self.known.iter().copied()).is_none()
-                {
-                    diagnostics.push(too_shallow(key, above));
-                    continue;
-                }
                 diagnostics.push(
                     Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
                         .label("not known here")
@@ -485,6 +490,7 @@ impl<'a> MapReader<'a> {
                                 .or_else(|| self.of_ssh(&key.value))
                                 .or_else(|| foreign::key_help(&key.value, self.what))
                                 .or_else(|| Self::of_task(&key.value))
+                                .or_else(|| self.below(&key.value, empty))
                                 .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
                         ),
                 );

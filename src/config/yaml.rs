@@ -299,12 +299,12 @@ fn check_numbers(node: &Node, sources: &Sources, diagnostics: &mut Diagnostics) 
 /// Keys whose texts have lines.
 const LINES: [&str; 2] = ["script", "content"];
 
-/// Whether it is written in several lines, without a sign for what becomes of them.
-fn is_joined(node: &Node, sources: &Sources) -> bool {
+/// How a text is written that is no block below `|` or `>`.
+fn in_place<'s>(node: &Node, sources: &'s Sources) -> Option<&'s str> {
     let written = sources.snippet(node.span).trim_end();
-    let before = sources.text(node.span.source).get(..node.span.start as usize).unwrap_or("");
+    let before = sources.text(node.span.source).get(..node.span.start as usize)?;
     let is_block = !before.trim_end().ends_with(':') || written.starts_with(['|', '>']);
-    node.as_str().is_some() && !is_block && written.contains('\n') && !written.contains("\\n")
+    (node.as_str().is_some() && !is_block).then_some(written)
 }
 
 /// What YAML takes for something else than a person: letters that pages of the web and text processors put in place
@@ -352,15 +352,17 @@ fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                         .help("pages of the web have them; replace them by spaces"),
                     );
                 }
-                if LINES.contains(&key.value.as_str()) && is_joined(value, sources) {
+                let written = in_place(value, sources).filter(|_| LINES.contains(&key.value.as_str()));
+                let escaped = written.is_some_and(|written| written.contains("\\n"));
+                let lines = written.is_some_and(|written| written.contains('\n'));
+                if lines && !escaped {
                     well = false;
                     diagnostics.push(Diagnostic::error(value.span, "YAML makes one line of these").help(
                         format!("`{0}: |` keeps the lines; `{0}: >` says that they are joined", key.value),
                     ));
                 }
-                if key.value == "content"
-                    && value.as_str().is_some_and(|text| text.contains("\\n") && !text.contains('\n'))
-                {
+                let is_quoted = written.is_some_and(|written| written.starts_with('"'));
+                if escaped && !lines && !is_quoted && key.value == "content" {
                     diagnostics.push(
                         Diagnostic::warning(
                             value.span,
