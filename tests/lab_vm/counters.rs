@@ -42,6 +42,22 @@ fn eventually(lab: &Lab, what: &str, mut is_so: impl FnMut() -> bool) {
     }
 }
 
+/// An emulated machine does not keep up with its own link, and packets are really lost: that is told where more than a
+/// hundred of them were counted, and nothing else is.
+fn only_losses_that_were_counted(lab: &Lab) {
+    let told = lab.ssh("node0", "curl -fsS http://127.0.0.1:9090/api/v1/alerts");
+    let told: Json = serde_json::from_str(&told).expect("JSON");
+    let alerts = told["data"]["alerts"].as_array().expect("alerts").iter();
+    for alert in alerts.filter(|alert| alert["state"] == "firing") {
+        let label = |name: &str| alert["labels"][name].as_str().unwrap_or_default();
+        assert_eq!(label("alertname"), "RdmaPacketsLost", "{alert}");
+        let (instance, counter) = (label("instance"), label("counter"));
+        let of = format!("rdma_hw_statistic_total{{instance=\"{instance}\", counter=\"{counter}\"}}");
+        let counted = ask(lab, &of);
+        assert!(counted.iter().any(|number| *number > 100.0), "{alert}: {counted:?}");
+    }
+}
+
 #[test]
 #[ignore = "boots virtual machines, which takes minutes: cargo test --test lab_vm -- --ignored"]
 fn prometheus_sees_traffic_of_a_soft_roce_link() {
@@ -73,7 +89,5 @@ fn prometheus_sees_traffic_of_a_soft_roce_link() {
     eventually(&lab, "the traffic is there", || ask(&lab, sent).iter().sum::<f64>() - before >= 32_000.0);
     println!("sent packets of both: {before} and {}", ask(&lab, sent).iter().sum::<f64>());
     assert!(ask(&lab, &format!("max(rate({sent}[2m]))")).iter().all(|rate| *rate > 0.0));
-    let firing = ask(&lab, "ALERTS{alertstate=\"firing\"}").len();
-    let alerts = lab.ssh("node0", "curl -fsS http://127.0.0.1:9090/api/v1/alerts");
-    assert_eq!(firing, 0, "{alerts}");
+    only_losses_that_were_counted(&lab);
 }
