@@ -386,6 +386,10 @@ pub fn here(word: &str, places: &[Place]) -> Option<&'static str> {
 
 /// The same as a line of help, for a key that a mapping does not know; `what` names the mapping.
 pub fn key_help(word: &str, what: &str) -> Option<String> {
+    // A user of a host and a login have one each.
+    if what == "`ssh`" && word == "password" {
+        return help("ansible_password", &[Place::Inventory]);
+    }
     let places: &[Place] =
         if what == "a playbook" { &[Place::Playbook] } else { &[Place::Inventory, Place::Field] };
     help(word, places)

@@ -1,5 +1,7 @@
 //! A mistake in a user's file, and how it is shown.
 
+use std::borrow::Cow;
+
 use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::source::{SourceId, Sources, Span};
@@ -34,6 +36,8 @@ pub struct Diagnostic {
     pub help: Option<String>,
     /// The help is to put the marked text in double quotes, which is then shown.
     pub quote: bool,
+    /// The marked text is not shown: it may be a secret.
+    pub hidden: bool,
 }
 
 impl Diagnostic {
@@ -48,6 +52,7 @@ impl Diagnostic {
             notes: Vec::new(),
             help: None,
             quote: false,
+            hidden: false,
         }
     }
 
@@ -98,6 +103,13 @@ impl Diagnostic {
         self
     }
 
+    /// Says that the marked text may be a secret.
+    #[must_use]
+    pub fn hidden(mut self) -> Self {
+        self.hidden = true;
+        self
+    }
+
     /// Renders like rustc does; `color` adds ANSI styles.
     pub fn render(&self, sources: &Sources, color: bool) -> String {
         let quoted = format!("put it in double quotes: `\"{}\"`", sources.snippet(self.span));
@@ -111,10 +123,11 @@ impl Diagnostic {
         if self.span.source == SourceId::NONE {
             report.push(Group::with_title(title));
         } else {
-            let mut group = title.element(snippet(sources, self.span, &self.label, AnnotationKind::Primary));
+            let mut group =
+                title.element(snippet(sources, self.span, &self.label, AnnotationKind::Primary, self.hidden));
             for (span, label) in &self.related {
                 if span.source != SourceId::NONE {
-                    group = group.element(snippet(sources, *span, label, AnnotationKind::Context));
+                    group = group.element(snippet(sources, *span, label, AnnotationKind::Context, false));
                 }
             }
             report.push(group);
@@ -136,12 +149,16 @@ impl Diagnostic {
     }
 }
 
+/// Stands for a text that is not shown.
+const HIDDEN: &str = "***";
+
 /// The line of a position with its mark. The rest of the file is not looked at again for each mistake.
 fn snippet<'a>(
     sources: &'a Sources,
     span: Span,
     label: &'a str,
     kind: AnnotationKind,
+    hidden: bool,
 ) -> Snippet<'a, annotate_snippets::Annotation<'a>> {
     let text = sources.text(span.source);
     let start = text.floor_char_boundary(span.start as usize);
@@ -150,9 +167,17 @@ fn snippet<'a>(
     // A block value runs over many lines: its first one says enough.
     let line_end = after.find('\n').map_or(text.len(), |at| start + at);
     let end = text.floor_char_boundary((span.end as usize).clamp(start, line_end));
-    let annotation = kind.span(start - line_start..end - line_start);
+    let shown = if hidden { HIDDEN.len() } else { end - start };
+    let annotation = kind.span(start - line_start..start - line_start + shown);
     let annotation = if label.is_empty() { annotation } else { annotation.label(label) };
-    Snippet::source(text.get(line_start..line_end).unwrap_or(""))
+    let line = text.get(line_start..line_end).unwrap_or("");
+    let line = if hidden {
+        let parts = [text.get(line_start..start), Some(HIDDEN), text.get(end..line_end)];
+        Cow::Owned(parts.into_iter().flatten().collect())
+    } else {
+        Cow::Borrowed(line)
+    };
+    Snippet::source(line)
         .line_start(before.bytes().filter(|byte| *byte == b'\n').count() + 1)
         .path(sources.path(span.source).as_str())
         .fold(true)

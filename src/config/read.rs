@@ -357,6 +357,11 @@ impl<'a> MapReader<'a> {
             return Some(Self { entries, span: node.span, what, known: Vec::new() });
         }
         let diagnostic = wrong(node, &format!("{what} (a map)"));
+        if what == "a reference to a secret" && node.as_str().is_some() {
+            let help = "write `{ secret: NAME }`, and where it comes from under `secrets:`";
+            diagnostics.push(diagnostic.hidden().help(help));
+            return None;
+        }
         // `user:ops` and `user = ops` are texts.
         let parts = node.as_str().and_then(|text| text.split_once([':', '='])).filter(|(key, value)| {
             let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
@@ -482,17 +487,22 @@ impl<'a> MapReader<'a> {
                 empty = value.is_null().then_some(key.value.as_str());
             } else {
                 clean = false;
+                let text = format!("unknown key `{}` in {}", key.value, self.what);
+                // What stands behind such a key is shown to nobody.
+                let diagnostic = if key.value.contains("pass") && value.as_str().is_some() {
+                    Diagnostic::error(value.span, text).hidden()
+                } else {
+                    Diagnostic::error(key.span, text)
+                };
                 diagnostics.push(
-                    Diagnostic::error(key.span, format!("unknown key `{}` in {}", key.value, self.what))
-                        .label("not known here")
-                        .maybe_help(
-                            self.no_colon(&key.value, &value.value)
-                                .or_else(|| self.of_ssh(&key.value))
-                                .or_else(|| foreign::key_help(&key.value, self.what))
-                                .or_else(|| Self::of_task(&key.value))
-                                .or_else(|| self.below(&key.value, empty))
-                                .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
-                        ),
+                    diagnostic.label("not known here").maybe_help(
+                        self.no_colon(&key.value, &value.value)
+                            .or_else(|| self.of_ssh(&key.value))
+                            .or_else(|| foreign::key_help(&key.value, self.what))
+                            .or_else(|| Self::of_task(&key.value))
+                            .or_else(|| self.below(&key.value, empty))
+                            .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
+                    ),
                 );
             }
         }

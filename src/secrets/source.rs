@@ -49,6 +49,14 @@ impl SecretSource {
 
 impl FromNode for SecretSource {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
+        if node.as_str().is_some() {
+            diagnostics.push(
+                Diagnostic::error(node.span, "this is no place for the secret itself")
+                    .hidden()
+                    .help("say where it comes from: `{ env: NAME }`, `{ file: PATH }` or `{ command: [pass, show, cluster/sudo] }`"),
+            );
+            return None;
+        }
         let record = SourceRecord::from_node(node, diagnostics)?;
         match (record.command, record.env, record.file) {
             (Some(command), None, None) if !command.is_empty() => Some(Self::Command(command)),
