@@ -140,6 +140,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         run: blocked,
     },
     Check {
+        id: "system.file_max",
+        title: "the host never ran out of open files",
+        needs: Needs::Idle,
+        severity: Warn,
+        expects: "no `VFS: file-max limit` in the kernel's log since the boot",
+        why: "At that limit every program of the host fails to open files and sockets, the daemons that jobs need among them.",
+        hint: "`cat /proc/sys/fs/file-nr` says how many are open; mend the program that does not close them, or raise the limit by the resource `sysctl`",
+        source: "Linux kernel: Documentation/admin-guide/sysctl/fs.rst",
+        run: file_max,
+    },
+    Check {
         id: "system.kernel_faults",
         title: "the kernel met no fault of its own",
         needs: Needs::Idle,
@@ -397,6 +408,10 @@ fn oom(subject: &Subject<'_>) -> Checked {
 
 fn blocked(subject: &Subject<'_>) -> Checked {
     no_line(subject, &["blocked for more than"], "processes were blocked")
+}
+
+fn file_max(subject: &Subject<'_>) -> Checked {
+    no_line(subject, &["VFS: file-max limit"], "files that could not be opened")
 }
 
 fn kernel_faults(subject: &Subject<'_>) -> Checked {

@@ -448,6 +448,7 @@ fn one_fault_is_one_finding() {
         ("warn system.governor", healthy().with("system", "governor=performance 8", "governor=performance 6\ngovernor=powersave 2")),
         ("fail system.mce", healthy().with("log", "ask dmesg\n", "ask dmesg\nmce: [Hardware Error]: Machine check events logged\n")),
         ("warn system.oom", healthy().with("log", "ask dmesg\n", "ask dmesg\nOut of memory: Killed process 4711 (python3)\n")),
+        ("warn system.file_max", healthy().with("log", "ask dmesg\n", "ask dmesg\n[ 912.4] VFS: file-max limit 1000000 reached\n")),
         ("fail system.kernel_faults", healthy().with("log", "ask dmesg\n", "ask dmesg\n[ 912.4] BUG: unable to handle page fault for address: ffffb2c0\n[ 912.4] Oops: 0002 [#1] SMP NOPTI\n")),
         ("fail system.kernel_faults", healthy().with("log", "ask dmesg\n", "ask dmesg\n[ 77.1] general protection fault, probably for non-canonical address 0xdead000000000108: 0000 [#1] SMP NOPTI\n")),
         ("warn system.firewall", healthy().with("firewall", "-P INPUT ACCEPT", "-P INPUT DROP")),
