@@ -49,9 +49,6 @@ pub(in crate::resources) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = CopyFields::from_node(node, diagnostics)?;
-    if !names_a_file(node, diagnostics) {
-        return None;
-    }
     let mut copy = Copy { path: fields.path.clone(), directories: Vec::new(), files: Vec::new() };
     let file = |path: HostPath, want: Want| RegularFile {
         path,
@@ -78,6 +75,9 @@ pub(in crate::resources) fn read(
     let entries = match local {
         Local::Tree(entries) => entries,
         other @ (Local::Bytes(_) | Local::Large { .. }) => {
+            if !names_a_file(node, diagnostics) {
+                return None;
+            }
             copy.files.push(file(fields.path.clone(), want_of(other)?));
             return Some(Arc::new(copy));
         }
