@@ -36,7 +36,7 @@ pub(super) struct RailEnd {
     pub own_address: bool,
     /// Gb/s; none for devices without hardware, whose rate means nothing.
     pub rate: Option<f64>,
-    /// Whether a read between two such ends takes [`LATENCY_US`] at most; of other devices it is not known.
+    /// Whether a read between two such ends takes [`LATENCY_US`](super::perftest::LATENCY_US) at most; of other devices it is not known.
     pub fast: bool,
     /// The number of a GPU under the same `PCIe` switch.
     pub gpu: Option<u32>,

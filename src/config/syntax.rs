@@ -139,11 +139,15 @@ impl Looks<'_> {
         Some(Diagnostic::error(self.span(line, at, sign.len_utf8()), text).help(help))
     }
 
+    /// The line that the parser names, and the one above it: it is often the one that is meant.
+    fn near(&self) -> impl Iterator<Item = &Line<'_>> {
+        std::iter::once(&self.here).chain(self.above.first())
+    }
+
     /// What came along when the text was copied: a fence of Markdown, marks of a merge, comments of C, a dash of a text
     /// processor.
     fn copied(&self) -> Option<Diagnostic> {
-        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
-        lines.find_map(|line| {
+        self.near().find_map(|line| {
             let (at, text) = line.content();
             let begins = |signs: &[&str]| signs.iter().any(|sign| text.starts_with(sign));
             let (text, length, help) = if begins(&["```", "~~~"]) {
@@ -172,8 +176,7 @@ impl Looks<'_> {
 
     /// `names: [jq] and more`
     fn behind_a_bracket(&self) -> Option<Diagnostic> {
-        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
-        lines.find_map(|line| {
+        self.near().find_map(|line| {
             let (from, entry) = line.entry();
             let at = if entry.starts_with(['{', '[']) {
                 from
@@ -436,8 +439,7 @@ impl Looks<'_> {
 
     /// `name： x`
     fn wide_signs(&self) -> Option<Diagnostic> {
-        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
-        lines.find_map(|line| {
+        self.near().find_map(|line| {
             let (at, entry) = line.entry();
             let (key, value) = entry.split_once('\u{ff1a}').filter(|(key, _)| is_word(key))?;
             let text = "this sign looks like a colon, and is none for YAML";
@@ -451,8 +453,7 @@ impl Looks<'_> {
 
     /// `n0: { address: 10.0.0.1 },`
     fn comma_behind(&self) -> Option<Diagnostic> {
-        let mut lines = std::iter::once(&self.here).chain(self.above.iter().take(1));
-        lines.find_map(|line| {
+        self.near().find_map(|line| {
             let rest = line.uncommented().strip_suffix(',')?;
             let ends = rest.ends_with(['}', ']', '"', '\'']) && rest.contains(": ");
             let behind = Line { text: rest, ..*line };

@@ -352,7 +352,8 @@ fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                         .help("pages of the web have them; replace them by spaces"),
                     );
                 }
-                let written = in_place(value, sources).filter(|_| LINES.contains(&key.value.as_str()));
+                let has_lines = LINES.contains(&key.value.as_str());
+                let written = has_lines.then(|| in_place(value, sources)).flatten();
                 let escaped = written.is_some_and(|written| written.contains("\\n"));
                 let lines = written.is_some_and(|written| written.contains('\n'));
                 if lines && !escaped {
