@@ -100,10 +100,15 @@ struct Command {
 
 /// What of a program and its arguments is written for a shell.
 fn for_a_shell(words: &[String]) -> Option<String> {
-    const MARKS: [&str; 10] = ["|", "||", "&&", ";", "&", ">", ">>", "<", "2>", "2>&1"];
+    // `;` ends what `find -exec` runs.
+    const MARKS: [&str; 9] = ["|", "||", "&&", "&", ">", ">>", "<", "2>", "2>&1"];
+    // These compare, and for what an option wants (`awk -F '|'`) it is a text.
+    const COMPARE: [&str; 3] = ["expr", "test", "["];
     let program = words.first().filter(|program| program.trim().contains(char::is_whitespace));
     let program = program.map(|program| format!("`{program}` is not the name of a program"));
-    let mark = || words.iter().find(|word| MARKS.contains(&word.as_str()));
+    let compares = words.first().is_some_and(|program| COMPARE.contains(&program.as_str()));
+    let is_mark = |pair: &&[String]| matches!(pair, [before, word] if MARKS.contains(&word.as_str()) && !before.starts_with('-'));
+    let mark = || words.windows(2).find(is_mark).and_then(<[String]>::last).filter(|_| !compares);
     program.or_else(|| Some(format!("`{}` is an argument like any other", mark()?)))
 }
 
@@ -319,5 +324,32 @@ impl Resource for Command {
 
     fn provable(&self) -> bool {
         !self.changes || self.creates.is_some() || !self.conditions.is_empty()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_only_a_shell_reads() {
+        let said = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            for_a_shell(&words)
+        };
+        for line in [
+            "find /x -exec rm {} ;",
+            "awk -F | {print} /etc/x",
+            "cut -d | -f 1 /etc/x",
+            "expr 1 | 2",
+            "[ a < b ]",
+            "printf a&&b",
+        ] {
+            assert_eq!(said(line), None, "{line}");
+        }
+        for line in ["cat /etc/x | grep a", "ls && true", "true || ls", "ls > /x", "sort < /x", "ls 2>&1"] {
+            assert!(said(line).is_some(), "{line}");
+        }
+        assert!(for_a_shell(&["ls -l".to_owned()]).is_some());
     }
 }
