@@ -312,26 +312,23 @@ pub struct PciAddress(pub String);
 impl FromNode for PciAddress {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let text = String::from_node(node, diagnostics)?;
-        let hex = |part: &str, digits: usize| {
-            part.len() == digits && part.bytes().all(|byte| byte.is_ascii_hexdigit())
+        // As sysfs names it; devices are compared with that.
+        let is_whole = |text: &str| {
+            let parts: Vec<&str> = text.split([':', '.']).collect();
+            let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
+            lengths == [4, 2, 2, 1]
+                && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()))
         };
-        let bus = |rest: &str| {
-            let (bus, rest) = rest.split_once(':')?;
-            let (device, function) = rest.split_once('.')?;
-            (hex(bus, 2) && hex(device, 2) && hex(function, 1)).then_some(())
-        };
-        let whole = text
-            .split_once(':')
-            .filter(|(domain, rest)| (hex(domain, 4) || hex(domain, 8)) && bus(rest).is_some());
-        if whole.is_some() || is_template(&text) {
+        if is_whole(&text) || is_template(&text) {
             return Some(Self(text));
         }
         let diagnostic = Diagnostic::error(node.span, format!("`{text}` is not a PCI address"));
         // As lspci prints it.
-        diagnostics.push(match bus(&text) {
-            Some(()) => diagnostic
-                .help(format!("write it with its domain, as `lspci -D` prints it: `\"0000:{text}\"`")),
-            None => diagnostic.help("it is written as `lspci -D` prints it: `\"0000:18:00.0\"`"),
+        let with_domain = format!("0000:{text}");
+        diagnostics.push(if is_whole(&with_domain) {
+            diagnostic.help(format!("write it with its domain, as `lspci -D` prints it: `\"{with_domain}\"`"))
+        } else {
+            diagnostic.help("it is written as `lspci -D` prints it: `\"0000:18:00.0\"`")
         });
         None
     }

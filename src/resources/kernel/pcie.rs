@@ -2,13 +2,14 @@
 
 use std::sync::Arc;
 
-use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
+use crate::config::{Diagnostics, FromNode as _, Node};
 use crate::facts::file::PathQuery;
 use crate::facts::pcie::{Nic, Pcie, PcieQuery};
 use crate::facts::unit::UnitQuery;
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectRdma;
+use crate::inventory::file::PciAddress;
 use crate::resources::services::service::Service;
 use crate::resources::shared::content::{RegularFile, Want, removal};
 use crate::resources::shared::known;
@@ -39,7 +40,7 @@ crate::record! {
         /// Largest read request of NICs in bytes, 128 to 4096. Left out: unchanged.
         opt max_read_request: u32,
         /// PCI addresses of these NICs. Left out: all of NVIDIA (`ConnectX`, `BlueField`).
-        def nics: Vec<Sp<String>> = Vec::new(),
+        def nics: Vec<PciAddress> = Vec::new(),
         /// Whether the service must exist (`present`) or must not (`absent`). After it is removed, the
         /// settings stay until the next boot.
         def state: Presence = Presence::Present,
@@ -61,13 +62,6 @@ struct PcieSettings {
     state: Presence,
 }
 
-/// `0000:18:00.0`.
-fn is_address(text: &str) -> bool {
-    let parts: Vec<&str> = text.split([':', '.']).collect();
-    let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
-    lengths == [4, 2, 2, 1] && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()))
-}
-
 pub(in crate::resources) fn read(
     node: &Node,
     _: &dyn Context,
@@ -75,14 +69,6 @@ pub(in crate::resources) fn read(
 ) -> Option<Arc<dyn Resource>> {
     let fields = PcieFields::from_node(node, diagnostics)?;
     let errors = diagnostics.errors();
-    for address in &fields.nics {
-        if !is_address(address) {
-            diagnostics.push(
-                Diagnostic::error(address.span, format!("`{}` is not a PCI address", **address))
-                    .help("write all of it, as in sysfs: \"0000:18:00.0\""),
-            );
-        }
-    }
     if let Some(bytes) = fields.max_read_request
         && !(bytes.is_power_of_two() && (128..=4096).contains(&bytes))
     {
@@ -100,7 +86,7 @@ pub(in crate::resources) fn read(
     Some(Arc::new(PcieSettings {
         acs: fields.acs,
         max_read_request: fields.max_read_request,
-        nics: fields.nics.into_iter().map(|address| address.value.to_ascii_lowercase()).collect(),
+        nics: fields.nics.into_iter().map(|address| address.0.to_ascii_lowercase()).collect(),
         state: fields.state,
     }))
 }
