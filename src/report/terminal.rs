@@ -22,6 +22,7 @@ use crate::events::{
 };
 use crate::exit;
 use crate::inventory::RECORDED;
+use crate::put;
 use crate::transport::{ConnectKind, quote};
 use crate::words::count;
 
@@ -394,13 +395,14 @@ impl Terminal {
             && self.gathered + self.away >= self.progress.hosts
         {
             self.said_gather = true;
-            let execs = match self.most_execs {
-                0 | 1 => "one exec each".to_owned(),
-                most => format!("up to {most} execs each"),
+            // Where the exec that logs in gathers as well, its time stands there.
+            let (execs, time) = match self.most_execs {
+                0 | 1 => ("asked with the login".to_owned(), None),
+                most => (format!("up to {most} execs each"), Some(self.now - self.connected_at)),
             };
             let text =
                 format!("{}, {}, {execs}", count(self.gathered as u64, "host"), count_queries(self.queries));
-            self.phase("Gather", Tone::Good, &text, Some(self.now - self.connected_at));
+            self.phase("Gather", Tone::Good, &text, time);
         }
     }
 
@@ -420,7 +422,11 @@ impl Terminal {
         }
         // The names of hosts are those of the last run that was recorded: these are not.
         let recorded = !matches!(self.command.as_str(), "plan" | "facts" | "init");
-        let failures = self.recap.rows(&self.reasons, self.shown);
+        // Below a plan stands who has none.
+        let failures = match self.command.as_str() {
+            "plan" => Vec::new(),
+            _ => self.recap.rows(&self.reasons, self.shown),
+        };
         if !failures.is_empty() {
             self.print("");
         }
@@ -605,12 +611,11 @@ impl Reporter for Terminal {
                 self.steps.clone_from(steps);
                 self.columns.fit_hosts(&fold(hosts));
                 if !steps.is_empty() {
-                    let text = format!(
-                        "{}, {}, {}",
-                        count(hosts.len() as u64, "host"),
-                        count(*playbooks, "playbook"),
-                        count(*tasks, "task")
-                    );
+                    let mut text = count(hosts.len() as u64, "host");
+                    // The tasks of `init` are its own: nobody wrote a playbook.
+                    if command != "init" {
+                        put!(text, ", {}, {}", count(*playbooks, "playbook"), count(*tasks, "task"));
+                    }
                     self.phase("Validate", Tone::Good, &text, None);
                 }
                 for (host, reason) in offline {
