@@ -290,7 +290,7 @@ fn time_sync(subject: &Subject<'_>) -> Checked {
         return Err(Verdict::Skip("expect.system.time_sync is false".to_owned()));
     }
     if subject.expect_system().time_sync.is_none() {
-        subject.is_of_cluster()?;
+        subject.has_own_system()?;
     }
     if subject.is_container() {
         return Err(Verdict::Skip("in a container the clock belongs to the machine that runs it".to_owned()));
@@ -314,7 +314,7 @@ fn time_sync(subject: &Subject<'_>) -> Checked {
 fn disk(subject: &Subject<'_>) -> Checked {
     let declared = subject.expect_system().disk_free_gib.map(u64::from);
     if declared.is_none() {
-        subject.is_of_cluster()?;
+        subject.has_own_system()?;
     }
     let space = subject.seen(Ok(&subject.system()?.space), None)?;
     let mut findings = Findings::default();
@@ -376,7 +376,7 @@ fn governor(subject: &Subject<'_>) -> Checked {
 
 /// Lines of the kernel's log that must not be there.
 fn no_line(subject: &Subject<'_>, words: &[&str], how: &str) -> Checked {
-    subject.is_of_cluster()?;
+    subject.has_own_system()?;
     let log = subject.log()?;
     let lines = log.with(words);
     let mut findings = Findings::default();
@@ -544,7 +544,7 @@ const UNITS: &[&str] = &[
 ];
 
 fn units(subject: &Subject<'_>) -> Checked {
-    subject.is_of_cluster()?;
+    subject.has_own_system()?;
     let system = subject.system()?;
     let failed = match &system.failed_units {
         Err(gap) if gap.kind == GapKind::Absent => return Err(Verdict::Skip(gap.reason.clone())),
@@ -570,7 +570,7 @@ fn kernel(subject: &Subject<'_>) -> Checked {
 
 fn reboot(subject: &Subject<'_>) -> Checked {
     subject.has_own_kernel()?;
-    subject.is_of_cluster()?;
+    subject.has_own_system()?;
     let texts = |path: &str| -> Option<Vec<&str>> {
         Some(subject.facts.pointer(path)?.as_array()?.iter().filter_map(Json::as_str).collect())
     };

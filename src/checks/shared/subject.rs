@@ -296,6 +296,15 @@ impl<'a> Subject<'a> {
         }
     }
 
+    /// Whether what is seen of its system is its own: that of a container belongs to the machine around it, and
+    /// counts only where the container stands for a host that jobs run on.
+    ///
+    /// # Errors
+    /// The verdict on other hosts.
+    pub fn has_own_system(&self) -> Result<(), Verdict> {
+        if self.is_container() { self.is_of_cluster() } else { Ok(()) }
+    }
+
     /// What is declared of the system.
     pub fn expect_system(&self) -> ExpectSystem {
         self.expect.system.clone().unwrap_or_default()
