@@ -334,6 +334,7 @@ pub const TABLE: &[Word] = &[
         &["lookup", "query", "q"],
         "`src` of a `file` or a `template` reads a file of this machine, `secrets:` of the inventory what is secret",
     ),
+    word(Place::Name, &["groups.all"], "`hosts`, as in `hosts[\"gpu0\"].address`"),
     word(Place::Name, &["omit"], "a parameter with `default: null`"),
     word(Place::Answer, &["stdout"], "the registered name itself is the output"),
     word(
@@ -389,6 +390,9 @@ pub fn key_help(word: &str, what: &str) -> Option<String> {
     // A user of a host and a login have one each.
     if what == "`ssh`" && word == "password" {
         return help("ansible_password", &[Place::Inventory]);
+    }
+    if what == "settings of the kernel" && word == "value" {
+        return Some("`values: { KEY: VALUE }` has the settings; `name` is that of their file".to_owned());
     }
     let places: &[Place] =
         if what == "a playbook" { &[Place::Playbook] } else { &[Place::Inventory, Place::Field] };

@@ -175,7 +175,12 @@ fn pieces<'a>(text: &'a str, start: usize, element: &'a str) -> Result<Vec<Piece
                 } else {
                     format!("`{}` cannot be part of a host name", c.escape_default())
                 };
-                return Err(TextError::new(at + i, at + i + c.len_utf8(), message));
+                let error = TextError::new(at + i, at + i + c.len_utf8(), message);
+                return Err(if c == '{' {
+                    error.help("a range stands in brackets: `gpu[0-7]`")
+                } else {
+                    error
+                });
             }
             pieces.push(Piece::Text(piece));
             rest = after;

@@ -112,6 +112,8 @@ impl Diagnostic {
 
     /// Renders like rustc does; `color` adds ANSI styles.
     pub fn render(&self, sources: &Sources, color: bool) -> String {
+        let told = self.hidden || self.help.is_some();
+        let odd = if told { None } else { looks_like(sources.snippet(self.span)) };
         let quoted = format!("put it in double quotes: `\"{}\"`", sources.snippet(self.span));
         let level = match self.severity {
             Severity::Error => Level::ERROR,
@@ -134,6 +136,9 @@ impl Diagnostic {
         }
         if let Some(group) = report.pop() {
             let mut group = group;
+            if let Some(note) = &odd {
+                group = group.element(Level::NOTE.message(note.as_str()));
+            }
             for note in &self.notes {
                 group = group.element(Level::NOTE.message(note.as_str()));
             }
@@ -147,6 +152,27 @@ impl Diagnostic {
         }
         placeholder::shown(&renderer.render(&report)).into_owned()
     }
+}
+
+/// Signs that look like another one, or like none, with what they are taken for: pages of the web and text
+/// processors have them.
+const ALIKE: [(&str, &str); 4] = [
+    ("\u{2010}\u{2011}\u{2012}\u{2013}\u{2014}\u{2212}", "`-`"),
+    ("\u{ff0c}\u{3001}", "`,`"),
+    ("\u{a0}\u{2007}\u{202f}\u{3000}", "a space"),
+    ("\u{ad}\u{200b}\u{200c}\u{200d}\u{2060}\u{feff}", ""),
+];
+
+/// What is said of a text with such a sign.
+fn looks_like(text: &str) -> Option<String> {
+    text.chars().find_map(|sign| {
+        let (_, like) = ALIKE.iter().find(|(signs, _)| signs.contains(sign))?;
+        let code = u32::from(sign);
+        Some(match *like {
+            "" => format!("it holds a sign that is not seen, U+{code:04X}: type it anew"),
+            like => format!("it holds U+{code:04X}, which only looks like {like}"),
+        })
+    })
 }
 
 /// Stands for a text that is not shown.

@@ -45,7 +45,12 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
 /// The help line for an unknown name: the nearest one, else the whole list when it is short.
 pub fn did_you_mean_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: BTreeSet<&str> = known.into_iter().collect();
-    if let Some(near) = did_you_mean(name, known.iter().copied()) {
+    // `integer` for `int`, `str` for `string`
+    let shortens = |long: &str, short: &str| short.len() > 2 && long.starts_with(short);
+    let mut alike = known.iter().copied().filter(|known| shortens(name, known) || shortens(known, name));
+    let near =
+        did_you_mean(name, known.iter().copied()).or_else(|| alike.next().filter(|_| alike.next().is_none()));
+    if let Some(near) = near {
         return Some(format!("did you mean `{near}`?"));
     }
     if known.is_empty() || known.len() > 24 {
@@ -309,6 +314,8 @@ fn name_help(node: &Node) -> Option<String> {
             first.as_str()?
         }
     };
+    let block = matches!(&node.value, Yaml::Str(text) if text.contains('\n'));
+    let block = if block { "take the `|` away, which makes a text of these lines; " } else { "" };
     let first = first.split_whitespace().next()?;
     if let Some((name, value)) = first.split_once('=').filter(|(name, _)| !name.is_empty()) {
         // A number and a list are what they look like.
@@ -318,8 +325,9 @@ fn name_help(node: &Node) -> Option<String> {
     }
     let is_name = |c: char| c.is_ascii_alphanumeric() || "_-.[]".contains(c);
     let quote = if first.contains('[') { "\"" } else { "" };
-    (first.chars().all(is_name) && first.len() < 60)
-        .then(|| format!("each name has a colon behind it, and no dash before it: `{quote}{first}{quote}:`"))
+    (first.chars().all(is_name) && first.len() < 60).then(|| {
+        format!("{block}each name has a colon behind it, and no dash before it: `{quote}{first}{quote}:`")
+    })
 }
 
 impl FromNode for Node {
@@ -381,7 +389,8 @@ impl<'a> MapReader<'a> {
         .then(|| "its keys begin without a dash".to_owned());
         let address = node.as_str().filter(|text| what == "a host" && !text.contains(char::is_whitespace));
         let address = || address.map(|text| format!("write `{{ address: {text} }}`"));
-        let help = spaced.or_else(address).or_else(|| in_a_map(node, what)).or(dashes);
+        let empty = || node.is_empty().then(|| "write its keys below, or `{}` for none".to_owned());
+        let help = spaced.or_else(address).or_else(|| in_a_map(node, what)).or(dashes).or_else(empty);
         diagnostics.push(diagnostic.maybe_help(help));
         None
     }
@@ -425,7 +434,8 @@ impl<'a> MapReader<'a> {
         if !self.entries.iter().any(|(written, _)| is_said(&written.value)) {
             diagnostics.push(
                 Diagnostic::error(self.span, format!("{} needs `{key}`", self.what))
-                    .label(format!("`{key}` is missing")),
+                    .label(format!("`{key}` is missing"))
+                    .maybe_help((key == "cluster").then(|| "give it a name: `cluster: NAME`".to_owned())),
             );
         }
         None

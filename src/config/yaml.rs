@@ -352,6 +352,15 @@ fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                         .help("pages of the web have them; replace them by spaces"),
                     );
                 }
+                if let Some((name, value)) = key.value.split_once(":{").or_else(|| key.value.split_once(":["))
+                {
+                    well = false;
+                    let bracket = &key.value[name.len() + 1..key.value.len() - value.len()];
+                    diagnostics.push(
+                        Diagnostic::error(key.span, "a colon is followed by a space")
+                            .help(format!("write `{name}: {bracket}`")),
+                    );
+                }
                 let has_lines = LINES.contains(&key.value.as_str());
                 let written = has_lines.then(|| in_place(value, sources)).flatten();
                 let escaped = written.is_some_and(|written| written.contains("\\n"));
@@ -491,8 +500,23 @@ fn syntax_error(error: &serde_yaml::Error, source: SourceId, text: &str) -> Diag
     if full.contains("recursion limit") || full.contains("depth") {
         return Diagnostic::error(span, "this nests too deep");
     }
-    super::syntax::usual(message, span, source, text)
-        .unwrap_or_else(|| Diagnostic::error(span, message.to_owned()))
+    super::syntax::usual(message, span, source, text).unwrap_or_else(|| plainer(message, span))
+}
+
+/// What the parser says of a place, in plainer words where they are known.
+fn plainer(message: &str, span: Span) -> Diagnostic {
+    if message.contains("expected string scalar") {
+        return Diagnostic::error(span, "a key is one word, and this is a list or a map")
+            .help("a value with brackets stands behind a key and a colon");
+    }
+    if message.contains("deserialize null into string") {
+        return Diagnostic::error(span, "this key means nothing to YAML").quoted();
+    }
+    if message.contains("did not find expected comment or line break") {
+        return Diagnostic::error(span, "the text of a `|` or `>` begins in the line below")
+            .help("or write it behind the colon, in quotes");
+    }
+    Diagnostic::error(span, message.to_owned())
 }
 
 /// The empty key in the line above, in the same column, which a repeated key may be meant to stand below.

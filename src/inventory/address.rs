@@ -56,6 +56,11 @@ pub(super) fn address(word: &str) -> Result<(), String> {
     if let Some((user, host)) = word.split_once('@').filter(|(user, _)| is_user(user)) {
         return Err(format!("`{word}` has a user: write `address: {host}` and `ssh: {{ user: {user} }}`"));
     }
+    if word.contains('[') && !word.starts_with('[') {
+        return Err(format!(
+            "`{word}` is no address: a range is for names, and `{{{{ host.number }}}}` in its place gives each host its own"
+        ));
+    }
     plain("an address", word, |c| c.is_ascii_alphanumeric() || ADDRESS.contains(c))?;
     if let Some((host, port)) = word.split_once(':').filter(|(_, port)| !port.contains(':')) {
         return Err(format!("`{word}` has a port: write `address: {host}` and `ssh: {{ port: {port} }}`"));

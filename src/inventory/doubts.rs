@@ -78,7 +78,8 @@ fn one_host_for_each_address(hosts: &[Host], addresses: &Addresses<'_>, diagnost
     let at = |host: &Host| addresses.get(&host.index).map_or(host.span, |address| address.span);
     let mut seen: BTreeMap<_, &Host> = BTreeMap::new();
     let mut said = BTreeSet::new();
-    for host in hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()) {
+    let is_one = |host: &&Host| super::address::address(&host.address).is_ok();
+    for host in hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()).filter(is_one) {
         let ssh = &host.ssh;
         let place = (host.address.as_str(), ssh.port.unwrap_or(22), ssh.jump.as_slice(), ssh.user.as_deref());
         if let Some(other) = seen.insert(place, host)

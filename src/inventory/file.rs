@@ -312,19 +312,25 @@ pub struct PciAddress(pub String);
 impl FromNode for PciAddress {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let text = String::from_node(node, diagnostics)?;
-        // As sysfs names it; devices are compared with that.
         let is_whole = |text: &str| {
             let parts: Vec<&str> = text.split([':', '.']).collect();
             let lengths: Vec<usize> = parts.iter().map(|part| part.len()).collect();
             lengths == [4, 2, 2, 1]
                 && parts.iter().all(|part| part.bytes().all(|byte| byte.is_ascii_hexdigit()))
         };
-        if is_whole(&text) || is_template(&text) {
+        if is_template(&text) {
             return Some(Self(text));
         }
+        if is_whole(&text) {
+            // As sysfs names it; devices are compared with that.
+            return Some(Self(text.to_ascii_lowercase()));
+        }
         let diagnostic = Diagnostic::error(node.span, format!("`{text}` is not a PCI address"));
-        // As lspci prints it.
-        let with_domain = format!("0000:{text}");
+        // As nvidia-smi prints it, or lspci.
+        let with_domain = text
+            .strip_prefix("0000")
+            .filter(|rest| is_whole(rest))
+            .map_or_else(|| format!("0000:{text}"), str::to_ascii_lowercase);
         diagnostics.push(if is_whole(&with_domain) {
             diagnostic.help(format!("write it with its domain, as `lspci -D` prints it: `\"{with_domain}\"`"))
         } else {

@@ -380,6 +380,12 @@ fn rest(
     Some(Task { record, action, span })
 }
 
+/// The resources that have such a field.
+fn with_field(kinds: &[Kind], field: &str) -> Vec<&'static str> {
+    let has = |kind: &&Kind| (kind.fields)().iter().any(|known| known.name == field);
+    kinds.iter().filter(has).map(|kind| kind.name).collect()
+}
+
 /// The same of a task without a mistake.
 fn whole(
     node: &Node,
@@ -443,9 +449,15 @@ fn whole(
                 "it is a field of `{kind}`: {}",
                 if empty { "indent it below that line" } else { "write it among those" }
             )),
-            Some(near) => Some(format!("did you mean `{near}`?")),
+            Some(near) if key.value != "use" => Some(format!("did you mean `{near}`?")),
             // `ansible.builtin.copy`: a collection stands before the name.
-            None => {
+            _ if key.value == "use" => {
+                Some("a playbook is used in `playbooks:` of the inventory; a task takes one in by `include: ./FILE`".to_owned())
+            }
+            _ if let [kind] = with_field(kinds, &key.value).as_slice() => {
+                Some(format!("it is a field of `{kind}`: write `{kind}: {{ {}: ... }}`", key.value))
+            }
+            _ => {
                 let plain = key.value.rsplit('.').next().unwrap_or(&key.value);
                 did_you_mean_text(plain, kinds.iter().map(|kind| kind.name))
             }

@@ -273,6 +273,19 @@ pub(super) fn is_never_in(text: &str, other: &Shape, start: usize, end: usize) -
     none.then(|| TextError::new(start, end, format!("`{text}` is never in it")).help(one_of(words)))
 }
 
+/// `facts.os.family == debian`: a name that nobody knows, beside a text.
+fn unquoted(expr: &Expr, other: &Shape, errors: &mut [TextError]) {
+    let ExprKind::Path(root, steps) = &expr.kind else { return };
+    let of_this = |error: &&mut TextError| error.start == expr.start && error.end == expr.end;
+    if steps.is_empty()
+        && other.is_text()
+        && let Some(error) = errors.iter_mut().find(of_this)
+        && error.help.as_ref().is_none_or(|help| help.starts_with("known here"))
+    {
+        error.help = Some(format!("a text stands in quotes: `\"{root}\"`"));
+    }
+}
+
 fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
     match &expr.kind {
         ExprKind::Literal(value) => Shape::of(value),
@@ -309,6 +322,8 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
             let ordered = |shape: &Shape| shape.is_text() || matches!(shape, Shape::Number | Shape::Any);
             never(a, &right, errors);
             never(b, &left, errors);
+            unquoted(a, &right, errors);
+            unquoted(b, &left, errors);
             if !left.comparable(&right) {
                 errors.push(different_types(
                     expr,

@@ -164,6 +164,8 @@ pub fn path_text(root: &str, segments: &[Segment]) -> String {
     text
 }
 
+const ITEM: &str = "a task with `loop` has it; `loop` stands in one column with the name of the resource";
+
 /// What is wrong with a path.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PathError {
@@ -197,6 +199,7 @@ impl Names {
                 message: format!("`{}` is not defined", path_text(root, segments)),
                 help: foreign::help(root, &[Place::Name])
                     .or_else(|| self.group(root))
+                    .or_else(|| (root == "item").then(|| ITEM.to_owned()))
                     .or_else(|| did_you_mean_text(root, known)),
             });
         };
@@ -209,7 +212,8 @@ impl Names {
                     None => {
                         return Err(PathError {
                             message: format!("`{}` is not defined", path_text(root, segments)),
-                            help: did_you_mean_text(key, keys.keys().map(String::as_str)),
+                            help: foreign::help(&path_text(root, segments), &[Place::Name])
+                                .or_else(|| did_you_mean_text(key, keys.keys().map(String::as_str))),
                         });
                     }
                 },

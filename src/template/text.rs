@@ -231,6 +231,15 @@ fn text_error(error: &tera::Error, source: &str, shift: usize) -> TextError {
         {
             return TextError::new(start, end, message).help(help);
         }
+        // `default(omit)`: a name stands where the name of an argument is read.
+        let before = source.get(..start).unwrap_or("").trim_end();
+        let name = before.rsplit(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap_or("");
+        if report.message().contains("but expected =")
+            && let Some((message, help)) = unnamed_argument(source, before.len() - name.len(), before.len())
+        {
+            let help = crate::foreign::help(name, &[crate::foreign::Place::Name]).unwrap_or(help);
+            return TextError::new(before.len() - name.len(), before.len(), message).help(help);
+        }
         if let Some((message, help)) = plainer(&sentence(report.message()), source, start, end) {
             return TextError::new(start, end, message).help(help);
         }
@@ -273,6 +282,10 @@ fn plainer(message: &str, source: &str, start: usize, end: usize) -> Option<(Str
             ("`{%` is not closed".to_owned(), "write `%}` behind it".to_owned())
         }
         "unexpected end of input" => ("a block of this text has no end".to_owned(), ENDS.to_owned()),
+        _ if found.starts_with('.') && message.starts_with("found `.` but expected one of") => (
+            "no name begins with a dot: this looks like a template of another program".to_owned(),
+            "`raw: true` of the task leaves all braces in it as they are".to_owned(),
+        ),
         "unknown tag" if found.starts_with("end") => {
             (format!("`{{% {found} %}}` ends nothing here"), ENDS.to_owned())
         }

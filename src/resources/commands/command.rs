@@ -112,6 +112,16 @@ fn for_a_shell(words: &[String]) -> Option<String> {
     program.or_else(|| Some(format!("`{}` is an argument like any other", mark()?)))
 }
 
+/// The first argument that a shell would put something else in place of; a program may want it as it is.
+fn as_it_is(words: &[String]) -> Option<&String> {
+    let is_variable = |word: &String| {
+        let name = word.strip_prefix('$').map(|name| name.trim_start_matches('{')).unwrap_or_default();
+        let name = name.split(|c: char| c != '_' && !c.is_ascii_alphanumeric()).next().unwrap_or_default();
+        name.len() > 1 && name.bytes().all(|byte| byte == b'_' || byte.is_ascii_uppercase())
+    };
+    words.iter().skip(1).find(|word| word.starts_with("~/") || is_variable(word))
+}
+
 fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> bool {
     let (empty, secret) = match words {
         Words::Argv(words) => {
@@ -128,6 +138,14 @@ fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> boo
             Diagnostic::error(node.span, format!("no shell reads this: {what}")).help(
                 "a line for a shell is `script: LINE`; a program and its arguments are `run: [ls, -l]`",
             ),
+        );
+    }
+    if let Words::Argv(words) = words
+        && let Some(word) = as_it_is(words)
+    {
+        diagnostics.push(
+            Diagnostic::warning(node.span, format!("no shell reads this: `{word}` stays as it is"))
+                .help("write the value itself, or the line as `script: LINE`"),
         );
     }
     if secret {
@@ -351,5 +369,15 @@ mod tests {
             assert!(said(line).is_some(), "{line}");
         }
         assert!(for_a_shell(&["ls -l".to_owned()]).is_some());
+        let stays = |line: &str| {
+            let words: Vec<String> = line.split(' ').map(str::to_owned).collect();
+            as_it_is(&words).cloned()
+        };
+        for line in ["ls ~", "awk $1", "awk $NF{x}", "sed $d", "ls a~/b", "grep x$HOME", "$HOME/x a"] {
+            assert_eq!(stays(line), (line == "awk $NF{x}").then(|| "$NF{x}".to_owned()), "{line}");
+        }
+        for line in ["ls ~/x", "ls $HOME/x", "ls -l ${HOME}"] {
+            assert!(stays(line).is_some(), "{line}");
+        }
     }
 }

@@ -132,6 +132,9 @@ pub(in crate::resources) fn parent(path: &str) -> &str {
     }
 }
 
+/// Programs that people name without their directory.
+const SHELLS: [&str; 9] = ["sh", "bash", "dash", "zsh", "fish", "ksh", "csh", "tcsh", "false"];
+
 impl FromNode for HostPath {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         let text = String::from_node(node, diagnostics)?;
@@ -140,8 +143,12 @@ impl FromNode for HostPath {
             Err(message) => {
                 let inside = Self::new(&format!("/{text}")).ok();
                 let inside = inside.filter(|_| text.starts_with(|first: char| first.is_ascii_alphanumeric()));
-                let help =
-                    inside.map(|path| format!("a path on a host begins at its root: `{}`", path.as_str()));
+                let begins = |path: &str| format!("a path on a host begins at its root: `{path}`");
+                let help = match text.as_str() {
+                    shell if SHELLS.contains(&shell) => Some(begins(&format!("/bin/{shell}"))),
+                    "nologin" => Some(begins("/usr/sbin/nologin")),
+                    _ => inside.map(|path| begins(path.as_str())),
+                };
                 diagnostics.push(Diagnostic::error(node.span, message).maybe_help(help));
                 None
             }
