@@ -16,7 +16,7 @@ import time
 
 # What is near: the tests of each module with the words that choose among them, and what is left out.
 NEAR = {
-    "plan": [("engine", []), ("cases", [])],
+    "plan": [("lib", ["plan::"]), ("engine", []), ("cases", [])],
     "engine": [("engine", []), ("lib", ["engine::"])],
     "resources": [("cases", ["resources"]), ("lib", ["resources::"]), ("engine", [])],
     "checks": [("lib", ["checks::"]), ("lib", ["active::", "lab::fault", "facts::", "report::"])],

@@ -67,8 +67,28 @@ async fn a_loaded_host_is_asked_once_more() {
     let ran = apply(&world("{}", playbook), &transport).await;
     assert!(matches!(ran.outcome("gpu0", "one"), Outcome::Ran { .. }), "{:?}", ran.record);
     assert!(matches!(ran.outcome("gpu1", "one"), Outcome::Failed(_)), "{:?}", ran.record);
+    let unknown = |name: &str| {
+        ran.events.iter().find_map(|event| match &event.kind {
+            EventKind::HostGathered { host, unknown, .. } if host == name => Some(*unknown),
+            _ => None,
+        })
+    };
+    let [loaded, hangs, well] = ["gpu0", "gpu1", "gpu2"].map(|host| unknown(host).unwrap());
+    assert_eq!((loaded, hangs), (well, well + 1));
     for (host, asked) in [("gpu0", 2), ("gpu1", 2), ("gpu2", 1)] {
         let parts = transport.parts(host);
         assert_eq!(parts.iter().filter(|part| *part == "base.arch").count(), asked, "{host}: {parts:?}");
     }
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_is_lost_at_each_question_is_given_up() {
+    let transport = healthy();
+    transport.first(Reply::part("state").on("gpu0").lose());
+    let ran = apply(&world("{}", TWO), &transport).await;
+    let HostStatus::Quarantined { reason } = ran.status("gpu0") else { panic!("{:?}", ran.status("gpu0")) };
+    assert!(reason.starts_with("lost again and again: "), "{reason}");
+    let logins = transport.parts("gpu0").into_iter().filter(|part| part == "open").count();
+    assert_eq!(logins, 4, "{:?}", transport.parts("gpu0"));
+    assert_eq!(ran.report.stats.ok, 3);
 }

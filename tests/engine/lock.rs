@@ -145,5 +145,6 @@ async fn the_controller_is_waited_for_a_minute() {
         let sent = transport.sent();
         assert_eq!(sent.iter().filter(|sent| sent.part == "lock").count(), locks, "{:?}", ran.record);
         assert_eq!(ran.report.locked, failed == 1, "{:?}", ran.record);
+        assert!(transport.parts("gpu0").is_empty(), "what is for the controller touches no host");
     }
 }

@@ -215,6 +215,7 @@ async fn a_job_is_waited_for_and_the_node_is_given_back() {
         assert!(matches!(ran.outcome(node, "boot"), Outcome::Changed { .. }));
     }
     assert!(ran.record.left_drained.is_empty() && ran.report.left_drained == 0);
+    assert_eq!(transport.parts("login0").last().unwrap(), "close", "who asked Slurm leaves at last");
 }
 
 #[tokio::test(start_paused = true)]
@@ -404,6 +405,21 @@ async fn without_leave_nothing_is_drained() {
     let Outcome::Blocked(why) = ran.outcome("gpu0", "boot") else { panic!("{:?}", ran.record) };
     assert!(why.ends_with("agree with --yes"), "{why}");
     assert_eq!(cluster.told(), Vec::<String>::new());
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_host_that_is_no_node_is_named_and_changed_without_a_drain() {
+    let cluster = Cluster::new();
+    cluster.0.lock().unwrap().nodes.remove("gpu3");
+    let ran = apply(&live(SLURM, "{}", BOOT), &kernels(&cluster, |_| None)).await;
+    let told = ran.events.iter().filter_map(|event| match &event.kind {
+        EventKind::Warning { host: None, message } => Some(message.as_str()),
+        _ => None,
+    });
+    let why = "Slurm has no node gpu3: what interrupts there is done without a drain, when the host is idle";
+    assert_eq!(told.collect::<Vec<_>>(), [why]);
+    assert!(ran.phases("gpu3").is_empty(), "{:?}", ran.phases("gpu3"));
+    assert_eq!(ran.report.stats.ok, 5, "{:?}", ran.record);
 }
 
 #[tokio::test(start_paused = true)]

@@ -597,6 +597,11 @@ handlers:
     // notified comes with its task.
     assert_eq!(ran.report.stats.pending, 12);
     assert_eq!((sums.changed, sums.ran), (0, 0));
+    assert!(ran.report.sessions.iter().all(engine::Session::has_drift));
+
+    let there = "name: p\ntasks:\n  - name: there\n    directory: { path: /opt }\n";
+    let ran = run(&world("{}", there), &bare(), Mode::Plan, |_| {}).await;
+    assert!(!ran.report.sessions.iter().any(engine::Session::has_drift), "all is as it should be");
 }
 
 /// What `verify` can expect of each host: also of the tasks after one that failed, and of none that are skipped

@@ -195,6 +195,16 @@ async fn a_spent_budget_starts_no_further_stage() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn who_has_nothing_left_to_do_is_well_when_the_rollout_stops() {
+    let transport = healthy();
+    transport.first(Reply::part("task").on("gpu0").with("tool-beta").output("ended 1\nno\n"));
+    let stages = format!("{STAGES}    hosts: \"gpu[0-1]\"\n");
+    let ran = apply(&world("{ canary: 1 }", &stages), &transport).await;
+    assert_eq!(sums(&ran), [2, 1, 0, 1]);
+    assert_eq!(ran.left("gpu1"), "the canary gpu0 failed");
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_host_that_ends_in_an_early_stage_ends_once() {
     let transport = healthy();
     transport.first(Reply::open().on("gpu1").fail(ConnectKind::Refused).output("Connection refused"));
