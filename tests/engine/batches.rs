@@ -262,9 +262,13 @@ async fn each_change_of_a_batch_has_its_own_deadline() {
 #[tokio::test(start_paused = true)]
 async fn what_was_made_behind_one_that_is_not_proven_is_told() {
     // It says that it ended well, and nothing came of it.
-    let (transport, _) = machines(THREE, &[(1, Reply::default().output("ended 0\n"))]);
+    let slow = Reply::default().output("ended 0\n").after(Duration::from_secs(3));
+    let (transport, _) = machines(THREE, &[(1, slow)]);
     let ran = apply(&world("{}", &playbook(THREE, "")), &transport).await;
     assert!(message(&ran, "/opt/b").starts_with("did not converge"), "{:?}", ran.record);
+    let tasks = &ran.record.hosts["gpu0"].tasks;
+    let took: Vec<u64> = tasks.iter().map(|task| task.seconds.round() as u64).collect();
+    assert_eq!(took, [0, 3, 0], "each has its own time");
     assert!(changed(&ran, "/opt/a") && changed(&ran, "/opt/c"), "{:?}", ran.record);
     assert!(ran.report.stats.failed >= 1);
 }
@@ -315,4 +319,36 @@ async fn a_first_ctrl_c_lets_a_batch_end_and_a_second_one_ends_it() {
         let ran = run(&world("{}", &playbook(paths, more)), &transport, Mode::Apply, slow(Stop::End)).await;
         assert!(paths.iter().all(|(path, _)| changed(&ran, path)), "{:?}", ran.record);
     }
+}
+
+/// Each of these makes systemd read its units again.
+const UNITS: &[(&str, bool)] = &[
+    ("/etc/systemd/system/a.service", false),
+    ("/etc/systemd/system/b.service", false),
+    ("/etc/systemd/system/c.service", false),
+    ("/etc/systemd/system/d.service", false),
+];
+
+#[tokio::test(start_paused = true)]
+async fn units_are_one_exec_once_no_container_can_lose_its_gpus() {
+    let (transport, machine) = machines(UNITS, &[]);
+    transport.first(Reply::part("base.busy").output("end\n"));
+    let ran = apply(&world("{}", &playbook(UNITS, "")), &transport).await;
+    assert!(UNITS.iter().all(|(path, _)| changed(&ran, path)), "{:?}", ran.record);
+    let sent: Vec<usize> = machine.lock().unwrap().sent.iter().map(Vec::len).collect();
+    assert_eq!(sent, [4]);
+    assert_eq!(transport.parts("gpu0").iter().filter(|part| *part == "base.busy").count(), 1);
+
+    let (transport, machine) = machines(UNITS, &[]);
+    transport.first(Reply::part("base.busy").output("container\t4711\tpython in docker-0123.scope\nend\n"));
+    let ran = apply(&world("{}", &playbook(UNITS, "")), &transport).await;
+    for (path, _) in UNITS {
+        let Outcome::Blocked(why) = ran.outcome("gpu0", path) else { panic!("{:?}", ran.record) };
+        assert!(
+            why.contains("takes the GPUs away from running containers: python in docker-0123.scope"),
+            "{why}"
+        );
+    }
+    assert!(machine.lock().unwrap().sent.is_empty());
+    assert!(!transport.parts("gpu0").contains(&"task".to_owned()));
 }

@@ -673,3 +673,22 @@ async fn what_runs_every_time_is_counted_where_a_plan_ends() {
     let sum = plain(&provision::report::plan::sum(&ran.record, None));
     assert!(sum.trim().ends_with(", 4 handlers to run"), "{sum}");
 }
+
+#[tokio::test(start_paused = true)]
+async fn what_needs_a_task_that_failed_names_it() {
+    let tasks = "
+name: p
+tasks:
+  - name: install
+    package: { names: [tool] }
+    on_failure: continue
+  - name: start
+    service: { name: alpha, state: started }
+";
+    let transport = bare();
+    transport.first(Reply::part("task").output("ended 1\nno\n"));
+    let ran = apply(&world("{}", tasks), &transport).await;
+    assert!(matches!(ran.outcome("gpu0", "install"), Outcome::Failed(_)), "{:?}", ran.record);
+    let Outcome::Failed(failure) = ran.outcome("gpu0", "start") else { panic!("{:?}", ran.record) };
+    assert!(failure.message.ends_with(", also after `install`"), "{failure:?}");
+}
