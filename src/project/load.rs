@@ -11,11 +11,13 @@ use super::model::{Project, Rollout};
 use super::outside::Outside;
 use super::step::Step;
 use super::world::World;
-use crate::config::{Bases, Diagnostic, Diagnostics, Node, Sources, Span, Yaml, did_you_mean_text, yaml};
+use crate::config::{
+    Bases, Diagnostic, Diagnostics, Node, SourceId, Sources, Sp, Span, Yaml, did_you_mean_text, yaml,
+};
 use crate::foreign::{self, Place};
 use crate::inventory::file::RolloutFile;
 use crate::inventory::{Host, Inventory, Ssh, TransportKind, load as inventory, select};
-use crate::playbook::{Library, files, library};
+use crate::playbook::{Library, Origin, files, library};
 use crate::resources::Kind;
 use crate::secrets::Secrets;
 use crate::transport::quote;
@@ -95,6 +97,29 @@ pub fn load(path: &Utf8Path, options: &LoadOptions) -> Result<Project, Box<LoadE
     load_with(path, options, Language::default())
 }
 
+/// Says what is wrong with the playbooks of an inventory that cannot be read as a whole, so that nobody is told
+/// one file after the other.
+fn playbooks_of(
+    language: &Language,
+    sources: &mut Sources,
+    source: SourceId,
+    base: &Utf8Path,
+    diagnostics: &mut Diagnostics,
+) {
+    let Ok(node) = yaml::parse(sources, source) else { return };
+    let Some(Yaml::List(uses)) = node.get("playbooks").map(|uses| &uses.value) else { return };
+    let mut library = Library::default();
+    for node in uses.iter().map(|entry| entry.get("use").unwrap_or(entry)) {
+        let Some(name) = node.as_str() else { continue };
+        let name = Sp::new(name.to_owned(), node.span);
+        let origin = library::origin(&name.value, None, base);
+        // Those that come with the program are right.
+        if matches!(origin, Origin::Disk(_)) {
+            library.get(&name, origin, &language.kinds, sources, diagnostics);
+        }
+    }
+}
+
 /// The same with other words.
 ///
 /// # Errors
@@ -125,6 +150,7 @@ pub fn load_with(
     let Some(mut inventory) =
         inventory::load(&mut sources, source, bases, &language.checks, &options.outside, &mut diagnostics)
     else {
+        playbooks_of(&language, &mut sources, source, &base, &mut diagnostics);
         return fail(sources, diagnostics, false);
     };
     inventory.directory.recorded.clone_from(&options.recorded);
