@@ -4,7 +4,7 @@
 //! basic facts), `status` and `dropped` bytes where they are not 0, and `expected.json`.
 //! `tests/cases/resources/RESOURCE/CASE.yaml`: `task`, `facts` by query, and `changes` (summaries) or
 //! `error`; `reboot` is why one is needed, `promises` what `verify` can expect. `runs` is what each change runs, `login` what they mean for
-//! logins, `pull` how another host gives the thing. Set `UPDATE_CASES=1` to write what is expected of new
+//! logins, `pull` how another host gives the thing, `shows` what a plan says of attributes. Set `UPDATE_CASES=1` to write what is expected of new
 //! or changed facts, and what is run; then read the difference.
 
 #![allow(clippy::disallowed_methods, reason = "tests read the environment")]
@@ -394,7 +394,7 @@ fn resources() {
                     data.get("error")
                 ));
             }
-            for key in ["runs", "login", "promises", "pull"] {
+            for key in ["runs", "login", "promises", "pull", "shows"] {
                 if data.get(key) != does.get(key) {
                     let [wanted, found] = [data.get(key), does.get(key)]
                         .map(|value| format!("{:#}", value.unwrap_or(&Json::Null)));

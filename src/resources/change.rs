@@ -55,9 +55,10 @@ pub struct Attribute {
 }
 
 impl Attribute {
-    /// An attribute that changes.
+    /// An attribute that changes; what was empty before was not there.
     pub fn new(name: &str, before: Option<&str>, after: Option<&str>) -> Self {
-        Self { name: name.to_owned(), before: before.map(str::to_owned), after: after.map(str::to_owned) }
+        let before = before.filter(|text| !text.is_empty()).map(str::to_owned);
+        Self { name: name.to_owned(), before, after: after.map(str::to_owned) }
     }
 }
 

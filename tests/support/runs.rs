@@ -7,7 +7,8 @@ use std::sync::LazyLock;
 
 use provision::facts::Facts;
 use provision::placeholder;
-use provision::resources::{Change, Disruption, LoginEffect, Resource};
+use provision::plan::diff;
+use provision::resources::{Change, Detail, Disruption, LoginEffect, Resource};
 use provision::transport::{Arg, Script};
 use serde_json::{Map, Value as Json};
 use sha2::Digest as _;
@@ -142,7 +143,8 @@ fn shown(script: &Script, late: usize) -> String {
     out
 }
 
-/// What a plan would do to its host, as a case has it: `runs`, `login`, `pull`.
+/// What a plan would do to its host, as a case has it: `runs`, `login`, `pull`, and what a reader of the plan sees of
+/// attributes, `shows`.
 pub fn done(resource: &dyn Resource, facts: &Facts, changes: &[Change]) -> Json {
     let mut done = Map::new();
     if changes.is_empty() {
@@ -156,6 +158,17 @@ pub fn done(resource: &dyn Resource, facts: &Facts, changes: &[Change]) -> Json 
         format!("{disruption}{run}{upload}")
     });
     done.insert("runs".to_owned(), runs.collect());
+    let shows: Vec<Json> = changes
+        .iter()
+        .filter(|change| matches!(change.detail, Detail::Attributes(_)))
+        .flat_map(|change| {
+            let text = diff::render("", &change.detail);
+            text.lines().map(|line| line.trim().into()).collect::<Vec<Json>>()
+        })
+        .collect();
+    if !shows.is_empty() {
+        done.insert("shows".to_owned(), shows.into());
+    }
     match resource.login(facts) {
         LoginEffect::Same => {}
         LoginEffect::Fresh => drop(done.insert("login".to_owned(), "fresh".into())),
@@ -181,12 +194,13 @@ pub fn done(resource: &dyn Resource, facts: &Facts, changes: &[Change]) -> Json 
     done.into()
 }
 
-/// The text of a case with these `runs`, `login` and `pull` at its end.
+/// The text of a case with what is done at its end.
 pub fn with_done(text: &str, done: &Json) -> String {
     let (mut out, mut ours) = (String::new(), false);
     for line in text.lines() {
         if !line.starts_with([' ', '-']) {
-            ours = ["runs:", "login:", "promises:", "pull:"].iter().any(|key| line.starts_with(key));
+            ours =
+                ["runs:", "login:", "promises:", "pull:", "shows:"].iter().any(|key| line.starts_with(key));
         }
         if !ours {
             out.push_str(line);

@@ -129,9 +129,7 @@ impl Account {
             }
         }
         if !missing.is_empty() {
-            let before = found
-                .map(|found| found.groups.iter().cloned().collect::<Vec<_>>().join(","))
-                .filter(|before| !before.is_empty());
+            let before = found.map(|found| found.groups.iter().cloned().collect::<Vec<_>>().join(","));
             options.push(if found.is_some() { "-aG" } else { "-G" }.to_owned());
             options.push(missing.join(","));
             attributes.push(Attribute::new(
