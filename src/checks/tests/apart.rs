@@ -46,6 +46,22 @@ fn what_is_told_apart() {
             .insert("firewall", section("firewall", "", "0") + &section("nft list ruleset", &rules, "0"));
         site
     };
+    let toolkit = |release: &str| {
+        let mut site = healthy();
+        let told = format!("Cuda compilation tools, release {release}, V{release}.1");
+        let asked = section("/usr/local/cuda/bin/nvcc --version", &told, "0");
+        site.probes.entry("driver_upkeep").and_modify(|text| *text += &asked);
+        site
+    };
+    // Only a bridge of containers has an address.
+    let bridge = |site: Site| {
+        let links = json!([
+            { "name": "rdma0", "mtu": 9000, "state": "up", "pci": "0000:00:00.0", "addresses": [] },
+            { "name": "rdma1", "mtu": 9000, "state": "up", "pci": "0000:01:00.0", "addresses": [] },
+            { "name": "docker0", "mtu": 1500, "state": "up", "addresses": ["172.17.0.1/16"] },
+        ]);
+        site.fact("network", json!({ "links": links }))
+    };
     let renamed = |site: Site| site.with("rdma", "device=mlx5_", "device=roce");
     let ruled = |tell: &str, rules: &str| {
         let mut site = healthy();
@@ -111,6 +127,27 @@ fn what_is_told_apart() {
             "6.8.0-87-generic: no headers of the running kernel",
             no_headers(elsewhere(healthy())),
         ),
+        (
+            "driver.headers",
+            Warn,
+            "6.8.0-99-generic: no headers of the next kernel",
+            healthy()
+                .fact("boot", json!({ "next_kernel": "6.8.0-99-generic", "reasons": [] }))
+                .with("driver", "running=6.8.0-87-generic\n", "running=6.8.0-87-generic\nkernel=6.8.0-99-generic\nimage=true\n"),
+        ),
+        ("driver.cuda", Fail, "/usr/local/cuda: is CUDA 14.0, the driver supports 13.0", toolkit("14.0")),
+        ("driver.cuda", Pass, "up to CUDA 13.0", toolkit("13.9")),
+        ("driver.cuda", Pass, "up to CUDA 13.0", toolkit("12.4")),
+        ("rdma.rate", Pass, "400 Gb/sec (4X NDR)", healthy().expect(json!({ "rdma": { "rate_gbps": 400 } }))),
+        ("rdma.rate", Fail, "mlx5_[0-1]: 400 Gb/sec (4X NDR), expected 800 Gb/s", healthy().expect(json!({ "rdma": { "rate_gbps": 800 } }))),
+        ("pcie.acs", Pass, "off on 0 bridges", healthy().with("fabric", "\t\tACSCtl:\tSrcValid- ReqRedir-\n", "")),
+        (
+            "pcie.acs",
+            Unknown,
+            "only root can read it",
+            healthy().with("fabric", "\t\tACSCtl:\tSrcValid- ReqRedir-\n", "\t\tCapabilities: <access denied>\n"),
+        ),
+        ("system.firewall", Warn, "firewalld: on: it rejects what the zones of the links do not allow", bridge(firewalld("trusted"))),
         ("driver.headers", Skip, "DKMS does not build the driver", no_headers(elsewhere(not_listed()))),
         ("gpu.count", Skip, "no NVIDIA GPU", no_gpu().expect(json!({}))),
         (

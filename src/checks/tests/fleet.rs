@@ -79,6 +79,15 @@ fn what_hosts_of_a_group_have_in_common() {
         let found = found["gpu2"].iter().find(|(id, _, _)| id == check);
         found.map(|(_, _, message)| message.clone())
     };
+    let mounts = |source: &str| {
+        let own = json!({ "path": "/scratch", "source": "/dev/nvme0n1", "local": true });
+        json!([own, { "path": "/data", "source": source, "local": false }])
+    };
+    let [a, b, c] =
+        ["nas:/data", "nas:/data", "old:/data"].map(|source| healthy().fact("mounts", mounts(source)));
+    let found = compared(&[("gpu0", a), ("gpu1", b), ("gpu2", c)]);
+    assert_eq!(found["gpu2"][0].0, "fleet.mounts");
+    assert_eq!(found["gpu2"][0].2, "old:/data on /data; 2 of 3 hosts have nas:/data on /data");
     let os = |version: &str| json!({ "id": "ubuntu", "version_id": version });
     let usual = healthy().fact("os", os("24.04"));
     let found = compared(&[("a", usual.clone()), ("b", usual), ("c", healthy().fact("os", os("22.04")))]);

@@ -617,3 +617,26 @@ fn the_system_of_every_machine_is_looked_at() {
     let site = site.fact("virtualization", json!({ "kind": "docker", "container": true }));
     assert_eq!(own.map(|check| of(&site, check)), [Skip; 5]);
 }
+
+/// What a job sees is judged by the checks of its host; what is wrong in both is told of the host.
+#[test]
+fn a_job_is_held_against_its_host() {
+    let down = |site: Site| site.with("nvidia", "<current_ecc>Enabled", "<current_ecc>Disabled");
+    let of = |host: Site, job: Site| {
+        let (host_answers, job_answers) = (host.answers(), job.answers());
+        let inventory = Host { nics: host.nics.clone(), ..super::tests::host() };
+        let mut view = crate::checks::JobView::new("srun".to_owned(), Ok(&host_answers), Ok(&job_answers));
+        view.login = Ok(crate::facts::view::View::default());
+        view.view = Ok(crate::facts::view::View::default());
+        let mut subject = Subject::new(&inventory, &host_answers, 0).unwrap();
+        subject.job = Some(&view);
+        let results = evaluate(&mut [subject]).remove(0).results;
+        results.into_iter().find(|result| result.check == "job.checks").unwrap()
+    };
+    let found = of(healthy(), down(healthy()));
+    assert_eq!(found.status, Fail, "{found:?}");
+    assert!(found.message.contains("gpu.ecc"), "{found:?}");
+    for (host, job) in [(healthy(), healthy()), (down(healthy()), down(healthy()))] {
+        assert_eq!(of(host, job).status, Pass);
+    }
+}

@@ -63,8 +63,12 @@ fn one_subnet_for_all_rails() {
         { "name": "rdma1", "mtu": 9000, "state": "up", "addresses": ["10.0.1.1/16"] },
         { "name": "docker0", "state": "up", "addresses": ["10.0.1.1/32"] },
     ] });
-    let site = healthy().fact("network", links);
+    let site = healthy().fact("network", links.clone());
     assert_eq!(site.findings(None), ["warn network.address_twice", "warn network.subnets"]);
+    let mut rails = links;
+    rails["links"][1]["addresses"] = json!(["10.1.0.1/16"]);
+    let apart = healthy().fact("network", rails);
+    assert_eq!(apart.results(None)["network.subnets"].0, Pass, "each rail has its own");
     let site = site.with("fabric", "arp_ignore=0", "arp_ignore=1\narp_announce=2");
     assert_eq!(site.findings(None), ["warn network.address_twice"]);
 }
