@@ -14,7 +14,22 @@ use crate::foreign;
 const OF_SSH: [&str; 5] = ["user", "port", "identity_file", "known_hosts", "jump"];
 
 /// Keys of a task that are often written into its resource.
-const OF_TASK: [&str; 6] = ["notify", "when", "loop", "register", "run_once", "on_failure"];
+const OF_TASK: [&str; 14] = [
+    "notify",
+    "when",
+    "loop",
+    "register",
+    "run_once",
+    "on_failure",
+    "timeout",
+    "tags",
+    "vars",
+    "retries",
+    "hosts",
+    "become_user",
+    "detach",
+    "raw",
+];
 
 /// A type that can be read from a YAML node.
 pub trait FromNode: Sized {
@@ -42,9 +57,53 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
+/// What other tools and people call a key, with what it is called here where there is such a key.
+const OTHERS: &[(&str, &str)] = &[
+    ("array", "list"),
+    ("bastion", "jump"),
+    ("baseurl", "url"),
+    ("cwd", "chdir"),
+    ("description", "doc"),
+    ("ensure", "state"),
+    ("exec", "command"),
+    ("filename", "path"),
+    ("for_each", "loop"),
+    ("host", "address"),
+    ("hostname", "address"),
+    ("if", "when"),
+    ("ip", "address"),
+    ("items", "loop"),
+    ("key", "identity_file"),
+    ("members", "hosts"),
+    ("mirrors", "sources"),
+    ("name", "cluster"),
+    ("nodes", "hosts"),
+    ("object", "map"),
+    ("on_error", "on_failure"),
+    ("only_if", "when"),
+    ("onlyif", "unless"),
+    ("permissions", "mode"),
+    ("pkg", "package"),
+    ("private_key", "identity_file"),
+    ("proxy", "sources"),
+    ("proxy_jump", "jump"),
+    ("ProxyJump", "jump"),
+    ("ref", "branch"),
+    ("retry", "retries"),
+    ("serial", "batch"),
+    ("source", "src"),
+    ("steps", "tasks"),
+    ("to", "target"),
+    ("variables", "params"),
+    ("verify", "expect"),
+];
+
 /// The help line for an unknown name: the nearest one, else the whole list when it is short.
 pub fn did_you_mean_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: BTreeSet<&str> = known.into_iter().collect();
+    if let Some((_, near)) = OTHERS.iter().find(|(other, near)| *other == name && known.contains(near)) {
+        return Some(format!("did you mean `{near}`?"));
+    }
     // `integer` for `int`, `str` for `string`
     let shortens = |long: &str, short: &str| short.len() > 2 && long.starts_with(short);
     let mut alike = known.iter().copied().filter(|known| shortens(name, known) || shortens(known, name));
@@ -222,8 +281,13 @@ impl<T: FromNode> FromNode for Vec<T> {
             let help = match &node.value {
                 Yaml::Map(entries) => keys_in_brackets(entries)
                     .or_else(|| Some("each entry of a list begins with `- `".to_owned())),
+                // `--with-cuda --foo` is no entry of a list.
                 Yaml::Str(line) if line.starts_with('-') && !line.starts_with("- ") => {
-                    Some("a space stands behind a dash: `- x`".to_owned())
+                    let option = line.starts_with("--") || line.len() == 2;
+                    option
+                        .then(|| in_brackets(line))
+                        .flatten()
+                        .or_else(|| Some("a space stands behind a dash: `- x`".to_owned()))
                 }
                 Yaml::Str(line) => in_brackets(line),
                 Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::List(_) => None,
@@ -374,7 +438,8 @@ impl<'a> MapReader<'a> {
         let parts = node.as_str().and_then(|text| text.split_once([':', '='])).filter(|(key, value)| {
             let is_key = |c: char| c.is_ascii_alphanumeric() || c == '_';
             let key = key.trim_end();
-            let one = !value.contains(['\n', '=']);
+            // `https://x` is no key either.
+            let one = !value.contains(['\n', '=']) && !value.starts_with("//");
             !key.is_empty() && key.chars().all(is_key) && !value.is_empty() && one
         });
         let spaced = parts.map(|(key, value)| {
@@ -389,8 +454,12 @@ impl<'a> MapReader<'a> {
         .then(|| "its keys begin without a dash".to_owned());
         let address = node.as_str().filter(|text| what == "a host" && !text.contains(char::is_whitespace));
         let address = || address.map(|text| format!("write `{{ address: {text} }}`"));
+        let file = node.as_str().filter(|_| what == "hosts_from");
+        let file = || file.map(|file| format!("write `[{{ file: {} }}]`", scalar(file)));
+        let help = file();
         let empty = || node.is_empty().then(|| "write its keys below, or `{}` for none".to_owned());
-        let help = spaced.or_else(address).or_else(|| in_a_map(node, what)).or(dashes).or_else(empty);
+        let help =
+            help.or(spaced).or_else(address).or_else(|| in_a_map(node, what)).or(dashes).or_else(empty);
         diagnostics.push(diagnostic.maybe_help(help));
         None
     }
@@ -472,7 +541,11 @@ impl<'a> MapReader<'a> {
     }
 
     /// `notify` of a task among the fields of its resource.
-    fn of_task(key: &str) -> Option<String> {
+    fn of_task(&self, key: &str) -> Option<String> {
+        if self.what == "a playbook entry" {
+            let text = "an entry has none: `hosts` narrows it, and each task of the playbook has its own";
+            return OF_TASK.contains(&key).then(|| text.to_owned());
+        }
         let is_one = OF_TASK.contains(&key);
         is_one.then(|| {
             "it is a key of the task: it stands in one column with the name of the resource".to_owned()
@@ -509,7 +582,7 @@ impl<'a> MapReader<'a> {
                         self.no_colon(&key.value, &value.value)
                             .or_else(|| self.of_ssh(&key.value))
                             .or_else(|| foreign::key_help(&key.value, self.what))
-                            .or_else(|| Self::of_task(&key.value))
+                            .or_else(|| self.of_task(&key.value))
                             .or_else(|| self.below(&key.value, empty))
                             .or_else(|| did_you_mean_text(&key.value, self.known.iter().copied())),
                     ),

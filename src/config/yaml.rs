@@ -361,6 +361,23 @@ fn is_what_it_looks_like(node: &Node, sources: &Sources, diagnostics: &mut Diagn
                             .help(format!("write `{name}: {bracket}`")),
                     );
                 }
+                let behind = sources.text(key.span.source).get(key.span.end as usize..).unwrap_or("");
+                let behind = behind.lines().next().unwrap_or("").trim_start_matches([':', ' ']).trim_end();
+                if value.is_empty()
+                    && behind.starts_with(['&', '!'])
+                    && !behind.contains(' ')
+                    && behind.len() > 1
+                {
+                    well = false;
+                    let what = if behind.starts_with('&') { "an anchor" } else { "a tag" };
+                    diagnostics.push(
+                        Diagnostic::error(
+                            key.span,
+                            format!("`{behind}` is {what} of YAML, and nothing stands behind it"),
+                        )
+                        .help(format!("put it in double quotes: `\"{behind}\"`")),
+                    );
+                }
                 let has_lines = LINES.contains(&key.value.as_str());
                 let written = has_lines.then(|| in_place(value, sources)).flatten();
                 let escaped = written.is_some_and(|written| written.contains("\\n"));

@@ -11,12 +11,18 @@ use crate::template::paths::is_template;
 type Addresses<'f> = BTreeMap<usize, &'f Sp<String>>;
 
 /// Looks at all hosts.
-pub(super) fn look(hosts: &[Host], addresses: &Addresses<'_>, diagnostics: &mut Diagnostics) {
+/// `named` are hosts that something beside the groups is for.
+pub(super) fn look(
+    hosts: &[Host],
+    addresses: &Addresses<'_>,
+    named: &BTreeSet<String>,
+    diagnostics: &mut Diagnostics,
+) {
     // A doubt about what is written wrongly may only follow from that.
     let sound = !diagnostics.has_errors();
     look_at_names(hosts, addresses, diagnostics);
     if sound {
-        in_a_group(hosts, diagnostics);
+        in_a_group(hosts, named, diagnostics);
         with_an_address(hosts, diagnostics);
     }
     one_host_for_each_address(hosts, addresses, diagnostics);
@@ -99,8 +105,9 @@ fn one_host_for_each_address(hosts: &[Host], addresses: &Addresses<'_>, diagnost
 }
 
 /// Where there are groups, a host that none of them has is most likely a slip: no play of a group reaches it.
-fn in_a_group(hosts: &[Host], diagnostics: &mut Diagnostics) {
+fn in_a_group(hosts: &[Host], named: &BTreeSet<String>, diagnostics: &mut Diagnostics) {
     let (grouped, alone): (Vec<&Host>, Vec<&Host>) = hosts.iter().partition(|host| !host.groups.is_empty());
+    let alone: Vec<&Host> = alone.into_iter().filter(|host| !named.contains(&host.name)).collect();
     let Some(first) = alone.first().filter(|_| !grouped.is_empty()) else { return };
     let near = did_you_mean(&first.name, grouped.iter().map(|host| host.name.as_str()));
     let help = near.map_or_else(

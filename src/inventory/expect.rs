@@ -1,6 +1,6 @@
 //! `expect:`: what `verify` holds hosts against, beyond what it detects.
 
-use crate::config::{Diagnostics, Entries, FromNode, Node, Sp, Yaml};
+use crate::config::{Diagnostic, Diagnostics, Entries, FromNode, Node, Sp, Yaml};
 
 crate::choice! {
     /// What a check without an answer counts as.
@@ -207,6 +207,33 @@ crate::record! {
     }
 }
 
+/// Reports values that no host has.
+fn can_be(node: &Node, diagnostics: &mut Diagnostics) {
+    let at = |part: &str, key: &str| node.get(part).and_then(|part| part.get(key));
+    if let Some(mtu) = at("rdma", "active_mtu")
+        && !matches!(mtu.value, Yaml::Int(256 | 512 | 1024 | 2048 | 4096))
+    {
+        diagnostics
+            .push(Diagnostic::error(mtu.span, "no port of RDMA has this MTU").help(
+                "it is 256, 512, 1024, 2048 or 4096; that of the link is `mtu` of a card under `nics`",
+            ));
+    }
+    if let Some(state) = at("rdma", "state").and_then(|state| Some((state, state.as_str()?)))
+        && !["ACTIVE", "ARMED", "INIT", "DOWN"].contains(&state.1)
+    {
+        diagnostics.push(
+            Diagnostic::error(state.0.span, "no port of RDMA has this state")
+                .help("it is `ACTIVE` on a good one"),
+        );
+    }
+    for key in ["pfc", "ecn"] {
+        let Some(Yaml::List(list)) = at("network", key).map(|list| &list.value) else { continue };
+        for priority in list.iter().filter(|one| !matches!(one.value, Yaml::Int(0..=7))) {
+            diagnostics.push(Diagnostic::error(priority.span, "a priority is a number from 0 to 7"));
+        }
+    }
+}
+
 /// Checked expectations, kept as they are written: layers replace each other key by key.
 #[derive(Debug, Clone, Default)]
 pub struct Expectations(pub Entries<Node>);
@@ -214,6 +241,11 @@ pub struct Expectations(pub Entries<Node>);
 impl FromNode for Expectations {
     fn from_node(node: &Node, diagnostics: &mut Diagnostics) -> Option<Self> {
         Expect::from_node(node, diagnostics)?;
+        let errors = diagnostics.errors();
+        can_be(node, diagnostics);
+        if diagnostics.errors() > errors {
+            return None;
+        }
         Entries::from_node(node, diagnostics).map(Self)
     }
 

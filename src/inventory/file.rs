@@ -275,7 +275,13 @@ impl FromNode for Nics {
             );
             return None;
         }
-        Some(Self(node.to_json()))
+        let mut cards = node.to_json();
+        for (card, nic) in cards.as_array_mut().into_iter().flatten().zip(&nics) {
+            if let (Some(pci), Some(read)) = (card.pointer_mut("/match/pci"), &nic.matching.pci) {
+                *pci = json!(read.0);
+            }
+        }
+        Some(Self(cards))
     }
 
     fn schema() -> Json {

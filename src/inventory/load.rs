@@ -27,6 +27,7 @@ use crate::config::{
 use crate::hostlist::{self, MAX_HOSTS, MAX_NAMED};
 use crate::secrets::SecretSource;
 use crate::sources::SiteSources;
+use crate::template::paths::is_template;
 use crate::template::{Text, Unresolved};
 
 /// An inventory with every layer resolved.
@@ -91,11 +92,43 @@ pub fn load(
         diagnostics.push(diagnostic);
         return None;
     }
+    no_templates(&node, false, diagnostics);
     let mut file = InventoryFile::from_node(&node, diagnostics)?;
     hosts_from::add(&mut file, sources, bases, lists, diagnostics);
     let mut loader =
         Loader { sources, bases, diagnostics, names: BTreeMap::new(), named: 0, hosts: Vec::new() };
     Some(loader.inventory(file, checks))
+}
+
+/// Hosts that the entries of `playbooks` or the scheduler name one by one.
+fn named_alone(file: &InventoryFile) -> BTreeSet<String> {
+    let words =
+        file.playbooks.iter().filter_map(|entry| entry.entry.hosts.as_ref()).flat_map(|words| &words.0);
+    let words = words.flat_map(|word| word.value.split([',', '&', '!', ' ']));
+    let at = file.maintenance.iter().filter_map(|maintenance| maintenance.value.at());
+    words.chain(at).filter_map(|word| hostlist::expand(word).ok()).flatten().collect()
+}
+
+/// Parts of an inventory in which no template is read.
+const PLAIN: [&str; 8] = ["nics", "labels", "ssh", "secrets", "offline", "expect", "rollout", "sources"];
+
+/// Reports templates that would be taken for what they look like.
+fn no_templates(node: &Node, plain: bool, diagnostics: &mut Diagnostics) {
+    match &node.value {
+        Yaml::Str(text) if plain && is_template(text) => diagnostics.push(
+            Diagnostic::error(node.span, "no template is read here")
+                .help("write the value itself; `vars` and the `address` of a host take templates"),
+        ),
+        Yaml::List(items) => items.iter().for_each(|item| no_templates(item, plain, diagnostics)),
+        Yaml::Map(entries) => {
+            for (key, value) in
+                entries.iter().filter(|(key, _)| !["vars", "with", "lab"].contains(&key.value.as_str()))
+            {
+                no_templates(value, plain || PLAIN.contains(&key.value.as_str()), diagnostics);
+            }
+        }
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Str(_) => {}
+    }
 }
 
 /// What plays of Ansible have.
@@ -230,7 +263,7 @@ impl Loader<'_> {
             .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
             .collect();
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
-        doubts::look(&hosts, &self.addresses(&host_files), self.diagnostics);
+        doubts::look(&hosts, &self.addresses(&host_files), &named_alone(&file), self.diagnostics);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
         for host in &hosts {
@@ -625,7 +658,7 @@ impl Loader<'_> {
         texts: &mut BTreeMap<String, Option<Text>>,
     ) {
         let Some(address) = said.iter().find_map(|(_, file)| file.address.as_ref()) else { return };
-        if crate::template::paths::is_template(&address.value) {
+        if is_template(&address.value) {
             if !texts.contains_key(&address.value) {
                 let text = Text::parse(&address.value);
                 let text = text.map_err(|error| self.text_error(address, error)).ok();

@@ -155,6 +155,13 @@ pub struct Maintenance {
 }
 
 impl MaintenanceFile {
+    /// The host on which the scheduler is asked.
+    pub(super) fn at(&self) -> Option<&str> {
+        let slurm = self.slurm.as_ref().map(|slurm| &slurm.controller);
+        let at = slurm.or(self.kubernetes.as_ref().map(|kubernetes| &kubernetes.at)).or(self.at.as_ref())?;
+        Some(&at.value)
+    }
+
     /// `None` where it is not said how.
     pub(super) fn resolve(
         file: Sp<Self>,

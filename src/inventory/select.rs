@@ -213,8 +213,11 @@ impl Parser<'_> {
         if !RECORDED.contains(&name) {
             let error = TextError::new(start, end, format!("`@{name}` is not known"));
             let known = RECORDED.map(|name| format!("@{name}"));
-            let help = did_you_mean_text(&format!("@{name}"), known.iter().map(String::as_str));
-            return Err(TextError { help, ..error });
+            let is_plain =
+                self.directory.groups.contains_key(name) || self.directory.hosts.contains_key(name);
+            let plain = is_plain.then(|| format!("write `{name}`: `@` is for hosts of the last run"));
+            let near = || did_you_mean_text(&format!("@{name}"), known.iter().map(String::as_str));
+            return Err(TextError { help: plain.or_else(near), ..error });
         }
         let Some(names) = self.directory.recorded.get(name) else {
             return Err(TextError::new(start, end, format!("there is no earlier run for `@{name}`")));
@@ -229,6 +232,10 @@ impl Parser<'_> {
         start: usize,
         end: usize,
     ) -> Result<BTreeSet<usize>, TextError> {
+        if let Some(value) = value.strip_prefix('=') {
+            let error = TextError::new(start, end, "a label and its value stand around one `=`");
+            return Err(error.help(format!("write `{label}={value}`")));
+        }
         let Some(values) = self.directory.labels.get(label) else {
             let error = TextError::new(start, end, format!("no host has the label `{label}`"));
             let known = self.directory.labels.keys().map(String::as_str);

@@ -459,7 +459,8 @@ fn whole(
             }
             _ => {
                 let plain = key.value.rsplit('.').next().unwrap_or(&key.value);
-                did_you_mean_text(plain, kinds.iter().map(|kind| kind.name))
+                let all = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));
+                did_you_mean_text(plain, all)
             }
         };
         diagnostics.push(

@@ -100,16 +100,16 @@ impl Condition {
         if matches!(shape, Shape::Bool | Shape::Any | Shape::Null) {
             return Ok(());
         }
-        Err(vec![self.not_boolean(shape.name())])
+        Err(vec![self.not_boolean(&shape)])
     }
 
-    fn not_boolean(&self, found: &str) -> TextError {
+    fn not_boolean(&self, found: &Shape) -> TextError {
         TextError::new(
             self.expr.start,
             self.expr.end,
-            format!("a condition is true or false, this is {found}"),
+            format!("a condition is true or false, this is {}", found.name()),
         )
-        .help("compare it, as in `x == 1`, or ask `x is defined`")
+        .help(to_ask(found))
     }
 
     /// Its value.
@@ -126,7 +126,7 @@ impl Condition {
     /// When it waits or is wrong, or is neither true nor false.
     pub fn holds(&self, lookup: &dyn Lookup) -> Result<bool, Unresolved> {
         let value = self.value(lookup)?;
-        value.as_bool().ok_or_else(|| Unresolved::Wrong(self.not_boolean(Shape::of(&value).name())))
+        value.as_bool().ok_or_else(|| Unresolved::Wrong(self.not_boolean(&Shape::of(&value))))
     }
 }
 
@@ -288,7 +288,15 @@ fn unquoted(expr: &Expr, other: &Shape, errors: &mut [TextError]) {
 
 fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
     match &expr.kind {
-        ExprKind::Literal(value) => Shape::of(value),
+        ExprKind::Literal(value) => {
+            if value.as_str().is_some_and(|text| text.contains("{{")) {
+                let told = wrong(expr, "a condition reads no template: this text stays as it is".to_owned());
+                errors.push(
+                    told.help("write the name itself, without braces and quotes, as in `host.name == login`"),
+                );
+            }
+            Shape::of(value)
+        }
         ExprKind::List(items) => {
             let shapes: Vec<Shape> = items.iter().map(|item| shape_of(item, names, errors)).collect();
             Shape::List(Arc::new(shapes.into_iter().reduce(Shape::merge).unwrap_or(Shape::Any)))
@@ -386,12 +394,22 @@ fn shape_of(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) -> Shape {
     }
 }
 
+/// How something that is neither true nor false is asked for.
+fn to_ask(shape: &Shape) -> &'static str {
+    match shape {
+        Shape::List(_) | Shape::Map(_) | Shape::Dict(_) => "ask how many there are, as in `x | length > 0`",
+        Shape::Text | Shape::Word(_) | Shape::Spelled(_) => {
+            "compare it, as in `x == \"text\"` or `x != \"\"`"
+        }
+        Shape::Number | Shape::Bool | Shape::Null | Shape::Any => "compare it, as in `x == 1`",
+    }
+}
+
 fn needs_boolean(expr: &Expr, names: &Names, errors: &mut Vec<TextError>) {
     let shape = shape_of(expr, names, errors);
     if !matches!(shape, Shape::Bool | Shape::Any | Shape::Null) {
         errors.push(
-            wrong(expr, format!("expected true or false, this is {}", shape.name()))
-                .help("compare it, as in `x == 1`, or ask `x is defined`"),
+            wrong(expr, format!("expected true or false, this is {}", shape.name())).help(to_ask(&shape)),
         );
     }
 }

@@ -198,6 +198,9 @@ fn tokens(text: &str) -> Result<Vec<(Token, usize, usize)>, TextError> {
             let end = at + c.len_utf8();
             let error = TextError::new(at, end, format!("`{}` is not expected here", c.escape_default()));
             return Err(match c {
+                '=' if rest.starts_with("=~") => {
+                    error.help("there are no patterns: `\"text\" in name` looks for a part")
+                }
                 '=' => error.help("write `==` to compare"),
                 '{' | '}' => error.help("a condition is written without braces"),
                 '!' => error.help("write `not`"),

@@ -231,7 +231,10 @@ impl Names {
                 (Shape::List(_), Segment::Key(key)) => {
                     return Err(PathError {
                         message: format!("`{}` is a list and has no `{key}`", here()),
-                        help: Some("take an element first, as in `[0]`".to_owned()),
+                        help: Some(match key.as_str() {
+                            "length" | "size" | "count" => format!("write `{} | length`", here()),
+                            _ => "take an element first, as in `[0]`".to_owned(),
+                        }),
                     });
                 }
                 (shape, segment) => {

@@ -286,12 +286,24 @@ fn plainer(message: &str, source: &str, start: usize, end: usize) -> Option<(Str
             "no name begins with a dot: this looks like a template of another program".to_owned(),
             "`raw: true` of the task leaves all braces in it as they are".to_owned(),
         ),
+        _ if message.starts_with("closing comment tag") => (
+            "`{#` begins a comment of a template, and this one has no end".to_owned(),
+            "`raw: true` of the task leaves all braces in it as they are".to_owned(),
+        ),
+        "unknown tag" if ["else", "elseif"].contains(&found) => (
+            "`{% if %}` goes on with `{% elif %}` or `{% else %}`".to_owned(),
+            "write `{% elif CONDITION %}`".to_owned(),
+        ),
         "unknown tag" if found.starts_with("end") => {
             (format!("`{{% {found} %}}` ends nothing here"), ENDS.to_owned())
         }
         "found `}` but expected }}" => {
             ("one brace is missing".to_owned(), "what begins with `{{` ends with `}}`".to_owned())
         }
+        "unknown tag" => (
+            format!("there is no tag `{found}`"),
+            "`raw: true` of the task leaves all braces in it as they are".to_owned(),
+        ),
         _ if message.starts_with("function calls are only allowed at the first") => {
             let before = source.get(..start).unwrap_or("");
             let name =

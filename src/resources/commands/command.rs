@@ -198,6 +198,18 @@ pub(in crate::resources) fn read(
             diagnostics.error(name.span, "a value cannot hold a NUL byte");
         }
     }
+    let glob = fields.creates.as_ref().filter(|path| path.0.contains(['*', '?']));
+    if let Some(path) = glob {
+        good = false;
+        let place = node.get("creates").map_or(node.span, |creates| creates.span);
+        diagnostics.push(
+            Diagnostic::error(
+                place,
+                format!("no shell reads this: a file called `{}` is looked for", path.0),
+            )
+            .help("name the file, or ask with `unless: \"ls /opt/x-*\"`"),
+        );
+    }
     let conditions: Vec<(&str, Words)> = [("unless", fields.unless), ("check", fields.check)]
         .into_iter()
         .filter_map(|(name, condition)| Some((name, condition?.0)))

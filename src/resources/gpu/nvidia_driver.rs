@@ -122,6 +122,12 @@ pub(in crate::resources) fn read(
             diagnostics.error(text.span, format!("`{}` is not a version of the driver", **text));
         }
     }
+    if let Some(version) = version.as_ref().filter(|version| !version.contains('.')) {
+        diagnostics.push(
+            Diagnostic::error(version.span, format!("`{}` is a branch, not a version", **version))
+                .help("put it into `branch`; a version is whole, such as \"535.183.01\""),
+        );
+    }
     if let Some(branch) = &branch
         && branch.contains('.')
     {

@@ -239,7 +239,10 @@ impl FromNode for Scalar {
                     node.span,
                     format!("a setting is a number or a text, and `{value}` is neither"),
                 )
-                .help(format!("write `{}`", u8::from(value))),
+                .help(format!(
+                    "write {}, whichever it takes",
+                    if value { "`1` or `\"yes\"`" } else { "`0` or `\"no\"`" }
+                )),
             );
             return None;
         }
