@@ -419,6 +419,15 @@ fn what_is_still_on_the_screen_is_not_said_again() {
 }
 
 #[test]
+fn a_run_that_goes_on_is_not_called_dead() {
+    let mut record = record_of("killed");
+    record.running = true;
+    let text = plain(&provision::report::show::text(&record, false, None));
+    assert!(text.contains("\nstill running, for "), "{text}");
+    assert!(!text.contains("its end is not recorded"), "{text}");
+}
+
+#[test]
 fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
     let mut record = Record::of(&hundred());
     let all = plain(&provision::report::show::text(&record, false, None));

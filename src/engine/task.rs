@@ -899,12 +899,13 @@ fn is_content(change: &Change) -> bool {
     matches!(change.detail, Detail::Text { .. })
 }
 
-/// What is run, for people: a short script as it stands, else what the change says of itself.
+/// What is run, for people: a command as it stands, else what the changes say of themselves. Which of several
+/// failed, their script does not say.
 fn command(changes: &[Change]) -> Option<String> {
-    let change = changes.first()?;
-    match &change.detail {
-        Detail::Command(text) => Some(text.clone()),
-        Detail::Text { .. } | Detail::Attributes(_) => Some(change.summary.clone()),
+    match changes {
+        [Change { detail: Detail::Command(text), .. }] => Some(text.clone()),
+        [] => None,
+        _ => Some(changes.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>().join(", ")),
     }
 }
 

@@ -394,6 +394,8 @@ pub struct Record {
     pub exit_code: Option<u8>,
     /// How long it took.
     pub seconds: f64,
+    /// Whether it still goes on.
+    pub running: bool,
     shared: Shared,
 }
 
@@ -450,7 +452,8 @@ impl Record {
                 record.maintenance.take_if(|(phase, _)| *phase == MaintenancePhase::Waiting);
                 record.seconds = *seconds;
             }
-            EventKind::RunFinished { stats, exit_code, .. } => {
+            EventKind::RunFinished { stats, exit_code, seconds } => {
+                self.seconds = *seconds;
                 self.stats = Some(stats.clone());
                 self.exit_code = Some(*exit_code);
             }

@@ -22,7 +22,8 @@ static NAMED: LazyLock<Vec<(Regex, &'static str)>> = LazyLock::new(|| {
         (r"Host key for \S+ has changed", "The host key has changed"),
         (r"No (\S+) host key is known for \S+ and", "No $1 host key is known and"),
         (r"Timeout, server \S+ not", "Timeout, the server is not"),
-        (r"\S+@\S+: Permission denied", "Permission denied"),
+        // Who was refused stays: one name may be mistyped.
+        (r"(\S+)@\S+: Permission denied", "$1: Permission denied"),
     ]
     .into_iter()
     .filter_map(|(pattern, of_all)| Some((Regex::new(pattern).ok()?, of_all)))

@@ -3,7 +3,7 @@
 use std::io::Write as _;
 use std::sync::{Mutex, PoisonError};
 
-use indicatif::MultiProgress;
+use indicatif::{MultiProgress, ProgressDrawTarget};
 
 /// Whether colour is used.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
@@ -54,8 +54,10 @@ pub(super) fn draws(bars: Option<MultiProgress>) {
 
 /// Takes the bars off the screen, for who leaves at once.
 pub fn undraw() {
-    if let Some(bars) = &*BARS.lock().unwrap_or_else(PoisonError::into_inner) {
+    if let Some(bars) = BARS.lock().unwrap_or_else(PoisonError::into_inner).take() {
         drop(bars.clear());
+        // Who still draws, and who writes above them, would bring them back.
+        bars.set_draw_target(ProgressDrawTarget::hidden());
     }
 }
 

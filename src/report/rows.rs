@@ -143,7 +143,7 @@ impl Columns {
             .flat_map(|line| match room {
                 Some(room) if line.starts_with(['+', '-', '@', ' ']) => vec![cut(line, room)],
                 Some(room) => {
-                    let leads = [HINT, "ran: ", "| "];
+                    let leads = [HINT, "ran: ", "was changing: ", "| "];
                     let lead = leads.into_iter().find(|lead| line.starts_with(lead)).map_or(0, str::len);
                     let (lead, rest) = line.split_at(lead);
                     let next = if lead == "| " { "|   ".to_owned() } else { " ".repeat(lead.len()) };

@@ -5,7 +5,7 @@ use super::away::{self, Away};
 use super::fold::by_value;
 use super::rows::hanging;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds, style_diff};
-use super::wording::summary;
+use super::wording::{is_summary, summary};
 use super::{checks, plan};
 use crate::events::{CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, Record, TaskRecord};
 use crate::words::count;
@@ -17,6 +17,7 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let mut text = format!("run {}  {} {}  {at}\n", record.run, record.command, record.inventory);
     match record.exit_code {
         Some(code) => put!(text, "exit code {code} after {}\n", seconds(record.seconds)),
+        None if record.running => put!(text, "still running, for {}\n", seconds(record.seconds)),
         None => text
             .push_str("its end is not recorded: it was killed, the machine went down or its disk was full\n"),
     }
@@ -170,8 +171,9 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool, 
             }
         }
         Outcome::Failed(failure) => {
-            for line in failure.command.iter().flat_map(|command| command.lines()) {
-                put!(text, "      $ {}\n", safe_line(line));
+            if let Some(command) = &failure.command {
+                let sign = if is_summary(command) { "" } else { "$ " };
+                command.lines().for_each(|line| put!(text, "      {sign}{}\n", safe_line(line)));
             }
         }
         Outcome::Unchanged | Outcome::Skipped(_) | Outcome::Blocked(_) => {}

@@ -9,11 +9,17 @@ pub(super) fn summary(changes: &[ChangeView]) -> String {
     changes.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>().join(", ")
 }
 
+/// Whether a failure has no command but what was to be changed.
+pub(super) fn is_summary(command: &str) -> bool {
+    ["+ ", "~ ", "- "].iter().any(|sign| command.starts_with(sign))
+}
+
 /// What is said below a failure: more of its message, the command, its last output, the hint.
 pub(super) fn failure_lines(failure: &Failure) -> Vec<String> {
     let mut lines: Vec<String> = failure.message.lines().skip(1).map(str::to_owned).collect();
     if let Some(command) = &failure.command {
-        lines.push(format!("ran: {}", command_line(command)));
+        let lead = if is_summary(command) { "was changing" } else { "ran" };
+        lines.push(format!("{lead}: {}", command_line(command)));
     }
     let output = failure.output.trim_end();
     if !output.is_empty() && output.trim() != failure.message.trim() {

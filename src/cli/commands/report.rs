@@ -15,7 +15,7 @@ use crate::journal;
 use crate::put;
 use crate::report::Reporter as _;
 use crate::report::style::{safe_line, seconds};
-use crate::report::terminal::Terminal;
+use crate::report::terminal::{Terminal, Verbosity};
 use crate::report::{output, show};
 use crate::words::count;
 
@@ -28,13 +28,20 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
         ReportCommand::List { inventory } => list(settings, &inventory),
         ReportCommand::Show { inventory, run, hosts, failed, output, reports } => {
             let mut record = Record::of(&events(settings, &inventory, run)?);
+            let cluster = cluster_dir(settings, &cluster_of(&inventory)?);
+            if record.exit_code.is_none() && journal::is_alive(&cluster, &record.run) {
+                let since = record.at.map(|at| (crate::events::now() - at).total(jiff::Unit::Second));
+                record.seconds = since.and_then(Result::ok).unwrap_or(record.seconds);
+                record.running = true;
+            }
             if let Some(hosts) = &hosts {
                 only(&mut record, hosts)?;
             }
             if failed {
                 show::keep_failed(&mut record);
             }
-            show(&record, output, &reports)
+            let outputs = output || settings.verbosity == Verbosity::Verbose;
+            show(&record, outputs, &reports)
         }
         ReportCommand::Replay { inventory, run } => {
             let mut terminal = Terminal::new(crate::report::terminal::TerminalSettings {
