@@ -49,7 +49,12 @@ fn hosts_are_called_what_was_typed_and_keep_their_address() {
     assert!(said.contains(&format!("{good}  ED25519 SHA256:")), "{said}");
     assert!(said.contains(&format!("no login  {bad}  ")), "{said}");
     // The way back stands before the way on, and accepts no key that was not seen.
-    let back = said.find("1 host not in it: once that is mended, provision init 'gpu0=").unwrap();
+    let back = said.find("\n  provision init 'gpu0=").unwrap();
+    assert!(
+        said[..back].ends_with("1 host could not be looked at, which is told above. When that is mended:"),
+        "{said}"
+    );
+    assert!(said[back..].lines().nth(1).unwrap().ends_with(" --force"), "it is one line: {said}");
     assert!(
         back < said.find("next: provision apply").unwrap() && !said[back..].contains("--trust"),
         "{said}"

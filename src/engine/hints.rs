@@ -53,7 +53,7 @@ fn port_option(host: &Host) -> String {
 pub fn put_key(host: &Host) -> String {
     let (options, user) = login_words(host);
     format!(
-        "put your key on the host (`ssh-keygen -t ed25519` makes one): ssh-copy-id {options}{user}{}; if it is there and has a passphrase, unlock it: ssh-add, in a shell with an ssh-agent",
+        "look at the name of the account, `ssh.user`; when it is right, put your key there: ssh-copy-id {options}{user}{}; a key with a passphrase is unlocked by ssh-add, in a shell with an ssh-agent",
         host.address
     )
 }
@@ -71,7 +71,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, someone may be intercepting the connection"
         ),
         ConnectKind::KeyRefused => put_key(host),
-        ConnectKind::PasswordRefused => "give the right password".to_owned(),
+        ConnectKind::PasswordRefused => "the password or the name of the account is wrong: give both anew".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
         ConnectKind::KeyInvalid => format!(
             "name the private key itself, a file as ssh-keygen makes it, without `.pub`: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
@@ -153,6 +153,14 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
         "the login may not do this: set `ssh.become: sudo` in the inventory (in a container, the kernel may refuse it)"
     } else if has("command not found") || has(": not found") {
         "a tool is missing on the host: add its package in an earlier task"
+    } else if has("ended right after its start") && has("status 203") {
+        "systemd could not run the program of the unit (203/EXEC): look at the path behind ExecStart="
+    } else if has("ended right after its start") {
+        let unit = message.split_whitespace().next().unwrap_or_default();
+        return Some(format!(
+            "the log of the unit says why; on the host: journalctl -u {} -n 50",
+            quote(unit)
+        ));
     } else if has("systemd skipped the start") {
         "make the condition of the unit hold in an earlier task, or leave the service out on this host with `when`"
     } else if has("gave no answer within") {

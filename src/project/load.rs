@@ -136,7 +136,9 @@ pub fn load_with(
         Ok(text) => text,
         Err(error) => {
             let error = Diagnostic::error(Span::NONE, format!("cannot read the inventory `{path}`: {error}"));
-            diagnostics.push(error.maybe_help(files::near(path)));
+            let make = "`provision init` makes one from the hosts that you name".to_owned();
+            let make = || Some(make).filter(|_| !path.exists());
+            diagnostics.push(error.maybe_help(files::near(path).or_else(make)));
             return fail(sources, diagnostics, false);
         }
     };

@@ -19,7 +19,9 @@ use crate::exit;
 use crate::journal::Outages;
 use crate::plan::StageDigest;
 use crate::project::Project;
+use crate::report::style::{HINT, paint, safe};
 use crate::report::{output, plan};
+use crate::transport::quote;
 use crate::words::hex;
 
 /// What `plan --out` writes: evidence, never executed. `apply --plan` plans anew and compares.
@@ -157,7 +159,21 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         let text = serde_json::to_string_pretty(&PlanFile::of(&sources, &finished))? + "\n";
         launch::write_result(file, &text)?;
     }
+    if let Some(project) = finished.report.sessions.first().map(Session::project)
+        && finished.report.stats.pending > 0
+        && !args.run.here.events
+    {
+        output::say(&next(project, args.out.as_deref()));
+    }
     Ok(code)
+}
+
+/// What carries a plan out.
+fn next(project: &Project, file: Option<&Utf8Path>) -> String {
+    let words = std::iter::once(project.path.as_str()).chain(project.options.iter().map(String::as_str));
+    let words = words.chain(file.iter().flat_map(|file| ["--plan", file.as_str()]));
+    let words = words.map(quote).collect::<Vec<_>>().join(" ");
+    paint(HINT, &format!("            next: provision apply {}", safe(&words)))
 }
 
 #[cfg(test)]

@@ -489,7 +489,10 @@ pub(crate) async fn record(
         let next = if replace {
             "run again what was refused".to_owned()
         } else {
-            format!("next: provision plan {}", quote(inventory.as_str()))
+            format!(
+                "next: provision plan {} (with --ask-become-pass where sudo wants a password)",
+                quote(inventory.as_str())
+            )
         };
         output::say(&format!("{} recorded; {next}", keys(new.len())));
     }

@@ -147,11 +147,9 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
     if !problems.is_empty() {
         let others = crate::words::count(problems.len() as u64, "host");
         let command = again(&InitArgs { force: true, ..args.clone() });
-        output::say(&hanging(
-            &format!("{others} not in it: once that is mended, {command}"),
-            6,
-            settings.width,
-        ));
+        // The command is to be copied: it is not broken.
+        output::say(&format!("{others} could not be looked at, which is told above. When that is mended:"));
+        output::say(&format!("  {command}"));
     }
     let written = quote(args.output.as_str());
     output::say(&format!("next: provision apply {written}{ask}"));
@@ -201,13 +199,28 @@ async fn explore(seen: Vec<Contact>, asked: bool) -> (Vec<Found>, Vec<Problem>) 
                     Some(format!("{}; {more}", put_key(&seen.host)))
                 } else {
                     let range = dashed(&seen.host.address).filter(|_| kind == ConnectKind::NameUnknown);
-                    range.map(|range| format!("a range has brackets: `{range}`"))
+                    range.map(|range| format!("a range has brackets: `{range}`")).or_else(|| mend(kind))
                 };
                 problems.push(Problem { host: seen.host, shown: seen.shown, text, hint });
             }
         }
     }
     (found, problems)
+}
+
+/// What mends a host that was not reached.
+fn mend(kind: ConnectKind) -> Option<String> {
+    let far = matches!(kind, ConnectKind::NoRoute | ConnectKind::TimedOut | ConnectKind::Closed);
+    let text = if kind == ConnectKind::Refused {
+        "no sshd on that port: start it, or type the port, as in `gpu0=10.0.0.1:2222`"
+    } else if kind == ConnectKind::NameUnknown {
+        "type its address, as in `gpu0=10.0.0.1`"
+    } else if far {
+        "look at its address, and whether it is up: `ssh -v` to it says more"
+    } else {
+        return None;
+    };
+    Some(text.to_owned())
 }
 
 /// Facts and the way to root, as the login itself sees them.
