@@ -85,7 +85,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             )
         }
         ConnectKind::SudoPassword => format!(
-            "give the sudo password once: add --ask-become-pass, or `become: {{ method: sudo, password: {{ secret: NAME }} }}` in {inventory}; an account that has no password needs `NOPASSWD:` in its rule of sudoers"
+            "add --ask-become-pass, which asks for it at the start; or keep it as a secret, `ssh: {{ become: {{ method: sudo, password: {{ secret: NAME }} }} }}` in {inventory} (`provision explain secrets`); an account without a password needs `NOPASSWD:` in its rule of sudoers"
         ),
         ConnectKind::SudoRefused => {
             format!(

@@ -398,7 +398,7 @@ pub fn ended(output: &str) -> String {
         (true, true) => "its processes on the host were ended".to_owned(),
         // Nothing tells such a one from other processes of the host.
         (true, false) => {
-            "its processes on the host were ended; a daemon that hid itself well may be left".to_owned()
+            "its processes on the host were ended; a daemon that left their session may still run".to_owned()
         }
         (false, _) => format!("still running on the host, SIGKILL has not ended it: {}", left.join(", ")),
     }

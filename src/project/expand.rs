@@ -24,6 +24,7 @@ use crate::playbook::{Library, OnFailure, Origin, Playbook, files};
 use crate::resources::Kind;
 use crate::template::paths::is_template;
 use crate::template::{Condition, Shape};
+use crate::words::count;
 
 /// What holds for the tasks of one use of a playbook.
 #[derive(Clone)]
@@ -405,6 +406,9 @@ impl Expander<'_> {
         let scope = Self::scope(task, place, diagnostics);
         let mut guards = place.guards.clone();
         guards.extend(self.guard(task, &scope, diagnostics));
+        if guards.is_empty() && record.looped.is_none() && hosts.len() > 1 {
+            one_for_all(kind, body, hosts.len() as u64, diagnostics);
+        }
         let items = self.items(task, &scope, diagnostics);
         // What else would be said of it follows from the loop.
         if record.looped.is_some() && items.is_none() {
@@ -657,5 +661,27 @@ impl Expander<'_> {
             reader.text(source, scope);
         }
         reader.reads
+    }
+}
+
+/// Reports what each host has of its own and a task gives to several.
+fn one_for_all(kind: &Kind, body: &Node, hosts: u64, diagnostics: &mut Diagnostics) {
+    fn is_fixed(node: &Node) -> bool {
+        match &node.value {
+            Yaml::Str(text) => !is_template(text),
+            Yaml::List(items) => items.iter().any(is_fixed),
+            Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) | Yaml::Map(_) => false,
+        }
+    }
+    for field in kind.own {
+        if let Some(value) = body.get(field).filter(|value| is_fixed(value)) {
+            diagnostics.push(
+                Diagnostic::error(
+                    value.span,
+                    format!("{} would get the same `{field}`", count(hosts, "host")),
+                )
+                .help("write what is the host's own, as in `{{ host.name }}`, or narrow the task by `hosts`"),
+            );
+        }
     }
 }

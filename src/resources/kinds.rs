@@ -47,6 +47,8 @@ pub struct Kind {
     pub runs_anything: bool,
     /// Its fields that are conditions, and no templates.
     pub conditions: &'static [&'static str],
+    /// Its fields whose value no two hosts share.
+    pub own: &'static [&'static str],
     /// Keys of `expect:` that its tasks may fill in: `network.mtu`.
     pub promises: &'static [&'static str],
 }
@@ -75,6 +77,7 @@ impl Kind {
             retries: false,
             runs_anything: false,
             conditions: &[],
+            own: &[],
             promises: &[],
         }
     }

@@ -258,7 +258,7 @@ async fn what_a_deadline_left_running_is_told() {
     for (said, told) in [
         ("", "its processes on the host were ended"),
         ("unit yes\n", "its processes on the host were ended"),
-        ("unit no\n", "its processes on the host were ended; a daemon that hid itself well may be left"),
+        ("unit no\n", "its processes on the host were ended; a daemon that left their session may still run"),
         (
             "unit no\nleft 12 dd\nleft 13 my tool\n",
             "still running on the host, SIGKILL has not ended it: 12 (dd), 13 (my tool)",

@@ -238,7 +238,7 @@ tasks:
         .run("apply", &[])
         .expect(5)
         .says("not finished within its deadline of 3s; its processes on the host were ended")
-        .says("a daemon that hid itself well may be left");
+        .says("a daemon that left their session may still run");
     node.sh("! pgrep -x sleep");
     // A task that runs apart is a unit: what left its session, its parent and its environment is still of it.
     let unit = lab.site(
@@ -255,7 +255,7 @@ tasks:
     unit.run("apply", &[])
         .expect(5)
         .says("its processes on the host were ended")
-        .lacks("a daemon that hid itself well");
+        .lacks("a daemon that left their session");
     node.sh("! pgrep -x sleep");
     // The command itself ended, so the task did, with all that it said.
     let left = lab.site(

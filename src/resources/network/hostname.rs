@@ -23,7 +23,7 @@ crate::record! {
     }
 }
 
-kind! { "hostname", HostnameFields }
+kind! { "hostname", HostnameFields, own: &["name"] }
 
 const FILE: &str = "/etc/hostname";
 /// Where cloud-init reads drop-ins; <https://docs.cloud-init.io> `preserve_hostname`.

@@ -61,7 +61,7 @@ crate::record! {
     }
 }
 
-kind! { "netdev", NetdevFields, promises: &["network.mtu"] }
+kind! { "netdev", NetdevFields, own: &["addresses"], promises: &["network.mtu"] }
 
 #[derive(Debug)]
 struct Link {
