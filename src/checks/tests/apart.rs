@@ -53,6 +53,14 @@ fn what_is_told_apart() {
         site.probes.entry("driver_upkeep").and_modify(|text| *text += &asked);
         site
     };
+    let no_clock = |runs: &str| {
+        let asked = section("chronyc tracking", "Leap status     : Normal", "0");
+        healthy().with("system", &asked, "").with(
+            "system",
+            "process=slurmd\n",
+            &format!("process=slurmd\n{runs}"),
+        )
+    };
     // Only a bridge of containers has an address.
     let bridge = |site: Site| {
         let links = json!([
@@ -374,7 +382,28 @@ fn what_is_told_apart() {
         ("system.firewall", Pass, "nftables lets in 10.0.0.0/16", nftables("ip saddr 10.0.0.0/16 accept")),
         ("system.firewall", Warn, "nft: drops what its rules do not allow", nftables("ct state established accept")),
     ];
-    for (check, status, message, site) in cases {
+    let of_system = [
+        ("system.time_sync", Warn, "no program synchronises the clock", no_clock("")),
+        (
+            "system.time_sync",
+            Unknown,
+            "neither chronyc nor systemd-timesyncd is installed",
+            no_clock("process=chronyd\n"),
+        ),
+        (
+            "system.disk",
+            Pass,
+            "at least 5 GiB free",
+            healthy().with("system", "90000000 1% /\n", "5242880 1% /\n"),
+        ),
+        (
+            "system.disk",
+            Warn,
+            "/: 5119 MiB free, expected 5120",
+            healthy().with("system", "90000000 1% /\n", "5242879 1% /\n"),
+        ),
+    ];
+    for (check, status, message, site) in cases.into_iter().chain(of_system) {
         assert_eq!(site.results(None)[check], (status, message.to_owned()), "{check}");
     }
 }

@@ -531,6 +531,10 @@ fn two_findings_of_one_cause_name_it() {
     assert_eq!(results["driver.coherence"].0, Fail);
     assert_eq!(results["gpu.answers"].0, Fail);
     assert_eq!(results["gpu.ecc"].0, Unknown);
+    let (host, answers) = (host(), site.answers());
+    let results = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0).results;
+    let because = |id: &str| results.iter().find(|result| result.check == id).unwrap().because.clone();
+    assert_eq!((because("gpu.ecc").as_deref(), because("gpu.answers")), (Some("gpu.answers"), None));
 }
 
 #[test]
