@@ -44,7 +44,7 @@ fn pattern(text: &str) -> Regex {
 
 /// Rust files below a path, without tests.
 fn sources(path: PathBuf, found: &mut Vec<PathBuf>) {
-    if path.is_dir() {
+    if path.is_dir() && !path.ends_with("tests") {
         for entry in std::fs::read_dir(path).unwrap() {
             sources(entry.unwrap().path(), found);
         }
