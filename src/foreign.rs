@@ -370,6 +370,46 @@ pub const TABLE: &[Word] = &[
     word(Place::Filter, &["count"], "`length`"),
 ];
 
+/// What other tools and people call a key, with what it is called here where there is such a key.
+pub const KEYS: &[(&str, &str)] = &[
+    ("array", "list"),
+    ("bastion", "jump"),
+    ("baseurl", "url"),
+    ("cwd", "chdir"),
+    ("description", "doc"),
+    ("ensure", "state"),
+    ("exec", "command"),
+    ("filename", "path"),
+    ("for_each", "loop"),
+    ("host", "address"),
+    ("hostname", "address"),
+    ("if", "when"),
+    ("ip", "address"),
+    ("items", "loop"),
+    ("key", "identity_file"),
+    ("members", "hosts"),
+    ("mirrors", "sources"),
+    ("nodes", "hosts"),
+    ("object", "map"),
+    ("on_error", "on_failure"),
+    ("only_if", "when"),
+    ("onlyif", "unless"),
+    ("permissions", "mode"),
+    ("pkg", "package"),
+    ("private_key", "identity_file"),
+    ("proxy", "sources"),
+    ("proxy_jump", "jump"),
+    ("ProxyJump", "jump"),
+    ("ref", "branch"),
+    ("retry", "retries"),
+    ("serial", "batch"),
+    ("source", "src"),
+    ("steps", "tasks"),
+    ("to", "target"),
+    ("variables", "params"),
+    ("verify", "expect"),
+];
+
 /// What is written here for a word that is met at one of these places.
 pub fn here(word: &str, places: &[Place]) -> Option<&'static str> {
     let fits = |known: &str| match known.strip_suffix('*') {

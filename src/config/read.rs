@@ -57,51 +57,11 @@ pub fn did_you_mean<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) ->
         .map(|(_, candidate)| candidate)
 }
 
-/// What other tools and people call a key, with what it is called here where there is such a key.
-const OTHERS: &[(&str, &str)] = &[
-    ("array", "list"),
-    ("bastion", "jump"),
-    ("baseurl", "url"),
-    ("cwd", "chdir"),
-    ("description", "doc"),
-    ("ensure", "state"),
-    ("exec", "command"),
-    ("filename", "path"),
-    ("for_each", "loop"),
-    ("host", "address"),
-    ("hostname", "address"),
-    ("if", "when"),
-    ("ip", "address"),
-    ("items", "loop"),
-    ("key", "identity_file"),
-    ("members", "hosts"),
-    ("mirrors", "sources"),
-    ("name", "cluster"),
-    ("nodes", "hosts"),
-    ("object", "map"),
-    ("on_error", "on_failure"),
-    ("only_if", "when"),
-    ("onlyif", "unless"),
-    ("permissions", "mode"),
-    ("pkg", "package"),
-    ("private_key", "identity_file"),
-    ("proxy", "sources"),
-    ("proxy_jump", "jump"),
-    ("ProxyJump", "jump"),
-    ("ref", "branch"),
-    ("retry", "retries"),
-    ("serial", "batch"),
-    ("source", "src"),
-    ("steps", "tasks"),
-    ("to", "target"),
-    ("variables", "params"),
-    ("verify", "expect"),
-];
-
 /// The help line for an unknown name: the nearest one, else the whole list when it is short.
 pub fn did_you_mean_text<'a>(name: &str, known: impl IntoIterator<Item = &'a str>) -> Option<String> {
     let known: BTreeSet<&str> = known.into_iter().collect();
-    if let Some((_, near)) = OTHERS.iter().find(|(other, near)| *other == name && known.contains(near)) {
+    if let Some((_, near)) = foreign::KEYS.iter().find(|(other, near)| *other == name && known.contains(near))
+    {
         return Some(format!("did you mean `{near}`?"));
     }
     // `integer` for `int`, `str` for `string`

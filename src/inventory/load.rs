@@ -110,7 +110,7 @@ fn named_alone(file: &InventoryFile) -> BTreeSet<String> {
 }
 
 /// Parts of an inventory in which no template is read.
-const PLAIN: [&str; 8] = ["nics", "labels", "ssh", "secrets", "offline", "expect", "rollout", "sources"];
+const PLAIN: [&str; 7] = ["nics", "labels", "ssh", "offline", "expect", "rollout", "sources"];
 
 /// Reports templates that would be taken for what they look like.
 fn no_templates(node: &Node, plain: bool, diagnostics: &mut Diagnostics) {
