@@ -418,6 +418,29 @@ fn what_is_still_on_the_screen_is_not_said_again() {
     assert!(!text.contains("details:"), "{text}");
 }
 
+/// What a command printed differs from host to host in times and numbers.
+#[test]
+fn hosts_that_failed_alike_are_one_line_with_the_output_of_one() {
+    let mut events = hundred();
+    for event in &mut events {
+        event.elapsed = 1.0;
+        let EventKind::TaskFinished { host, outcome, .. } = &mut event.kind else { continue };
+        if let Outcome::Failed(failure) = outcome {
+            failure.output = format!("Fetched 12 kB in 1s\npid of {host}");
+        }
+    }
+    let text = plain(&display(&events, None, Verbosity::Normal));
+    let failed: Vec<&str> = text.lines().filter(|line| line.trim_start().starts_with("Failed")).collect();
+    assert!(failed[0].contains("gpu[005-006,042] "), "{failed:#?}");
+    assert!(
+        text.contains(
+            "            gpu005 printed:\n            | Fetched 12 kB in 1s\n            | pid of gpu005\n"
+        ),
+        "{text}"
+    );
+    assert!(!text.contains("pid of gpu006"), "{text}");
+}
+
 #[test]
 fn a_run_that_goes_on_is_not_called_dead() {
     let mut record = record_of("killed");

@@ -94,7 +94,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             )
         }
         ConnectKind::PasswordUntried => {
-            "give the right password, or leave out the host that refused it; one with a password of its own has it under `become:` (`provision explain secrets`)"
+            "give the right password, or leave out the host that refused it: hosts with another password take a run of their own"
                 .to_owned()
         }
         ConnectKind::WrongUser => format!(

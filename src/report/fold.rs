@@ -34,8 +34,9 @@ impl<K: std::hash::Hash + Eq + Clone> Folder<K> {
         self.groups.iter().map(|(key, group)| (key, group.hosts.len(), group.since))
     }
 
-    /// Takes out the lines that are ready, with their hosts folded, in the order they came.
-    pub fn take(&mut self, mut ready: impl FnMut(&K, usize, f64) -> bool) -> Vec<(K, String)> {
+    /// Takes out the lines that are ready, with their hosts folded and the one that came first, in the order they
+    /// came.
+    pub fn take(&mut self, mut ready: impl FnMut(&K, usize, f64) -> bool) -> Vec<(K, String, String)> {
         let keys: Vec<K> = self
             .groups
             .iter()
@@ -43,13 +44,12 @@ impl<K: std::hash::Hash + Eq + Clone> Folder<K> {
             .map(|(key, _)| key.clone())
             .collect();
         keys.into_iter()
-            .filter_map(|key| self.groups.shift_remove(&key).map(|group| (key, fold(&group.hosts))))
+            .filter_map(|key| {
+                let (key, group) = self.groups.shift_remove_entry(&key)?;
+                let first = group.hosts.first().cloned().unwrap_or_default();
+                Some((key, fold(&group.hosts), first))
+            })
             .collect()
-    }
-
-    /// Takes out all lines.
-    pub fn take_all(&mut self) -> Vec<(K, String)> {
-        self.take(|_, _, _| true)
     }
 }
 

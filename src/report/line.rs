@@ -2,8 +2,9 @@
 
 use super::style::{BAD, CALM, CHANGE, DIM, GOOD, VERB, paint};
 
-/// A line of one host or of several that say the same.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+/// A line of one host or of several that say the same. What a failed command printed may differ: times and numbers of
+/// processes stand in it.
+#[derive(Debug, Clone)]
 pub(super) struct Line {
     pub(super) verb: &'static str,
     pub(super) tone: Tone,
@@ -14,7 +15,39 @@ pub(super) struct Line {
     pub(super) more: Vec<String>,
 }
 
+/// How lines of a command's output begin.
+pub(super) const OUTPUT: &str = "| ";
+
+impl PartialEq for Line {
+    fn eq(&self, other: &Self) -> bool {
+        self.said() == other.said()
+    }
+}
+
+impl Eq for Line {}
+
+impl std::hash::Hash for Line {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.said().hash(state);
+    }
+}
+
 impl Line {
+    /// What must be the same of several hosts.
+    fn said(&self) -> (&str, Tone, [&str; 3], Vec<&str>) {
+        let failed = self.tone == Tone::Bad;
+        let more = self.more.iter().map(String::as_str).filter(|line| !(failed && line.starts_with(OUTPUT)));
+        (self.verb, self.tone, [&self.task, &self.step, &self.text], more.collect())
+    }
+
+    /// Says whose output stands there, where it is that of several hosts.
+    pub(super) fn of(&mut self, host: &str, hosts: &str) {
+        let output = self.more.iter().position(|line| line.starts_with(OUTPUT));
+        if let Some(at) = output.filter(|_| self.tone == Tone::Bad && host != hosts) {
+            self.more.insert(at, format!("{host} printed:"));
+        }
+    }
+
     /// One that is no task's: a sentence stands in the place of its name.
     pub(super) fn new(verb: &'static str, tone: Tone, task: String) -> Self {
         Self { verb, tone, task, step: String::new(), text: String::new(), more: Vec::new() }

@@ -273,7 +273,7 @@ impl Terminal {
         let lines = self
             .folder
             .take(|line, hosts, since| since <= urgent || since <= held && ready(line, hosts, since));
-        for (mut line, hosts) in lines {
+        for (mut line, hosts, first) in lines {
             if matches!(line.verb, "Left" | "Unreached" | "Quarantine")
                 && let Some((reason, hint)) = self.reasons.told(&hosts)
             {
@@ -283,6 +283,7 @@ impl Terminal {
             }
             if line.tone == Tone::Bad {
                 self.recap.shows(self.shown);
+                line.of(&first, &hosts);
             }
             self.line(&hosts, &line);
         }
