@@ -415,11 +415,10 @@ impl<'a> MapReader<'a> {
         let address = node.as_str().filter(|text| what == "a host" && !text.contains(char::is_whitespace));
         let address = || address.map(|text| format!("write `{{ address: {text} }}`"));
         let file = node.as_str().filter(|_| what == "hosts_from");
-        let file = || file.map(|file| format!("write `[{{ file: {} }}]`", scalar(file)));
-        let help = file();
+        let file = file.map(|file| format!("write `[{{ file: {} }}]`", scalar(file)));
         let empty = || node.is_empty().then(|| "write its keys below, or `{}` for none".to_owned());
         let help =
-            help.or(spaced).or_else(address).or_else(|| in_a_map(node, what)).or(dashes).or_else(empty);
+            file.or(spaced).or_else(address).or_else(|| in_a_map(node, what)).or(dashes).or_else(empty);
         diagnostics.push(diagnostic.maybe_help(help));
         None
     }

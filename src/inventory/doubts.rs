@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use super::file::InventoryFile;
 use super::host::Host;
 use crate::config::{Diagnostic, Diagnostics, Sp, Span, did_you_mean};
 use crate::hostlist;
@@ -11,18 +12,17 @@ use crate::template::paths::is_template;
 type Addresses<'f> = BTreeMap<usize, &'f Sp<String>>;
 
 /// Looks at all hosts.
-/// `named` are hosts that something beside the groups is for.
 pub(super) fn look(
     hosts: &[Host],
     addresses: &Addresses<'_>,
-    named: &BTreeSet<String>,
+    file: &InventoryFile,
     diagnostics: &mut Diagnostics,
 ) {
     // A doubt about what is written wrongly may only follow from that.
     let sound = !diagnostics.has_errors();
     look_at_names(hosts, addresses, diagnostics);
     if sound {
-        in_a_group(hosts, named, diagnostics);
+        in_a_group(hosts, &named_alone(file), diagnostics);
         with_an_address(hosts, diagnostics);
     }
     one_host_for_each_address(hosts, addresses, diagnostics);
@@ -102,6 +102,15 @@ fn one_host_for_each_address(hosts: &[Host], addresses: &Addresses<'_>, diagnost
             diagnostics.push(if at(other) == at(host) { told } else { told.related(at(other), first) });
         }
     }
+}
+
+/// Hosts that the entries of `playbooks` or the scheduler name one by one.
+fn named_alone(file: &InventoryFile) -> BTreeSet<String> {
+    let words =
+        file.playbooks.iter().filter_map(|entry| entry.entry.hosts.as_ref()).flat_map(|words| &words.0);
+    let words = words.flat_map(|word| word.value.split([',', '&', '!', ' ']));
+    let at = file.maintenance.iter().filter_map(|maintenance| maintenance.value.at());
+    words.chain(at).filter_map(|word| hostlist::expand(word).ok()).flatten().collect()
 }
 
 /// Where there are groups, a host that none of them has is most likely a slip: no play of a group reaches it.

@@ -100,15 +100,6 @@ pub fn load(
     Some(loader.inventory(file, checks))
 }
 
-/// Hosts that the entries of `playbooks` or the scheduler name one by one.
-fn named_alone(file: &InventoryFile) -> BTreeSet<String> {
-    let words =
-        file.playbooks.iter().filter_map(|entry| entry.entry.hosts.as_ref()).flat_map(|words| &words.0);
-    let words = words.flat_map(|word| word.value.split([',', '&', '!', ' ']));
-    let at = file.maintenance.iter().filter_map(|maintenance| maintenance.value.at());
-    words.chain(at).filter_map(|word| hostlist::expand(word).ok()).flatten().collect()
-}
-
 /// Parts of an inventory in which no template is read.
 const PLAIN: [&str; 7] = ["nics", "labels", "ssh", "offline", "expect", "rollout", "sources"];
 
@@ -263,7 +254,7 @@ impl Loader<'_> {
             .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
             .collect();
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
-        doubts::look(&hosts, &self.addresses(&host_files), &named_alone(&file), self.diagnostics);
+        doubts::look(&hosts, &self.addresses(&host_files), &file, self.diagnostics);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
         for host in &hosts {

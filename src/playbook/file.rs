@@ -380,10 +380,14 @@ fn rest(
     Some(Task { record, action, span })
 }
 
-/// The resources that have such a field.
-fn with_field(kinds: &[Kind], field: &str) -> Vec<&'static str> {
-    let has = |kind: &&Kind| (kind.fields)().iter().any(|known| known.name == field);
-    kinds.iter().filter(has).map(|kind| kind.name).collect()
+fn has_field(kind: &Kind, field: &str) -> bool {
+    (kind.fields)().iter().any(|known| known.name == field)
+}
+
+/// The resource that has such a field, where it is the only one.
+fn only_with_field(kinds: &[Kind], field: &str) -> Option<&'static str> {
+    let mut having = kinds.iter().filter(|kind| has_field(kind, field));
+    having.next().filter(|_| having.next().is_none()).map(|kind| kind.name)
 }
 
 /// The same of a task without a mistake.
@@ -439,29 +443,25 @@ fn whole(
         // `file:` and its fields in one column, or one of them beside it.
         let field_of = entries.iter().find_map(|(name, body)| {
             let kind = kinds.iter().find(|kind| kind.name == name.value)?;
-            let known = (kind.fields)().iter().any(|field| field.name == key.value);
-            known.then_some((kind.name, body.is_null()))
+            has_field(kind, &key.value).then_some((kind.name, body.is_null()))
         });
         let is_field = field_of.is_some() || did_you_mean(&key.value, fields.iter().copied()).is_some();
         let what = if is_field { "key" } else { "resource" };
-        let help = match did_you_mean(&key.value, all) {
+        let help = match did_you_mean(&key.value, all.clone()) {
             _ if let Some((kind, empty)) = field_of => Some(format!(
                 "it is a field of `{kind}`: {}",
                 if empty { "indent it below that line" } else { "write it among those" }
             )),
-            Some(near) if key.value != "use" => Some(format!("did you mean `{near}`?")),
-            // `ansible.builtin.copy`: a collection stands before the name.
+            // It looks like `user`.
             _ if key.value == "use" => {
                 Some("a playbook is used in `playbooks:` of the inventory; a task takes one in by `include: ./FILE`".to_owned())
             }
-            _ if let [kind] = with_field(kinds, &key.value).as_slice() => {
+            Some(near) => Some(format!("did you mean `{near}`?")),
+            None if let Some(kind) = only_with_field(kinds, &key.value) => {
                 Some(format!("it is a field of `{kind}`: write `{kind}: {{ {}: ... }}`", key.value))
             }
-            _ => {
-                let plain = key.value.rsplit('.').next().unwrap_or(&key.value);
-                let all = fields.iter().copied().chain(kinds.iter().map(|kind| kind.name));
-                did_you_mean_text(plain, all)
-            }
+            // `ansible.builtin.copy`: a collection stands before the name.
+            None => did_you_mean_text(key.value.rsplit('.').next().unwrap_or(&key.value), all),
         };
         diagnostics.push(
             Diagnostic::error(key.span, format!("there is no {what} `{}` for a task", key.value))

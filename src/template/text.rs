@@ -269,6 +269,7 @@ fn like_a_filter(name: &str) -> String {
 
 /// The usual mistakes in plainer words than those of the engine, with what to write.
 fn plainer(message: &str, source: &str, start: usize, end: usize) -> Option<(String, String)> {
+    const RAW: &str = "`raw: true` of the task leaves all braces in it as they are";
     const ENDS: &str = "`{% if %}` ends with `{% endif %}`, `{% for %}` with `{% endfor %}`";
     let found = source.get(start..end).unwrap_or("");
     let is_open = |open: &str, close: &str| {
@@ -284,12 +285,11 @@ fn plainer(message: &str, source: &str, start: usize, end: usize) -> Option<(Str
         "unexpected end of input" => ("a block of this text has no end".to_owned(), ENDS.to_owned()),
         _ if found.starts_with('.') && message.starts_with("found `.` but expected one of") => (
             "no name begins with a dot: this looks like a template of another program".to_owned(),
-            "`raw: true` of the task leaves all braces in it as they are".to_owned(),
+            RAW.to_owned(),
         ),
-        _ if message.starts_with("closing comment tag") => (
-            "`{#` begins a comment of a template, and this one has no end".to_owned(),
-            "`raw: true` of the task leaves all braces in it as they are".to_owned(),
-        ),
+        _ if message.starts_with("closing comment tag") => {
+            ("`{#` begins a comment of a template, and this one has no end".to_owned(), RAW.to_owned())
+        }
         "unknown tag" if ["else", "elseif"].contains(&found) => (
             "`{% if %}` goes on with `{% elif %}` or `{% else %}`".to_owned(),
             "write `{% elif CONDITION %}`".to_owned(),
@@ -300,10 +300,7 @@ fn plainer(message: &str, source: &str, start: usize, end: usize) -> Option<(Str
         "found `}` but expected }}" => {
             ("one brace is missing".to_owned(), "what begins with `{{` ends with `}}`".to_owned())
         }
-        "unknown tag" => (
-            format!("there is no tag `{found}`"),
-            "`raw: true` of the task leaves all braces in it as they are".to_owned(),
-        ),
+        "unknown tag" => (format!("there is no tag `{found}`"), RAW.to_owned()),
         _ if message.starts_with("function calls are only allowed at the first") => {
             let before = source.get(..start).unwrap_or("");
             let name =

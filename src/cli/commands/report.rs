@@ -27,8 +27,8 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
     match command {
         ReportCommand::List { inventory } => list(settings, &inventory),
         ReportCommand::Show { inventory, run, hosts, failed, output, reports } => {
-            let mut record = Record::of(&events(settings, &inventory, run)?);
             let cluster = cluster_dir(settings, &cluster_of(&inventory)?);
+            let mut record = Record::of(&events(&cluster, &inventory, run)?);
             if record.exit_code.is_none() && journal::is_alive(&cluster, &record.run) {
                 let since = record.at.map(|at| (crate::events::now() - at).total(jiff::Unit::Second));
                 record.seconds = since.and_then(Result::ok).unwrap_or(record.seconds);
@@ -48,7 +48,8 @@ pub(crate) fn run(settings: &Settings, command: ReportCommand) -> anyhow::Result
                 progress: false,
                 ..settings.terminal()
             });
-            for event in events(settings, &inventory, run)? {
+            let cluster = cluster_dir(settings, &cluster_of(&inventory)?);
+            for event in events(&cluster, &inventory, run)? {
                 terminal.event(&event);
             }
             Ok(exit::OK)
@@ -70,9 +71,9 @@ fn only(record: &mut Record, hosts: &str) -> anyhow::Result<()> {
     Ok(())
 }
 
-fn events(settings: &Settings, inventory: &Utf8Path, run: Option<String>) -> anyhow::Result<Vec<Event>> {
-    let cluster = cluster_dir(settings, &cluster_of(inventory)?);
-    let Some(run) = run.or_else(|| journal::last_run(&cluster)) else {
+/// The events of a run, the last one unless it is named.
+fn events(cluster: &Utf8Path, inventory: &Utf8Path, run: Option<String>) -> anyhow::Result<Vec<Event>> {
+    let Some(run) = run.or_else(|| journal::last_run(cluster)) else {
         return Err(Exit::new(exit::USAGE, "no run of this cluster was recorded yet")
             .hint(format!("provision apply {inventory}"))
             .into());
@@ -80,10 +81,10 @@ fn events(settings: &Settings, inventory: &Utf8Path, run: Option<String>) -> any
     let refused = |message: String| {
         Exit::new(exit::USAGE, message).hint(format!("provision report list {inventory}")).into()
     };
-    if !journal::run_names(&cluster).contains(&run) {
+    if !journal::run_names(cluster).contains(&run) {
         return Err(refused(format!("there is no run {run} of this cluster")));
     }
-    journal::read(&cluster, &run).map_err(|error| refused(format!("{:#}", anyhow::Error::from(error))))
+    journal::read(cluster, &run).map_err(|error| refused(format!("{:#}", anyhow::Error::from(error))))
 }
 
 fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
