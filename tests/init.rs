@@ -48,6 +48,8 @@ fn hosts_are_called_what_was_typed_and_keep_their_address() {
     assert_eq!(code, 4, "{said}");
     assert!(said.contains(&format!("{good}  ED25519 SHA256:")), "{said}");
     assert!(said.contains(&format!("no login  {bad}  ")), "{said}");
+    // What each kind of host has is said, not only written.
+    assert!(said.contains("\n  gpu0  debian ") && said.contains("; GPUs: 0; RDMA-capable NICs: "), "{said}");
     // The way back stands before the way on, and accepts no key that was not seen.
     let back = said.find("\n  provision init 'gpu0=").unwrap();
     assert!(

@@ -9,7 +9,7 @@ use indexmap::IndexMap;
 use serde_json::Value as Json;
 
 use super::first::First;
-use super::text::inventory;
+use super::text::{inventory, kinds_of};
 use super::words::hosts;
 use crate::cli::args::InitArgs;
 use crate::cli::commands::made;
@@ -144,6 +144,9 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         ""
     };
     output::say(&format!("{} written: {} of {} hosts found", args.output, found.len(), hosts.len()));
+    for line in kinds_of(&found) {
+        output::say(&hanging(&format!("  {line}"), 4, settings.width));
+    }
     if !problems.is_empty() {
         let others = crate::words::count(problems.len() as u64, "host");
         let command = again(&InitArgs { force: true, ..args.clone() });

@@ -76,38 +76,54 @@ fn host_line(host: &Host, with_user: bool) -> String {
     format!("{}: {{ address: \"{}\"{ssh} }}", host.name, host.address)
 }
 
-/// The groups: one for hosts with GPUs, with one below it for each kind where there are several.
-fn groups(found: &[Found]) -> String {
+fn of_kinds(found: &[Found]) -> BTreeMap<Kind, Vec<&Found>> {
     let mut kinds: BTreeMap<Kind, Vec<&Found>> = BTreeMap::new();
     for found in found {
         kinds.entry(kind(&found.facts)).or_default().push(found);
     }
+    kinds
+}
+
+/// Hosts of one kind and what the first of them has.
+fn described((count, model): &Kind, members: &[&Found]) -> (String, String) {
+    let names: Vec<&str> = members.iter().map(|found| found.host.name.as_str()).collect();
+    let first = members.first().map_or(&Json::Null, |found| &found.facts);
+    let word = |path: &str| first.pointer(path).and_then(Json::as_str).unwrap_or("?");
+    let nics = list(first, "/pci/nics").iter().filter(|nic| is_rdma_capable(nic)).count();
+    let model = if model.is_empty() { String::new() } else { format!(" ({})", safe_line(model)) };
+    let os = safe_line(&format!("{} {}", word("/os/id"), word("/os/version_id")));
+    (fold(&names), format!("{os}; GPUs: {count}{model}; RDMA-capable NICs: {nics}"))
+}
+
+/// What was found, a line for each kind of host.
+pub(super) fn kinds_of(found: &[Found]) -> Vec<String> {
+    let line = |(kind, members): (&Kind, &Vec<&Found>)| {
+        let (hosts, what) = described(kind, members);
+        format!("{hosts}  {what}")
+    };
+    of_kinds(found).iter().map(line).collect()
+}
+
+/// The groups: one for hosts with GPUs, with one below it for each kind where there are several.
+fn groups(found: &[Found]) -> String {
+    let kinds = of_kinds(found);
     // What the GPUs of a host without any are called says nothing.
     let several = kinds.keys().filter(|(count, _)| *count > 0).count() > 1;
     let hosts = found.iter().map(|found| found.host.name.as_str()).collect();
-    let of_kinds = kind_names(kinds.keys().filter(|(count, _)| *count > 0), &hosts);
+    let names = kind_names(kinds.keys().filter(|(count, _)| *count > 0), &hosts);
     let mut text = String::new();
     if several {
-        put!(text, "  {GPU}:    # all hosts with GPUs\n    children: [{}]\n", of_kinds.join(", "));
+        put!(text, "  {GPU}:    # all hosts with GPUs\n    children: [{}]\n", names.join(", "));
     }
-    let mut of_kinds = of_kinds.into_iter();
-    for ((count, model), members) in &kinds {
-        let name = match (*count > 0, several) {
-            (true, true) => of_kinds.next().unwrap_or_default(),
+    let mut names = names.into_iter();
+    for (kind, members) in &kinds {
+        let name = match (kind.0 > 0, several) {
+            (true, true) => names.next().unwrap_or_default(),
             (true, false) => GPU.to_owned(),
             (false, _) => NODES.to_owned(),
         };
-        let names: Vec<&str> = members.iter().map(|found| found.host.name.as_str()).collect();
-        let first = members.first().map_or(&Json::Null, |found| &found.facts);
-        let word = |path: &str| first.pointer(path).and_then(Json::as_str).unwrap_or("?");
-        let nics = list(first, "/pci/nics").iter().filter(|nic| is_rdma_capable(nic)).count();
-        put!(
-            text,
-            "  {name}:    # {}; GPUs: {count}{}; RDMA-capable NICs: {nics}\n    hosts: \"{}\"\n",
-            safe_line(&format!("{} {}", word("/os/id"), word("/os/version_id"))),
-            if model.is_empty() { String::new() } else { format!(" ({})", safe_line(model)) },
-            fold(&names)
-        );
+        let (hosts, what) = described(kind, members);
+        put!(text, "  {name}:    # {what}\n    hosts: \"{hosts}\"\n");
     }
     text
 }
