@@ -470,6 +470,20 @@ fn a_hundred_hosts_that_failed_are_shown_without_the_others() {
     provision::report::show::keep_failed(&mut well);
     let text = plain(&provision::report::show::text(&well, false, None));
     assert!(text.ends_with("\nno host failed\n"), "{text}");
+    // What the hosts printed differs; they are one story.
+    let mut alike = Record::of(&hundred());
+    let mut number = 0;
+    for task in alike.hosts.values_mut().flat_map(|host| &mut host.tasks) {
+        if let Outcome::Failed(failure) = std::sync::Arc::make_mut(&mut task.outcome) {
+            number += 1;
+            failure.output = format!("pid {number}");
+        }
+    }
+    provision::report::show::keep_failed(&mut alike);
+    let alike = plain(&provision::report::show::text(&alike, false, None));
+    let first = "      gpu005 printed:\n      | pid 1\n";
+    assert!(alike.contains(first) && alike.contains("\ngpu[005-006,042]  failed\n"), "{alike}");
+    assert!(!alike.contains("| pid 2"), "{alike}");
     // A verify after a file of gpu1 was changed.
     let mut drift = record_of("drift");
     provision::report::show::keep_failed(&mut drift);

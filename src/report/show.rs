@@ -11,6 +11,9 @@ use crate::events::{CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, R
 use crate::words::count;
 use crate::{exit, put};
 
+/// How lines of a command's output begin.
+const OUTPUT: &str = "      | ";
+
 /// The run as text for a terminal this wide; `outputs` adds what the commands printed.
 pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let at = record.at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default();
@@ -25,7 +28,7 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let unverified = is_unverified(record);
     let stories = record.hosts.iter().map(|(name, host)| {
         let found = unverified && has_findings(host);
-        (name.clone(), story(host, found, outputs, times, width))
+        (name.clone(), story(name, host, found, outputs, times, width))
     });
     let away = Away::of(record);
     // What went wrong stands where a terminal ends.
@@ -39,11 +42,16 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
         }
         put!(head, "{}", story.unchanged);
         put!(text, "\n{}\n", hanging(&head, 2, width));
+        let tasks = if hosts == story.first {
+            story.tasks.replace(&printed_by(&story.first), "")
+        } else {
+            story.tasks
+        };
         if let Some(hint) = hint {
             let hint = paint(HINT, &format!("hint: {}", safe_line(&hint)));
             put!(text, "{}\n", hanging(&format!("  {hint}"), 8, width));
         }
-        text.push_str(&story.tasks);
+        text.push_str(&tasks);
     }
     if record.hosts.is_empty() {
         text.push_str("\nno host failed\n");
@@ -76,18 +84,52 @@ fn has_findings(host: &HostRecord) -> bool {
     host.plan.iter().any(|task| task.is_to_do()) || host.checks.iter().any(open)
 }
 
-/// What is the same of several hosts.
-#[derive(PartialEq, Eq, Hash)]
+/// What is the same of several hosts. What a failed command printed may differ, and is shown of the first.
 struct Story {
+    first: String,
     well: bool,
     status: String,
     /// Why it was not reached or not taken to its end, but for its address.
     reason: Option<String>,
     unchanged: String,
     tasks: String,
+    /// The tasks as they are compared.
+    said: String,
 }
 
-fn story(host: &HostRecord, found: bool, outputs: bool, times: bool, width: Option<usize>) -> Story {
+impl Story {
+    fn same(&self) -> (bool, &str, Option<&str>, &str, &str) {
+        (self.well, &self.status, self.reason.as_deref(), &self.unchanged, &self.said)
+    }
+}
+
+impl PartialEq for Story {
+    fn eq(&self, other: &Self) -> bool {
+        self.same() == other.same()
+    }
+}
+
+impl Eq for Story {}
+
+impl std::hash::Hash for Story {
+    fn hash<H: std::hash::Hasher>(&self, state: &mut H) {
+        self.same().hash(state);
+    }
+}
+
+/// Stands above the output of a failed command.
+fn printed_by(host: &str) -> String {
+    format!("      {} printed:\n", safe_line(host))
+}
+
+fn story(
+    name: &str,
+    host: &HostRecord,
+    found: bool,
+    outputs: bool,
+    times: bool,
+    width: Option<usize>,
+) -> Story {
     let unchanged = host.tasks.iter().filter(|task| *task.outcome == Outcome::Unchanged).count();
     let status = match &host.status {
         Some(HostStatus::Ok) if found => paint(BAD, "not as declared"),
@@ -102,7 +144,7 @@ fn story(host: &HostRecord, found: bool, outputs: bool, times: bool, width: Opti
     };
     let mut text = String::new();
     for task in &host.tasks {
-        task_lines(&mut text, task, outputs, times, width);
+        task_lines(&mut text, name, task, outputs, times, width);
     }
     if !host.reboot.is_empty() {
         put!(text, "  {}  {}\n", paint(CHANGE, "reboot pending"), safe_line(&host.reboot.join("; ")));
@@ -122,7 +164,11 @@ fn story(host: &HostRecord, found: bool, outputs: bool, times: bool, width: Opti
         let line = format!("  {}  {}", paint(CHANGE, "warning"), safe_line(warning));
         put!(text, "{}\n", hanging(&line, 11, width));
     }
-    Story { well: host.status == Some(HostStatus::Ok) && !found, status, reason, unchanged, tasks: text }
+    let printed = printed_by(name);
+    let differs = |line: &str| line == printed.trim_end() || !outputs && line.starts_with(OUTPUT);
+    let said = text.lines().filter(|line| !differs(line)).collect();
+    let well = host.status == Some(HostStatus::Ok) && !found;
+    Story { first: name.to_owned(), well, status, reason, unchanged, tasks: text, said }
 }
 
 /// Leaves what `--failed` shows: hosts that need another run or are not as declared, and of their tasks those that
@@ -138,7 +184,14 @@ pub fn keep_failed(record: &mut Record) {
     record.offline.clear();
 }
 
-fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool, width: Option<usize>) {
+fn task_lines(
+    text: &mut String,
+    host: &str,
+    task: &TaskRecord,
+    outputs: bool,
+    times: bool,
+    width: Option<usize>,
+) {
     let (style, line, printed) = match &*task.outcome {
         Outcome::Unchanged | Outcome::Skipped(_) => return,
         Outcome::Changed { changes, output, .. } | Outcome::Ran { changes, output } => {
@@ -178,9 +231,13 @@ fn task_lines(text: &mut String, task: &TaskRecord, outputs: bool, times: bool, 
         }
         Outcome::Unchanged | Outcome::Skipped(_) | Outcome::Blocked(_) => {}
     }
-    if outputs || matches!(*task.outcome, Outcome::Failed(_)) {
+    let failed = matches!(*task.outcome, Outcome::Failed(_));
+    if failed && !outputs && !printed.is_empty() {
+        text.push_str(&printed_by(host));
+    }
+    if outputs || failed {
         for line in safe(printed).lines() {
-            put!(text, "      | {line}\n");
+            put!(text, "{OUTPUT}{line}\n");
         }
     }
     if let Outcome::Failed(failure) = &*task.outcome

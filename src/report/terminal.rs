@@ -273,6 +273,10 @@ impl Terminal {
         let lines = self
             .folder
             .take(|line, hosts, since| since <= urgent || since <= held && ready(line, hosts, since));
+        // Lines that are printed together stand in the same columns.
+        for (_, hosts, _) in &lines {
+            self.columns.fit_hosts(hosts);
+        }
         for (mut line, hosts, first) in lines {
             if matches!(line.verb, "Left" | "Unreached" | "Quarantine")
                 && let Some((reason, hint)) = self.reasons.told(&hosts)
