@@ -698,6 +698,18 @@ fn a_warning_is_told_once() {
     }
 }
 
+/// `lab up` is not the first to look.
+#[test]
+fn settings_of_a_lab_are_validated() {
+    let site = tempfile::tempdir().unwrap();
+    let file = site.path().join("inventory.yaml");
+    std::fs::write(&file, "cluster: c\nlab: { sudo: never }\nhosts: { a: {} }\n").unwrap();
+    let done = Command::new(env!("CARGO_BIN_EXE_provision")).arg("validate").arg(&file).output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(3), "{said}");
+    assert!(said.contains("`nopasswd`, `password`"), "{said}");
+}
+
 #[test]
 fn every_snapshot_is_compared() {
     fn count(directory: &Path) -> usize {

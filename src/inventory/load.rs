@@ -518,6 +518,14 @@ impl Loader<'_> {
                 }
                 ssh.port = Some(port.value);
             }
+            for path in [&file.identity_file, &file.known_hosts].into_iter().flatten() {
+                if path.value.starts_with('$') {
+                    let error = Diagnostic::error(path.span, "variables of the shell are not read here");
+                    self.diagnostics.push(
+                        error.help("`~/` is your home; a relative path begins at the folder of this file"),
+                    );
+                }
+            }
             if let Some(path) = &file.identity_file {
                 ssh.identity_file = Some(self.bases.resolve(&path.value));
             }

@@ -38,6 +38,12 @@ crate::record! {
     }
 }
 
+/// Whether a shell takes it for the name of a variable.
+fn is_variable(name: &str) -> bool {
+    let word = |c: char| c.is_ascii_alphanumeric() || c == '_';
+    name.chars().all(word) && name.starts_with(|c: char| !c.is_ascii_digit())
+}
+
 impl SecretSource {
     /// Its file, where every user of this machine can read that.
     pub fn lies_open(&self) -> Option<&Utf8PathBuf> {
@@ -60,7 +66,17 @@ impl FromNode for SecretSource {
         let record = SourceRecord::from_node(node, diagnostics)?;
         match (record.command, record.env, record.file) {
             (Some(command), None, None) if !command.is_empty() => Some(Self::Command(command)),
-            (None, Some(env), None) => Some(Self::Env(env)),
+            (None, Some(env), None) if is_variable(&env) => Some(Self::Env(env)),
+            (None, Some(env), None) => {
+                let error = Diagnostic::error(node.span, format!("`{env}` is not the name of a variable"));
+                let name = env.trim_matches(['$', '{', '}']);
+                diagnostics.push(if is_variable(name) {
+                    error.help(format!("write the name alone: `env: {name}`"))
+                } else {
+                    error.help("a name has letters, digits and `_`, as in `env: SUDO_PASSWORD`")
+                });
+                None
+            }
             (None, None, Some(file)) => Some(Self::File(file.into())),
             _ => {
                 diagnostics.push(

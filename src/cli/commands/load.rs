@@ -97,7 +97,10 @@ pub(super) fn told(project: Project) -> Project {
 /// # Errors
 /// With exit code 3; what is wrong was shown already.
 pub(super) fn checked(project: Project) -> anyhow::Result<Project> {
-    let found = project.validate();
+    let mut found = project.validate();
+    if let Some(node) = &project.lab {
+        LabSettings::from_node(node, &mut found);
+    }
     show(&found, &project.sources);
     if found.has_errors() {
         return Err(count(&found));
