@@ -698,6 +698,26 @@ fn a_warning_is_told_once() {
     }
 }
 
+/// Words of other tools have an answer, and the parser's own tip does not contradict it.
+#[test]
+fn words_of_other_tools_are_answered() {
+    for (words, said) in [
+        (vec!["apply", "--dry-run"], "hint: `provision plan` shows what would change"),
+        (
+            vec!["plan", "-i", "x.yaml"],
+            "hint: the inventory is an argument of its own: provision plan inventory.yaml",
+        ),
+        (vec!["report", "list", "-i", "x"], ": provision report list inventory.yaml"),
+        (vec!["check"], "hint: here it is called `provision verify`"),
+        (vec!["run", "site.yaml"], "hint: here it is called `provision apply`"),
+    ] {
+        let done = Command::new(env!("CARGO_BIN_EXE_provision")).args(&words).output().unwrap();
+        let text = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{text}");
+        assert!(text.contains(said) && !text.contains("as a value"), "{text}");
+    }
+}
+
 /// `lab up` is not the first to look.
 #[test]
 fn settings_of_a_lab_are_validated() {

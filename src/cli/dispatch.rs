@@ -70,13 +70,18 @@ pub fn main_impl() -> ExitCode {
     }
     let cli = match Cli::try_parse() {
         Ok(cli) => cli,
-        Err(error) => {
+        Err(mut error) => {
             let code = if error.use_stderr() { exit::USAGE } else { exit::OK };
+            let hint = inventory_here(&error, std::env::args())
+                .or_else(|| other_words(&error, std::env::args()))
+                .or_else(|| other_command(&error));
+            if hint.is_some() {
+                // The parser's own tip is to pass the word as a value.
+                error.remove(ContextKind::Suggested);
+            }
             // A closed pipe while help is printed is no failure.
             let _printed = error.print();
-            if let Some(hint) =
-                inventory_here(&error, std::env::args()).or_else(|| other_words(&error, std::env::args()))
-            {
+            if let Some(hint) = hint {
                 output::say(&hint);
             }
             return ExitCode::from(code);
@@ -117,7 +122,11 @@ fn other_words(error: &clap::Error, typed: impl Iterator<Item = String>) -> Opti
     let ContextValue::String(word) = error.get(ContextKind::InvalidArg)? else { return None };
     (error.kind() == ErrorKind::UnknownArgument).then_some(())?;
     let here = match word.as_str() {
-        "-i" | "--inventory" => "the inventory is an argument of its own: provision verify inventory.yaml",
+        "-i" | "--inventory" => {
+            let command =
+                ["provision".to_owned()].into_iter().chain(usage(error)).collect::<Vec<_>>().join(" ");
+            &format!("the inventory is an argument of its own: {command} inventory.yaml")
+        }
         "-l" | "--limit" => "hosts are chosen with --hosts",
         "-e" | "--extra-vars" => "variables are set with --set NAME=VALUE",
         "-t" => "tasks are chosen with --tags",
@@ -149,15 +158,36 @@ fn other_words(error: &clap::Error, typed: impl Iterator<Item = String>) -> Opti
     Some(format!("hint: {here}"))
 }
 
+/// The command for a word that other tools have for it.
+fn other_command(error: &clap::Error) -> Option<String> {
+    let ContextValue::String(word) = error.get(ContextKind::InvalidSubcommand)? else { return None };
+    let here = match word.as_str() {
+        "run" | "up" | "deploy" | "install" | "provision" | "play" | "playbooks" => "provision apply",
+        "check" | "test" | "status" | "doctor" | "health" => "provision verify",
+        "diff" | "dryrun" | "dry-run" | "preview" => "provision plan",
+        "lint" | "syntax-check" => "provision validate",
+        "shell" | "ssh" | "command" | "cmd" | "adhoc" => "provision exec",
+        "setup" | "gather" | "inspect" => "provision facts",
+        "history" | "logs" | "log" | "runs" | "show" => "provision report",
+        _ => return None,
+    };
+    Some(format!("hint: here it is called `{here}`"))
+}
+
+/// The names of the command that this is about.
+fn usage(error: &clap::Error) -> Vec<String> {
+    let text = error.to_string();
+    let line =
+        text.lines().find_map(|line| line.trim().strip_prefix("Usage: provision ")).unwrap_or_default();
+    let words = line.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-']));
+    words.map(str::to_owned).collect()
+}
+
 /// Whether the command that this is about has the option `--hosts`.
 fn takes_hosts(error: &clap::Error) -> bool {
-    let text = error.to_string();
-    let Some(usage) = text.lines().find_map(|line| line.trim().strip_prefix("Usage: provision ")) else {
-        return false;
-    };
     let program = Cli::command();
     let mut command = &program;
-    for word in usage.split_whitespace().take_while(|word| !word.starts_with(['[', '<', '-'])) {
+    for word in usage(error) {
         let Some(next) = command.find_subcommand(word) else { return false };
         command = next;
     }

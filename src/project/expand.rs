@@ -7,7 +7,7 @@ use std::time::Duration;
 use serde_json::Value as Json;
 
 use super::check::Checker;
-use super::looped::item_shape;
+use super::looped::{item_shape, unused};
 use super::program::{Body, Guard, Items, Program, apart};
 use super::reads::Reader;
 use super::step::{Conduct, Part, Retries, RunOnce, Step, Unit};
@@ -434,6 +434,9 @@ impl Expander<'_> {
             }
         }
         let source = self.template_source(task, playbook, &scope, &hosts, diagnostics);
+        if let Some(unused) = unused(task, source.as_deref()) {
+            diagnostics.push(unused);
+        }
         let mut read: Vec<(&Condition, &Scope)> = conditions.iter().map(|own| (own, &*scope)).collect();
         read.extend(guards.iter().map(|guard| (&*guard.condition, &*guard.scope)));
         let mut nodes = if record.raw { Vec::new() } else { others };
@@ -576,6 +579,9 @@ impl Expander<'_> {
             } else {
                 let plain: String =
                     name.value.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
+                let plain =
+                    plain.trim_start_matches(|c: char| !c.is_ascii_alphabetic()).trim_end_matches('_');
+                let plain = if plain.is_empty() { "answer" } else { plain };
                 format!("letters, digits and `_`, as in `{plain}`")
             };
             diagnostics.push(Diagnostic::error(name.span, text).help(help));

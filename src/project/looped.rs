@@ -3,10 +3,10 @@
 use std::sync::Arc;
 
 use super::expand::Expander;
-use super::program::Items;
+use super::program::{Items, apart};
 use super::world::Scope;
 use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Yaml, did_you_mean, locate};
-use crate::playbook::file::{LoopRecord, Task};
+use crate::playbook::file::{Action, LoopRecord, Task};
 use crate::template::Shape;
 use crate::template::paths::sole_expression;
 
@@ -19,6 +19,38 @@ pub(super) fn item_shape(node: &Node) -> Shape {
         }
         _ => Shape::Any,
     }
+}
+
+/// What is wrong with a loop whose items the task does not use: it would do the same again and again.
+/// `template` is the file that the task fills in, as far as it is known.
+pub(super) fn unused(task: &Task, template: Option<&str>) -> Option<Diagnostic> {
+    let Action::Resource { kind, body, .. } = &task.action else { return None };
+    let list = task.record.looped.as_ref().filter(|_| !task.record.raw)?;
+    // One that is no list is told of anyway.
+    if list.as_str().is_some() {
+        return None;
+    }
+    let waits = kind.rendered && body.get("src").is_some() && template.is_none();
+    let (conditions, _) = apart(kind, body);
+    let mut conditions =
+        conditions.into_iter().chain(&task.record.when).map(|node| node.to_json().to_string());
+    if waits || conditions.any(|text| text.contains("item")) {
+        return None;
+    }
+    let vars = task.record.vars.0.iter().map(|(_, value)| value.to_json().to_string());
+    let name = task.record.name.iter().map(|name| name.value.clone());
+    let texts: Vec<String> =
+        vars.chain(name).chain([body.to_json().to_string()]).chain(template.map(str::to_owned)).collect();
+    let fills = |text: &String, open: &str, close: &str| {
+        text.split(open)
+            .skip(1)
+            .any(|part| part.split(close).next().is_some_and(|inner| inner.contains("item")))
+    };
+    if texts.iter().any(|text| fills(text, "{{", "}}") || fills(text, "{%", "%}")) {
+        return None;
+    }
+    let error = Diagnostic::error(list.span, "the task does not use the items of its loop");
+    Some(error.help("an item is written `{{ item }}`"))
 }
 
 impl Expander<'_> {

@@ -262,7 +262,7 @@ async fn what_reads_a_fact_that_a_pending_task_may_change_is_known_after_it() {
     let each = "
   - name: each of its names
     loop: [\"{{ facts.hostname }}\"]
-    file: { path: \"/etc/other\", content: x }
+    file: { path: \"/etc/other\", content: \"{{ item }}\" }
 ";
     let handlers = "handlers:
   - name: tell
