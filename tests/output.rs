@@ -439,6 +439,39 @@ fn hosts_that_failed_alike_are_one_line_with_the_output_of_one() {
         "{text}"
     );
     assert!(!text.contains("pid of gpu006"), "{text}");
+    // Nor where they fail one after the other.
+    let mut at = 0.0;
+    for event in &mut events {
+        at += 10.0;
+        event.elapsed = at;
+    }
+    let text = plain(&display(&events, None, Verbosity::Normal));
+    let same = text.matches("see gpu005 above, which failed with the same message\n").count();
+    assert_eq!((same, text.matches("| pid of ").count()), (2, 2), "{text}");
+}
+
+/// The words of the end, of the list and of the page are those that were said before.
+#[test]
+fn how_a_host_was_left_has_one_word() {
+    let lost = HostStatus::Quarantined { reason: "lost".to_owned() };
+    let mut events = one_host(lost, "apply", &[]);
+    let end = |stats: RunStats, exit_code: u8| EventKind::RunFinished { stats, exit_code, seconds: 1.0 };
+    events.last_mut().unwrap().kind = end(RunStats { hosts: 1, unreachable: 1, ..RunStats::default() }, 4);
+    let text = plain(&display(&events, None, Verbosity::Normal));
+    assert!(text.contains("  Finished  0 hosts ok, 1 quarantined"), "{text}");
+    // A stop that came after the last task left nothing out.
+    let mut events = one_host(HostStatus::Ok, "apply", &[]);
+    events.last_mut().unwrap().kind = end(RunStats { hosts: 1, ok: 1, ..RunStats::default() }, 130);
+    let text = plain(&display(&events, None, Verbosity::Normal));
+    assert!(text.contains("  Finished  1 host ok; all was done before the stop"), "{text}");
+    let left = HostStatus::NotStarted("the run was stopped before `x`".to_owned());
+    let mut record = Record::of(&one_host(left, "apply", &[]));
+    let text = plain(&provision::report::show::text(&record, false, None));
+    assert!(text.contains("\ngpu0  not finished: the run was stopped before `x`"), "{text}");
+    record.running = true;
+    record.hosts.values_mut().for_each(|host| host.status = None);
+    let text = plain(&provision::report::show::text(&record, false, None));
+    assert!(text.contains("\ngpu0  running\n"), "{text}");
 }
 
 #[test]

@@ -235,7 +235,7 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "fleet.machine_id",
         "no two hosts have the same machine-id",
         "It happens with cloned images: DHCP gives both hosts the same address, and their logs are mixed up.",
-        "give all of them but one a new one, and reboot them: provision exec INVENTORY --hosts HOSTS -- sh -c 'rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup'",
+        "give all but one of them a new id, and reboot these: provision exec INVENTORY --hosts HOSTS -- sh -c 'rm -f /etc/machine-id /var/lib/dbus/machine-id && systemd-machine-id-setup'",
         "machine-id(5)",
         |s| one(text(s, "/ids/machine_id"))
     ),

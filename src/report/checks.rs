@@ -9,6 +9,7 @@ use super::style::{BAD, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line};
 use crate::events::{CheckCounts, CheckStatus, Record};
 use crate::exit;
 use crate::put;
+use crate::transport::quote;
 use crate::words::count;
 
 /// Most different texts of one check that are shown.
@@ -23,7 +24,8 @@ pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
     for finding in findings(record) {
         lines(&mut text, &finding, width);
         if let Some(hint) = finding.hint {
-            let hint = paint(HINT, &format!("hint: {}", safe_line(hint)));
+            let hint =
+                paint(HINT, &format!("hint: {}", safe_line(&filled(hint, &finding, &record.inventory))));
             put!(text, "{}\n", hanging(&format!("            {hint}"), INDENT + 6, width));
         }
         if verbose && let Some(variant) = finding.variants.first() {
@@ -40,6 +42,14 @@ pub fn text(record: &Record, verbose: bool, width: Option<usize>) -> String {
     super::seen::put(&mut text, record, verbose);
     summary(&mut text, record, verbose, width);
     text
+}
+
+/// The hint with the names of this run in its command: the inventory, and of each group of hosts all but the first.
+fn filled(hint: &str, finding: &Finding<'_>, inventory: &str) -> String {
+    let others: Vec<&str> =
+        finding.variants.iter().flat_map(|variant| variant.hosts.iter().skip(1)).copied().collect();
+    let hosts = format!("--hosts {}", quote(&fold(&others)));
+    hint.replace("--hosts HOSTS", &hosts).replace("exec INVENTORY", &format!("exec {}", quote(inventory)))
 }
 
 /// A few ids by name, many by number.

@@ -7,8 +7,10 @@ use indexmap::IndexMap;
 
 use super::away::Away;
 use super::fold::{by_value, fold};
-use super::rows::hanging;
-use super::style::{BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, seconds, style_diff};
+use super::rows::{MOST_HOSTS, hanging, pad};
+use super::style::{
+    BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, seconds, style_diff, width_of,
+};
 use crate::events::{ChangeView, HostRecord, PlannedTask, PlannedVerdict, Record};
 use crate::journal::{LastOutage, Outages};
 use crate::project::Project;
@@ -117,10 +119,13 @@ fn last_time(hosts: usize, outages: &[&LastOutage]) -> String {
 pub fn sum(record: &Record, width: Option<usize>) -> String {
     let stats = record.stats.clone().unwrap_or_default();
     let mut text = String::new();
+    let away = Away::of(record).groups();
+    let widths = away.iter().map(|group| width_of(&group.hosts)).filter(|width| *width <= MOST_HOSTS);
+    let column = widths.max().unwrap_or_default();
     let mut line = |style, verb: &str, hosts: &str, rest: &str| {
         let verb = paint(style, &format!("{verb:>VERB$}"));
-        let gap = if hosts.is_empty() { "" } else { "  " };
-        let line = format!("{verb}  {hosts}{gap}{}", safe_line(rest));
+        let hosts = if hosts.is_empty() { String::new() } else { format!("{}  ", pad(hosts, column)) };
+        let line = format!("{verb}  {hosts}{}", safe_line(rest));
         put!(text, "{}\n", hanging(&line, VERB + 2, width));
     };
     let mut failed: IndexMap<(&str, &str), Vec<&str>> = IndexMap::new();
@@ -141,11 +146,9 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
                 PlannedVerdict::Runs(_) | PlannedVerdict::Changes(_) | PlannedVerdict::KnownAfter(_)
                     if planned.pending_since.is_some() =>
                 {
-                    changes = true;
                     left += 1;
                 }
                 PlannedVerdict::Runs(_) => {
-                    changes = true;
                     let number = if planned.notified_by.is_empty() { &mut runs } else { &mut handlers };
                     *number += 1;
                 }
@@ -156,7 +159,6 @@ pub fn sum(record: &Record, width: Option<usize>) -> String {
         changed += u64::from(changes);
         unplanned += u64::from(fails);
     }
-    let away = Away::of(record).groups();
     for group in &away {
         if group.word != "offline" {
             unplanned += group.count as u64;

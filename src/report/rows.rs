@@ -13,7 +13,7 @@ use super::style::{VERB, cut, safe, safe_line, width_of};
 /// Columns before the host list.
 const INDENT: usize = VERB + 2;
 /// How wide the host column becomes at most.
-const MOST_HOSTS: usize = 24;
+pub(super) const MOST_HOSTS: usize = 24;
 /// How wide the task column becomes at most.
 const MOST_TASK: usize = 44;
 /// The least room for a text of several lines beside its task; with less it stands below.

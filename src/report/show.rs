@@ -19,7 +19,10 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let at = record.at.map(|at| at.strftime("%Y-%m-%d %H:%M:%S UTC").to_string()).unwrap_or_default();
     let mut text = format!("run {}  {} {}  {at}\n", record.run, record.command, record.inventory);
     match record.exit_code {
-        Some(code) => put!(text, "exit code {code} after {}\n", seconds(record.seconds)),
+        Some(code) => {
+            let stopped = if code == exit::INTERRUPTED { ", stopped by Ctrl-C" } else { "" };
+            put!(text, "exit code {code} after {}{stopped}\n", seconds(record.seconds));
+        }
         None if record.running => put!(text, "still running, for {}\n", seconds(record.seconds)),
         None => text
             .push_str("its end is not recorded: it was killed, the machine went down or its disk was full\n"),
@@ -28,7 +31,11 @@ pub fn text(record: &Record, outputs: bool, width: Option<usize>) -> String {
     let unverified = is_unverified(record);
     let stories = record.hosts.iter().map(|(name, host)| {
         let found = unverified && has_findings(host);
-        (name.clone(), story(name, host, found, outputs, times, width))
+        let mut story = story(name, host, found, outputs, times, width);
+        if record.running && host.status.is_none() {
+            story.status = paint(CHANGE, "running");
+        }
+        (name.clone(), story)
     });
     let away = Away::of(record);
     // What went wrong stands where a terminal ends.
@@ -134,6 +141,8 @@ fn story(
     let status = match &host.status {
         Some(HostStatus::Ok) if found => paint(BAD, "not as declared"),
         Some(status @ HostStatus::Ok) => paint(GOOD, status.word()),
+        // It may have begun, and was not taken to its end.
+        Some(HostStatus::NotStarted(_)) => paint(BAD, "not finished"),
         Some(status) => paint(BAD, status.word()),
         None => paint(BAD, "did not end"),
     };

@@ -9,7 +9,7 @@ use super::away::{self, Away};
 use super::bars::{BESIDE, Bars};
 use super::fold::{Folder, fold};
 use super::interrupts::Interrupts;
-use super::line::{Line, Tone, verb_column};
+use super::line::{Line, OUTPUT, Tone, verb_column};
 use super::progress::Progress;
 use super::recap::{Recap, Row, verb};
 use super::rows::{self, Columns, wrap};
@@ -97,6 +97,10 @@ pub struct Terminal {
     failed: BTreeSet<String>,
     /// Hosts on which nothing failed and something is blocked.
     blocked: u64,
+    /// Failures whose output and hint were shown, and of whom.
+    told: IndexMap<Line, String>,
+    /// Hosts that were reached and then lost.
+    lost: u64,
     /// What `--hosts @NAME` calls the hosts that need another run.
     again: BTreeSet<&'static str>,
     /// Whether sudo on one of them wants a password that nobody was asked for.
@@ -139,6 +143,8 @@ impl Terminal {
             drained: BTreeMap::new(),
             failed: BTreeSet::new(),
             blocked: 0,
+            told: IndexMap::new(),
+            lost: 0,
             again: BTreeSet::new(),
             needs_password: false,
             command: String::new(),
@@ -287,7 +293,14 @@ impl Terminal {
             }
             if line.tone == Tone::Bad {
                 self.recap.shows(self.shown);
-                line.of(&first, &hosts);
+                let printed = line.more.iter().any(|line| line.starts_with(OUTPUT));
+                if let Some(before) = self.told.get(&line).filter(|_| printed) {
+                    // A screen full of the same says less.
+                    line.more = vec![format!("see {before} above, which failed with the same message")];
+                } else {
+                    self.told.insert(line.clone(), hosts.clone());
+                    line.of(&first, &hosts);
+                }
             }
             self.line(&hosts, &line);
         }
@@ -378,7 +391,10 @@ impl Terminal {
                 self.away += 1;
                 self.needs_password |= *kind == ConnectKind::SudoPassword;
             }
-            HostStatus::Quarantined { .. } => self.away += 1,
+            HostStatus::Quarantined { .. } => {
+                self.away += 1;
+                self.lost += 1;
+            }
         }
         self.reasons.add(host, status);
         let verb = verb(status.word());
@@ -420,10 +436,13 @@ impl Terminal {
             exit::DRIFT | exit::PENDING if !bad => Tone::Change,
             _ => Tone::Bad,
         };
-        let mut text = sum_of_hosts(&self.command, stats, self.blocked);
+        let mut text = sum_of_hosts(&self.command, stats, self.blocked, self.lost);
         // Facts are no matter of tasks.
         if !self.steps.is_empty() && self.command != "facts" {
             text = format!("{text}; {}", sum_of_tasks(&self.command, stats));
+        }
+        if exit_code == exit::INTERRUPTED && !bad && self.command == "apply" {
+            text.push_str("; all was done before the stop");
         }
         // The names of hosts are those of the last run that was recorded: these are not.
         let recorded = !matches!(self.command.as_str(), "plan" | "facts" | "init");

@@ -47,8 +47,9 @@ pub(super) fn task_of(id: &str) -> String {
     id.split_once(".yaml/").or_else(|| id.split_once('/')).map_or(id, |(_, name)| name).to_owned()
 }
 
-/// How the hosts of a run ended, in numbers. `blocked`: hosts on which nothing failed and something is blocked.
-pub(super) fn sum_of_hosts(command: &str, stats: &RunStats, blocked: u64) -> String {
+/// How the hosts of a run ended, in numbers. `blocked`: hosts on which nothing failed and something is blocked;
+/// `lost`: those of the unreachable ones that were reached at first.
+pub(super) fn sum_of_hosts(command: &str, stats: &RunStats, blocked: u64, lost: u64) -> String {
     // Who only looks has not said yet whether all is well.
     let looks = matches!(command, "plan" | "verify");
     let first =
@@ -56,7 +57,8 @@ pub(super) fn sum_of_hosts(command: &str, stats: &RunStats, blocked: u64) -> Str
     let others = [
         (if looks { 0 } else { blocked }, "blocked"),
         (stats.failed, "failed"),
-        (stats.unreachable, "unreachable"),
+        (stats.unreachable.saturating_sub(lost), "unreachable"),
+        (lost, "quarantined"),
         (stats.not_started, "not finished"),
         (stats.offline, "offline"),
     ];
@@ -96,15 +98,16 @@ mod tests {
     #[test]
     fn hosts_whose_plan_failed_were_reached() {
         let stats = RunStats { ok: 1, failed: 2, unreachable: 1, ..RunStats::default() };
-        assert_eq!(sum_of_hosts("verify", &stats, 0), "3 hosts reached, 2 failed, 1 unreachable");
-        assert_eq!(sum_of_hosts("apply", &stats, 0), "1 host ok, 2 failed, 1 unreachable");
+        assert_eq!(sum_of_hosts("verify", &stats, 0, 0), "3 hosts reached, 2 failed, 1 unreachable");
+        assert_eq!(sum_of_hosts("apply", &stats, 0, 0), "1 host ok, 2 failed, 1 unreachable");
+        assert_eq!(sum_of_hosts("apply", &stats, 0, 1), "1 host ok, 2 failed, 1 quarantined");
     }
 
     /// An apply that ends with 7 says why.
     #[test]
     fn hosts_on_which_something_is_blocked_are_not_ok() {
         let stats = RunStats { ok: 4, ..RunStats::default() };
-        assert_eq!(sum_of_hosts("apply", &stats, 3), "1 host ok, 3 blocked");
-        assert_eq!(sum_of_hosts("plan", &stats, 3), "4 hosts reached");
+        assert_eq!(sum_of_hosts("apply", &stats, 3, 0), "1 host ok, 3 blocked");
+        assert_eq!(sum_of_hosts("plan", &stats, 3, 0), "4 hosts reached");
     }
 }

@@ -53,7 +53,7 @@ tasks:
     run.until("Lost");
     // One comes back, the other does not.
     lab.node("n0").engine("unpause");
-    let ran = run.wait().expect(4).says("not back within 2m").says("1 host ok, 1 unreachable");
+    let ran = run.wait().expect(4).says("not back within 2m").says("1 host ok, 1 quarantined");
     let json = ran.json();
     assert_eq!(outcome(&json, "n0", "slow")["outcome"], "changed", "{json:#}");
     assert_eq!(outcome(&json, "n0", "after")["outcome"], "changed");

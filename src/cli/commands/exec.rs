@@ -19,6 +19,7 @@ use crate::put;
 use crate::report::away::{Away, Group};
 use crate::report::fold::by_value;
 use crate::report::output;
+use crate::report::rows::hanging;
 use crate::report::style::{BAD, GOOD, HINT, paint, safe};
 use crate::secrets::Secrets;
 use crate::transport::{CONNECT, ConnectKind, Frame, Part, PartEnd, Script, Transport, TransportError};
@@ -140,7 +141,8 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         };
         put!(text, "{}\n{}", paint(BAD, &format!("--- {hosts}  ({word}) ---")), body_lines(&reason));
         if let Some(hint) = hint {
-            put!(text, "{}\n", paint(HINT, &format!("  hint: {}", safe(&hint))));
+            let hint = format!("  {}", paint(HINT, &format!("hint: {}", safe(&hint))));
+            put!(text, "{}\n", hanging(&hint, 8, output::stdout_width()));
         }
     }
     output::data(&text).context("cannot write to stdout")?;

@@ -14,7 +14,8 @@ use crate::hostlist;
 use crate::journal;
 use crate::put;
 use crate::report::Reporter as _;
-use crate::report::style::{safe_line, seconds};
+use crate::report::rows::{hanging, pad};
+use crate::report::style::{safe_line, seconds, width_of};
 use crate::report::terminal::{Terminal, Verbosity};
 use crate::report::{output, show};
 use crate::words::count;
@@ -89,24 +90,22 @@ fn events(cluster: &Utf8Path, inventory: &Utf8Path, run: Option<String>) -> anyh
 
 fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
     let cluster = cluster_dir(settings, &cluster_of(inventory)?);
-    let mut text = String::new();
+    let mut rows: Vec<[String; 6]> = Vec::new();
     for info in journal::list(&cluster) {
         let (command, looks, verifies, of) = match info.first.map(|event| event.kind) {
             Some(EventKind::RunStarted { command, hosts, inventory: of, .. }) => {
-                let text = format!("{command:8} {:>10}", count(hosts.len() as u64, "host"));
+                let text = format!("{command:8} {:>9}", count(hosts.len() as u64, "host"));
                 (text, command != "apply", command == "verify", of)
             }
             _ => ("?".to_owned(), false, false, String::new()),
         };
         // Another inventory of the same cluster.
         let named = Utf8Path::new(&of).file_name();
-        let of = if named.is_some() && named != inventory.file_name() {
-            format!("  {}", safe_line(&of))
-        } else {
-            String::new()
-        };
-        let end = match info.last.map(|event| event.kind) {
+        let of =
+            if named.is_some() && named != inventory.file_name() { safe_line(&of) } else { String::new() };
+        let [exit, what, time] = match info.last.map(|event| event.kind) {
             Some(EventKind::RunFinished { stats, exit_code, seconds: time }) => {
+                let hosts = [(stats.unreachable, "unreachable"), (stats.not_started, "not finished")];
                 let parts = [
                     (stats.tasks.changed, "changed"),
                     (if looks { stats.pending } else { 0 }, "to change"),
@@ -114,15 +113,32 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
                     (stats.checks.fail, "checks failed"),
                 ];
                 let of = |(number, what): (u64, &str)| (number > 0).then(|| format!("{number} {what}"));
-                let what: Vec<String> = parts.into_iter().filter_map(of).collect();
+                let hosts = hosts.into_iter().filter(|(number, _)| *number > 0);
+                let hosts = hosts.map(|(number, what)| format!("{} {what}", count(number, "host")));
+                let what: Vec<String> = hosts.chain(parts.into_iter().filter_map(of)).collect();
                 let nothing = if verifies && exit_code == exit::OK { "verified" } else { "nothing changed" };
                 let what = if what.is_empty() { nothing.to_owned() } else { what.join(", ") };
-                format!("exit {exit_code}  {what}  {}", seconds(time))
+                [format!("exit {exit_code}"), what, seconds(time)]
             }
-            _ if journal::is_alive(&cluster, &info.run) => "running".to_owned(),
-            _ => "its end is not recorded: killed, or the machine went down or had no room".to_owned(),
+            _ if journal::is_alive(&cluster, &info.run) => {
+                ["running".to_owned(), String::new(), String::new()]
+            }
+            _ => [
+                "no end".to_owned(),
+                "killed, or the machine went down or had no room".to_owned(),
+                String::new(),
+            ],
         };
-        put!(text, "{}  {command}  {end}{of}\n", info.run);
+        rows.push([info.run, command, exit, what, time, of]);
+    }
+    let column = |at: usize| {
+        rows.iter().filter_map(|row| row.get(at)).map(|cell| width_of(cell)).max().unwrap_or_default()
+    };
+    let widths: Vec<usize> = (0..6).map(column).collect();
+    let mut text = String::new();
+    for row in &rows {
+        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| pad(cell, *width)).collect();
+        put!(text, "{}\n", hanging(cells.join("  ").trim_end(), 4, output::stdout_width()));
     }
     output::data(&text).context("cannot write to stdout")?;
     Ok(exit::OK)
