@@ -196,7 +196,8 @@ fn in_brackets(line: &str) -> Option<String> {
     }
     let plain = |word: &&str| word.chars().all(|c| c.is_ascii_alphanumeric() || "-_./:@=+%".contains(c));
     let fits = !words.is_empty() && words.iter().all(plain) && line.len() < 60;
-    fits.then(|| format!("write `[{}]`", words.join(", ")))
+    // What YAML would read as a number stays a word.
+    fits.then(|| format!("write `[{}]`", words.into_iter().map(scalar).collect::<Vec<_>>().join(", ")))
 }
 
 /// What to write for the keys of a map without values, as Ansible names hosts, where a list is wanted.

@@ -183,13 +183,13 @@ macro_rules! choice {
                 match node.as_str() {
                     $( Some($word) => return Some(Self::$variant), )*
                     Some(other) => diagnostics.push(
-                        $crate::config::Diagnostic::error(node.span, format!("`{other}` is not one of {}", Self::WORDS.join(", ")))
+                        $crate::config::Diagnostic::error(node.span, format!("`{other}` is not one of `{}`", Self::WORDS.join("`, `")))
                             .maybe_help(
                                 $crate::foreign::help(other, &[$crate::foreign::Place::Value])
                                     .or_else(|| $crate::config::did_you_mean_text(other, Self::WORDS.iter().copied())),
                             ),
                     ),
-                    None => $crate::config::read::wrong_type(node, &format!("one of {}", Self::WORDS.join(", ")), diagnostics),
+                    None => $crate::config::read::wrong_type(node, &format!("one of `{}`", Self::WORDS.join("`, `")), diagnostics),
                 }
                 None
             }

@@ -71,7 +71,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, someone may be intercepting the connection"
         ),
         ConnectKind::KeyRefused => put_key(host),
-        ConnectKind::PasswordRefused => "the password or the name of the account is wrong: give both anew".to_owned(),
+        ConnectKind::PasswordRefused => "the password is wrong, or the account has another name: run the command again with the right ones".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
         ConnectKind::KeyInvalid => format!(
             "name the private key itself, a file as ssh-keygen makes it, without `.pub`: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
@@ -147,6 +147,8 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
         "the host does not reach its package mirror: a proxy or a local mirror may be needed"
     } else if has("No space left on device") || has("no space left on /") {
         "a file system of the host is full: see `df -h` there"
+    } else if has("You don't have enough free space in") || has("more space needed on the ") {
+        "the file system for packages is full: see `df -h` there; `apt-get clean` or `dnf clean all` there frees what is only kept"
     } else if has("Read-only file system") {
         "a file system of the host is mounted read-only: see `dmesg` there for the reason"
     } else if has("Permission denied") || has("Operation not permitted") || has("are you root") {

@@ -347,9 +347,11 @@ fn selection(
                 let span = Span { source, start: 0, end: place(text.len()) };
                 let recorded = text.contains('@').then(|| {
                     let path = quote(path.as_str());
-                    format!("`@failed` and its like are about the last run alone; `provision report list {path}` shows all")
+                    format!("such names are about the last run alone; `provision report list {path}` shows the earlier ones")
                 });
-                usage.push(Diagnostic::error(span, "this names no host").maybe_help(recorded));
+                let message =
+                    if recorded.is_some() { "the last run left no such host" } else { "this names no host" };
+                usage.push(Diagnostic::error(span, message).maybe_help(recorded));
             }
             selected
         }

@@ -96,7 +96,7 @@ pub(super) fn told(project: Project) -> Project {
 ///
 /// # Errors
 /// With exit code 3; what is wrong was shown already.
-pub(super) fn checked(project: Project) -> anyhow::Result<Project> {
+pub(super) fn checked(mut project: Project) -> anyhow::Result<Project> {
     let mut found = project.validate();
     if let Some(node) = &project.lab {
         LabSettings::from_node(node, &mut found);
@@ -105,6 +105,7 @@ pub(super) fn checked(project: Project) -> anyhow::Result<Project> {
     if found.has_errors() {
         return Err(count(&found));
     }
+    project.warnings = found;
     Ok(project)
 }
 

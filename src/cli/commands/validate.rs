@@ -11,7 +11,7 @@ use crate::exit;
 use crate::put;
 use crate::report::fold::fold;
 use crate::report::output;
-use crate::report::style::{GOOD, paint, safe};
+use crate::report::style::{CHANGE, GOOD, paint, safe};
 use crate::words::count;
 
 /// Runs the command; its exit code.
@@ -55,6 +55,11 @@ pub(crate) fn run(settings: &Settings, args: &ValidateArgs) -> anyhow::Result<u8
         count(project.playbooks.len() as u64, "playbook"),
         count(project.steps.len() as u64, "task"),
     );
+    let warnings = project.warnings.sorted().len() as u64;
+    if warnings > 0 {
+        text.truncate(text.trim_end().len());
+        put!(text, ", {}\n", paint(CHANGE, &count(warnings, "warning")));
+    }
     for (number, range) in stages.iter().enumerate() {
         let steps = project.steps.get(range.clone()).unwrap_or_default();
         if stages.len() > 1 {
