@@ -57,11 +57,13 @@ impl Machine {
              mount -t tmpfs -o mode=755 none /usr/local; mount -t tmpfs -o mode=755 none /mnt; \
              mount -t sysfs sysfs /sys; mkdir /usr/local/sbin /mnt/stand-ins; \
              mkdir -p /etc/systemd/system /etc/modprobe.d; rm -f /etc/nftables.conf; \
-             {}\n{setup}\necho ready >&3; exec sleep 120",
+             {}\n{setup}\necho ready >&3; exec cat",
             STAND_INS.replace("/stand-ins", "/mnt/stand-ins")
         );
         let mut child = Command::new("unshare")
             .args(["-n", "-m", "sh", "-c", &make])
+            // It stands until it is dropped, however long that takes.
+            .stdin(Stdio::piped())
             .stdout(Stdio::piped())
             .stderr(Stdio::piped())
             .spawn()

@@ -12,7 +12,7 @@ use std::sync::Arc;
 
 use camino::Utf8PathBuf;
 use provision::resources::{Context, Local, Resource};
-use support::{SHELLS, converge, gather, read, with_placeholders};
+use support::{SHELLS, converge, gather, read, run, with_placeholders};
 
 /// `src` names files below a directory; a template knows one variable.
 struct Here(Utf8PathBuf);
@@ -295,7 +295,7 @@ fn builds_with_make_alone() {
         )
         .unwrap();
         let pack = format!("tar -C '{0}' -czf '{0}/src.tar.gz' src", directory.display());
-        assert_eq!(support::run(shell, &provision::transport::Script::new(pack), None).0, 0);
+        assert_eq!(run(shell, &provision::transport::Script::new(pack), None).0, 0);
         // `staging` takes the place of the prefix; the archive has one directory in it.
         let task = read(
             "build: { system: make, source: DIR/src.tar.gz, prefix: DIR/opt/a, directory: DIR/a, space: 1, variables: { PREFIX: DIR/opt/a }, targets: [all], staging: PREFIX }",
@@ -337,7 +337,7 @@ fn a_balloon_that_is_given_back_counts_as_memory() {
             );
             let shell = ["unshare", "-m", "sh", "-c", &make];
             let able = provision::transport::Script::new("exit 7");
-            if support::run(&shell, &able, None).0 != 7 {
+            if run(&shell, &able, None).0 != 7 {
                 return None;
             }
             let task = read(&format!(
@@ -524,17 +524,18 @@ fn wait_for() {
                 .is_empty()
         );
         assert!(converge(shell, &*read("wait_for: { file: DIR }")).unwrap().is_empty());
-        // What comes is waited for.
+        // What comes is waited for. It is asked for before it can come.
+        let task = read("wait_for: { file: \"DIR/it's soon\", within: 60s }");
+        let change = task.plan(&gather(shell, task.queries())).unwrap().remove(0);
         let soon = directory.join("it's soon");
         let made = soon.clone();
         let maker = std::thread::spawn(move || {
             std::thread::sleep(std::time::Duration::from_millis(600));
             fs::write(made, "").unwrap();
         });
-        assert_eq!(
-            converge(shell, &*read("wait_for: { file: \"DIR/it's soon\", within: 20s }")).unwrap().len(),
-            1
-        );
+        let (status, _, errors) = run(shell, &change.script, None);
+        assert_eq!(status, 0, "{errors}");
+        assert!(converge(shell, &*task).unwrap().is_empty());
         maker.join().unwrap();
         // What does not come fails at its time and says what it was.
         for task in [
@@ -635,9 +636,11 @@ fn netdev_in_a_namespace() {
     // Its own sysfs shows its own links; what is written below /etc is seen by it alone.
     let make = "mount -t sysfs sysfs /sys && mkdir -p /etc/udev/rules.d && mount -t tmpfs none /etc/udev/rules.d \
                 && PATH=$PATH:/sbin:/usr/sbin && ip link add rail0 type veth peer name switch0 && ip link set rail0 up \
-                && echo ready && exec sleep 60";
+                && echo ready && exec cat";
     let child = Command::new("unshare")
         .args(["-n", "-m", "sh", "-c", make])
+        // It stands until the test lets go of its input, however long that takes.
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn();
@@ -704,7 +707,7 @@ fn what_a_task_asks_runs_as_its_user() {
         fs::write(&monitor, format!("#!/bin/sh\nid -un >>{root}/git.program\nexit 1\n")).unwrap();
         fs::set_permissions(&monitor, fs::Permissions::from_mode(0o755)).unwrap();
         let script = provision::transport::Script::new(init).args([tree.as_str(), monitor.as_str()]);
-        assert_eq!(support::run(&["sh"], &script, None).0, 0);
+        assert_eq!(run(&["sh"], &script, None).0, 0);
         let tasks = [
             ("run", format!("command: {{ run: [{program}, run], changes: false }}")),
             ("script", format!("command: {{ script: \"{program} script\", changes: false }}")),
@@ -793,9 +796,10 @@ fn machine() -> Option<(std::process::Child, String)> {
     use std::process::{Command, Stdio};
     let make = "etc=$(mktemp -d) && mount -t tmpfs none \"$etc\" && cp -a /etc/. \"$etc\" && mount --move \"$etc\" /etc \
                 && rmdir \"$etc\" && mount -t tmpfs -o mode=755 none /opt && mount -t tmpfs -o mode=755 none /usr/local \
-                && echo ready && exec sleep 120";
+                && echo ready && exec cat";
     let mut child = Command::new("unshare")
         .args(["-m", "sh", "-c", make])
+        .stdin(Stdio::piped())
         .stdout(Stdio::piped())
         .stderr(Stdio::null())
         .spawn()
@@ -859,7 +863,7 @@ fn library_path() {
             let mut part =
                 batch(&[SoftwareQuery.into()].into(), std::time::Duration::from_secs(20)).remove(0);
             part.part.script.args = vec![user.into()];
-            let (status, output, _) = support::run(&inside, &part.part.script, None);
+            let (status, output, _) = run(&inside, &part.part.script, None);
             let mut facts = Facts::default();
             facts.absorb(&part, &PartEnd { index: 0, status, output, gap: None });
             let software = facts.get(&SoftwareQuery).answer().unwrap();
@@ -902,7 +906,7 @@ fn library_path() {
         let facts = gather(&inside, nccl.queries());
         let changes = nccl.plan(&facts).unwrap();
         assert_eq!(changes[0].summary, "~ /etc/ld.so.cache (libnccl.so.2 is /opt/other/lib/libnccl.so.2)");
-        let (status, output, _) = support::run(&inside, &changes[0].script, None);
+        let (status, output, _) = run(&inside, &changes[0].script, None);
         let said = String::from_utf8_lossy(&output).into_owned();
         assert!(status == 0 && said.contains("/opt/other/lib is named by /etc/ld.so.conf\n"), "{said}");
         assert!(!nccl.plan(&gather(&inside, nccl.queries())).unwrap().is_empty());
