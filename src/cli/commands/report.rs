@@ -123,21 +123,24 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
             _ if journal::is_alive(&cluster, &info.run) => {
                 ["running".to_owned(), String::new(), String::new()]
             }
-            _ => [
-                "no end".to_owned(),
-                "killed, or the machine went down or had no room".to_owned(),
-                String::new(),
-            ],
+            _ => {
+                let why = "its end is not recorded: killed, or the machine went down or had no room";
+                [why.to_owned(), String::new(), String::new()]
+            }
         };
         rows.push([info.run, command, exit, what, time, of]);
     }
+    let ended = |row: &&[String; 6]| row.get(4).is_some_and(|time| !time.is_empty());
     let column = |at: usize| {
-        rows.iter().filter_map(|row| row.get(at)).map(|cell| width_of(cell)).max().unwrap_or_default()
+        let cells = rows.iter().filter(ended).filter_map(|row| row.get(at));
+        cells.map(|cell| width_of(cell)).max().unwrap_or_default()
     };
     let widths: Vec<usize> = (0..6).map(column).collect();
     let mut text = String::new();
     for row in &rows {
-        let cells: Vec<String> = row.iter().zip(&widths).map(|(cell, width)| pad(cell, *width)).collect();
+        // What has no end has a sentence in the place of these columns.
+        let cells = row.iter().zip(&widths).filter(|(cell, _)| ended(&row) || !cell.is_empty());
+        let cells: Vec<String> = cells.map(|(cell, width)| pad(cell, *width)).collect();
         put!(text, "{}\n", hanging(cells.join("  ").trim_end(), 4, output::stdout_width()));
     }
     output::data(&text).context("cannot write to stdout")?;
