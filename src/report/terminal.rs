@@ -99,8 +99,6 @@ pub struct Terminal {
     blocked: u64,
     /// Failures whose output and hint were shown, and of whom.
     told: IndexMap<Line, String>,
-    /// Hosts that were reached and then lost.
-    lost: u64,
     /// What `--hosts @NAME` calls the hosts that need another run.
     again: BTreeSet<&'static str>,
     /// Whether sudo on one of them wants a password that nobody was asked for.
@@ -144,7 +142,6 @@ impl Terminal {
             failed: BTreeSet::new(),
             blocked: 0,
             told: IndexMap::new(),
-            lost: 0,
             again: BTreeSet::new(),
             needs_password: false,
             command: String::new(),
@@ -298,7 +295,9 @@ impl Terminal {
                     // A screen full of the same says less.
                     line.more = vec![format!("see {before} above, which failed with the same message")];
                 } else {
-                    self.told.insert(line.clone(), hosts.clone());
+                    if printed {
+                        self.told.insert(line.clone(), hosts.clone());
+                    }
                     line.of(&first, &hosts);
                 }
             }
@@ -391,10 +390,7 @@ impl Terminal {
                 self.away += 1;
                 self.needs_password |= *kind == ConnectKind::SudoPassword;
             }
-            HostStatus::Quarantined { .. } => {
-                self.away += 1;
-                self.lost += 1;
-            }
+            HostStatus::Quarantined { .. } => self.away += 1,
         }
         self.reasons.add(host, status);
         let verb = verb(status.word());
@@ -436,7 +432,9 @@ impl Terminal {
             exit::DRIFT | exit::PENDING if !bad => Tone::Change,
             _ => Tone::Bad,
         };
-        let mut text = sum_of_hosts(&self.command, stats, self.blocked, self.lost);
+        let lost = self.reasons.groups().into_iter().filter(|group| group.word == "quarantined");
+        let lost = lost.map(|group| group.count as u64).sum();
+        let mut text = sum_of_hosts(&self.command, stats, self.blocked, lost);
         // Facts are no matter of tasks.
         if !self.steps.is_empty() && self.command != "facts" {
             text = format!("{text}; {}", sum_of_tasks(&self.command, stats));
