@@ -113,27 +113,42 @@ fn named_alone(file: &InventoryFile) -> BTreeSet<String> {
     words.chain(at).filter_map(|word| hostlist::expand(word).ok()).flatten().collect()
 }
 
-/// Where there are groups, a host that none of them has is most likely a slip: no play of a group reaches it.
+/// Where there are groups, a host that none of them has may be a slip: no play of a group reaches it. It is
+/// refused when its name belongs to the range of another, or has a letter more or less: with another letter
+/// it can be a name of its own.
 fn in_a_group(hosts: &[Host], named: &BTreeSet<String>, diagnostics: &mut Diagnostics) {
     let (grouped, alone): (Vec<&Host>, Vec<&Host>) = hosts.iter().partition(|host| !host.groups.is_empty());
-    let alone: Vec<&Host> = alone.into_iter().filter(|host| !named.contains(&host.name)).collect();
-    let Some(first) = alone.first().filter(|_| !grouped.is_empty()) else { return };
-    let near = did_you_mean(&first.name, grouped.iter().map(|host| host.name.as_str()));
-    let help = near.map_or_else(
-        || "name it in the `hosts:` of a group: playbooks and variables of groups are not for it".to_owned(),
-        |near| {
-            let groups = grouped.iter().find(|host| host.name == near).map(|host| &host.groups);
-            match groups.and_then(|groups| groups.first()).filter(|_| hostlist::stem(near) == hostlist::stem(&first.name)) {
-                Some(group) => {
-                    let own = &first.name;
-                    format!("`{near}` is in `{group}`, and `{own}` is not: playbooks and variables of groups are not for it")
-                }
-                None => format!("did you mean `{near}`? Playbooks and variables of groups are not for it"),
-            }
-        },
-    );
-    let names = hostlist::fold(alone.iter().map(|host| host.name.as_str()));
-    diagnostics.push(Diagnostic::warning(first.span, format!("no group has `{names}`")).help(help));
+    if grouped.is_empty() {
+        return;
+    }
+    let near = |host: &Host| did_you_mean(&host.name, grouped.iter().map(|host| host.name.as_str()));
+    let same_stem = |host: &Host, near: &str| hostlist::stem(near) == hostlist::stem(&host.name);
+    let alone = alone.into_iter().filter(|host| !named.contains(&host.name));
+    let (slips, others): (Vec<&Host>, Vec<&Host>) = alone.partition(|host| {
+        near(host).is_some_and(|near| same_stem(host, near) || near.len() != host.name.len())
+    });
+    let way = "name it in the `hosts:` of a group";
+    let help = |host: &Host| {
+        let Some(near) = near(host) else {
+            return format!("{way}: playbooks and variables of groups are not for it");
+        };
+        let groups = grouped.iter().find(|host| host.name == near).map(|host| &host.groups);
+        match groups.and_then(|groups| groups.first()).filter(|_| same_stem(host, near)) {
+            Some(group) => format!(
+                "`{near}` is in `{group}`: name `{}` there, or in the `hosts:` of another group",
+                host.name
+            ),
+            None => format!("did you mean `{near}`? A host of its own: {way}"),
+        }
+    };
+    let mut tell = |hosts: &[&Host], of: fn(Span, String) -> Diagnostic| {
+        if let Some(first) = hosts.first() {
+            let names = hostlist::fold(hosts.iter().map(|host| host.name.as_str()));
+            diagnostics.push(of(first.span, format!("no group has `{names}`")).help(help(first)));
+        }
+    };
+    tell(&slips, Diagnostic::error);
+    tell(&others, Diagnostic::warning);
 }
 
 /// A few hosts without an address among twice as many that have one: a range that is too long, or a key that was mistyped.
