@@ -17,12 +17,13 @@ use crate::exit;
 use crate::inventory::Host;
 use crate::put;
 use crate::report::away::{Away, Group};
-use crate::report::fold::by_value;
+use crate::report::fold::{by_value, fold};
 use crate::report::output;
 use crate::report::rows::hanging;
 use crate::report::style::{BAD, GOOD, HINT, paint, safe};
 use crate::secrets::Secrets;
 use crate::transport::{CONNECT, ConnectKind, Frame, Part, PartEnd, Script, Transport, TransportError};
+use crate::words::count;
 
 /// Bytes of output that are kept of a host.
 const LIMIT: usize = 4 << 20;
@@ -117,6 +118,7 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
             Said::Ended(..) => {}
         }
     }
+    let sum = sum(&results);
     let ended = results.into_iter().filter_map(|(_, host, said)| match said {
         Said::Ended(status, body) => Some((host, (status, body))),
         Said::Unreached(..) | Said::Stuck(_) => None,
@@ -146,7 +148,24 @@ pub(crate) async fn run(settings: &Settings, args: ExecArgs) -> anyhow::Result<u
         }
     }
     output::data(&text).context("cannot write to stdout")?;
+    if code != exit::OK {
+        output::say(&paint(BAD, &sum));
+    }
     Ok(code)
+}
+
+/// Who did not end well, by name: above it may stand pages of what others said.
+fn sum(results: &[(usize, String, Said)]) -> String {
+    let names = |word: &str, is: fn(&Said) -> bool| {
+        let names: Vec<&str> =
+            results.iter().filter(|(_, _, said)| is(said)).map(|(_, name, _)| name.as_str()).collect();
+        if names.is_empty() { String::new() } else { format!("; {word}: {}", fold(&names)) }
+    };
+    let well = results.iter().filter(|(_, _, said)| matches!(said, Said::Ended(0, _))).count();
+    let failed = names("failed", |said| matches!(said, Said::Ended(status, _) if *status != 0));
+    let unreached = names("unreached", |said| matches!(said, Said::Unreached(..)));
+    let stuck = names("did not end", |said| matches!(said, Said::Stuck(_)));
+    format!("{well} of {} ok{failed}{unreached}{stuck}", count(results.len() as u64, "host"))
 }
 
 /// What a host said, each line with an indent: none of them can pass for the head of another host.
@@ -220,6 +239,17 @@ fn object(said: &Said) -> serde_json::Value {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn the_last_line_names_who_did_not_end_well() {
+        let said = |number, said| (number, format!("gpu{number}"), said);
+        let ended = |number, status| said(number, Said::Ended(status, String::new()));
+        let unreached = said(4, Said::Unreached(ConnectKind::Refused, "refused".to_owned()));
+        let all =
+            [ended(0, 0), ended(1, 2), ended(2, 2), said(3, Said::Stuck("stopped".to_owned())), unreached];
+        assert_eq!(sum(&all), "1 of 5 hosts ok; failed: gpu[1-2]; unreached: gpu4; did not end: gpu3");
+        assert_eq!(sum(&all[1..2]), "0 of 1 host ok; failed: gpu1");
+    }
 
     #[test]
     fn a_host_cannot_write_the_head_of_another() {
