@@ -112,6 +112,11 @@ impl Away {
         Some((of_all(reason), hint.map(std::borrow::Cow::into_owned)))
     }
 
+    /// How many were reached at first and then lost.
+    pub(super) fn quarantined(&self) -> u64 {
+        self.0.values().filter(|lost| lost.word == "quarantined").count() as u64
+    }
+
     /// All of them: those that are away for one reason are one.
     pub(crate) fn groups(&self) -> Vec<Group> {
         let mut groups: IndexMap<(&'static str, String), Vec<&str>> = IndexMap::new();

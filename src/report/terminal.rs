@@ -432,9 +432,7 @@ impl Terminal {
             exit::DRIFT | exit::PENDING if !bad => Tone::Change,
             _ => Tone::Bad,
         };
-        let lost = self.reasons.groups().into_iter().filter(|group| group.word == "quarantined");
-        let lost = lost.map(|group| group.count as u64).sum();
-        let mut text = sum_of_hosts(&self.command, stats, self.blocked, lost);
+        let mut text = sum_of_hosts(&self.command, stats, self.blocked, self.reasons.quarantined());
         // Facts are no matter of tasks.
         if !self.steps.is_empty() && self.command != "facts" {
             text = format!("{text}; {}", sum_of_tasks(&self.command, stats));

@@ -29,17 +29,13 @@ pub(super) fn failure_lines(failure: &Failure) -> Vec<String> {
     lines
 }
 
-/// The last lines of a text, each behind a prefix.
+/// The last lines of a text, each behind a prefix; dots stand for those before.
 pub(super) fn prefixed(text: &str, prefix: &str, most: usize) -> String {
     let lines: Vec<&str> = text.lines().collect();
     let from = lines.len().saturating_sub(most);
-    lines
-        .get(from..)
-        .unwrap_or_default()
-        .iter()
-        .map(|line| format!("{prefix}{line}"))
-        .collect::<Vec<_>>()
-        .join("\n")
+    let dots = (from > 0).then_some("...");
+    let last = lines.get(from..).unwrap_or_default().iter().copied();
+    dots.into_iter().chain(last).map(|line| format!("{prefix}{line}")).collect::<Vec<_>>().join("\n")
 }
 
 /// The task in a name of the spool, `base/tools` or `site.yaml/tools`.
@@ -94,6 +90,12 @@ fn numbers(counted: &str, (number, word): (u64, &str), others: &[(u64, &str)]) -
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn what_is_left_out_is_marked() {
+        assert_eq!(prefixed("a\nb\nc", "| ", 3), "| a\n| b\n| c");
+        assert_eq!(prefixed("a\nb\nc", "| ", 2), "| ...\n| b\n| c");
+    }
 
     #[test]
     fn hosts_whose_plan_failed_were_reached() {

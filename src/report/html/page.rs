@@ -92,11 +92,16 @@ fn either(number: u64, one: &'static str, several: &'static str) -> &'static str
 fn tiles(record: &Record) -> Vec<Json> {
     let stats = record.stats.clone().unwrap_or_default();
     let mut tiles = vec![tile(stats.hosts, either(stats.hosts, "host", "hosts"), "plain")];
-    if stats.unreachable > 0 {
-        tiles.push(tile(stats.unreachable, "not reached", "fail"));
-    }
-    if stats.failed > 0 {
-        tiles.push(tile(stats.failed, either(stats.failed, "host failed", "hosts failed"), "fail"));
+    let quarantined = Away::of(record).quarantined();
+    for (value, label, class) in [
+        (stats.unreachable.saturating_sub(quarantined), "unreachable", "fail"),
+        (quarantined, "quarantined", "fail"),
+        (stats.failed, either(stats.failed, "host failed", "hosts failed"), "fail"),
+        (stats.not_started, "not finished", "warn"),
+    ] {
+        if value > 0 {
+            tiles.push(tile(value, label, class));
+        }
     }
     let checks = stats.checks;
     if !checks.is_empty() {
