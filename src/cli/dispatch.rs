@@ -76,8 +76,13 @@ pub fn main_impl() -> ExitCode {
                 .or_else(|| other_words(&error, std::env::args()))
                 .or_else(|| other_command(&error));
             if hint.is_some() {
-                // The parser's own tip is to pass the word as a value.
+                // The parser's own tips are to pass the word as a value, and words that look alike.
                 error.remove(ContextKind::Suggested);
+                error.remove(ContextKind::SuggestedSubcommand);
+                if error.remove(ContextKind::SuggestedArg).is_some() {
+                    // It is the usage of the option that looks alike.
+                    error.remove(ContextKind::Usage);
+                }
             }
             // A closed pipe while help is printed is no failure.
             let _printed = error.print();
@@ -132,6 +137,9 @@ fn other_words(error: &clap::Error, typed: impl Iterator<Item = String>) -> Opti
         "-t" => "tasks are chosen with --tags",
         "-f" | "--forks" => "the number of hosts at a time is --parallel",
         "-K" => "the password of sudo is asked for with --ask-become-pass",
+        "-k" | "--ask-pass" => {
+            "logins are by key, and `provision init --ask-pass` puts yours there; the password of sudo is asked for with --ask-become-pass"
+        }
         "-b" | "--become" => "`ssh: { become: sudo }` in the inventory",
         "-C" | "--check" | "-D" | "--diff" | "--dry-run" => {
             "`provision plan` shows what would change, with the differences, and changes nothing"
