@@ -110,7 +110,10 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
                     (stats.tasks.changed, "changed"),
                     (if looks { stats.pending } else { 0 }, "to change"),
                     (stats.tasks.failed, "failed"),
-                    (stats.checks.fail, "checks failed"),
+                    (
+                        stats.checks.fail,
+                        if stats.checks.fail == 1 { "check failed" } else { "checks failed" },
+                    ),
                 ];
                 let of = |(number, what): (u64, &str)| (number > 0).then(|| format!("{number} {what}"));
                 let hosts = hosts.into_iter().filter(|(number, _)| *number > 0);
@@ -135,7 +138,14 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
         let cells = rows.iter().filter(ended).filter_map(|row| row.get(at));
         cells.map(|cell| width_of(cell)).max().unwrap_or_default()
     };
-    let widths: Vec<usize> = (0..6).map(column).collect();
+    let mut widths: Vec<usize> = (0..6).map(column).collect();
+    let whole: usize = widths.iter().filter(|width| **width > 0).map(|width| width + 2).sum();
+    // One long row does not break all others over two lines.
+    if output::stdout_width().is_some_and(|room| whole > room + 2)
+        && let Some(what) = widths.get_mut(3)
+    {
+        *what = 0;
+    }
     let mut text = String::new();
     for row in &rows {
         // What has no end has a sentence in the place of these columns.
