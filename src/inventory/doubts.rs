@@ -124,8 +124,12 @@ fn in_a_group(hosts: &[Host], named: &BTreeSet<String>, diagnostics: &mut Diagno
     let near = |host: &Host| did_you_mean(&host.name, grouped.iter().map(|host| host.name.as_str()));
     let same_stem = |host: &Host, near: &str| hostlist::stem(near) == hostlist::stem(&host.name);
     let alone = alone.into_iter().filter(|host| !named.contains(&host.name));
+    let slip =
+        |host: &Host| near(host).is_some_and(|near| same_stem(host, near) || near.len() != host.name.len());
+    // Names of one range are alike, and each would be held against all others.
+    let mut of_range: BTreeMap<(&str, usize), bool> = BTreeMap::new();
     let (slips, others): (Vec<&Host>, Vec<&Host>) = alone.partition(|host| {
-        near(host).is_some_and(|near| same_stem(host, near) || near.len() != host.name.len())
+        *of_range.entry((hostlist::stem(&host.name), host.name.len())).or_insert_with(|| slip(host))
     });
     let way = "name it in the `hosts:` of a group";
     let help = |host: &Host| {
