@@ -550,7 +550,7 @@ fn trust_records_what_the_login_looks_up() {
     user.home(".ssh/config", &config);
     user.home(
         "inventory.yaml",
-        "cluster: alias\nssh: { known_hosts: ./known_hosts, become: none }\ngroups:\n  all_of_them: { hosts: \"gpu[0-2]\" }\n\
+        "cluster: alias\nssh: { known_hosts: ./known_hosts, become: none }\ngroups:\n  all_of_them: { hosts: \"gpu[0-3]\" }\n\
          hosts:\n  gpu1: { address: 127.0.0.1 }\n  gpu2: { address: localhost, ssh: { jump: [door], port: PORT } }\n  \
          gpu3: { address: inner }\n"
             .replace("PORT", &port.to_string())
