@@ -458,8 +458,8 @@ fn questions() -> Vec<Asked> {
                 "NCCL_DEBUG",
                 Row {
                     made_up: "ldconfig mpirun",
-                    paths: "/sys/ /dev/nvidia /dev/infiniband /etc/nccl.conf /proc/uptime /proc/self/net",
-                    before: "mkdir -p sys/bus/pci/devices dev/infiniband etc lib proc/self/net; >dev/infiniband/rdma_cm; echo NCCL_DEBUG=INFO >etc/nccl.conf; >lib/libnccl.so.2.1; ln -s libnccl.so.2.1 lib/libnccl.so.2; printf '1 libs\n\tlibnccl.so.2 (libc6,x86-64) => %s/lib/libnccl.so.2\n' \"$S\" >says.ldconfig; echo '100.0 1.0' >proc/uptime; echo ' lo: 0' >proc/self/net/dev",
+                    paths: "/sys/ /dev/nvidia /dev/infiniband /etc/nccl.conf /proc/uptime /proc/self/net /proc/self/cgroup",
+                    before: "mkdir -p sys/bus/pci/devices dev/infiniband etc lib proc/self/net; >dev/infiniband/rdma_cm; echo NCCL_DEBUG=INFO >etc/nccl.conf; >lib/libnccl.so.2.1; ln -s libnccl.so.2.1 lib/libnccl.so.2; printf '1 libs\n\tlibnccl.so.2 (libc6,x86-64) => %s/lib/libnccl.so.2\n' \"$S\" >says.ldconfig; echo '100.0 1.0' >proc/uptime; echo ' lo: 0' >proc/self/net/dev; echo '0::/jobs' >proc/self/cgroup",
                     ..ROW
                 },
             )
