@@ -8,7 +8,7 @@ use crate::events::{Failure, Outcome};
 use crate::inventory::{Become, Host};
 use crate::plan::diff;
 use crate::project::{Project, Step};
-use crate::resources::{Change, Unplannable, kind};
+use crate::resources::{Change, Unplannable};
 use crate::transport::{ConnectKind, quote};
 
 /// Lines of output that a failure shows.
@@ -125,7 +125,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
 }
 
 /// What an output usually means.
-pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String> {
+pub(super) fn task(message: &str, output: &str) -> Option<String> {
     let text = format!("{message}\n{output}");
     let has = |needle: &str| text.contains(needle);
     let cause = if has("Module ") && has("not found in directory") {
@@ -170,8 +170,7 @@ pub(super) fn task(resource: &str, message: &str, output: &str) -> Option<String
     } else if has("did not converge") {
         "something restores the old state, or the host cannot keep what the task asks for"
     } else {
-        return Some(format!("`provision explain {resource}` has the details"))
-            .filter(|_| !kind(resource).is_some_and(|kind| kind.runs_anything));
+        return None;
     };
     Some(cause.to_owned())
 }
@@ -204,9 +203,9 @@ pub(super) const HOST_LOST: &str =
     "its host was lost; the next run follows what still runs there, or does it again";
 
 /// How a task ended that failed: its last lines and what they usually mean.
-pub(super) fn failure(step: &Step, message: String, command: Option<String>, output: &str) -> Outcome {
+pub(super) fn failure(message: String, command: Option<String>, output: &str) -> Outcome {
     let output = tail(output);
-    let hint = if message == HOST_LOST { None } else { task(step.kind, &message, &output) };
+    let hint = if message == HOST_LOST { None } else { task(&message, &output) };
     Outcome::Failed(Failure { message, command, output, hint })
 }
 
@@ -301,11 +300,5 @@ tasks:
         plain.ssh.become_method = Become::None;
         let hint = connect(ConnectKind::WrongUser, &plain, &project).unwrap();
         assert!(hint.ends_with("ssh -p 23 me@10.0.0.1 id"), "{hint}");
-    }
-
-    #[test]
-    fn no_page_explains_what_a_playbook_runs() {
-        assert_eq!(task("service", "it", "failed").unwrap(), "`provision explain service` has the details");
-        assert_eq!(task("command", "it", "failed"), None);
     }
 }

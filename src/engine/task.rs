@@ -112,7 +112,7 @@ impl Session {
                     HOST_LOST
                 };
                 let message = message.to_owned();
-                self.finish_task(task, failure(&item.step, message, None, ""), seconds, false);
+                self.finish_task(task, failure(message, None, ""), seconds, false);
                 return Err(gone);
             }
         };
@@ -177,7 +177,7 @@ impl Session {
                     _ => Outcome::Blocked(reason).into(),
                 });
             }
-            TaskVerdict::Failed(message) => return Ok(failure(&item.step, message, None, "").into()),
+            TaskVerdict::Failed(message) => return Ok(failure(message, None, "").into()),
             TaskVerdict::KnownAfter(name) => {
                 let still = match &instance.state {
                     InstanceState::Ready { resource, .. } => resource.plan(self.facts()).err(),
@@ -187,7 +187,7 @@ impl Session {
                     Some(why) => format!("{}, also after `{name}`", unplannable(why)),
                     None => format!("what it needs is still missing after `{name}`"),
                 };
-                return Ok(failure(&item.step, message, None, "").into());
+                return Ok(failure(message, None, "").into());
             }
             TaskVerdict::Changes(changes) => (changes, true),
             TaskVerdict::Runs(changes) => (changes, false),
@@ -205,7 +205,7 @@ impl Session {
                     planner.done(&instance.name);
                     return Ok(Outcome::Blocked(reason).into());
                 }
-                Turn::Refused(reason) => return Ok(failure(&item.step, reason, None, "").into()),
+                Turn::Refused(reason) => return Ok(failure(reason, None, "").into()),
             }
         } else {
             (changes, None)
@@ -256,7 +256,7 @@ impl Session {
             self.emit(EventKind::TaskStarted { host: self.host.name.clone(), task, changes: views.clone() });
         }
         let outcome = if let Some(reason) = refused {
-            failure(&item.step, reason, command(&changes), "")
+            failure(reason, command(&changes), "")
         } else if worst == Disruption::Reboot {
             self.reboot(item, instance, &changes, &later.queries()).await?
         } else if let Some(spread) = self.spread_of(instance).filter(|_| changes.iter().any(is_content)) {
@@ -317,9 +317,9 @@ impl Session {
         let outcome = match done(report, &item.step) {
             Ok(output) => match self.prove(&instance, &own).await? {
                 Ok(blocked) => Outcome::Changed { changes: views, output, blocked },
-                Err(rest) => failure(&item.step, rest, command(&changes), &output),
+                Err(rest) => failure(rest, command(&changes), &output),
             },
-            Err((message, output)) => failure(&item.step, message, command(&changes), &output),
+            Err((message, output)) => failure(message, command(&changes), &output),
         };
         if let Some(duty) = duty {
             duty.done(&outcome);
@@ -491,9 +491,9 @@ impl Session {
                 Ok(output) if !provable => Outcome::Ran { changes: views.clone(), output },
                 Ok(output) => match self.prove(instance, &own).await? {
                     Ok(blocked) => Outcome::Changed { changes: views.clone(), output, blocked },
-                    Err(rest) => failure(&item.step, rest, command(&changes), &output),
+                    Err(rest) => failure(rest, command(&changes), &output),
                 },
-                Err((message, output)) => failure(&item.step, message, command(&changes), &output),
+                Err((message, output)) => failure(message, command(&changes), &output),
             };
             let Outcome::Failed(failure) = &outcome else { return Ok(outcome) };
             let (allowed, delay) = hints::tries(&item.step, failure, attempt);
@@ -748,13 +748,13 @@ impl Session {
         // What is fetched is not what was planned: the plan is held against the host now.
         let own = queries(std::slice::from_ref(instance));
         if let Err(reason) = self.take_lock(instance, &own, &changes).await? {
-            return Ok(failure(&item.step, reason, None, ""));
+            return Ok(failure(reason, None, ""));
         }
         let mut tries = 0;
         loop {
             let source = match holders.source(&context.cancel, item.step.conduct.timeout, &spread.key).await {
                 Ok(source) => source,
-                Err(reason) => return Ok(failure(&item.step, reason, None, "")),
+                Err(reason) => return Ok(failure(reason, None, "")),
             };
             let host = source.host().map(str::to_owned);
             let changes = match &host {
@@ -799,7 +799,7 @@ impl Session {
             return Ok(Outcome::Blocked(format!("reboot pending: {reason}")));
         }
         let own = queries(std::slice::from_ref(instance));
-        let failed = |message: String, output: &str| failure(&item.step, message, None, output);
+        let failed = |message: String, output: &str| failure(message, None, output);
         let before: Vec<Change> =
             changes.iter().filter(|change| change.disruption != Disruption::Reboot).cloned().collect();
         let Some(last) = changes.iter().find(|change| change.disruption == Disruption::Reboot) else {

@@ -158,7 +158,7 @@ impl Session {
             Err(gone) => {
                 // The first one is told by its own turn.
                 for member in members.iter().take(begun).skip(1) {
-                    let outcome = failure(&member.item.step, HOST_LOST.to_owned(), None, "");
+                    let outcome = failure(HOST_LOST.to_owned(), None, "");
                     let task = task_ref(&member.item.step, &member.instance);
                     self.standing.finish_task(&self.connection, task, outcome, 0.0, false);
                 }
