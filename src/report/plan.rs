@@ -11,6 +11,7 @@ use super::rows::{MOST_HOSTS, hanging, pad};
 use super::style::{
     BAD, CALM, CHANGE, DIM, GOOD, VERB, paint, safe, safe_line, seconds, style_diff, width_of,
 };
+use super::wording::details;
 use crate::events::{ChangeView, HostRecord, PlannedTask, PlannedVerdict, Record};
 use crate::journal::{LastOutage, Outages};
 use crate::project::Project;
@@ -290,7 +291,7 @@ fn changes_block(text: &mut String, changes: &[ChangeView], width: Option<usize>
         };
         let line = format!("      {}{class}", safe_line(&change.summary));
         put!(text, "{}\n", hanging(&line, 8, width));
-        for line in safe(&change.diff).lines() {
+        for line in safe(details(change)).lines() {
             let _written = writeln!(text, "        {}", style_diff(line));
         }
     }

@@ -5,7 +5,7 @@ use super::away::{self, Away};
 use super::fold::by_value;
 use super::rows::hanging;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, paint, safe, safe_line, seconds, style_diff};
-use super::wording::{is_summary, summary};
+use super::wording::{details, is_summary, summary};
 use super::{checks, plan};
 use crate::events::{CheckResult, CheckStatus, HostRecord, HostStatus, Outcome, Record, TaskRecord};
 use crate::words::count;
@@ -225,7 +225,7 @@ fn task_lines(
     put!(text, "{}\n", hanging(&line, 11, width));
     match &*task.outcome {
         Outcome::Changed { changes, .. } | Outcome::Ran { changes, .. } => {
-            for line in changes.iter().flat_map(|change| change.diff.lines()) {
+            for line in changes.iter().flat_map(|change| details(change).lines()) {
                 put!(text, "      {}\n", style_diff(&safe_line(line)));
             }
             if let Some(reason) = task.outcome.blocked() {

@@ -14,7 +14,7 @@ use super::progress::Progress;
 use super::recap::{Recap, Row, verb};
 use super::rows::{self, Columns, wrap};
 use super::style::{DIM, HINT, VERB, paint, safe, safe_line, seconds, style_diff, width_of};
-use super::wording::{failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summary, task_of};
+use super::wording::{details, failure_lines, prefixed, sum_of_hosts, sum_of_tasks, summary, task_of};
 use super::{Reporter, output};
 use crate::events::{
     ChangeView, Event, EventKind, HostStatus, MaintenancePhase, Outcome, PlannedTask, PlannedVerdict,
@@ -368,7 +368,8 @@ impl Terminal {
         if self.settings.verbosity != Verbosity::Verbose {
             return Vec::new();
         }
-        let mut lines: Vec<String> = changes.iter().map(|change| change.diff.clone()).collect();
+        let details = changes.iter().map(details).filter(|text| !text.is_empty());
+        let mut lines: Vec<String> = details.map(str::to_owned).collect();
         if !output.trim().is_empty() {
             lines.push(prefixed(output.trim_end(), "| ", 40));
         }

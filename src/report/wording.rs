@@ -9,6 +9,14 @@ pub(super) fn summary(changes: &[ChangeView]) -> String {
     changes.iter().map(|change| change.summary.as_str()).collect::<Vec<_>>().join(", ")
 }
 
+/// The diff of a change; none where its summary says all of it, as in `~ ssh.service (active -> reloaded)`.
+pub(super) fn details(change: &ChangeView) -> &str {
+    let mut lines = change.diff.lines();
+    let only = lines.next().filter(|_| lines.next().is_none());
+    let value = only.and_then(|line| line.split_once(": ")).map(|(_, value)| value);
+    if value.is_some_and(|value| change.summary.ends_with(&format!("{value})"))) { "" } else { &change.diff }
+}
+
 /// Whether a failure has no command but what was to be changed.
 pub(super) fn is_summary(command: &str) -> bool {
     ["+ ", "~ ", "- "].iter().any(|sign| command.starts_with(sign))

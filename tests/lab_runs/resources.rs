@@ -112,7 +112,7 @@ tasks:
 
     // Drift of every kind is one plan, and undone.
     node.sh("chmod 700 /etc/made /srv/place /srv/big; echo x >>/srv/tree/one; ln -sfn /tmp /srv/link; usermod -s /bin/bash pilot; gpasswd -d pilot audio; sed -i '/trainer/d' /home/provision/.ssh/authorized_keys; echo a=9 >/etc/lines; echo junk >>/srv/rendered");
-    site.run("verify", &[]).expect(6).shows("mode: 0700 -> 0750").shows("-junk").shows("audio");
+    site.run("verify", &[]).expect(6).shows("(mode 0700 -> 0750)").shows("-junk").shows("audio");
     converges(&site, &["file", "directory", "link", "line", "tree", "big", "template", "user", "key"]);
 
     site.playbook(&undo(play("absent", "0700", "/usr")));
