@@ -152,6 +152,31 @@ fn a_terminal_is_sent_nothing_that_it_obeys() {
 }
 
 #[test]
+fn what_comes_next_is_named() {
+    let _alone = CHANGES.lock();
+    let site = Site::new("local");
+    let file = site.path("held");
+    let tasks =
+        format!("name: P\ntasks:\n- name: held\n  file: {{ path: {}, content: calm }}\n", file.display());
+    fs::write(site.path("p.yaml"), tasks).unwrap();
+    let next = "next: provision apply ";
+    let says = |arguments: &str, code| {
+        let ran = site.run(arguments, "");
+        assert_eq!(ran.status.code(), Some(code), "{arguments}: {ran:?}");
+        text(&ran.stderr)
+    };
+    assert!(says("plan site.yaml", 0).contains(next));
+    assert!(says("verify site.yaml", 6).contains(next));
+    says("apply site.yaml --yes", 0);
+    assert!(!says("plan site.yaml", 0).contains(next));
+    let page = site.path("page.html");
+    assert_eq!(
+        says(&format!("report show site.yaml --html {}", page.display()), 0),
+        format!("wrote {}\n", page.display())
+    );
+}
+
+#[test]
 fn hosts_that_are_away_for_one_reason_are_told_once() {
     let site = Site::new("ssh");
     let hosts = "\"a[1-5]\": { address: \"127.0.0.{{ host.number }}\", ssh: { port: 1 } }";

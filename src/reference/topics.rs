@@ -81,6 +81,18 @@ const OUTCOMES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "A word in brackets behind a change",
+        &[
+            ("[service]", "it interrupts a service"),
+            ("[gpu]", "it interrupts the GPUs: made only when you agree and nobody uses the host"),
+            (
+                "[network]",
+                "it interrupts the network or its drivers: made only when you agree and nobody uses the host",
+            ),
+            ("[reboot]", "it is the reboot itself: made only when you agree and nobody uses the host"),
+        ],
+    ),
+    (
         "A check of `verify`",
         &[
             ("pass", "as it should be"),

@@ -150,7 +150,14 @@ pub struct Reports {
 impl Reports {
     /// Whether any is asked for.
     pub fn any(&self) -> bool {
-        self.json.is_some() || self.junit.is_some() || self.html.is_some() || self.prometheus.is_some()
+        self.json.is_some() || self.files().next().is_some()
+    }
+
+    /// The files that are asked for.
+    pub fn files(&self) -> impl Iterator<Item = &str> {
+        let json = self.json.as_deref().filter(|file| *file != "-");
+        let others = [&self.junit, &self.html, &self.prometheus].into_iter().flatten();
+        json.into_iter().chain(others.map(|file| file.as_str()))
     }
 }
 

@@ -168,8 +168,8 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
     Ok(code)
 }
 
-/// What carries a plan out.
-fn next(project: &Project, file: Option<&Utf8Path>) -> String {
+/// What carries out what is to change.
+pub(super) fn next(project: &Project, file: Option<&Utf8Path>) -> String {
     let words = std::iter::once(project.path.as_str()).chain(project.options.iter().map(String::as_str));
     let words = words.chain(file.iter().flat_map(|file| ["--plan", file.as_str()]));
     let words = words.map(quote).collect::<Vec<_>>().join(" ");

@@ -160,6 +160,9 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
 fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8> {
     if reports.any() {
         write_reports(reports, record)?;
+        for file in reports.files() {
+            output::say(&format!("wrote {}", safe_line(file)));
+        }
         return Ok(exit::OK);
     }
     output::data(&show::text(record, outputs, output::stdout_width())).context("cannot write to stdout")?;

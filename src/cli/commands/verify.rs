@@ -6,6 +6,7 @@ use anyhow::Context as _;
 use camino::Utf8Path;
 use serde_json::Value as Json;
 
+use super::plan::next;
 use super::through::Through;
 use super::{carried, here};
 use crate::active;
@@ -57,6 +58,15 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
                 output::stdout_width(),
             );
         output::data(&text).context("cannot write to stdout")?;
+        let sessions = &finished.report.sessions;
+        // Options of a verify alone are none of an apply.
+        let plain = active == Active::No && through.is_none();
+        if let Some(project) = sessions.first().map(Session::project)
+            && finished.report.stats.pending > 0
+            && plain
+        {
+            output::say(&next(project, None));
+        }
     }
     Ok(code)
 }
