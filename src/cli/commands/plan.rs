@@ -16,6 +16,7 @@ use crate::disk;
 use crate::engine::{Mode, Session};
 use crate::events::PlannedTask;
 use crate::exit;
+use crate::hostlist;
 use crate::journal::Outages;
 use crate::plan::StageDigest;
 use crate::project::Project;
@@ -170,8 +171,14 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
 
 /// What carries out what is to change.
 pub(super) fn next(project: &Project, file: Option<&Utf8Path>) -> String {
+    let chosen = project.hosts.iter().filter(|host| project.selected.contains(&host.index));
+    let names: Vec<&str> = chosen.map(|host| host.name.as_str()).collect();
+    let here = project.options.iter().any(|option| option == "--here");
+    // Nobody has looked at the others.
+    let hosts = (names.len() < project.hosts.len() && !here).then(|| hostlist::fold(names));
     let words = std::iter::once(project.path.as_str()).chain(project.options.iter().map(String::as_str));
     let words = words.chain(file.iter().flat_map(|file| ["--plan", file.as_str()]));
+    let words = words.chain(hosts.iter().flat_map(|hosts| ["--hosts", hosts.as_str()]));
     let words = words.map(quote).collect::<Vec<_>>().join(" ");
     paint(HINT, &format!("            next: provision apply {}", safe(&words)))
 }
@@ -183,12 +190,30 @@ mod tests {
     use proptest::prelude::*;
 
     use super::*;
+    use crate::project::LoadOptions;
+    use crate::project::testing::Case;
 
     fn good() -> Vec<u8> {
         let stages = vec![StageDigest { digest: "d".to_owned(), known_after: BTreeSet::new() }];
         let hosts = BTreeMap::from([("a".to_owned(), HostPlan { stages, tasks: Vec::new() })]);
         let plan = PlanFile { version: 2, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
         serde_json::to_vec(&plan).unwrap()
+    }
+
+    /// Who looked at some hosts is not told to change all.
+    #[test]
+    fn what_comes_next_is_for_the_hosts_that_were_looked_at() {
+        let case = Case::new("--- inventory.yaml\ncluster: c\nhosts: { \"n[0-3]\": {} }\n");
+        let said = |hosts: Option<&str>| {
+            let options = LoadOptions { hosts: hosts.map(str::to_owned), ..LoadOptions::default() };
+            let mut project = case.load(&options).unwrap();
+            project.path = "i.yaml".into();
+            project.options = vec!["--lab".to_owned()];
+            anstream::adapter::strip_str(&next(&project, None)).to_string().trim().to_owned()
+        };
+        assert_eq!(said(None), "next: provision apply i.yaml --lab");
+        assert_eq!(said(Some("n0")), "next: provision apply i.yaml --lab --hosts n0");
+        assert_eq!(said(Some("all & !n2")), "next: provision apply i.yaml --lab --hosts 'n[0-1,3]'");
     }
 
     #[test]
