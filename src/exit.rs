@@ -4,7 +4,7 @@
 pub const OK: u8 = 0;
 /// A bug in provision.
 pub const BUG: u8 = 1;
-/// The command line is wrong, or it selects no host, or only hosts that are marked offline.
+/// The command line is wrong, selects no host or only hosts that are marked offline, or a question was answered with no.
 pub const USAGE: u8 = 2;
 /// Inventory, playbook, template or secret is wrong and nothing was touched, or a file of this machine
 /// cannot be used.
@@ -54,7 +54,7 @@ pub const TABLE: &[ExitCode] = &[
     ExitCode {
         code: USAGE,
         name: "usage",
-        meaning: "the command line is wrong, or it selects no host, or only hosts that are marked offline",
+        meaning: "the command line is wrong, selects no host or only hosts that are marked offline, or a question was answered with no",
         cure: "see `provision help`; `provision inventory list INVENTORY` shows the hosts and groups that can be named",
     },
     ExitCode {
@@ -67,7 +67,7 @@ pub const TABLE: &[ExitCode] = &[
         code: UNREACHABLE,
         name: "unreachable",
         meaning: "a host could not be reached, or missed a deadline and was quarantined; the other hosts were finished, or not started because this stopped the rollout",
-        cure: "each such host is listed with the command that mends it; then run the same command with `--hosts @unreachable`, or `--hosts '@unreachable,@not-finished'`",
+        cure: "each such host is listed with what mends it or shows its cause; then run the same command with `--hosts @unreachable`, or `--hosts '@unreachable,@not-finished'`",
     },
     ExitCode {
         code: FAILED,

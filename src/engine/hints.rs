@@ -71,7 +71,7 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
             "if the host was reinstalled, record its new key: provision inventory trust {inventory} --hosts {name} --replace; if it was not, someone may be intercepting the connection"
         ),
         ConnectKind::KeyRefused => put_key(host),
-        ConnectKind::PasswordRefused => "the password is wrong, or the account has another name: run the command again with the right ones".to_owned(),
+        ConnectKind::PasswordRefused => "run the command again with the right password; where the login itself was refused, look at the name of the account, too".to_owned(),
         ConnectKind::KeyUnreadable => "make the private key readable for you only: chmod 600 KEY".to_owned(),
         ConnectKind::KeyInvalid => format!(
             "name the private key itself, a file as ssh-keygen makes it, without `.pub`: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
@@ -79,6 +79,9 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         ConnectKind::KeyMissing => format!(
             "name a key file that exists: ssh.identity_file in {inventory}, or IdentityFile in ~/.ssh/config"
         ),
+        ConnectKind::NameUnknown if host.address != host.name => {
+            format!("no name server knows `{}`: look at the `address` of {name} in {inventory}", host.address)
+        }
         ConnectKind::NameUnknown => {
             format!(
                 "give it an `address` under `hosts:` in {inventory}, as in `{name}: {{ address: 10.0.0.1 }}`"
@@ -280,6 +283,17 @@ tasks:
         assert_eq!(tried(0, "E: Unable to locate package a"), 1);
         assert_eq!(tried(1, "E: Failed to fetch x Hash Sum mismatch"), 1);
         assert_eq!(tried(2, "E: Unable to locate package b"), 2);
+    }
+
+    #[test]
+    fn an_address_that_is_there_is_looked_at() {
+        let inventory = "--- inventory.yaml\ncluster: c\nhosts: { n0: { address: n0.invalid }, n1: {} }\n";
+        let project = load(inventory).unwrap();
+        let hints =
+            project.hosts.iter().map(|host| connect(ConnectKind::NameUnknown, host, &project).unwrap());
+        let hints: Vec<String> = hints.collect();
+        assert!(hints[0].starts_with("no name server knows `n0.invalid`: look at the `address` of n0 in "));
+        assert!(hints[1].starts_with("give it an `address` under `hosts:` in "));
     }
 
     /// Without a terminal sudo asks for no password, and is refused by `requiretty`.
