@@ -347,6 +347,16 @@ fn find(schema: &Json, place: &str, parts: &[&str], pages: &mut Vec<(String, Str
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::resources::Disruption;
+
+    /// A plan shows what a change interrupts as a word in brackets, but for these two.
+    #[test]
+    fn every_word_in_brackets_is_explained() {
+        let page = outcomes();
+        for word in Disruption::WORDS.iter().filter(|word| !["none", "reload"].contains(word)) {
+            assert!(page.contains(&format!("  [{word}] ")), "{word}: {page}");
+        }
+    }
 
     /// Every key of every file has a page, and an index names the whole first sentence of each.
     #[test]
