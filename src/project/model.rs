@@ -141,15 +141,19 @@ impl Project {
         Fleet::new(facts)
     }
 
-    /// The selected hosts that are not offline, in the order of the inventory.
+    /// The selected hosts, in the order of the inventory.
+    pub fn chosen(&self) -> impl Iterator<Item = &Host> {
+        self.selected.iter().filter_map(|index| self.hosts.get(*index))
+    }
+
+    /// Those that are not offline.
     pub fn online(&self) -> impl Iterator<Item = &Host> {
-        self.selected.iter().filter_map(|index| self.hosts.get(*index)).filter(|host| host.offline.is_none())
+        self.chosen().filter(|host| host.offline.is_none())
     }
 
     /// Selected hosts that are marked offline, and why.
     pub fn selected_offline(&self) -> impl Iterator<Item = (&Host, &str)> {
-        let selected = self.selected.iter().filter_map(|index| self.hosts.get(*index));
-        selected.filter_map(|host| Some((host, host.offline.as_deref()?)))
+        self.chosen().filter_map(|host| Some((host, host.offline.as_deref()?)))
     }
 
     /// The host that has the commands of the scheduler, where it is no part of the run itself.

@@ -48,9 +48,9 @@ struct Nodes {
 pub async fn run(context: Arc<Context>, command: &str, job: &Job) -> (Report, Vec<u8>) {
     let project = &context.project;
     let hosts: Vec<String> = project.online().map(|host| host.name.clone()).collect();
-    let offline = project.selected.iter().filter_map(|index| project.hosts.get(*index));
+    let offline = project.selected_offline();
     let offline: BTreeMap<String, String> =
-        offline.filter_map(|host| Some((host.name.clone(), host.offline.clone()?))).collect();
+        offline.map(|(host, why)| (host.name.clone(), why.to_owned())).collect();
     let selected = project.online().map(|host| (host.index, host.name.clone())).collect();
     started(&context, command, selected, offline.clone(), 1);
     let mut nodes = Nodes { open: hosts.iter().cloned().collect(), ..Nodes::default() };

@@ -9,7 +9,6 @@ use crate::cli::launch;
 use crate::cli::settings::Settings;
 use crate::exit;
 use crate::inventory::Host;
-use crate::project::Project;
 use crate::put;
 use crate::report::output;
 use crate::report::style::{DIM, GOOD, paint, safe_line};
@@ -27,7 +26,7 @@ pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyho
         }
         InventoryCommand::Trust { target, yes, replace } => {
             let project = reachable(settings, &target, load(settings, &target)?)?;
-            let hosts: Vec<Host> = selected(&project).into_iter().cloned().collect();
+            let hosts: Vec<Host> = project.chosen().cloned().collect();
             let hosts_option = target
                 .hosts
                 .as_deref()
@@ -43,10 +42,6 @@ pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyho
     }
 }
 
-fn selected(project: &Project) -> Vec<&Host> {
-    project.selected.iter().filter_map(|index| project.hosts.get(*index)).collect()
-}
-
 fn login(host: &Host) -> String {
     if host.transport.is_this_machine() {
         return "(this machine)".to_owned();
@@ -58,7 +53,7 @@ fn login(host: &Host) -> String {
 
 fn list(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::Result<u8> {
     let project = load(settings, target)?;
-    let hosts = selected(&project);
+    let hosts: Vec<&Host> = project.chosen().collect();
     if let Some(file) = &reports.json {
         let hosts: Map<String, Json> =
             hosts.iter().map(|host| (host.name.clone(), host_json(host, false))).collect();
@@ -84,7 +79,7 @@ fn list(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::R
 
 fn show(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::Result<u8> {
     let project = load(settings, target)?;
-    let hosts = selected(&project);
+    let hosts: Vec<&Host> = project.chosen().collect();
     if let Some(file) = &reports.json {
         let hosts: Map<String, Json> =
             hosts.iter().map(|host| (host.name.clone(), host_json(host, true))).collect();

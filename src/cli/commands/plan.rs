@@ -171,8 +171,7 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
 
 /// What carries out what is to change.
 pub(super) fn next(project: &Project, file: Option<&Utf8Path>) -> String {
-    let chosen = project.hosts.iter().filter(|host| project.selected.contains(&host.index));
-    let names: Vec<&str> = chosen.map(|host| host.name.as_str()).collect();
+    let names: Vec<&str> = project.chosen().map(|host| host.name.as_str()).collect();
     let here = project.options.iter().any(|option| option == "--here");
     // Nobody has looked at the others.
     let hosts = (names.len() < project.hosts.len() && !here).then(|| hostlist::fold(names));
