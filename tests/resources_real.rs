@@ -11,6 +11,7 @@ use std::path::Path;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
+use provision::facts::file::{Attributes, PathQuery};
 use provision::resources::{Context, Local, Resource};
 use support::{SHELLS, converge, gather, read, run, with_placeholders};
 
@@ -196,6 +197,26 @@ fn symlinks() {
         assert_eq!(fs::read_dir(directory.join("real")).unwrap().count(), 0);
         let absent = read("symlink: { path: \"DIR/a link\", target: x, state: absent }");
         converge(shell, &*absent).unwrap();
+    });
+}
+
+/// Its target is any text, and looks like nothing else that the host says.
+#[test]
+fn a_link_of_another_user_cannot_speak_for_other_paths() {
+    each(|shell, read, directory| {
+        let (link, precious) = (directory.join("link -> x"), directory.join("precious"));
+        fs::write(&precious, "text").unwrap();
+        fs::set_permissions(&precious, fs::Permissions::from_mode(0o600)).unwrap();
+        let forged = format!("a\nstat 0:0:81ff:4:1:1:1:{}\n|b\n.\n\n", precious.display());
+        symlink(&forged, &link).unwrap();
+        let task = read("file: { path: DIR/precious, mode: \"0600\" }");
+        let mut queries = task.queries();
+        queries.push(PathQuery(link.to_str().unwrap().to_owned()).into());
+        let facts = gather(shell, queries.clone());
+        assert!(task.plan(&facts).unwrap().is_empty(), "{shell:?}");
+        let answer = facts.find(queries.last().unwrap()).unwrap();
+        let answer = answer.known::<Option<Attributes>>().unwrap().as_ref().unwrap();
+        assert_eq!(answer.target.as_deref(), Some(&*forged), "{shell:?}");
     });
 }
 

@@ -1,6 +1,6 @@
 //! Paths: type, mode, owner, digest, text. One `stat` and one `sha256sum` for all of a host.
 //!
-//! Formats: `stat -c` of coreutils and busybox (the same letters), `sha256sum`, RFC 4648 base64.
+//! Formats: `stat -c` of coreutils, busybox and uutils (the same letters), `readlink`, `sha256sum`, RFC 4648 base64.
 
 use std::collections::BTreeMap;
 
@@ -194,6 +194,7 @@ fn script(queries: &[Query]) -> Script {
 #[derive(Default)]
 struct FileLines<'a> {
     stats: BTreeMap<&'a str, Attributes>,
+    targets: BTreeMap<&'a str, String>,
     users: BTreeMap<u32, &'a str>,
     groups: BTreeMap<u32, &'a str>,
     digests: BTreeMap<&'a str, &'a str>,
@@ -219,6 +220,11 @@ fn read(output: &str) -> FileLines<'_> {
             "stat" => {
                 if let Some((path, attributes)) = read_stat(rest) {
                     seen.stats.insert(path, attributes);
+                }
+            }
+            "target" => {
+                if let Some(target) = read_target(&mut lines) {
+                    seen.targets.insert(rest, target);
                 }
             }
             "user" => read_name(rest, &mut seen.users),
@@ -251,6 +257,12 @@ fn read_name<'a>(line: &'a str, into: &mut BTreeMap<u32, &'a str>) {
     }
 }
 
+/// Where a link points: a text without the line feed at its end.
+fn read_target<'a>(lines: &mut impl Iterator<Item = &'a str>) -> Option<String> {
+    let mut target = String::from_utf8(read_text(lines).ok()?).ok()?;
+    (target.pop() == Some('\n')).then_some(target)
+}
+
 /// Why the text of a file did not come, behind the file's name.
 pub(super) const UNREAD: &str = "was not read: the host has no base64, openssl, python3 or perl, or it fails";
 
@@ -275,8 +287,7 @@ pub(super) fn read_text<'a>(
     base64::engine::general_purpose::STANDARD.decode(encoded)
 }
 
-/// `%u:%g:%f:%s:%i:%Y:%Z:%N`: numbers, raw mode in hex, and the path as the rest. Of a symbolic link
-/// that is ` -> ` and its target as well, each in quotes where busybox writes it.
+/// `%u:%g:%f:%s:%i:%Y:%Z:%n`: numbers, raw mode in hex, and the path as the rest.
 fn read_stat(line: &str) -> Option<(&str, Attributes)> {
     let mut fields = line.splitn(8, ':');
     let uid = fields.next()?.parse().ok()?;
@@ -290,17 +301,8 @@ fn read_stat(line: &str) -> Option<(&str, Attributes)> {
         0o120_000 => FileKind::Symlink,
         _ => FileKind::Other,
     };
-    let (mut path, mut target) = (path, None);
-    if kind == FileKind::Symlink {
-        let quoted = path.strip_prefix('\'').and_then(|rest| rest.strip_suffix('\''));
-        let (from, to) = match quoted {
-            Some(quoted) => quoted.split_once("' -> '")?,
-            None => path.split_once(" -> ")?,
-        };
-        (path, target) = (from, Some(to.to_owned()));
-    }
     let (owner, group) = (String::new(), String::new());
-    Some((path, Attributes { kind, mode: raw & 0o7777, uid, gid, owner, group, size, target }))
+    Some((path, Attributes { kind, mode: raw & 0o7777, uid, gid, owner, group, size, target: None }))
 }
 
 /// As `stat` and `ls` call a number: 0 is root everywhere, and one without a name is `UNKNOWN`.
@@ -319,6 +321,10 @@ impl FileLines<'_> {
             let mut attributes = attributes.clone();
             attributes.owner = name(attributes.uid, &self.users);
             attributes.group = name(attributes.gid, &self.groups);
+            attributes.target = self.targets.get(path).cloned();
+            if attributes.kind == FileKind::Symlink && attributes.target.is_none() {
+                return Some(Err(format!("`readlink {path}` told nothing")));
+            }
             return Some(Ok(Some(attributes)));
         }
         if let Some(denied) = self.denied(path) {

@@ -475,7 +475,7 @@ fn guarded_but(
         match sent.part.as_str() {
             "file" => {
                 let rule = if written.contains(&sent.host) {
-                    "stat 0:0:a1ff:5:8:1:1:/etc/sudoers.d/ops -> /srv/ops"
+                    "stat 0:0:a1ff:5:8:1:1:/etc/sudoers.d/ops\ntarget /etc/sudoers.d/ops\n|/srv/ops\n."
                 } else {
                     "absent /etc/sudoers.d/ops"
                 };

@@ -4,12 +4,13 @@
 # that is remembered by a stamp, `x` whether it is the text given in base64 as wanted. A path holds
 # no newline, so lists of paths are texts split at newlines: appending to "$@" in a loop copies
 # all of it every time.
-paths='' plain='' known='' texts='' open='' shown='' special='' stats='' told=''
+paths='' plain='' known='' texts='' open='' shown='' special='' stats='' told='' links=''
 while [ $# -gt 0 ]; do
     path=$1 wanted=$2 what=$3
     shift 3
     if [ -L "$path" ]; then
         paths=$paths$path$newline
+        links=$links$path$newline
         continue
     fi
     if [ ! -e "$path" ]; then
@@ -50,9 +51,9 @@ set -f
 if [ -n "$paths" ]; then
     if command -v stat >/dev/null 2>&1; then
         # Numbers only: names would cost `stat` a look into the user database for each path, and
-        # most paths are root's. %N adds where a link points.
+        # most paths are root's. Where a link points is asked of `readlink`: %N quotes as each `stat` likes.
         # shellcheck disable=SC2086
-        stats=$(QUOTING_STYLE=literal stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%N' $paths 2>/dev/null)$newline
+        stats=$(stat -c 'stat %u:%g:%f:%s:%i:%Y:%Z:%n' $paths 2>/dev/null)$newline
         told=$told$stats
         # The names of the others: of each pair of owner and group, one path is asked about.
         pairs=' ' named=''
@@ -63,17 +64,17 @@ if [ -n "$paths" ]; then
             pair=${line%":$mode"}
             case $pairs in *" $pair "*) continue ;; esac
             pairs="$pairs$pair "
-            path=${line#*:*:*:*:*:*:*:}
-            case $mode in
-            a*)
-                # A link: its name stands before its target; busybox writes both in quotes.
-                path=${path%%' -> '*} path=${path#\'} path=${path%\'}
-                ;;
-            esac
-            named=$named$path$newline
+            named=$named${line#*:*:*:*:*:*:*:}$newline
         done
         # shellcheck disable=SC2086
         [ -z "$named" ] || told=$told$(stat -c "user %u %U${newline}group %g %G" $named 2>/dev/null)$newline
+        for path in $links; do
+            # As text: a target of another user may hold newlines, and look like an answer of ours.
+            target=$(readlink "$path" 2>/dev/null && printf .) || continue
+            target=${target%"$newline."}
+            case $target in *"$newline"*) target=$(printf '%s\n' "$target" | sed '2,$s/^/|/') ;; esac
+            told="${told}target $path$newline|$target$newline.$newline"
+        done
     else
         told="${told}no stat$newline"
     fi
