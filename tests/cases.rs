@@ -257,7 +257,7 @@ fn read_for(user: Option<&'static str>, text: &str) -> Result<Arc<dyn Resource>,
     let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
     let mut diagnostics = Diagnostics::default();
     let nics = node.get("nics").map(provision::config::Node::to_json).unwrap_or_default();
-    let resource = (kind.read)(value, &Files(nics, user), &mut diagnostics);
+    let resource = kind.read(value, &Files(nics, user), &mut diagnostics);
     resource.ok_or_else(|| diagnostics.render(&sources, false))
 }
 

@@ -114,7 +114,7 @@ fn read(server: &Server, text: &str) -> Arc<dyn Resource> {
     let yaml::Yaml::Map(entries) = &node.value else { panic!("{text}") };
     let kind = kinds().iter().find(|kind| kind.name == entries[0].0.value).unwrap();
     let mut diagnostics = Diagnostics::default();
-    (kind.read)(&entries[0].1, &site, &mut diagnostics)
+    kind.read(&entries[0].1, &site, &mut diagnostics)
         .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
 }
 

@@ -104,7 +104,7 @@ impl Ground {
         let kind = kinds().iter().find(|kind| kind.name == entries[0].0.value).unwrap();
         let mut diagnostics = Diagnostics::default();
         let context = Here(Utf8PathBuf::from_path_buf(self.path("")).unwrap());
-        (kind.read)(&entries[0].1, &context, &mut diagnostics)
+        kind.read(&entries[0].1, &context, &mut diagnostics)
             .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
     }
 
@@ -610,7 +610,7 @@ fn a_rendered_file_stays_below_the_inventory() {
             let yaml::Yaml::Map(entries) = &node.value else { panic!("{task}") };
             let kind = kinds().iter().find(|kind| kind.name == "render").unwrap();
             let context = Here(Utf8PathBuf::from_path_buf(base.to_owned()).unwrap());
-            (kind.read)(&entries[0].1, &context, &mut Diagnostics::default()).unwrap()
+            kind.read(&entries[0].1, &context, &mut Diagnostics::default()).unwrap()
         };
         for task in [
             "render: { path: jobs/new, content: x }",

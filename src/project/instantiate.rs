@@ -143,7 +143,7 @@ impl Project {
         };
         let context = TaskContext::new(step, body, env);
         let resource = match node {
-            Some(node) if needed.is_empty() => (body.kind.read)(&node, &context, &mut diagnostics),
+            Some(node) if needed.is_empty() => body.kind.read(&node, &context, &mut diagnostics),
             _ => None,
         };
         needed.extend(context.waiting.into_inner());
@@ -196,7 +196,7 @@ impl Project {
         let context = TaskContext::new(step, body, &env);
         let mut found = Diagnostics::default();
         let node = Node { value: Yaml::Map(filled), span: body.node.span };
-        (body.kind.read)(&node, &context, &mut found);
+        body.kind.read(&node, &context, &mut found);
         // What waits in the file that `src` names is no mistake.
         let waits = !context.waiting.into_inner().is_empty();
         let src = body.node.get("src").filter(|_| waits).map(|src| src.span);

@@ -146,11 +146,11 @@ pub(crate) fn language() -> Language {
     Language {
         kinds: vec![
             kind!("package", package, Package),
-            kind!("file", file, File),
+            kind!("file", file, File, secrets: &["content"]),
             kind!("template", template, Template, rendered: true),
             kind!("service", service, Service),
             kind!("kernel_module", kernel_module, KernelModule),
-            kind!("command", command, Command, runs_anything: true),
+            kind!("command", command, Command, runs_anything: true, secrets: &["env"]),
             *crate::resources::kind("assert").unwrap(),
         ],
         checks: vec!["gpu.nvlink", "gpu.ecc_volatile"],

@@ -9,7 +9,8 @@ use std::time::Duration;
 
 use super::context::Context;
 use super::resource::Resource;
-use crate::config::{Diagnostics, FieldDoc, Node};
+use crate::config::{Diagnostic, Diagnostics, FieldDoc, Node, Span, Yaml};
+use crate::placeholder;
 
 /// Reads a resource from a task's mapping.
 pub type Read = fn(&Node, &dyn Context, &mut Diagnostics) -> Option<Arc<dyn Resource>>;
@@ -20,8 +21,8 @@ pub type Read = fn(&Node, &dyn Context, &mut Diagnostics) -> Option<Arc<dyn Reso
 pub struct Kind {
     /// The key of a task.
     pub name: &'static str,
-    /// Reads it from a task's mapping whose templates are rendered.
-    pub read: Read,
+    /// Reads it from a task's mapping; see [`read`](Self::read()).
+    pub(crate) read: Read,
     /// What it is for: the first lines of its page in `explain`.
     pub doc: fn() -> &'static str,
     /// Its fields.
@@ -49,6 +50,9 @@ pub struct Kind {
     pub conditions: &'static [&'static str],
     /// Its fields whose value no two hosts share.
     pub own: &'static [&'static str],
+    /// Its fields that may hold a secret: what they say is in no argument list, and in no file that others than
+    /// its owner may read. Every other field refuses one.
+    pub secrets: &'static [&'static str],
     /// Keys of `expect:` that its tasks may fill in: `network.mtu`.
     pub promises: &'static [&'static str],
 }
@@ -78,8 +82,53 @@ impl Kind {
             runs_anything: false,
             conditions: &[],
             own: &[],
+            secrets: &[],
             promises: &[],
         }
+    }
+
+    /// Reads the resource from a task's mapping whose templates are rendered.
+    pub fn read(
+        &self,
+        node: &Node,
+        context: &dyn Context,
+        diagnostics: &mut Diagnostics,
+    ) -> Option<Arc<dyn Resource>> {
+        let Yaml::Map(entries) = &node.value else { return (self.read)(node, context, diagnostics) };
+        let mut good = true;
+        let closed = entries.iter().filter(|(field, _)| !self.secrets.contains(&field.value.as_str()));
+        for (field, place) in closed.filter_map(|(field, value)| Some((field, secret_in(value)?))) {
+            good = false;
+            let message =
+                format!("`{}` of `{}` cannot hold a secret: others could read it", **field, self.name);
+            diagnostics.push(Diagnostic::error(place, message).help(self.where_secrets_go()));
+        }
+        if good { (self.read)(node, context, diagnostics) } else { None }
+    }
+
+    /// The fields that a secret may be put into instead.
+    fn where_secrets_go(&self) -> String {
+        let of = |kind: &Self| {
+            let fields: Vec<String> = kind.secrets.iter().map(|field| format!("`{field}`")).collect();
+            format!("{} of `{}`", fields.join(" or "), kind.name)
+        };
+        if !self.secrets.is_empty() {
+            return format!("put it into {}", of(self));
+        }
+        let all: Vec<String> = kinds().iter().filter(|kind| !kind.secrets.is_empty()).map(of).collect();
+        format!("put it into {}", all.join(", or "))
+    }
+}
+
+/// The first place in a value where a secret stands.
+fn secret_in(node: &Node) -> Option<Span> {
+    match &node.value {
+        Yaml::Str(text) => placeholder::is_in(text).then_some(node.span),
+        Yaml::List(items) => items.iter().find_map(secret_in),
+        Yaml::Map(entries) => entries
+            .iter()
+            .find_map(|(key, value)| if placeholder::is_in(key) { Some(key.span) } else { secret_in(value) }),
+        Yaml::Null | Yaml::Bool(_) | Yaml::Int(_) | Yaml::Float(_) => None,
     }
 }
 

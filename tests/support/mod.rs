@@ -48,7 +48,7 @@ pub fn read(context: &dyn Context, text: &str) -> Arc<dyn Resource> {
     let (key, value) = &entries[0];
     let kind = kinds().iter().find(|kind| kind.name == key.value).unwrap();
     let mut diagnostics = Diagnostics::default();
-    (kind.read)(value, context, &mut diagnostics)
+    kind.read(value, context, &mut diagnostics)
         .unwrap_or_else(|| panic!("{}", diagnostics.render(&sources, false)))
 }
 

@@ -9,7 +9,6 @@ use crate::facts::build::{Build as Found, BuildQuery, Prefix};
 use crate::facts::{Facts, Object, Query, Touches, software};
 use crate::inventory::Promise;
 use crate::inventory::expect::ExpectSoftware;
-use crate::placeholder;
 use crate::resources::files::directory::KEPT;
 use crate::resources::shared::known;
 use crate::resources::shared::value::HostPath;
@@ -125,9 +124,7 @@ pub(in crate::resources) struct Build {
 
 /// Whether a text can stand in a line of the stamp.
 fn check_word(word: &Sp<String>, diagnostics: &mut Diagnostics) -> bool {
-    let message = if placeholder::is_in(word) {
-        "a build cannot hold a secret: every user can read its stamp and its log"
-    } else if word.contains(['\n', '\0']) {
+    let message = if word.contains(['\n', '\0']) {
         "this contains a line break"
     } else if word.is_empty() {
         "this is empty"

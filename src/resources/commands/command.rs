@@ -9,7 +9,6 @@ use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, Yaml};
 use crate::facts::ask::{Asked, Command as Words, CommandQuery};
 use crate::facts::file::PathQuery;
 use crate::facts::{Facts, Object, Query, Touches};
-use crate::placeholder;
 use crate::resources::shared::known;
 use crate::resources::shared::value::HostPath;
 use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
@@ -86,7 +85,7 @@ crate::record! {
     }
 }
 
-kind! { "command", CommandFields, runs_anything: true }
+kind! { "command", CommandFields, runs_anything: true, secrets: &["env"] }
 
 #[derive(Debug)]
 struct Command {
@@ -123,11 +122,9 @@ fn as_it_is(words: &[String]) -> Option<&String> {
 }
 
 fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> bool {
-    let (empty, secret) = match words {
-        Words::Argv(words) => {
-            (words.first().is_none_or(String::is_empty), words.iter().any(|w| placeholder::is_in(w)))
-        }
-        Words::Script(text) => (text.trim().is_empty(), placeholder::is_in(text)),
+    let empty = match words {
+        Words::Argv(words) => words.first().is_none_or(String::is_empty),
+        Words::Script(text) => text.trim().is_empty(),
     };
     if empty {
         diagnostics.error(node.span, "the command is empty");
@@ -148,16 +145,7 @@ fn check_words(words: &Words, node: &Node, diagnostics: &mut Diagnostics) -> boo
                 .help("write the value itself, or the line as `script: LINE`"),
         );
     }
-    if secret {
-        diagnostics.push(
-            Diagnostic::error(
-                node.span,
-                "a command line cannot hold a secret: every user of the host can see it",
-            )
-            .help("put it into `env` and read the variable"),
-        );
-    }
-    !empty && !secret && shell.is_none()
+    !empty && shell.is_none()
 }
 
 /// Whether a text can be the name of a variable of the shell or of make.

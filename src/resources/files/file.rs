@@ -41,7 +41,7 @@ crate::record! {
     }
 }
 
-kind! { "file", FileFields }
+kind! { "file", FileFields, secrets: &["content"] }
 
 #[derive(Debug)]
 struct File {
@@ -90,7 +90,8 @@ pub(in crate::resources) fn read(
         group: fields.group,
         check: fields.validate,
     };
-    Some(Arc::new(File { file, state: fields.state }))
+    file.is_closed(node, diagnostics)
+        .then(|| Arc::new(File { file, state: fields.state }) as Arc<dyn Resource>)
 }
 
 impl Resource for File {

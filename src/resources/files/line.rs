@@ -8,7 +8,6 @@ use serde_json::{Value as Json, json};
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp};
 use crate::facts::file::PathQuery;
 use crate::facts::{Facts, Object, Query, Touches};
-use crate::placeholder;
 use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{edit, text_query};
 use crate::resources::shared::known;
@@ -86,13 +85,6 @@ pub(in crate::resources) fn read(
 ) -> Option<Arc<dyn Resource>> {
     let fields = LineFields::from_node(node, diagnostics)?;
     let line = fields.line.value;
-    if placeholder::is_in(&line) {
-        diagnostics.push(
-            Diagnostic::error(fields.line.span, "a line cannot hold a secret: diffs show the file")
-                .help("use `file` or `template` for the whole file"),
-        );
-        return None;
-    }
     if line.contains(['\n', '\r', '\0']) || line.is_empty() {
         diagnostics.error(fields.line.span, "this must be one line of text");
         return None;

@@ -8,7 +8,6 @@ use crate::config::{Diagnostic, Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::block::{Block, BlockQuery};
 use crate::facts::file::PathQuery;
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
-use crate::placeholder;
 use crate::resources::shared::content::{RegularFile, computed_queries, describe, edit, plan_computed};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{HostPath, Presence, claims};
@@ -87,13 +86,6 @@ pub(in crate::resources) fn read(
     }
     if source.is_empty() || source.starts_with(['#', '-']) || source.contains(['\n', '\r', '\0']) {
         diagnostics.error(source.span, format!("`{}` cannot be mounted", *source));
-        return None;
-    }
-    if [&source, &options].iter().any(|text| placeholder::is_in(text)) {
-        diagnostics.push(
-            Diagnostic::error(node.span, "every user can read /etc/fstab: it cannot hold a secret")
-                .help("put it into a credentials file and name that in `options`"),
-        );
         return None;
     }
     Some(Arc::new(Mount {

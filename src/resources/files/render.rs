@@ -38,7 +38,7 @@ crate::record! {
     }
 }
 
-kind! { "render", RenderFields, rendered: true, central: true }
+kind! { "render", RenderFields, rendered: true, central: true, secrets: &["content"] }
 
 #[derive(Debug)]
 struct Render {
@@ -113,7 +113,8 @@ pub(in crate::resources) fn read(
         check: fields.validate,
     };
     let base = context.base().as_str().trim_end_matches('/').to_owned();
-    Some(Arc::new(Render { base, file, state: fields.state }))
+    let state = fields.state;
+    file.is_closed(node, diagnostics).then(|| Arc::new(Render { base, file, state }) as Arc<dyn Resource>)
 }
 
 impl Resource for Render {

@@ -39,7 +39,7 @@ pub(in crate::resources) fn read(
 ) -> Option<Arc<dyn Resource>> {
     let fields = SymlinkFields::from_node(node, diagnostics)?;
     let target = fields.target.value;
-    if target.is_empty() || target.contains(['\n', '\0']) || crate::placeholder::is_in(&target) {
+    if target.is_empty() || target.contains(['\n', '\0']) {
         diagnostics.error(fields.target.span, "this cannot be the target of a symbolic link");
         return None;
     }

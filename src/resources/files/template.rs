@@ -41,14 +41,15 @@ pub(in crate::resources) fn read(
         return None;
     }
     let text = rendered(&fields.src, context, diagnostics)?;
-    Some(Arc::new(RegularFile {
+    let file = RegularFile {
         path: fields.path,
         want: Want::Text(text),
         mode: fields.mode,
         owner: fields.owner,
         group: fields.group,
         check: fields.validate,
-    }))
+    };
+    file.is_closed(node, diagnostics).then(|| Arc::new(file) as Arc<dyn Resource>)
 }
 
 /// The text of a template, rendered.

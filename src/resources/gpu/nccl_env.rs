@@ -11,7 +11,6 @@ use crate::facts::file::PathQuery;
 use crate::facts::rdma::{Device, RdmaQuery};
 use crate::facts::{BaseQuery, Facts, Object, Query, Touches, base};
 use crate::inventory::host::is_compute;
-use crate::placeholder;
 use crate::resources::gpu::nccl_matrix::{Cell, doubt, matrix};
 use crate::resources::shared::content::{RegularFile, computed_queries, plan_computed};
 use crate::resources::shared::known;
@@ -54,8 +53,8 @@ impl FromNode for Variable {
                 return None;
             }
         };
-        if text.chars().any(char::is_control) || placeholder::is_in(&text) {
-            diagnostics.error(node.span, "the value of a variable must be one line and cannot hold a secret");
+        if text.chars().any(char::is_control) {
+            diagnostics.error(node.span, "the value of a variable must be one line");
             return None;
         }
         Some(Self(Some(text)))

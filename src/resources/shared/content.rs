@@ -3,7 +3,7 @@
 
 use std::sync::Arc;
 
-use crate::config::{Diagnostic, Diagnostics, Sp};
+use crate::config::{Diagnostic, Diagnostics, Node, Sp};
 use crate::facts::file::{Attributes, Content, ContentQuery, FileKind, PathQuery, SecretQuery, TEXT_LIMIT};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::placeholder;
@@ -160,9 +160,21 @@ impl Resource for RegularFile {
 }
 
 impl RegularFile {
-    /// The wanted mode; a file that holds a secret is its owner's alone unless its task says otherwise.
+    /// The wanted mode; a file that holds a secret is its owner's alone unless its task gives it to a group.
     fn mode(&self) -> Option<FileMode> {
         self.mode.or_else(|| self.want.secret().map(|_| FileMode(0o600)))
+    }
+
+    /// Whether it keeps its secret, if it has one, from others than its owner and its group.
+    pub(in crate::resources) fn is_closed(&self, node: &Node, diagnostics: &mut Diagnostics) -> bool {
+        let open = self.mode.filter(|mode| self.want.secret().is_some() && mode.0 & 0o006 != 0);
+        let Some(mode) = open else { return true };
+        let place = node.get("mode").map_or(node.span, |mode| mode.span);
+        diagnostics.push(
+            Diagnostic::error(place, format!("everybody could read the secret in a file of mode {mode}"))
+                .help("leave `mode` out, which then is 0600, or give the file to a group with `\"0640\"`"),
+        );
+        false
     }
 
     /// A file of ours in a directory for such files: everyone may read it.

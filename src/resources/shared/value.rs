@@ -7,7 +7,6 @@ use sha2::{Digest as _, Sha256};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Yaml};
 use crate::facts::Object;
-use crate::placeholder;
 
 crate::choice! {
     /// Whether a thing must exist.
@@ -86,9 +85,6 @@ impl HostPath {
         }
         if text.contains(['\n', '\0', '\r']) {
             return Err("a path cannot contain a line break".to_owned());
-        }
-        if placeholder::is_in(text) {
-            return Err("a path cannot hold a secret: paths are shown in plans and logs".to_owned());
         }
         if text.ends_with([',', ';']) || text.trim_end() != text {
             return Err(format!("`{text}` ends with a sign that no path ends with"));
@@ -247,8 +243,8 @@ impl FromNode for Scalar {
             return None;
         }
         let text = String::from_node(node, diagnostics)?;
-        if text.contains(['\n', '\r', '\0']) || placeholder::is_in(&text) {
-            diagnostics.error(node.span, "a value must be one line and cannot hold a secret");
+        if text.contains(['\n', '\r', '\0']) {
+            diagnostics.error(node.span, "a value must be one line");
             return None;
         }
         Some(Self(text))

@@ -57,10 +57,8 @@ pub(in crate::resources) fn read(
 ) -> Option<Arc<dyn Resource>> {
     let fields = SshKeyFields::from_node(node, diagnostics)?;
     let comment = fields.comment.as_ref().map(|comment| comment.value.clone());
-    if let Some(wrong) =
-        fields.comment.filter(|text| text.chars().any(char::is_control) || crate::placeholder::is_in(text))
-    {
-        diagnostics.error(wrong.span, "a comment must be one line and cannot hold a secret");
+    if let Some(wrong) = fields.comment.filter(|text| text.chars().any(char::is_control)) {
+        diagnostics.error(wrong.span, "a comment must be one line");
         return None;
     }
     Some(Arc::new(SshKey {
