@@ -323,6 +323,29 @@ fn a_change_is_in_the_spool_before_it_runs_and_until_its_end_was_seen() {
     }
 }
 
+/// Other users read nothing of a change while it runs and after it, whatever umask the login has.
+#[test]
+fn the_spool_is_for_its_owner_alone() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let state = home.join("provision");
+        // Behind a directory that others may not enter nothing is theirs to read.
+        let open = format!("find {} -type d ! -perm /077 -prune -o ! -type l -print", state.display());
+        let text: &'static str = Box::leak(format!("echo said; {open}").into_boxed_str());
+        let careless = [&["sh", "-c", "umask 0; exec \"$@\"", "sh"], *words].concat();
+        let ran = frame(&careless, home, Some("run1"), &spool(text));
+        assert_eq!(
+            SpoolReport::parse(ran.as_bytes()),
+            SpoolReport::Ended(0, "said\n".to_owned()),
+            "{words:?}"
+        );
+        let left = Command::new("sh").args(["-c", &open]).output().unwrap();
+        assert_eq!(String::from_utf8(left.stdout).unwrap(), "", "{words:?}");
+        assert_eq!(look(words, home).spool.len(), 1, "{words:?}");
+    }
+}
+
 /// The connection was cut before the runner of a change had begun, and the next one asks for the change again.
 #[test]
 fn a_runner_that_is_slow_to_start_runs_nothing_twice() {
