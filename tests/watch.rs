@@ -621,6 +621,22 @@ fn a_test_message_says_whether_messages_arrive() {
     assert!(said.contains("the secret `url` is no URL of a webhook") && !said.contains("ftp"), "{said}");
 }
 
+/// A service cannot pass a message on, which may hold what only it should read.
+#[test]
+fn a_message_follows_no_redirect() {
+    let other = Hook::at(0);
+    for status in [301, 302, 303, 307, 308] {
+        let hook = Hook::at(0);
+        hook.redirect(status, &other.url());
+        let site = Site::new("json", &hook.url(), ", sign: { secret: sign }");
+        let output = site.run(&["--test"]);
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(3), "{status}: {said}");
+        assert!(said.contains(&status.to_string()) && !said.contains("token-"), "{said}");
+        assert_eq!((hook.got().len(), other.got().len()), (1, 0), "{status}");
+    }
+}
+
 /// TLS is real: who is not trusted by this machine gets nothing.
 #[test]
 fn only_a_trusted_service_gets_a_message() {

@@ -37,6 +37,7 @@ impl Got {
 struct State {
     got: Vec<Got>,
     status: u16,
+    headers: String,
     body: String,
     stop: bool,
 }
@@ -64,14 +65,14 @@ impl Hook {
                 let mut stream = stream;
                 drop(stream.set_read_timeout(Some(Duration::from_secs(10))));
                 let Some(got) = read(&mut stream) else { continue };
-                let (status, body) = {
+                let (status, headers, body) = {
                     let mut state = lock(&shared);
                     state.got.push(got);
-                    (state.status, state.body.clone())
+                    (state.status, state.headers.clone(), state.body.clone())
                 };
                 drop(write!(
                     stream,
-                    "HTTP/1.1 {status} Word\r\nContent-Length: {}\r\nConnection: close\r\n\r\n{body}",
+                    "HTTP/1.1 {status} Word\r\n{headers}Content-Length: {}\r\nConnection: close\r\n\r\n{body}",
                     body.len()
                 ));
             }
@@ -87,6 +88,12 @@ impl Hook {
     pub fn answer(&self, status: u16, body: &str) {
         let mut state = lock(&self.state);
         (state.status, state.body) = (status, body.to_owned());
+    }
+
+    /// Sends everybody elsewhere from now on.
+    pub fn redirect(&self, status: u16, to: &str) {
+        let mut state = lock(&self.state);
+        (state.status, state.headers) = (status, format!("Location: {to}\r\n"));
     }
 
     /// What it got so far.
