@@ -7,6 +7,9 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Duration;
 
+use base64::Engine as _;
+use base64::prelude::BASE64_STANDARD_NO_PAD;
+
 use super::support::{Lab, Node, run};
 
 const POISON: &str = "p01son-w1th-'quote";
@@ -155,6 +158,68 @@ tasks:
         let text = node.sh(&format!("cat {path}"));
         assert!(text.contains("# {{provision-secret:token}}") && text.contains(added), "{text}");
         assert!(!text.contains("p01son"), "{text}");
+    }
+}
+
+/// All that a host is sent is kept by its login shell: no host gets a secret that only another one's task names, nor
+/// the password of sudo of another one.
+#[test]
+fn a_host_is_sent_only_the_secrets_of_its_own_tasks() {
+    let Some(lab) = Lab::up(&["n0", "n1"], "{}") else { return };
+    for node in &lab.nodes {
+        node.sh("cat >/opt/recorder <<'END'
+#!/bin/bash
+umask 077
+exec /bin/sh \"$@\" < <(exec tee \"$HOME/sent-$$\")
+END
+chmod 755 /opt/recorder; usermod -s /opt/recorder provision");
+    }
+    lab.node("n1").sh(
+        "printf 'provision:sud0-of-n1' | chpasswd; echo 'provision ALL=(ALL:ALL) ALL' >/etc/sudoers.d/10-lab",
+    );
+    let port = lab.node("n1").port;
+    let site = lab.site_with(
+        "own",
+        "
+name: own
+tasks:
+  - name: one
+    hosts: n0
+    file: { path: /etc/token, content: \"{{ secrets.one }}\", mode: \"0600\" }
+  - name: two
+    hosts: n1
+    command: { script: \"test -n \\\"$TOKEN\\\"\", env: { TOKEN: \"{{ secrets.two }}\" } }
+",
+        "secrets: { one: { env: ONE }, two: { env: TWO }, sudo: { env: SUDO } }",
+        "become: sudo",
+        &format!(
+            "  n1: {{ address: 127.0.0.1, ssh: {{ port: {port}, become: {{ method: sudo, password: {{ secret: sudo }} }} }} }}\n"
+        ),
+    );
+    let env = [("ONE", "alpha-s3cret"), ("TWO", "bravo-s3cret"), ("SUDO", "sud0-of-n1")];
+    for command in ["plan", "verify", "apply", "apply"] {
+        site.run_with(command, &[], &env, "").expect(if command == "verify" { 6 } else { 0 });
+    }
+    assert_eq!(lab.node("n0").sh("cat /etc/token"), "alpha-s3cret");
+    let sent = |node: &str, secret: &str| {
+        let text = lab.node(node).sh("cat ~provision/sent-*");
+        // Data travels in base64 as well, behind nought, one and two other bytes.
+        let mut forms = vec![secret.to_owned()];
+        forms.extend((0..3).map(|shift: usize| {
+            let text = BASE64_STANDARD_NO_PAD.encode("?".repeat(shift) + secret);
+            text[(shift * 8).div_ceil(6)..text.len() - 1].to_owned()
+        }));
+        forms.iter().any(|form| text.contains(form))
+    };
+    for (node, secret, own) in [
+        ("n0", "alpha-s3cret", true),
+        ("n0", "bravo-s3cret", false),
+        ("n0", "sud0-of-n1", false),
+        ("n1", "alpha-s3cret", false),
+        ("n1", "bravo-s3cret", true),
+        ("n1", "sud0-of-n1", true),
+    ] {
+        assert_eq!(sent(node, secret), own, "{secret} to {node}");
     }
 }
 
