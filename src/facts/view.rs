@@ -9,8 +9,8 @@ use super::probe::Probe;
 use super::section::{Sections, pair};
 use super::{Seen, Touches};
 
-/// The most CPUs that a list may name.
-const CPUS: u32 = 1 << 16;
+/// The most CPUs that a host has: `NR_CPUS` of the kernel is 8192 at most, on x86.
+pub const CPUS: u32 = 8192;
 
 /// A limit of resources: bytes or a number, or `unlimited`.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]

@@ -2,6 +2,7 @@
 
 mod arch;
 mod boot;
+mod bounds;
 pub mod busy;
 mod cpu;
 mod hostname;
@@ -106,7 +107,8 @@ pub(super) const FAMILY: Family = Family {
         // A script that fails in the middle has told a part at most.
         |queries, output, status| {
             answers(queries, |query: &BaseQuery| {
-                let told = (query.fact()?.parse)(output);
+                let fact = query.fact()?;
+                let told = (fact.parse)(output).and_then(|value| bounds::held(fact.name, value));
                 if told.is_ok() && status != 0 { None } else { Some(told) }
             })
         },

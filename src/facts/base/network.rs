@@ -79,6 +79,9 @@ impl Link<'_> {
     }
 }
 
+/// What is faster is no speed.
+const FASTEST_MBPS: i64 = 10_000_000;
+
 /// ARPHRD numbers of `linux/if_arp.h`.
 fn kind(number: i64) -> &'static str {
     match number {
@@ -126,7 +129,8 @@ fn parse(output: &str) -> Result<Json, String> {
                 "mac": link.text("mac"),
                 "mtu": link.number("mtu"),
                 "state": link.text("state"),
-                "speed_mbps": link.number("speed"),
+                // Some drivers say -1 as a number without a sign.
+                "speed_mbps": Some(link.number("speed")).filter(|speed| *speed <= FASTEST_MBPS).unwrap_or(0),
                 "driver": link.text("driver"),
                 "pci": link.text("device"),
                 "bond": link.text("bond"),
