@@ -215,7 +215,7 @@ fn nothing_is_written_through_a_link_of_another_user() {
                     "resources/over_mesh.sh",
                     "resources/distribute.sh"
                 ),
-                &["DIR/home/.config/x", "0644", "65534:65534", "", "root", "none.invalid"],
+                &["DIR/home/.config/x", "0644", "65534:65534", "", "9", "root", "none.invalid"],
             ),
             (
                 shell!(
@@ -224,7 +224,7 @@ fn nothing_is_written_through_a_link_of_another_user() {
                     "resources/prefix.sh",
                     "resources/build_fetch.sh"
                 ),
-                &["x", "DIR/home/.config/x", "=x", "root", "none.invalid"],
+                &["x", "DIR/home/.config/x", "=x", "9", "root", "none.invalid"],
             ),
             (shell!("resources/reach.sh", "resources/mount.sh"), &["mount", "DIR/home/.config/x"]),
             (

@@ -557,6 +557,7 @@ fn rows() -> Vec<Row> {
                 "0640",
                 "",
                 "3a6eb0790f39ac87c94f3856b2dd2c5d110e6811602261a9a923d3bb23adc8b7",
+                "4",
                 "root",
                 "n1",
             ],
@@ -569,7 +570,7 @@ fn rows() -> Vec<Row> {
             files: with(
                 "base64.sh resources/reach.sh resources/prefix.sh resources/over_mesh.sh resources/build_fetch.sh",
             ),
-            words: &["it", "S/prefix", "=from x", "root", "n1"],
+            words: &["it", "S/prefix", "=from x", "9", "root", "n1"],
             made_up: "ssh",
             before: "mkdir -p t/.provision; echo x >t/x; ln -s x t/y; printf 'from x\\nresult 1\\n' >t/.provision/stamp; cd t; sha256sum ./x >.provision/sha256; echo './y -> x' >.provision/links; tar -cf ../says.ssh .",
             done: "[ -s prefix/x ] && [ -L prefix/y ] && [ -s prefix/.provision/stamp ]",

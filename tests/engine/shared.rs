@@ -162,7 +162,7 @@ fn given(transport: &Scripted) -> Vec<(String, String)> {
     let tasks = transport.sent().into_iter().filter(|sent| sent.part == "task");
     tasks
         .map(|sent| {
-            let pulled = sent.text.contains("no copy from %s");
+            let pulled = sent.text.contains("no whole copy from %s");
             let from = sent.text.lines().rev().find(|line| !line.is_empty()).unwrap_or_default();
             (sent.host, if pulled { from.to_owned() } else { String::new() })
         })

@@ -79,7 +79,8 @@ crate::record! {
         opt jobs: Sp<u32>,
         /// Memory in MiB that one job may need. Left out: 512.
         opt memory_per_job: Sp<u32>,
-        /// Free space in MiB that the build needs. Beside the prefix a quarter of it must be free.
+        /// Free space in MiB that the build needs. Beside the prefix a quarter of it must be free. With
+        /// `build_once`, no more than this is taken from another host.
         def space: u32 = 1024,
         /// Where it is built. Left out: /var/cache/provision/build/NAME.
         opt directory: HostPath,
@@ -304,6 +305,11 @@ pub(in crate::resources) fn found<'a>(
 impl Build {
     pub(in crate::resources) fn name(&self) -> &str {
         &self.name
+    }
+
+    /// MiB that it may take.
+    pub(in crate::resources) fn space(&self) -> u32 {
+        self.space
     }
 
     pub(in crate::resources) fn prefix(&self) -> &str {

@@ -95,6 +95,7 @@ impl Resource for BuildOnce {
                 .named("name", self.build.name())
                 .named("prefix", self.build.prefix())
                 .named("stamp", Arg::Packed(wanted.clone()))
+                .named("space", self.build.space().to_string())
                 .named("user", self.user.as_str()),
         })
     }

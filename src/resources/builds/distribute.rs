@@ -41,6 +41,7 @@ kind! { "distribute", DistributeFields, fleet: true }
 struct Distribute {
     file: RegularFile,
     digest: String,
+    size: u64,
     user: String,
 }
 
@@ -53,10 +54,10 @@ pub(in crate::resources) fn read(
     plain(fields.path.as_str(), node.span, diagnostics)?;
     let refusal = match context.local(&fields.src) {
         Ok(local @ (Local::Bytes(_) | Local::Large { .. })) => {
-            let digest = match &local {
-                Local::Bytes(bytes) => sha256(bytes),
-                Local::Large { sha256, .. } => sha256.clone(),
-                Local::Tree(_) => String::new(),
+            let (digest, size) = match &local {
+                Local::Bytes(bytes) => (sha256(bytes), u64::try_from(bytes.len()).unwrap_or(u64::MAX)),
+                Local::Large { sha256, size, .. } => (sha256.clone(), *size),
+                Local::Tree(_) => (String::new(), 0),
             };
             let want = want_of(local).unwrap_or(Want::Anything);
             let file = RegularFile {
@@ -67,7 +68,7 @@ pub(in crate::resources) fn read(
                 group: fields.group,
                 check: None,
             };
-            return Some(Arc::new(Distribute { file, digest, user: fields.user.0 }));
+            return Some(Arc::new(Distribute { file, digest, size, user: fields.user.0 }));
         }
         Ok(Local::Tree(_)) => Diagnostic::error(fields.src.span, format!("`{}` is a directory", *fields.src))
             .help("distribute its archive, and unpack it with `archive`"),
@@ -127,6 +128,7 @@ impl Resource for Distribute {
         .named("mode", mode.to_string())
         .named("ownership", owners)
         .named("digest", self.digest.as_str())
+        .named("size", self.size.to_string())
         .named("user", self.user.as_str());
         let fleet =
             self.file.content_query().and_then(|query| Some(facts.of_all(&query)?.collect::<Vec<_>>()));
