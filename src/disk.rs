@@ -3,13 +3,15 @@
 //! What a user names is read without waiting for ever and without end. What the program keeps is made
 //! so that nobody else reads it, and so that nobody else's link or directory leads it astray.
 
+mod way;
+
 use std::fs::{DirBuilder, File, Metadata, OpenOptions, Permissions};
 use std::io::{self, Read as _, Write as _};
 use std::os::unix::fs::{
     DirBuilderExt as _, FileTypeExt as _, MetadataExt as _, OpenOptionsExt as _, PermissionsExt as _,
 };
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 
 /// Opens a file to read it. Only a regular one: a pipe may wait for ever, a device may never end or
 /// do something because it is opened.
@@ -83,7 +85,8 @@ pub fn user() -> io::Result<u32> {
 }
 
 /// Makes a directory that only its owner can enter, with those above it that are not there. One that
-/// is there must be ours, and nobody else may write in it: /tmp is everybody's.
+/// is there must be ours, and nobody else may write in it: /tmp is everybody's. Those above it belong to us or to
+/// root, and nobody else takes a name away there.
 ///
 /// # Errors
 /// When it cannot be made, or belongs to somebody else.
@@ -92,6 +95,7 @@ pub fn private_directory(path: &Utf8Path) -> io::Result<()> {
 }
 
 fn private_directory_of(path: &Utf8Path, user: u32) -> io::Result<()> {
+    way::is_held(path, user)?;
     let made = DirBuilder::new().recursive(true).mode(0o700).create(path);
     // Why it could not be made says more than that it is not there.
     if path.symlink_metadata().is_err() {
@@ -109,7 +113,8 @@ fn private_directory_of(path: &Utf8Path, user: u32) -> io::Result<()> {
 /// # Errors
 /// Why not.
 pub fn check_private(path: &Utf8Path) -> io::Result<()> {
-    own_directory(path, user()?).map(drop)
+    let user = user()?;
+    own_directory(path, user).and_then(|_| way::is_held(path, user))
 }
 
 fn own_directory(path: &Utf8Path, user: u32) -> io::Result<Metadata> {
@@ -166,22 +171,82 @@ pub fn replace(path: &Utf8Path, bytes: &[u8]) -> io::Result<()> {
 /// # Errors
 /// When it cannot be written.
 pub fn replace_with_mode(path: &Utf8Path, bytes: &[u8], mode: u32) -> io::Result<()> {
-    let directory = path.parent().filter(|parent| *parent != "").unwrap_or(Utf8Path::new("."));
-    // Collectors that read by the end of a name do not see it.
-    let mut draft = tempfile::Builder::new().suffix(".part").tempfile_in(directory)?;
-    draft.write_all(bytes)?;
-    draft.as_file().set_permissions(Permissions::from_mode(mode))?;
-    draft.persist(path)?;
-    Ok(())
+    let mut draft = Draft::new(path)?;
+    draft.file.write_all(bytes)?;
+    draft.file.as_file().set_permissions(Permissions::from_mode(mode))?;
+    draft.keep()
+}
+
+/// What becomes a file when it is whole; private.
+#[derive(Debug)]
+pub struct Draft {
+    /// Where it is written until then.
+    pub file: tempfile::NamedTempFile,
+    path: Utf8PathBuf,
+}
+
+impl Draft {
+    /// Begins what becomes the file `path`. A link of that name is replaced, and none of another user leads there.
+    ///
+    /// # Errors
+    /// When nothing can be written where it belongs.
+    pub fn new(path: &Utf8Path) -> io::Result<Self> {
+        let name = path.file_name().ok_or_else(|| io::Error::other("it is no name of a file"))?;
+        let directory = path.parent().filter(|parent| *parent != "").unwrap_or(Utf8Path::new("."));
+        let directory = way::of_ours(directory, user()?)?;
+        // Collectors that read by the end of a name do not see it.
+        let file = tempfile::Builder::new().suffix(".part").tempfile_in(&directory)?;
+        Ok(Self { file, path: directory.join(name) })
+    }
+
+    /// Puts it in its place.
+    ///
+    /// # Errors
+    /// When that cannot be done.
+    pub fn keep(self) -> io::Result<()> {
+        self.file.persist(&self.path)?;
+        Ok(())
+    }
 }
 
 /// Opens a file that a user asked for, to write it anew. A new one is private, for results hold what
-/// files of hosts hold; one that is there keeps its mode, and may be a link, a pipe or a terminal.
+/// files of hosts hold; one that is there keeps its mode, and may be a link, a pipe or a terminal. Nothing of
+/// another user is taken, for that user chose who reads it, or what it leads to.
 ///
 /// # Errors
-/// When it cannot be opened.
+/// When it cannot be opened, or another user made it.
 pub fn create_result(path: &Utf8Path) -> io::Result<File> {
-    File::options().write(true).create(true).truncate(true).mode(0o600).open(path)
+    create_result_with(path, 0o600)
+}
+
+/// The same with the mode of a new file, less the umask.
+///
+/// # Errors
+/// When it cannot be opened, or another user made it.
+pub fn create_result_with(path: &Utf8Path, mode: u32) -> io::Result<File> {
+    create_result_of(path, mode, user()?)
+}
+
+/// Whether a file that is there may be written anew; changes nothing.
+///
+/// # Errors
+/// Why not.
+pub fn check_result(path: &Utf8Path) -> io::Result<()> {
+    way::result(path, user()?)?;
+    File::options().append(true).custom_flags(libc::O_NONBLOCK).open(path).map(drop)
+}
+
+fn create_result_of(path: &Utf8Path, mode: u32, user: u32) -> io::Result<File> {
+    let file = match way::result(path, user)? {
+        way::Place::Handed => return File::options().write(true).open(path),
+        way::Place::Named(path) => way::open(&path, mode)?,
+    };
+    let found = file.metadata()?;
+    way::is_ours_to_write(&found, user)?;
+    if found.is_file() {
+        file.set_len(0)?;
+    }
+    Ok(file)
 }
 
 /// Makes a named pipe.
@@ -265,6 +330,84 @@ mod tests {
         assert_eq!(std::fs::read(&target).unwrap(), b"dear");
         make_pipe(&folder.join("pipe"));
         open_lock(&folder.join("pipe")).unwrap_err();
+    }
+
+    /// A user to whom what `give` is called with belongs to somebody else.
+    fn somebody(give: impl Fn(&dyn Fn(&Utf8Path))) -> u32 {
+        let own = user().unwrap();
+        if own == 0 {
+            give(&|path| std::os::unix::fs::lchown(path, Some(12345), None).unwrap());
+            return 0;
+        }
+        own + 1
+    }
+
+    #[test]
+    fn a_result_is_written_to_nothing_of_another_user() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let link = |to: &Utf8Path, name: &str| {
+            let link = folder.join(name);
+            std::os::unix::fs::symlink(to, &link).unwrap();
+            link
+        };
+        let (file, pipe) = (folder.join("file"), folder.join("pipe"));
+        std::fs::write(&file, "theirs").unwrap();
+        make_pipe(&pipe);
+        let (new, below) = (folder.join("new"), folder.join("below"));
+        std::fs::create_dir(&below).unwrap();
+        let (to_new, to_below) = (link(&new, "to_new"), link(&below, "to_below"));
+        let user = somebody(|give| [&file, &pipe, &to_new, &to_below].iter().for_each(|path| give(path)));
+        for path in [&file, &pipe, &to_new, &to_below.join("x"), &link(&to_below, "ours").join("x")] {
+            let error = create_result_of(path, 0o600, user).unwrap_err().to_string();
+            assert!(
+                error.contains("of another user") || error.contains("to another user"),
+                "{path}: {error}"
+            );
+        }
+        assert_eq!(std::fs::read(&file).unwrap(), b"theirs");
+        assert!(!new.exists() && !below.join("x").exists());
+        assert_eq!(Draft::new(&file).unwrap().path, file);
+        if user == 0 {
+            Draft::new(&to_below.join("x")).unwrap_err();
+        }
+    }
+
+    #[test]
+    fn a_result_goes_where_our_own_links_and_open_files_lead() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let (file, link) = (folder.join("file"), folder.join("link"));
+        std::os::unix::fs::symlink("./file", &link).unwrap();
+        for text in ["a long text", "new"] {
+            create_result(&link).unwrap().write_all(text.as_bytes()).unwrap();
+            assert_eq!(std::fs::read(&file).unwrap(), text.as_bytes());
+        }
+        // A name for a file of ours that others made, as they can where the kernel lets them.
+        std::fs::hard_link(&file, folder.join("second")).unwrap();
+        assert!(create_result(&file).unwrap_err().to_string().contains("hard links"));
+        create_result(Utf8Path::new("/dev/null")).unwrap();
+        create_result(Utf8Path::new("/dev/stderr")).unwrap();
+        std::os::unix::fs::symlink("loop", folder.join("loop")).unwrap();
+        assert!(create_result(&folder.join("loop")).unwrap_err().to_string().contains("too many links"));
+    }
+
+    #[test]
+    fn a_private_directory_stands_below_no_directory_of_others() {
+        let folder = tempfile::tempdir().unwrap();
+        let folder = Utf8Path::from_path(folder.path()).unwrap();
+        let theirs = folder.join("theirs");
+        std::fs::create_dir(&theirs).unwrap();
+        let user = somebody(|give| give(&theirs));
+        let error = private_directory_of(&theirs.join("state/provision"), user).unwrap_err();
+        assert!(error.to_string().contains("of another user"), "{error}");
+        assert_eq!(theirs.read_dir().unwrap().count(), 0);
+        let open = folder.join("open");
+        std::fs::create_dir(&open).unwrap();
+        for (mode, good) in [(0o777, false), (0o1777, true), (0o775, true)] {
+            std::fs::set_permissions(&open, Permissions::from_mode(mode)).unwrap();
+            assert_eq!(private_directory(&open.join("a/b")).is_ok(), good, "{mode:o}");
+        }
     }
 
     #[test]

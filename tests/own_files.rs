@@ -290,3 +290,75 @@ fn the_program_leaves_no_core() {
         assert_eq!(limit.split_whitespace().nth(4), Some("0"), "{limit}");
     }
 }
+
+/// Who makes a file first says who reads it, and a link says where it goes.
+#[test]
+fn a_result_is_written_to_nothing_of_another_user() {
+    let site = Site::new();
+    if site.path("site.yaml").metadata().unwrap().uid() != 0 {
+        println!("skipped: only root makes files of others");
+        return;
+    }
+    let (home, state, dear) = (site.path("home"), site.path("state"), site.path("dear"));
+    let give = |path: &Path| std::os::unix::fs::lchown(path, Some(12345), None).unwrap();
+    fs::write(&dear, "dear").unwrap();
+    fs::write(site.path("theirs"), "").unwrap();
+    fs::set_permissions(site.path("theirs"), Permissions::from_mode(0o666)).unwrap();
+    symlink(&dear, site.path("link")).unwrap();
+    fs::create_dir(site.path("below")).unwrap();
+    symlink(site.path("below"), site.path("way")).unwrap();
+    for name in ["theirs", "link", "way"] {
+        give(&site.path(name));
+    }
+    // A second name for a file of ours.
+    fs::hard_link(&dear, site.path("second")).unwrap();
+    let commands = [
+        "plan site.yaml --json",
+        "plan site.yaml --junit",
+        "plan site.yaml --html",
+        "plan site.yaml --out",
+        "verify site.yaml --json",
+        "facts site.yaml --only os --json",
+        "exec site.yaml --json",
+        "import hosts.ini --output",
+    ];
+    fs::write(site.path("hosts.ini"), "a\n").unwrap();
+    for command in commands {
+        for place in ["theirs", "link", "way/x", "second"] {
+            let end = if command.starts_with("exec") { "-- true" } else { "" };
+            let command = command.strip_prefix("import").map_or(command.to_owned(), |rest| {
+                format!("inventory import{rest}").replace("--output", "--force --output")
+            });
+            let said = site.run(&format!("{command} {place} {end}"), &home, &state);
+            let told = told(&said);
+            assert!(matches!(said.status.code(), Some(2 | 3)), "{command} {place}: {told}");
+            assert!(
+                told.contains("another user") || told.contains("hard links"),
+                "{command} {place}: {told}"
+            );
+        }
+    }
+    // What replaces the name as a whole leaves the file of others alone, but follows no link of theirs either.
+    for command in ["plan site.yaml --prometheus", "bundle site.yaml --output"] {
+        let said = site.run(&format!("{command} way/x"), &home, &state);
+        assert!(told(&said).contains("link of another user"), "{command}: {}", told(&said));
+    }
+    assert_eq!(
+        (fs::read(&dear).unwrap(), fs::read(site.path("theirs")).unwrap()),
+        (b"dear".to_vec(), vec![])
+    );
+    assert_eq!(site.path("below").read_dir().unwrap().count(), 0);
+}
+
+/// A timer sets no `HOME`. What anybody can make first in /var/tmp is no place for locks and journals.
+#[test]
+fn without_a_home_it_is_the_one_of_the_account() {
+    let said = Command::new(env!("CARGO_BIN_EXE_provision")).arg("self-check").env_clear().output().unwrap();
+    let rows = String::from_utf8_lossy(&said.stdout).into_owned();
+    let user = fs::metadata("/proc/self").unwrap().uid().to_string();
+    let accounts = fs::read_to_string("/etc/passwd").unwrap();
+    let mut accounts = accounts.lines().map(|line| line.split(':').collect::<Vec<_>>());
+    let home = accounts.find(|fields| fields.get(2) == Some(&&*user)).map(|fields| fields[5].to_owned());
+    let Some(home) = home else { return println!("skipped: no account") };
+    assert!(rows.contains(&format!("{home}/.local/state/provision")), "{rows}");
+}

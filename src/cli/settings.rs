@@ -16,7 +16,7 @@ pub(super) struct Settings {
     pub state: Utf8PathBuf,
     /// Where this user keeps what can be made again.
     pub cache: Utf8PathBuf,
-    /// `$HOME`.
+    /// `$HOME`, or what `/etc/passwd` says.
     pub home: Option<Utf8PathBuf>,
     /// Name of the user, for messages; empty where nobody says it.
     pub user: String,
@@ -53,15 +53,17 @@ impl Settings {
             (false, 0) => Verbosity::Normal,
             (false, _) => Verbosity::Verbose,
         };
+        // A timer or a job sets none; the next run by hand must find the same locks.
+        let home = variable("HOME").or_else(|| home_of(user));
         let width = stderr.then(|| {
             let columns =
                 console_width().or_else(|| variable("COLUMNS").and_then(|columns| columns.parse().ok()));
             columns.unwrap_or(80).max(40)
         });
         Self {
-            state: state_home(variable("HOME").as_deref(), variable("XDG_STATE_HOME").as_deref(), user),
-            cache: cache_home(variable("HOME").as_deref(), variable("XDG_CACHE_HOME").as_deref(), user),
-            home: variable("HOME").map(Utf8PathBuf::from),
+            state: state_home(home.as_deref(), variable("XDG_STATE_HOME").as_deref(), user),
+            cache: cache_home(home.as_deref(), variable("XDG_CACHE_HOME").as_deref(), user),
+            home: home.map(Utf8PathBuf::from),
             user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_default(),
             locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
             runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
@@ -83,6 +85,18 @@ impl Settings {
     pub(super) fn terminal(&self) -> terminal::TerminalSettings {
         terminal::TerminalSettings { verbosity: self.verbosity, width: self.width, progress: self.progress }
     }
+}
+
+/// The home of a user of this machine.
+fn home_of(user: u32) -> Option<String> {
+    let accounts = crate::disk::read("/etc/passwd".into(), 16 << 20).ok()?;
+    let accounts = String::from_utf8_lossy(&accounts);
+    accounts.lines().find_map(|line| {
+        // name, password, user, group, comment, home
+        let mut fields = line.split(':').skip(2);
+        (fields.next()?.parse() == Ok(user)).then_some(())?;
+        fields.nth(2).filter(|home| home.starts_with('/')).map(str::to_owned)
+    })
 }
 
 /// The socket that has the answer, where `ssh` has started this program to ask for a password.

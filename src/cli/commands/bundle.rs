@@ -7,9 +7,9 @@ use crate::bundle::{self, PackError};
 use crate::cli::args::{BundleArgs, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
-use crate::exit;
 use crate::report::output;
 use crate::words::count;
+use crate::{disk, exit};
 
 /// Runs the command; its exit code.
 ///
@@ -20,15 +20,14 @@ pub(crate) fn run(settings: &Settings, args: BundleArgs) -> anyhow::Result<u8> {
     let project = load::load_checked(settings, &target)?;
     let packed = bundle::pack(&project, &target.set).map_err(refused)?;
     let unwritten = |error: std::io::Error| {
-        Exit::new(exit::CONFIG, format!("cannot write {}: {}", args.output, crate::disk::short(&error)))
+        Exit::new(exit::CONFIG, format!("cannot write {}: {}", args.output, disk::short(&error)))
     };
-    let place = args.output.parent().filter(|parent| *parent != "").unwrap_or(".".into());
-    let draft = tempfile::Builder::new().suffix(".part").tempfile_in(place).map_err(unwritten)?;
-    let mut out = BufWriter::new(draft.as_file());
+    let draft = disk::Draft::new(&args.output).map_err(unwritten)?;
+    let mut out = BufWriter::new(draft.file.as_file());
     let digest = packed.write(&mut out).map_err(refused)?;
     out.flush().map_err(unwritten)?;
     drop(out);
-    draft.persist(&args.output).map_err(|error| unwritten(error.error))?;
+    draft.keep().map_err(unwritten)?;
     let files = count(packed.index.files.len() as u64, "file");
     let hosts = count(project.hosts.len() as u64, "host");
     output::say(&format!("{}: {hosts}, {files}, sha256 {digest}", args.output));

@@ -1,18 +1,23 @@
 //! Inventories that `init` and `inventory import` write.
 
+use std::io::Write as _;
+
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 
 use crate::cli::dispatch::Exit;
-use crate::exit;
 use crate::report::output;
+use crate::{disk, exit};
+
+/// The most bytes that are kept of a file that is written anew.
+const LONGEST: u64 = 64 << 20;
 
 /// Refuses a file that is there, unless `force`, and one that could not be written: before anybody is asked for anything.
 ///
 /// # Errors
 /// When it is there, or nothing can be written where it belongs.
 pub(super) fn check(file: &Utf8Path, force: bool) -> anyhow::Result<()> {
-    if file.exists() && !force {
+    if is_there(file) && !force {
         return Err(Exit::new(exit::USAGE, format!("{file} is already there"))
             .hint(format!(
                 "`--force` writes it anew and keeps what it holds as {}; `--output FILE` writes elsewhere",
@@ -24,12 +29,14 @@ pub(super) fn check(file: &Utf8Path, force: bool) -> anyhow::Result<()> {
     while !folder.exists() {
         folder = directory(folder);
     }
-    let writable = if file.is_file() {
-        std::fs::OpenOptions::new().append(true).open(file).map(drop)
-    } else {
-        tempfile::tempfile_in(folder).map(drop)
-    };
+    let writable =
+        if is_there(file) { disk::check_result(file) } else { tempfile::tempfile_in(folder).map(drop) };
     writable.map_err(|error| Exit::new(exit::USAGE, format!("cannot write {file}: {error}")).into())
+}
+
+/// Whether something has this name, a link to nowhere among that.
+fn is_there(file: &Utf8Path) -> bool {
+    file.symlink_metadata().is_ok()
 }
 
 /// Where a file is.
@@ -42,14 +49,17 @@ fn directory(file: &Utf8Path) -> &Utf8Path {
 /// # Errors
 /// When one of the two cannot be written.
 pub(super) fn write(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
-    let differs = file.is_file() && std::fs::read(file).is_ok_and(|held| held != text.as_bytes());
-    if differs {
-        let kept = kept(file);
-        std::fs::copy(file, &kept).with_context(|| format!("cannot write {kept}; {file} is as it was"))?;
-        output::say(&format!("{file} is written anew; what it held is in {kept}"));
+    if is_there(file) {
+        let held = disk::read(file, LONGEST).with_context(|| format!("cannot keep what {file} holds"))?;
+        if held != text.as_bytes() {
+            let kept = kept(file);
+            let keep = || disk::create_result_with(&kept, 0o666)?.write_all(&held);
+            keep().with_context(|| format!("cannot write {kept}; {file} is as it was"))?;
+            output::say(&format!("{file} is written anew; what it held is in {kept}"));
+        }
     }
     std::fs::create_dir_all(directory(file))
-        .and_then(|()| std::fs::write(file, text))
+        .and_then(|()| disk::create_result_with(file, 0o666)?.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {file}"))
 }
 
@@ -57,7 +67,7 @@ pub(super) fn write(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
 fn kept(file: &Utf8Path) -> Utf8PathBuf {
     let mut path = Utf8PathBuf::from(format!("{file}.old"));
     let mut number = 2;
-    while path.exists() {
+    while is_there(&path) {
         path = Utf8PathBuf::from(format!("{file}.old{number}"));
         number += 1;
     }
@@ -84,5 +94,13 @@ mod tests {
         write(&file, "new").unwrap();
         assert_eq!((text(&file).as_str(), text(&old).as_str()), ("new", "edited"));
         assert_eq!(kept(&file), format!("{old}2"));
+        // No text is thrown away unseen, and none is written where a link leads.
+        std::os::unix::fs::symlink("nowhere", format!("{old}2")).unwrap();
+        std::fs::write(&file, b"\xff: edited").unwrap();
+        write(&file, "new").unwrap();
+        assert_eq!(std::fs::read(format!("{old}3")).unwrap(), b"\xff: edited");
+        std::fs::remove_file(&file).unwrap();
+        disk::make_pipe(&file);
+        assert!(write(&file, "new").unwrap_err().to_string().contains("cannot keep what"));
     }
 }
