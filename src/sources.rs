@@ -136,7 +136,7 @@ pub struct SiteSources {
     no_proxy: Vec<String>,
     /// Files that hold keys of mirrors.
     key_files: Vec<Utf8PathBuf>,
-    /// Digests of what only the lab serves, by the URL that it stands in for.
+    /// Digests of archives and commits of repositories that only the lab serves, by the URL that they stand in for.
     digests: BTreeMap<String, String>,
 }
 
@@ -165,7 +165,7 @@ impl SiteSources {
         self.proxy = None;
     }
 
-    /// Says that what the lab serves for a URL has this digest.
+    /// Says that what the lab serves for a URL has this digest, or is this commit.
     pub fn add_stand_in(&mut self, url: &str, sha256: &str) {
         self.digests.insert(url.to_owned(), sha256.to_owned());
     }
@@ -193,6 +193,11 @@ impl SiteSources {
     /// The digest that a download has: the pinned one, but for the stand-ins of the lab.
     pub fn digest<'a>(&'a self, url: &str, pinned: &'a str) -> &'a str {
         self.digests.get(url).map_or(pinned, String::as_str)
+    }
+
+    /// The commit of a repository that only the lab serves.
+    pub fn stand_in(&self, url: &str) -> Option<&str> {
+        self.digests.get(url).map(String::as_str)
     }
 
     /// The proxy, and what is reached without it as `no_proxy` has it.

@@ -68,7 +68,7 @@ pub struct MirrorState {
     pub container: String,
     /// The file with the key that its repositories are signed with.
     pub key: Utf8PathBuf,
-    /// Digests of its archives by their place: host and path.
+    /// Digests of its archives, and commits of its repositories, by their place: host and path.
     pub digests: BTreeMap<String, String>,
 }
 
@@ -120,7 +120,10 @@ pub(crate) fn serve(engine: &Engine, container: &str, folder: &Folder) -> Result
     let (sums, key) = answer.split_at(start);
     let digests = sums
         .lines()
-        .filter_map(|line| line.strip_prefix("sha256 ")?.split_once(' '))
+        .filter_map(|line| {
+            let (kind, rest) = line.split_once(' ')?;
+            ["sha256", "commit"].contains(&kind).then(|| rest.split_once(' ')).flatten()
+        })
         .map(|(place, digest)| (place.to_owned(), digest.to_owned()))
         .collect();
     let file = folder.file("mirror.asc");
@@ -192,6 +195,7 @@ mod tests {
         assert_eq!(sources.rewrite(&format!("https://{place}")), format!("http://lab-mirror/{place}"));
         assert_eq!(sources.digest(&format!("https://{place}"), "pinned"), "ab");
         assert_eq!(sources.rewrite("https://github.com/own/x"), "http://own/x");
+        assert_eq!(sources.stand_in(&format!("http://{place}")), Some("ab"));
         assert_eq!(sources.key("https://developer.download.nvidia.com/compute"), Some("KEY\n"));
     }
 }

@@ -95,3 +95,33 @@ fn usual_mistakes() {
         settings.bind(|| insta::assert_snapshot!(name, answers));
     }
 }
+
+/// A mirror must not be able to change anything without being found out.
+#[test]
+fn a_name_in_git_is_no_proof_through_a_mirror() {
+    let said = |mirror: &str, git: &str| {
+        let case = Case::new(&format!(
+            "--- inventory.yaml\ncluster: c\nsources: {{ mirrors: {{ 'https://example.org': {mirror} }} }}\nplaybooks: [./p.yaml]\nhosts: {{ n0: }}\n--- p.yaml\nname: P\ntasks:\n- name: t\n  git: {{ url: https://example.org/x.git, path: /x, {git} }}\n"
+        ));
+        match load(&case.path("inventory.yaml"), &LoadOptions::default()) {
+            Err(error) => error.render(false),
+            Ok(project) => project.validate().render(&project.sources, false),
+        }
+    };
+    let commit = format!("commit: {}", "a".repeat(40));
+    for mirror in ["http://mirror", "git://mirror"] {
+        for name in ["tag: v1", "branch: main"] {
+            let told = said(mirror, name);
+            assert!(told.contains("is no proof over") && told.contains("git ls-remote"), "{told}");
+            assert!(told.contains("which stands in for https://example.org/x.git"), "{told}");
+        }
+        for name in [commit.clone(), format!("tag: v1, {commit}")] {
+            assert_eq!(said(mirror, &name), "", "{mirror} {name}");
+        }
+    }
+    let told = said("https://mirror", "tag: v1");
+    assert!(told.contains("warning: the mirror decides which commit `v1` is"), "{told}");
+    for mirror in ["https://example.org", "{ url: https://example.org }"] {
+        assert_eq!(said(mirror, "tag: v1"), "");
+    }
+}

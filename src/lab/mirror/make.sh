@@ -1,6 +1,7 @@
 #!/bin/sh
 # Makes what the mirror of a lab serves. Runs as root in a container, which becomes the mirror's image.
-# Standard input: the list of stand-ins. Leaves in /srv: `sums` with a line `sha256 PLACE DIGEST` for each archive,
+# Standard input: the list of stand-ins. Leaves in /srv: `sums` with a line `sha256 PLACE DIGEST` for each archive
+# and `commit PLACE COMMIT` for each repository of git,
 # and `key.asc`, the key that the repositories are signed with.
 set -eu
 root=/srv/mirror
@@ -107,6 +108,7 @@ while read -r kind first second third fourth; do
         for tag in $(printf '%s' "$second" | tr , ' '); do
             git -C "$work/tree" tag "$tag"
         done
+        printf 'commit %s %s\n' "$first" "$(git -C "$work/tree" rev-parse HEAD)" >>/srv/sums
         git -C "$work/tree" push -q --tags "$bare" HEAD:refs/heads/master
         git -C "$bare" update-server-info
         rm -rf "$work/tree"

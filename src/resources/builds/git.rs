@@ -15,8 +15,9 @@ crate::record! {
     /// A git repository, checked out at one commit.
     ///
     /// `commit` names that commit, whatever server it comes from. The owner of a `tag` can move it;
-    /// give `commit` as well to fix which commit the tag must be. For a `branch`, each host takes its
-    /// newest commit at the first checkout and keeps it, so hosts that are set up on different days
+    /// give `commit` as well to fix which commit the tag must be. Over `http` and `git`, which anybody on the way can
+    /// change, `commit` is required; what counts is the URL after the mirrors of the site. For a `branch`, each host
+    /// takes its newest commit at the first checkout and keeps it, so hosts that are set up on different days
     /// differ. Only the wanted revision is fetched where the server supports that. Files that git does
     /// not track are kept.
     GitFields("a git checkout") {
@@ -85,9 +86,19 @@ pub(in crate::resources) fn read(
             diagnostics.error(name.span, format!("`{}` is not the name of a tag or branch", **name));
         }
     }
+    let sources = context.sources();
+    let url = sources.rewrite(fields.url.as_str());
+    // The lab's is a commit of its own.
+    let stand_in = sources.stand_in(fields.url.as_str()).map(str::to_owned);
+    if fields.commit.is_none()
+        && stand_in.is_none()
+        && let Some(name) = fields.tag.as_ref().or(fields.branch.as_ref())
+    {
+        good &= proven(&url, fields.url.as_str(), name, diagnostics);
+    }
     let revision = match (fields.commit, fields.tag, fields.branch) {
         (commit, Some(tag), None) => {
-            Revision::Tag { name: tag.value, commit: commit.map(|commit| commit.value) }
+            Revision::Tag { name: tag.value, commit: stand_in.or(commit.map(|commit| commit.value)) }
         }
         (Some(commit), None, None) => Revision::Commit(commit.value),
         (None, None, Some(branch)) => {
@@ -111,11 +122,35 @@ pub(in crate::resources) fn read(
             return None;
         }
     };
-    let url = context.sources().rewrite(fields.url.as_str());
     good.then(|| -> Arc<dyn Resource> {
         let user = context.user().map(str::to_owned);
         Arc::new(Git { url, path: fields.path, revision, force: fields.force, user })
     })
+}
+
+/// Whether the way to a repository proves what it serves under a name; says what is missing.
+fn proven(url: &str, asked: &str, name: &Sp<String>, diagnostics: &mut Diagnostics) -> bool {
+    let plain = ["http", "git"].into_iter().find(|scheme| url.starts_with(&format!("{scheme}://")));
+    let help = "add `commit`: `git ls-remote URL 'refs/tags/NAME^{}' refs/tags/NAME` asks its owner's server, and the first \
+                line is the commit";
+    if let Some(scheme) = plain {
+        let through = if url == asked { String::new() } else { format!(", which stands in for {asked}") };
+        diagnostics.push(
+            Diagnostic::error(name.span, format!("`{}` is no proof over {scheme}", **name))
+                .label("anybody on the way can serve another tree under this name")
+                .note(format!("it is fetched from {url}{through}"))
+                .help(help),
+        );
+        return false;
+    }
+    if url != asked {
+        diagnostics.push(
+            Diagnostic::warning(name.span, format!("the mirror decides which commit `{}` is", **name))
+                .note(format!("it is fetched from {url}, which stands in for {asked}"))
+                .help(help),
+        );
+    }
+    true
 }
 
 impl Revision {
