@@ -193,3 +193,62 @@ fn hosts_that_are_away_for_one_reason_are_told_once() {
     let ran = site.run("facts site.yaml", "");
     assert_eq!((ran.status.code(), text(&ran.stdout)), (Some(4), String::new()));
 }
+
+/// JSON goes to terminals as well, and `\uXXXX` says the same to every reader.
+#[test]
+fn json_on_a_terminal_holds_nothing_that_it_obeys() {
+    let _alone = CHANGES.lock();
+    let site = Site::new("local");
+    // The eight-bit form of an escape, what turns text around, DEL, and a tag that nobody sees.
+    let evil = "x\u{9b}2J\u{202e}\u{7f}\u{e0041}title";
+    let inventory = fs::read_to_string(site.path("site.yaml")).unwrap();
+    let inventory = inventory.replace("hosts: {", &format!("vars: {{ evil: \"{evil}\" }}\nhosts: {{"));
+    fs::write(site.path("site.yaml"), inventory).unwrap();
+    let held = site.path("held");
+    fs::write(&held, format!("{evil}\n")).unwrap();
+    let script = format!("cat {}; cat {} >&2; exit 3", held.display(), held.display());
+    let tasks = format!(
+        "name: P\nparams: {{ evil: {{ type: string }} }}\ntasks:\n- name: held {{{{ evil }}}}\n  file: {{ path: {}, content: calm }}\n- name: fails\n  command: {{ script: \"{script}\" }}\n",
+        held.display()
+    );
+    fs::write(site.path("p.yaml"), tasks).unwrap();
+    fs::write(site.path("bin/systemd-detect-virt"), format!("#!/bin/sh\necho '{evil}'\n")).unwrap();
+    fs::write(site.path("bad.yaml"), format!("cluster: c\nhosts: {{ a: }}\nplaybooks: [./{evil}.yaml]\n"))
+        .unwrap();
+    let exec = format!("exec site.yaml --json - -- cat {}", held.display());
+    let apply = "apply site.yaml --yes --json -";
+    // Those that show nothing of a host or a file but numbers and names that were checked.
+    let calm = [
+        "logins --json -",
+        "self-check --json -",
+        "inventory list site.yaml --json -",
+        "lab status site.yaml --json -",
+    ];
+    let all = [
+        "plan site.yaml --json -",
+        "verify site.yaml --json -",
+        &exec,
+        "facts site.yaml --json -",
+        "inventory show site.yaml --json -",
+        "validate bad.yaml --json -",
+        apply,
+        "report show site.yaml --json -",
+    ];
+    for arguments in all.iter().chain(&calm) {
+        let ran = site.run(arguments, "");
+        let text = text(&ran.stdout);
+        if *arguments != "lab status site.yaml --json -" {
+            serde_json::from_str::<serde_json::Value>(&text)
+                .unwrap_or_else(|error| panic!("{arguments}: {error}: {text}"));
+        }
+        if all[..3].contains(arguments) || all[4..].contains(arguments) {
+            assert!(text.contains("x\\u009b2J\\u202e\\u007f\\udb40\\udc41title"), "{arguments}: {text}");
+        }
+        let obeyed = text.chars().find(|c| c.is_control() && *c != '\n' || "\u{202e}\u{e0041}".contains(*c));
+        assert_eq!(obeyed, None, "{arguments}: {text:?}");
+    }
+    // The commands of the reference that take `--json`; a table of the project's own containers is the last one.
+    let reference = include_str!("../docs/reference/cli.md");
+    let listed = reference.matches("--json <FILE>").count();
+    assert_eq!(listed, all.len() + calm.len() + 1, "a new command with --json belongs here");
+}

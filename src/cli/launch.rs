@@ -26,7 +26,7 @@ use crate::journal::{self, Journal, LockError, Outages, RunLock, RunLog};
 use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::relay;
-use crate::report::style::{CHANGE, paint};
+use crate::report::style::{CHANGE, paint, safe_json};
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
@@ -319,7 +319,7 @@ pub(super) fn write_result(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
 pub(super) fn write_json(file: &str, value: &impl Serialize) -> anyhow::Result<()> {
     if file == "-" {
         let text = serde_json::to_string_pretty(value)? + "\n";
-        return output::data(&text).context("cannot write to stdout");
+        return output::data(&safe_json(&text)).context("cannot write to stdout");
     }
     let write = || {
         let mut file = BufWriter::new(disk::create_result(Utf8Path::new(file))?);

@@ -2,6 +2,8 @@
 
 use anstyle::{AnsiColor, Style};
 
+use crate::put;
+
 /// Width of the verb column.
 pub const VERB: usize = 10;
 
@@ -33,6 +35,22 @@ pub fn safe(text: &str) -> String {
 /// The same where it is to be one line: no second one can be taken for ours.
 pub fn safe_line(text: &str) -> String {
     safe(text).replace('\n', " ")
+}
+
+/// JSON in which each character that a terminal obeys or that nobody sees is written as `\uXXXX`: it means the same to
+/// every reader. Outside of texts JSON has none of them.
+pub fn safe_json(json: &str) -> String {
+    let mut text = String::with_capacity(json.len());
+    for c in json.chars() {
+        if c == '\n' || !(c.is_control() || is_deceptive(c)) {
+            text.push(c);
+            continue;
+        }
+        for unit in c.encode_utf16(&mut [0; 2]) {
+            put!(text, "\\u{unit:04x}");
+        }
+    }
+    text
 }
 
 /// Whether a character has no shape of its own: Unicode's format characters, its line and
@@ -124,6 +142,20 @@ mod tests {
             let text = format!("gpu0{}gpu1", char::from_u32(code).unwrap());
             assert_eq!(safe(&text), "gpu0\u{fffd}gpu1", "U+{code:04X}");
         }
+    }
+
+    #[test]
+    fn json_says_the_same_and_a_terminal_obeys_nothing_of_it() {
+        let evil: String =
+            (0..0x800).chain(0x2000..0x2100).chain(0xe0000..0xe0080).filter_map(char::from_u32).collect();
+        for pretty in [serde_json::to_string_pretty, serde_json::to_string] {
+            let value = serde_json::json!({ "key \u{9b}2J": [evil], "日本 é": "⚠\u{fe0f}" });
+            let text = safe_json(&pretty(&value).unwrap());
+            assert_eq!(text.chars().find(|c| *c != '\n' && (c.is_control() || is_deceptive(*c))), None);
+            assert_eq!(serde_json::from_str::<serde_json::Value>(&text).unwrap(), value);
+            assert!(text.contains("日本 é"), "{text}");
+        }
+        assert_eq!(safe_json("\"\u{7f}\u{202e}\u{e0041}\""), "\"\\u007f\\u202e\\udb40\\udc41\"");
     }
 
     #[test]
