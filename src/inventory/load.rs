@@ -4,7 +4,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use camino::Utf8Path;
+use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::{Map, Value as Json};
 
 use super::address::{self, AddressValues};
@@ -16,6 +16,7 @@ use super::file::{
 use super::groups::{self, Group};
 use super::host::{Become, Host, Layer, Ssh, TransportKind, Var, Vars};
 use super::hosts_from::{self, Lists};
+use super::known_hosts;
 use super::maintenance::{self, Maintenance, MaintenanceFile};
 use super::rollout::Batch;
 use super::select::Directory;
@@ -95,8 +96,15 @@ pub fn load(
     no_templates(&node, false, diagnostics);
     let mut file = InventoryFile::from_node(&node, diagnostics)?;
     hosts_from::add(&mut file, sources, bases, lists, diagnostics);
-    let mut loader =
-        Loader { sources, bases, diagnostics, names: BTreeMap::new(), named: 0, hosts: Vec::new() };
+    let mut loader = Loader {
+        sources,
+        bases,
+        diagnostics,
+        names: BTreeMap::new(),
+        named: 0,
+        hosts: Vec::new(),
+        key_files: BTreeSet::new(),
+    };
     Some(loader.inventory(file, checks))
 }
 
@@ -190,6 +198,8 @@ struct Loader<'a> {
     named: usize,
     /// Where each host is named first, and what `hosts:` says of it.
     hosts: Vec<(Sp<String>, Vec<usize>)>,
+    /// Files of host keys that were looked at.
+    key_files: BTreeSet<Utf8PathBuf>,
 }
 
 impl Loader<'_> {
@@ -530,7 +540,15 @@ impl Loader<'_> {
                 ssh.identity_file = Some(self.bases.resolve(&path.value));
             }
             if let Some(path) = &file.known_hosts {
-                ssh.known_hosts = Some(self.bases.resolve(&path.value));
+                let file = self.bases.resolve(&path.value);
+                if self.key_files.insert(file.clone())
+                    && let Err(why) = known_hosts::suits(&file)
+                {
+                    let text = format!("`{file}` is no file of host keys: {why}");
+                    let help = "name a file of its own, such as `./known_hosts`: `provision inventory trust` writes it";
+                    self.diagnostics.push(Diagnostic::error(path.span, text).help(help));
+                }
+                ssh.known_hosts = Some(file);
             }
             if let Some(jump) = &file.jump {
                 for hop in &jump.value {

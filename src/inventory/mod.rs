@@ -8,6 +8,7 @@ pub mod file;
 mod groups;
 pub mod host;
 pub mod hosts_from;
+pub mod known_hosts;
 pub mod load;
 pub mod maintenance;
 pub mod promise;

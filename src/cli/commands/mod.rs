@@ -11,6 +11,7 @@ pub(super) mod here;
 pub(super) mod import;
 pub(super) mod init;
 pub(super) mod inventory;
+pub(super) mod key_files;
 pub(super) mod lab;
 pub(super) mod load;
 pub(super) mod logins;

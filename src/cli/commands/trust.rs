@@ -14,8 +14,10 @@ use futures::future::join_all;
 use sha2::{Digest as _, Sha256};
 use tokio::time::timeout;
 
+use super::key_files::{self, Entry, append};
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
+use crate::exit;
 use crate::hostlist::fold;
 use crate::inventory::Host;
 use crate::report::rows::hanging;
@@ -26,7 +28,6 @@ use crate::transport::{
     CONNECT, ConnectKind, Remote, Ssh, SshSettings, Transport as _, TransportError, keys_of_jump_hosts,
     quote, recorded_keys, ssh_home,
 };
-use crate::{disk, exit, put};
 
 /// Hosts that are looked at together.
 const AT_ONCE: usize = 32;
@@ -124,7 +125,7 @@ fn judge(key: &HostKey, own: Vec<Recorded>, others: Vec<Recorded>) -> KeyState {
 }
 
 impl HostKey {
-    fn parse(line: &str) -> Option<Self> {
+    pub(super) fn parse(line: &str) -> Option<Self> {
         let line = line.trim();
         let (name, rest) = line.split_once(' ')?;
         let mut words = rest.split_whitespace();
@@ -422,14 +423,6 @@ pub(super) async fn review(
     Ok((entries, refused))
 }
 
-/// A key to record, and the numbers of the lines that it replaces.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub(crate) struct Entry {
-    file: Utf8PathBuf,
-    key: HostKey,
-    instead: BTreeSet<usize>,
-}
-
 /// `provision inventory trust`; `again` is that command as it was typed.
 ///
 /// # Errors
@@ -444,6 +437,12 @@ pub(crate) async fn record(
 ) -> anyhow::Result<u8> {
     let over_ssh: Vec<Host> =
         hosts.iter().filter(|host| host.transport.is_ssh() && host.offline.is_none()).cloned().collect();
+    let site = inventory.parent().unwrap_or(Utf8Path::new(""));
+    let named: BTreeSet<&Utf8Path> =
+        over_ssh.iter().filter_map(|host| host.ssh.known_hosts.as_deref()).collect();
+    for file in named {
+        key_files::held(file, site)?;
+    }
     let mut seen = look(settings, &over_ssh, &Secrets::default()).await?;
     for seen in &mut seen {
         if let Ok(remote) = &mut seen.login {
@@ -483,8 +482,8 @@ pub(crate) async fn record(
         return Err(error.into());
     }
     if !new.is_empty() {
-        confirm(settings, yes, &format!("{again} --yes"))?;
-        append(&new)?;
+        confirm(settings, yes, &key_files::names(&new), &format!("{again} --yes"))?;
+        append(&new, site)?;
         // Who replaces keys was in the middle of something, with options of its own.
         let next = if replace {
             "run again what was refused".to_owned()
@@ -494,7 +493,7 @@ pub(crate) async fn record(
                 quote(inventory.as_str())
             )
         };
-        output::say(&format!("{} recorded; {next}", keys(new.len())));
+        output::say(&format!("{} recorded in {}; {next}", keys(new.len()), key_files::names(&new)));
     }
     Ok(if unreached { exit::UNREACHABLE } else { exit::OK })
 }
@@ -502,11 +501,11 @@ pub(crate) async fn record(
 /// Where a host tells its own key.
 const COMPARE: &str = "what `ssh-keygen -lf /etc/ssh/ssh_host_ed25519_key.pub` prints on its host (at its console, or as its provider shows it)";
 
-/// Asks whether the shown keys are the right ones.
+/// Asks whether the shown keys are the right ones, and may be recorded in `file`.
 ///
 /// # Errors
 /// When the answer is no, or nobody can be asked.
-pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::Result<()> {
+pub(crate) fn confirm(settings: &Settings, yes: bool, file: &str, command: &str) -> anyhow::Result<()> {
     if yes {
         return Ok(());
     }
@@ -519,43 +518,12 @@ pub(crate) fn confirm(settings: &Settings, yes: bool, command: &str) -> anyhow::
         .into());
     }
     output::say(&hanging(&format!("compare each key with {COMPARE}"), 2, settings.width));
-    if prompt::confirm("Record these as the keys of your hosts?").context("cannot read the answer")? {
+    let question = format!("Record these in {} as the keys of your hosts?", safe_line(file));
+    if prompt::confirm(&question).context("cannot read the answer")? {
         Ok(())
     } else {
         Err(Exit::new(exit::USAGE, "you did not agree: no key is recorded, and nothing was touched").into())
     }
-}
-
-/// Records keys, in place of the lines that they name.
-///
-/// # Errors
-/// When a file cannot be written.
-pub(crate) fn append(entries: &[Entry]) -> anyhow::Result<()> {
-    let mut by_file: BTreeMap<&Utf8Path, Vec<&Entry>> = BTreeMap::new();
-    for entry in entries {
-        by_file.entry(&entry.file).or_default().push(entry);
-    }
-    for (file, entries) in by_file {
-        if let Some(directory) = file.parent().filter(|directory| !directory.as_str().is_empty()) {
-            std::fs::create_dir_all(directory).with_context(|| format!("cannot create {directory}"))?;
-        }
-        let old = std::fs::read_to_string(file).unwrap_or_default();
-        let gone = |number| entries.iter().any(|entry| entry.instead.contains(&number));
-        let kept = old.lines().zip(1..).filter(|(_, number)| !gone(*number)).map(|(line, _)| line);
-        let mut text = String::new();
-        for line in kept {
-            put!(text, "{line}\n");
-        }
-        for entry in entries {
-            put!(text, "{}\n", entry.key.line);
-        }
-        // A reader never sees half a file. What it is a link to and its mode stay.
-        let mode = file.metadata().map_or(0o644, |there| there.permissions().mode() & 0o777);
-        let target = file.canonicalize_utf8().unwrap_or_else(|_| file.to_owned());
-        disk::replace_with_mode(&target, text.as_bytes(), mode)
-            .with_context(|| format!("cannot write {file}"))?;
-    }
-    Ok(())
 }
 
 fn keys(number: usize) -> String {
@@ -576,20 +544,6 @@ pub(super) fn login_problem(error: &TransportError) -> (ConnectKind, String) {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn a_key_replaces_the_lines_that_it_names() {
-        let directory = tempfile::tempdir().unwrap();
-        let file = Utf8PathBuf::from_path_buf(directory.path().join("known_hosts")).unwrap();
-        std::fs::write(&file, "# mine\n[127.0.0.1]:2222 ssh-ed25519 AAAA\nother ssh-rsa BBBB\n").unwrap();
-        let key = HostKey::parse("[127.0.0.1]:2222 ssh-ed25519 CCCC").unwrap();
-        let link = file.with_extension("link");
-        std::os::unix::fs::symlink(&file, &link).unwrap();
-        append(&[Entry { file: link.clone(), key, instead: BTreeSet::from([2]) }]).unwrap();
-        assert!(link.is_symlink());
-        let text = std::fs::read_to_string(&file).unwrap();
-        assert_eq!(text, "# mine\nother ssh-rsa BBBB\n[127.0.0.1]:2222 ssh-ed25519 CCCC\n");
-    }
 
     #[test]
     fn any_recorded_key_makes_another_one_a_changed_one() {

@@ -12,6 +12,7 @@ use super::first::First;
 use super::text::{inventory, kinds_of};
 use super::words::hosts;
 use crate::cli::args::InitArgs;
+use crate::cli::commands::key_files;
 use crate::cli::commands::made;
 use crate::cli::commands::trust::{self, Contact};
 use crate::cli::dispatch::Exit;
@@ -94,8 +95,8 @@ pub(crate) async fn run(settings: &Settings, args: InitArgs) -> anyhow::Result<u
         .into());
     }
     if !new.is_empty() {
-        trust::confirm(settings, args.trust, &format!("{} --trust", again(&args)))?;
-        trust::append(&new)?;
+        trust::confirm(settings, args.trust, &key_files::names(&new), &format!("{} --trust", again(&args)))?;
+        key_files::append(&new, &directory)?;
     }
     let told = match &first {
         Some(first) => first.log_in(settings, &mut seen).await?,
