@@ -13,6 +13,22 @@ use std::os::unix::fs::{
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+/// Whether an open file is what its user left there: it belongs to this user, to root or to `also`, and nobody else may
+/// write it.
+///
+/// # Errors
+/// Whose it is, or who may write it.
+pub fn nobody_else_writes(file: &File, also: Option<u32>) -> io::Result<()> {
+    let (found, user) = (file.metadata()?, user()?);
+    if ![Some(user), Some(0), also].contains(&Some(found.uid())) {
+        return Err(io::Error::other(format!("it belongs to another user (number {})", found.uid())));
+    }
+    if found.mode() & 0o022 != 0 {
+        return Err(io::Error::other(format!("others may write it (mode {:04o})", found.mode() & 0o7777)));
+    }
+    Ok(())
+}
+
 /// Opens a file to read it. Only a regular one: a pipe may wait for ever, a device may never end or
 /// do something because it is opened.
 ///

@@ -2,6 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests start the program")]
 
+use std::os::unix::fs::{PermissionsExt as _, symlink};
 use std::path::Path;
 use std::process::{Command, Output};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -65,6 +66,10 @@ impl Site {
         std::fs::write(path, text).unwrap();
     }
 
+    fn chmod(&self, name: &str, mode: u32) {
+        std::fs::set_permissions(self.path(name), std::fs::Permissions::from_mode(mode)).unwrap();
+    }
+
     fn run(&self, arguments: &[&str]) -> Output {
         Command::new(env!("CARGO_BIN_EXE_provision"))
             .args(arguments)
@@ -88,7 +93,7 @@ impl Site {
 
     #[track_caller]
     fn pack(&self) -> Vec<u8> {
-        self.ends(0, &["bundle", "project/inventories/site.yaml", "-o", "site.bundle"]);
+        self.ends(0, &["bundle", "project/inventories/site.yaml", "--root", "project", "-o", "site.bundle"]);
         std::fs::read(self.path("site.bundle")).unwrap()
     }
 }
@@ -197,7 +202,7 @@ fn what_is_secret_or_elsewhere_is_not_packed() {
     let task =
         |src: &str| format!("name: play\ntasks:\n  - name: x\n    copy: {{ src: {src}, path: OUT/x }}\n");
     let site = Site::new(&task("../inventories/beside.txt"));
-    let pack = ["bundle", "project/inventories/site.yaml", "-o", "site.bundle"];
+    let pack = ["bundle", "project/inventories/site.yaml", "--root", "project", "-o", "site.bundle"];
     assert!(site.ends(3, &pack).contains("is the secret `beside`, and a bundle holds no secrets"));
     let site = Site::new(&task("/etc/passwd"));
     assert!(site.ends(3, &pack).contains("`/etc/passwd` is no file of this project"));
@@ -216,7 +221,17 @@ fn a_secret_that_is_a_file_of_the_project_is_handed_over() {
     let said = site.ends(3, &apply);
     assert!(said.contains("`beside`") && said.contains("--secrets FILE"), "{said}");
     site.put("values.json", &serde_json::json!({ "beside": POISON }).to_string());
-    site.ends(0, &[&apply[..], &["--secrets", "values.json"]].concat());
+    let with = [&apply[..], &["--secrets", "values.json"]].concat();
+    for mode in [0o644, 0o620, 0o602] {
+        site.chmod("values.json", mode);
+        let said = site.ends(3, &with);
+        assert!(
+            said.contains("the secrets in values.json are not used") && said.contains("chmod 600"),
+            "{said}"
+        );
+    }
+    site.chmod("values.json", 0o600);
+    site.ends(0, &with);
     assert_eq!(std::fs::read_to_string(site.path("out/token")).unwrap(), POISON);
 }
 
@@ -226,10 +241,115 @@ fn what_is_suggested_for_this_machine_alone_can_be_typed() {
     let site = Site::new("name: play\ntasks:\n  - name: fails\n    command: { run: [\"false\"] }\n");
     site.pack();
     site.put("secrets.json", "{}");
+    site.chmod("secrets.json", 0o600);
     let words = ["apply", "--bundle", "site.bundle", "--here", "--as", "n0", "--secrets", "secrets.json"];
     let said = site.ends(5, &words);
     let (_, line) = said.lines().find_map(|line| line.split_once("continue with: provision ")).unwrap();
     assert!(line.contains("--secrets secrets.json") && !line.contains("--hosts"), "{line}");
     let again: Vec<&str> = line.split(' ').collect();
     assert!(site.ends(5, &again).contains("fails"));
+}
+
+/// A file that goes to all machines holds nothing that the project reaches only by its way out.
+#[test]
+fn nothing_outside_of_the_project_is_packed_however_it_is_spelled() {
+    let play =
+        |src: &str| format!("name: play\ntasks:\n  - name: x\n    copy: {{ src: {src}, path: OUT/x }}\n");
+    let inventory = |book: &str| format!("cluster: c\nplaybooks: [{book}]\nhosts: {{ n0: }}\n");
+    let site = Site::new(&play("./in.txt"));
+    site.put("home/id_ed25519", POISON);
+    site.put("home/book.yaml", &play("./id_ed25519"));
+    site.put("home/list", "n1\n");
+    site.put("hostile/in.txt", "in\n");
+    let hostile = |name: &str| site.path(&format!("hostile/{name}"));
+    symlink(site.path("home"), hostile("way")).unwrap();
+    symlink("../home/id_ed25519", hostile("key")).unwrap();
+    std::fs::create_dir(hostile("tree")).unwrap();
+    symlink("../../home/id_ed25519", hostile("tree/key")).unwrap();
+    let home = site.path("home/id_ed25519");
+    let spellings = [
+        ("./p.yaml", play(&home)),
+        ("./p.yaml", play("~/home/id_ed25519")),
+        ("./p.yaml", play("../home/id_ed25519")),
+        ("./p.yaml", play("./way/id_ed25519")),
+        ("./p.yaml", play("./way/../home/id_ed25519")),
+        ("./p.yaml", play("./key")),
+        ("./p.yaml", play("./tree")),
+        ("./p.yaml", play("../home")),
+        ("./p.yaml", play("\"{{ '../home/' ~ 'id_ed25519' }}\"")),
+        ("./p.yaml", "name: p\ntasks:\n- include: ../home/book.yaml\n".to_owned()),
+        ("../home/book.yaml", String::new()),
+        ("./way/book.yaml", String::new()),
+    ];
+    for (book, text) in spellings {
+        site.put("hostile/p.yaml", &text.replace("OUT", "/tmp"));
+        site.put("hostile/inv.yaml", &inventory(book));
+        let whole = hostile("inv.yaml");
+        for (from, name) in [
+            ("hostile", "inv.yaml"),
+            ("hostile", "./inv.yaml"),
+            (".", "hostile/inv.yaml"),
+            (".", whole.as_str()),
+        ] {
+            let done = Command::new(env!("CARGO_BIN_EXE_provision"))
+                .args(["bundle", name, "-o", &site.path("out.bundle")])
+                .current_dir(site.path(from))
+                .env("HOME", site.0.path())
+                .output()
+                .unwrap();
+            let said = String::from_utf8_lossy(&done.stderr);
+            assert_eq!(done.status.code(), Some(3), "{name} {book} {text}: {said}");
+            let why =
+                said.contains("is no file of this project") || said.contains("is outside of the project");
+            // The templated one is known to the playbook only.
+            let place = said.contains("p.yaml:") || said.contains("inv.yaml:") || text.contains("~ 'id");
+            assert!(why && place, "{name} {book} {text}: {said}");
+            assert!(!Path::new(&site.path("out.bundle")).exists());
+        }
+    }
+    // Lists and keys of mirrors, which no task names.
+    site.put("hostile/p.yaml", "name: p\ntasks: []\n");
+    for more in [
+        "hosts_from: [{ file: ../home/list }]\n",
+        "sources: { mirrors: { 'https://example.org': { url: 'http://mirror', key: ./key } } }\n",
+    ] {
+        site.put("hostile/inv.yaml", &format!("{}{more}", inventory("./p.yaml")));
+        let said = site.ends(3, &["bundle", "hostile/inv.yaml", "-o", "out.bundle"]);
+        assert!(said.contains("is outside of the project"), "{said}");
+    }
+    // A secret by another name.
+    site.put("hostile/token", POISON);
+    symlink("token", hostile("other")).unwrap();
+    site.put("hostile/p.yaml", &play("./other").replace("OUT", "/tmp"));
+    site.put(
+        "hostile/inv.yaml",
+        &format!("{}secrets: {{ t: {{ file: ./token }} }}\n", inventory("./p.yaml")),
+    );
+    let said = site.ends(3, &["bundle", "hostile/inv.yaml", "-o", "out.bundle"]);
+    assert!(said.contains("is the secret `t`"), "{said}");
+    // A link inside of the project is none out of it.
+    symlink("in.txt", hostile("inner")).unwrap();
+    site.put("hostile/p.yaml", &play("./inner").replace("OUT", "/tmp"));
+    site.ends(0, &["bundle", "hostile/inv.yaml", "-o", "out.bundle"]);
+    let said = site.ends(3, &["bundle", "hostile/inv.yaml", "--root", "home", "-o", "out.bundle"]);
+    assert!(said.contains("is not below"), "{said}");
+}
+
+/// It says what root does on this machine.
+#[test]
+fn a_bundle_that_others_may_write_is_not_used() {
+    let site = Site::new("name: play\ntasks: []\n");
+    site.pack();
+    let plan = ["plan", "--bundle", "site.bundle", "--here", "--as", "n0"];
+    for mode in [0o666, 0o660, 0o602] {
+        site.chmod("site.bundle", mode);
+        let said = site.ends(3, &plan);
+        assert!(said.contains("is not used: others may write it") && said.contains("chmod 600"), "{said}");
+    }
+    site.chmod("site.bundle", 0o644);
+    site.ends(0, &plan);
+    if std::os::unix::fs::chown(site.path("site.bundle"), Some(12345), None).is_err() {
+        return println!("skipped: only root gives files away");
+    }
+    assert!(site.ends(3, &plan).contains("it belongs to another user"));
 }

@@ -11,4 +11,4 @@ mod pack;
 
 pub use format::Index;
 pub use open::{Opened, Refused, is_bundle, open, peek, which};
-pub use pack::{PackError, Packed, pack};
+pub use pack::{PackError, Packed, Reach, pack};

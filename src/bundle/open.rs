@@ -53,13 +53,20 @@ impl Drop for Opened {
 
 const AGAIN: &str = "copy it again, or make it anew: provision bundle INVENTORY -o FILE";
 
-/// Unpacks a bundle below `place`, checking every byte.
+/// Unpacks a bundle below `place`, checking every byte. It says what this machine does as this user, so nobody
+/// else but `also` may have written it.
 ///
 /// # Errors
-/// When it is no bundle, one of another version, or changed.
-pub fn open(path: &Utf8Path, place: &Utf8Path) -> Result<Opened, Refused> {
+/// When it is no bundle, one of another version, changed, or another user's.
+pub fn open(path: &Utf8Path, place: &Utf8Path, also: Option<u32>) -> Result<Opened, Refused> {
     let refused = |message: String| Refused { message, hint: AGAIN.to_owned() };
     let (index, mut file) = begin(path)?;
+    disk::nobody_else_writes(file.get_ref(), also).map_err(|error| Refused {
+        message: format!("the bundle `{path}` is not used: {error}"),
+        hint: format!(
+            "see that it is the one that you packed, then: chown $(id -u) {path} && chmod 600 {path}"
+        ),
+    })?;
     let unusable = |error: io::Error| Refused {
         message: format!("the bundle `{path}` cannot be unpacked below {place}: {}", disk::short(&error)),
         hint: "set XDG_CACHE_HOME to a directory with room for it".to_owned(),

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read as _, Write};
+use std::os::unix::fs::MetadataExt as _;
 
 use camino::{Utf8Path, Utf8PathBuf};
 use sha2::{Digest as _, Sha256};
@@ -33,12 +34,23 @@ pub struct Packed {
     from: Vec<Utf8PathBuf>,
 }
 
+/// Which files may be packed, by where they really are.
+#[derive(Debug, Clone, Copy)]
+pub enum Reach<'a> {
+    /// Those below the directory of the inventory.
+    Inventory,
+    /// Those below a directory, which a person named.
+    Below(&'a Utf8Path),
+    /// Those that the project names by relative paths: for a run, which sends them in any case.
+    Named,
+}
+
 /// Packs what the loading and the validation of a project read.
 ///
 /// # Errors
 /// A file outside of the project, or one that is a secret.
-pub fn pack(project: &Project, set: &[String]) -> Result<Packed, PackError> {
-    let base = project.path.parent().unwrap_or(Utf8Path::new(""));
+pub fn pack(project: &Project, set: &[String], reach: Reach<'_>) -> Result<Packed, PackError> {
+    let bounds = Bounds::new(project, reach)?;
     let mut found: BTreeMap<Utf8PathBuf, Utf8PathBuf> = BTreeMap::new();
     let mut directories = BTreeSet::new();
     let read = project.files_read();
@@ -48,17 +60,20 @@ pub fn pack(project: &Project, set: &[String]) -> Result<Packed, PackError> {
     });
     let keys = project.site_sources().key_files().iter().cloned();
     for path in read.files.into_iter().chain(lists).chain(keys) {
-        found.insert(inside(&path, base)?, path);
+        bounds.check(&path)?;
+        found.insert(absolute(&path), path);
     }
     for path in read.directories {
-        directories.insert(inside(&path, base)?);
+        bounds.check(&path)?;
+        directories.insert(absolute(&path));
     }
     let secret_files = project.secrets.iter().filter_map(|(name, source)| match source {
-        SecretSource::File(path) => Some((name, absolute(path))),
+        SecretSource::File(path) => Some((name, identity(path)?)),
         SecretSource::Command(_) | SecretSource::Env(_) => None,
     });
-    for (name, path) in secret_files {
-        if let Some(source) = found.get(&path) {
+    for (name, secret) in secret_files {
+        // Under whatever name: it may be reached by a link as well.
+        if let Some(source) = found.values().find(|path| identity(path) == Some(secret)) {
             return Err(PackError {
                 message: format!("`{source}` is the secret `{name}`, and a bundle holds no secrets"),
                 hint: Some(format!("use `{{{{ secrets.{name} }}}}` in the task that reads the file")),
@@ -76,7 +91,7 @@ pub fn pack(project: &Project, set: &[String]) -> Result<Packed, PackError> {
     let index = Index {
         program: env!("CARGO_PKG_VERSION").to_owned(),
         cluster: project.cluster.clone(),
-        inventory: below(&inside(&project.path, base)?),
+        inventory: below(&absolute(&project.path)),
         set: set.to_vec(),
         lists: lists.collect(),
         directories: directories.iter().map(|path| below(path)).filter(|path| path != "").collect(),
@@ -156,20 +171,74 @@ fn absolute(path: &Utf8Path) -> Utf8PathBuf {
     Utf8Path::new("/").join(normal(whole.as_deref().unwrap_or(path)))
 }
 
-/// The path without dots. One that does not begin at the inventory means another file on another machine.
-fn inside(path: &Utf8Path, base: &Utf8Path) -> Result<Utf8PathBuf, PackError> {
-    let whole = std::path::absolute(if base == "" { Utf8Path::new(".") } else { base }).unwrap_or_default();
-    if path.is_absolute() && !path.starts_with(base) && !path.as_std_path().starts_with(whole) {
-        return Err(PackError {
-            message: format!(
-                "`{path}` is no file of this project: it is named by an absolute path or by `~`"
-            ),
-            hint: Some(
-                "put it beside the inventory, and name it relative to the file that names it".to_owned(),
-            ),
-        });
+/// What a file is, whatever it is called.
+fn identity(path: &Utf8Path) -> Option<(u64, u64)> {
+    path.metadata().ok().map(|file| (file.dev(), file.ino()))
+}
+
+/// What may be packed of a project.
+struct Bounds<'a> {
+    project: &'a Project,
+    /// The directory of the inventory as it was named, and as a whole path.
+    base: &'a Utf8Path,
+    whole: Utf8PathBuf,
+    /// The directory that holds all, without links; missing where all may be packed.
+    root: Option<Utf8PathBuf>,
+}
+
+impl<'a> Bounds<'a> {
+    fn new(project: &'a Project, reach: Reach<'a>) -> Result<Self, PackError> {
+        let base = project.path.parent().filter(|base| *base != "").unwrap_or(Utf8Path::new("."));
+        let root = match reach {
+            Reach::Inventory => Some(base),
+            Reach::Below(root) => Some(root),
+            Reach::Named => None,
+        };
+        let real = |path: &Utf8Path| path.canonicalize_utf8().map_err(|error| unread(path, &error));
+        let root = root.map(real).transpose()?;
+        if let Some(root) = &root
+            && !real(base)?.starts_with(root)
+        {
+            let message = format!("the inventory `{}` is not below {root}", project.path);
+            return Err(PackError {
+                message,
+                hint: Some("name a directory above both: --root DIR".to_owned()),
+            });
+        }
+        Ok(Self { project, base, whole: absolute(base), root })
     }
-    Ok(absolute(path))
+
+    /// Refuses what is no file of this project. A path that does not begin at the inventory means another file on
+    /// another machine, and one that leads out of the project another file of this one.
+    fn check(&self, path: &Utf8Path) -> Result<(), PackError> {
+        if *path == self.project.path {
+            return Ok(());
+        }
+        let place = self.project.named_at(path).map(|place| format!("{place}: ")).unwrap_or_default();
+        let begins = self.base.is_absolute() && path.starts_with(self.base) || path.starts_with(&self.whole);
+        if path.is_absolute() && !begins {
+            return Err(PackError {
+                message: format!(
+                    "{place}`{path}` is no file of this project: it is named by an absolute path or by `~`"
+                ),
+                hint: Some(
+                    "put it beside the inventory, and name it relative to the file that names it".to_owned(),
+                ),
+            });
+        }
+        let real = path.canonicalize_utf8().map_err(|error| unread(path, &error))?;
+        match &self.root {
+            Some(root) if !real.starts_with(root) => Err(PackError {
+                message: format!("{place}`{path}` is outside of the project: it is {real}, and not below {root}"),
+                hint: Some(
+                    "a bundle goes to all machines: look at what the file is, and if it belongs to the project, name \
+                     the directory that holds both: --root DIR"
+                        .to_owned(),
+                ),
+            }),
+            _ => Ok(()),
+        }
+    }
 }
 
 /// The deepest directory that all are in.

@@ -108,7 +108,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
             "json" | "junit" | "html" | "prometheus" | "markdown" | "out" | "plan" | "output"
             | "identity_file" | "ansible" | "bundle" | "secrets",
         ) => Offer::File,
-        (_, "directory") => Offer::Directory,
+        (_, "directory" | "root") => Offer::Directory,
         (
             _,
             "hosts" | "set" | "parallel" | "allow_unreachable" | "cluster" | "user" | "port" | "account"

@@ -18,6 +18,8 @@ pub(super) struct Settings {
     pub cache: Utf8PathBuf,
     /// `$HOME`, or what `/etc/passwd` says.
     pub home: Option<Utf8PathBuf>,
+    /// The number of the user who became root by sudo.
+    pub sudo_user: Option<u32>,
     /// Name of the user, for messages; empty where nobody says it.
     pub user: String,
     /// What says which letters are shown: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
@@ -64,6 +66,7 @@ impl Settings {
             state: state_home(home.as_deref(), variable("XDG_STATE_HOME").as_deref(), user),
             cache: cache_home(home.as_deref(), variable("XDG_CACHE_HOME").as_deref(), user),
             home: home.map(Utf8PathBuf::from),
+            sudo_user: variable("SUDO_UID").and_then(|number| number.parse().ok()).filter(|_| user == 0),
             user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_default(),
             locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
             runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),

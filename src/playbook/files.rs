@@ -57,6 +57,8 @@ pub fn near(path: &Utf8Path) -> Option<String> {
 #[derive(Debug, Default)]
 pub struct Files {
     known: Mutex<BTreeMap<Origin, Result<Local, String>>>,
+    /// What named a file of this machine first: the text, and the playbook that it stands in.
+    asked: Mutex<BTreeMap<Utf8PathBuf, (String, Origin)>>,
 }
 
 impl Files {
@@ -72,12 +74,22 @@ impl Files {
             }
             Origin::Disk(file) => Origin::Disk(file.parent().unwrap_or(Utf8Path::new("")).join(src)),
         };
+        if let Origin::Disk(path) = &origin {
+            let mut asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+            asked.entry(path.clone()).or_insert_with(|| (src.to_owned(), from.clone()));
+        }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
         known.entry(origin).or_insert_with_key(read).clone()
     }
 }
 
 impl Files {
+    /// What named a file or the directory that it is in: the text, and the playbook that it stands in.
+    pub fn asked(&self, path: &Utf8Path) -> Option<(String, Origin)> {
+        let asked = self.asked.lock().unwrap_or_else(PoisonError::into_inner);
+        path.ancestors().find_map(|path| asked.get(path).cloned())
+    }
+
     /// The files of this machine that were read, and the directories that were looked through.
     pub fn on_disk(&self) -> (Vec<Utf8PathBuf>, Vec<Utf8PathBuf>) {
         let known = self.known.lock().unwrap_or_else(PoisonError::into_inner);

@@ -32,6 +32,8 @@ pub struct Playbook {
     pub doc: String,
     /// Where its file is.
     pub origin: Origin,
+    /// Where it is named first.
+    pub named: Span,
     /// What may be set.
     pub params: BTreeMap<String, (Span, Param)>,
     /// Names of the parameters in the order they are written.
@@ -146,6 +148,7 @@ fn read(
         title: record.name.value,
         doc: record.doc.unwrap_or_default(),
         origin: origin.clone(),
+        named: name.span,
         params,
         order: record.params.0.iter().map(|(name, _)| name.value.clone()).collect(),
         tasks: tasks.into_iter().flatten().collect(),

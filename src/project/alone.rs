@@ -1,13 +1,14 @@
 //! The part of a project that one machine does by itself.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
-use camino::Utf8PathBuf;
+use camino::{Utf8Path, Utf8PathBuf};
 
 use super::Project;
 use super::step::{RunOnce, Step};
 use crate::inventory::{Become, TransportKind};
-use crate::playbook::Origin;
+use crate::playbook::{Origin, Playbook};
 
 /// Files of this machine that a project was made of.
 #[derive(Debug, Default)]
@@ -29,6 +30,25 @@ impl Project {
             Origin::BuiltIn(_) => None,
         }));
         FilesRead { files, directories }
+    }
+
+    /// What names a file or a directory that was read: the place of a task's `src` or of a playbook.
+    pub fn named_at(&self, path: &Utf8Path) -> Option<String> {
+        let is_it =
+            |playbook: &&Arc<Playbook>| matches!(&playbook.origin, Origin::Disk(file) if file == path);
+        if let Some(playbook) = self.playbooks.iter().find(is_it) {
+            return Some(self.sources.place(playbook.named));
+        }
+        let (src, from) = self.world.files.asked(path)?;
+        let bodies = self.steps.iter().chain(&self.handlers).filter_map(|step| step.program.body.as_ref());
+        let node = bodies
+            .filter(|body| body.origin == from)
+            .find_map(|body| body.node.get("src").filter(|node| node.as_str() == Some(&src)));
+        Some(match (node, from) {
+            (Some(node), _) => self.sources.place(node.span),
+            (None, Origin::Disk(file)) => file.into_string(),
+            (None, Origin::BuiltIn(file)) => file,
+        })
     }
 
     /// Leaves one host, which is this machine. What is done on the controller for all hosts is left out: the

@@ -214,13 +214,17 @@ const FILES: &[(&str, &str)] = &[
 
 /// What the environment decides.
 const ENVIRONMENT: &[(&str, &str)] = &[
-    ("HOME", "Stands for ~ in paths; state and cache are below it"),
+    (
+        "HOME",
+        "Stands for ~ in paths; state and cache are below it. Without it /etc/passwd says where the home is",
+    ),
     ("XDG_STATE_HOME", "Where runs and locks are kept; needs a local file system"),
     ("XDG_RUNTIME_DIR", "Where sockets are kept"),
     ("XDG_CACHE_HOME", "Where disks of virtual machines are kept"),
     ("PATH", "Where ssh and the programs of a lab are looked for"),
     ("SSH_AUTH_SOCK", "The agent that ssh asks for keys"),
     ("USER, LOGNAME", "The name of the user in messages and in the plan of an account"),
+    ("SUDO_UID", "Who became root by sudo, and so may have written a bundle and values of secrets"),
     ("LC_ALL, LC_CTYPE, LANG", "Which letters a terminal shows; only self-check looks at them"),
     ("NO_COLOR", "No colour, whatever it is set to"),
     ("COLUMNS", "Width of the output where the terminal does not say it"),

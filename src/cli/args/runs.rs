@@ -71,6 +71,9 @@ pub struct BundleArgs {
     /// Where the bundle is written
     #[arg(long, short, value_name = "FILE")]
     pub output: Utf8PathBuf,
+    /// The directory that holds the whole project: no file outside of it is packed. Left out: that of the inventory
+    #[arg(long, value_name = "DIR")]
+    pub root: Option<Utf8PathBuf>,
     /// Set a variable; wins over everything else
     #[arg(long = "set", value_name = "KEY=VALUE")]
     pub set: Vec<String>,

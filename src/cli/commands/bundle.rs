@@ -3,7 +3,7 @@
 use std::io::{BufWriter, Write as _};
 
 use super::load;
-use crate::bundle::{self, PackError};
+use crate::bundle::{self, PackError, Reach};
 use crate::cli::args::{BundleArgs, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
@@ -18,7 +18,9 @@ use crate::{disk, exit};
 pub(crate) fn run(settings: &Settings, args: BundleArgs) -> anyhow::Result<u8> {
     let target = Target::of(args.inventory, args.set);
     let project = load::load_checked(settings, &target)?;
-    let packed = bundle::pack(&project, &target.set).map_err(refused)?;
+    let packed =
+        bundle::pack(&project, &target.set, args.root.as_deref().map_or(Reach::Inventory, Reach::Below))
+            .map_err(refused)?;
     let unwritten = |error: std::io::Error| {
         Exit::new(exit::CONFIG, format!("cannot write {}: {}", args.output, disk::short(&error)))
     };

@@ -7,7 +7,7 @@ use anyhow::Context as _;
 use camino::Utf8PathBuf;
 use tempfile::NamedTempFile;
 
-use crate::bundle;
+use crate::bundle::{self, Reach};
 use crate::cli::args::{Carrier, Connect, Engine, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Launch};
@@ -46,7 +46,7 @@ pub(super) fn prepare(
         values.filter_map(|name| Some((name.clone(), secrets.get(&name)?.clone()))).collect();
     let draft = tempfile::Builder::new().prefix("provision-").suffix(".bundle").tempfile()?;
     let mut out = BufWriter::new(draft.as_file());
-    bundle::pack(project, &target.set)
+    bundle::pack(project, &target.set, Reach::Named)
         .and_then(|packed| packed.write(&mut out))
         .map_err(super::bundle::refused)?;
     out.flush().context("cannot write the bundle")?;

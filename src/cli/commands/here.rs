@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::os::unix::fs::MetadataExt as _;
 
 use camino::Utf8Path;
 use secrecy::SecretString;
@@ -63,7 +64,9 @@ fn prepared(
     let named = || bundle::is_bundle(&target.inventory).then(|| target.inventory.clone());
     let file = here.bundle.clone().or_else(named);
     let opened = match &file {
-        Some(file) => Some(bundle::open(file, &settings.cache.join("bundles")).map_err(refused)?),
+        Some(file) => {
+            Some(bundle::open(file, &settings.cache.join("bundles"), settings.sudo_user).map_err(refused)?)
+        }
         None => None,
     };
     let mut project = match (&opened, file) {
@@ -89,7 +92,7 @@ fn prepared(
     let mut project = check(project)?;
     stay_here(&mut project, here)?;
     if let Some(file) = &here.secrets {
-        project.given = given(file)?;
+        project.given = given(file, settings.sudo_user)?;
     }
     if let Some(opened) = &opened {
         no_secret_files(&project, opened)?;
@@ -124,8 +127,22 @@ fn stay_here(project: &mut Project, here: &ThisMachine) -> anyhow::Result<()> {
     Ok(())
 }
 
-/// Values of secrets as a JSON object.
-fn given(file: &Utf8Path) -> anyhow::Result<Secrets> {
+/// Values of secrets as a JSON object, in a file that only this user and `also` know and write.
+fn given(file: &Utf8Path, also: Option<u32>) -> anyhow::Result<Secrets> {
+    if file != "-"
+        && let Ok(open) = disk::open(file)
+    {
+        let known = open.metadata().map_or(0, |found| found.mode() & 0o004);
+        let open = if known == 0 {
+            disk::nobody_else_writes(&open, also)
+        } else {
+            Err(std::io::Error::other("everybody may read it"))
+        };
+        open.map_err(|error| {
+            Exit::new(exit::CONFIG, format!("the secrets in {file} are not used: {error}"))
+                .hint(format!("chown $(id -u) {file} && chmod 600 {file}"))
+        })?;
+    }
     let bytes = if file == "-" {
         let mut bytes = Vec::new();
         std::io::stdin().take(LONGEST).read_to_end(&mut bytes).map(|_| bytes)
