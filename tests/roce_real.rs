@@ -63,9 +63,12 @@ fn links_of_a_bond_have_its_device() {
 /// What the link has not is said, and the rest is set all the same.
 #[test]
 fn what_is_missing_stops_nothing() {
-    let program =
-        [include_str!("../src/shell/roce_device.sh"), include_str!("../src/shell/resources/roce.sh")]
-            .concat();
+    let program = [
+        include_str!("../src/shell/roce_device.sh"),
+        include_str!("../src/shell/rooted.sh"),
+        include_str!("../src/shell/resources/roce.sh"),
+    ]
+    .concat();
     let tell = "status=$?; for file in /sys/class/net/eth1/qos/trust /sys/class/net/eth1/ecn/*/enable/3 \
         /sys/class/net/eth1/ecn/*/cnp* /sys/kernel/debug/mlx5/*/cc_params/*; do [ ! -e $file ] || cat $file; done; exit $status";
     let mut told = Vec::new();

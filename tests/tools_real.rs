@@ -35,12 +35,12 @@ const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd env find floc
 
 /// Lines of ours that lead out of the sandbox.
 const PATHS: &[&str] = &[
-    "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/usr/bin:/bin\n",
+    "PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin\n",
     "PATH=$PATH:/usr/sbin:/sbin\n",
-    "PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/mellanox/ethtool/sbin\n",
-    "PATH=$PATH:/opt/mellanox/ethtool/sbin\n",
-    "PATH=\"${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\"",
-    "PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin\n",
+    "PATH=$PATH:/usr/local/sbin:/usr/local/bin\n",
+    "! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin\n",
+    "PATH=\"${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin\"",
+    "PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin\n",
 ];
 
 /// One run of a script in an empty directory, `$S`, which is also where it begins.
@@ -237,7 +237,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             files: with(
-                "base64.sh resources/build_directory.sh resources/reach.sh resources/prefix.sh resources/build.sh",
+                "base64.sh resources/build_directory.sh resources/reach.sh resources/prefix.sh rooted.sh resources/build.sh",
             ),
             words: &[
                 "it", "S/source", "S/prefix", "S/build", "make", "1", "1", "DESTDIR", TEXT, "0", "0", "0",
@@ -389,7 +389,7 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: with("resources/reach.sh resources/pip.sh"),
+            files: with("rooted.sh resources/reach.sh resources/pip.sh"),
             words: &["S/venv", "python", "install", "x"],
             made_up: "python",
             before: "mkdir -p venv/bin; printf '#!/bin/sh\\necho pip >>\"$S/log\"\\n' >venv/bin/python; chmod +x venv/bin/python",
@@ -397,7 +397,7 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: with("resources/reach.sh resources/git.sh"),
+            files: with("rooted.sh git_rooted.sh resources/reach.sh resources/git.sh"),
             words: &["S/checkout", "S/origin", "branch", "main", "", ""],
             made_up: "git",
             before: "echo 0123 >says.git",
@@ -715,7 +715,7 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: "roce_device.sh resources/roce.sh",
+            files: "roce_device.sh rooted.sh resources/roce.sh",
             words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "3", "26:3", "-", "-", "48", "6"],
             made_up: "mlnx_qos",
             paths: "/sys",
@@ -724,7 +724,7 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: "roce_device.sh resources/roce.sh",
+            files: "roce_device.sh rooted.sh resources/roce.sh",
             words: &["e0", "dscp", "0,0,0,1,0,0,0,0", "-", "26:3", "-", "-", "-", "-"],
             made_up: "dcb",
             paths: "/sys",
@@ -733,7 +733,7 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: "roce_device.sh resources/roce.sh",
+            files: "roce_device.sh rooted.sh resources/roce.sh",
             words: &["e0", "-", "-", "-", "-", "106", "96", "-", "-"],
             made_up: "modprobe",
             paths: "/sys",
@@ -1451,6 +1451,7 @@ const OTHERS: &[(&str, &str)] = &[
     ("batch.sh", "a_batch_says_what_was_done_whatever_a_tool_does"),
     ("batch_next.sh", "a_batch_says_what_was_done_whatever_a_tool_does"),
     ("probes/fabric.sh", SECTIONS),
+    ("root_path.sh", "without its tools only the directories of the system are looked into"),
     ("probes/nvidia.sh", SECTIONS),
 ];
 

@@ -76,7 +76,7 @@ fn partners(hosts: usize, host: usize) -> Vec<usize> {
 
 /// A program in the name of a user.
 fn as_user(seconds: u64, user: &str, words: impl IntoIterator<Item = String>) -> (Script, Duration) {
-    let script = Script::new(shell!("active/as_user.sh"));
+    let script = Script::new(shell!("rooted.sh", "active/as_user.sh"));
     (script.arg(seconds.to_string()).arg(user.to_owned()).args(words), Duration::from_secs(seconds + GRACE))
 }
 

@@ -2,6 +2,8 @@
 //!
 //! Formats: `gcc -dumpfullversion`, `nvcc --version`, `df -Pk` (POSIX).
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
 use super::file::{UNREAD, read_text};
@@ -103,6 +105,7 @@ fn script(queries: &[Query]) -> Script {
         "base64.sh",
         "state_directory.sh",
         "facts/text.sh",
+        "rooted.sh",
         "resources/build_directory.sh",
         "facts/build.sh"
     );
@@ -119,6 +122,7 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
     }
     let mut lines = output.lines();
     let mut unread = false;
+    let mut refused: BTreeMap<usize, String> = BTreeMap::new();
     let mut builds: Vec<Build> = Vec::new();
     while let Some(line) = lines.next() {
         let (key, rest) = line.split_once(' ').unwrap_or((line, ""));
@@ -126,6 +130,7 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
             builds.push(Build::default());
             continue;
         }
+        let count = builds.len();
         let Some(build) = builds.last_mut() else { continue };
         match key {
             "prefix" => {
@@ -142,6 +147,7 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
                 unread |= text.is_err();
                 build.stamp = text.ok().and_then(|bytes| String::from_utf8(bytes).ok());
             }
+            "refused" => drop(refused.insert(count, rest.to_owned())),
             "damaged" => build.damaged = Some(rest.to_owned()),
             "source" => build.source = Some(rest.to_owned()),
             "compiler" => build.compiler = Some(rest.trim_end().to_owned()),
@@ -155,9 +161,13 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
             _ => {}
         }
     }
-    let mut builds = builds.into_iter();
+    let mut builds = (1..).zip(builds);
     answers(queries, |_: &BuildQuery| {
-        let build = builds.next()?;
-        Some(if unread { Err(UNREAD.to_owned()) } else { Ok(build) })
+        let (count, build) = builds.next()?;
+        Some(match refused.remove(&count) {
+            _ if unread => Err(UNREAD.to_owned()),
+            Some(reason) => Err(reason),
+            None => Ok(build),
+        })
     })
 }

@@ -75,7 +75,7 @@ pub struct UpkeepQuery;
 impl Probe for UpkeepQuery {
     type Shown = Upkeep;
     const NAME: &'static str = "driver_upkeep";
-    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "probes/driver_upkeep.sh");
+    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "rooted.sh", "probes/driver_upkeep.sh");
     const DEADLINE: Option<Duration> = Some(Duration::from_secs(45));
 
     fn read(sections: &Sections<'_>) -> Upkeep {

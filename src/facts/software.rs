@@ -67,7 +67,7 @@ pub struct SoftwareQuery;
 impl Probe for SoftwareQuery {
     type Shown = Software;
     const NAME: &'static str = "software";
-    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "probes/software.sh");
+    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "rooted.sh", "probes/software.sh");
     const DEADLINE: Option<Duration> = Some(Duration::from_secs(40));
 
     fn read(sections: &Sections<'_>) -> Software {

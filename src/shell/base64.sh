@@ -19,7 +19,7 @@ decode() {
     elif command -v openssl >/dev/null 2>&1; then
         openssl base64 -d -A
     elif command -v python3 >/dev/null 2>&1; then
-        python3 -c 'import base64, sys; sys.stdout.buffer.write(base64.b64decode(sys.stdin.buffer.read()))'
+        python3 -I -c 'import base64, sys; sys.stdout.buffer.write(base64.b64decode(sys.stdin.buffer.read()))'
     elif command -v perl >/dev/null 2>&1; then
         perl -MMIME::Base64 -0777 -ne 'print decode_base64($_)'
     elif command -v busybox >/dev/null 2>&1; then
@@ -36,7 +36,7 @@ encode() {
     elif command -v openssl >/dev/null 2>&1; then
         openssl base64
     elif command -v python3 >/dev/null 2>&1; then
-        python3 -c 'import base64, sys; sys.stdout.buffer.write(base64.encodebytes(sys.stdin.buffer.read()))'
+        python3 -I -c 'import base64, sys; sys.stdout.buffer.write(base64.encodebytes(sys.stdin.buffer.read()))'
     elif command -v perl >/dev/null 2>&1; then
         perl -MMIME::Base64 -0777 -ne 'print encode_base64($_)'
     elif command -v busybox >/dev/null 2>&1; then

@@ -39,7 +39,7 @@ set +C
 set --
 umask 022
 cd /
-export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin"
 note() {
 	mkdir -p "$1/notify" && printf "%s\n%s\n%s\n" "$runner_id" "$runner_cluster" "$runner_boot" >"$1/notify/$runner_key" || return
 	sync -d "$1/notify/$runner_key" 2>/dev/null

@@ -88,8 +88,9 @@ exec 3<"$s/cmd" 5>"$s/pipe" 4<>"$s/pipe" 5>&-
 rm -f "$s/cmd" "$s/kept"
 umask 022
 cd /
-export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
+export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin"
 if [ -n "$user" ]; then
+	PATH=$PATH:/usr/local/sbin:/usr/local/bin
 	su -s /bin/sh "$user" -c "exec sh -s" <&3 >&4 2>&1 3<&- 4>&- 9>&-
 else
 	sh -s <&3 >&4 2>&1 3<&- 4>&- 9>&-
@@ -139,13 +140,13 @@ fi 2>/dev/null 9>&-
 printf "%s\n" $status 1<>"$s/status"
 '
 if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1; then
-	# From a file: systemd expands `$$` and `${...}` in the words of a command itself.
+	# From a file: systemd expands `$$` and `${...}` in the words of a command itself. Its PATH begins below /usr/local.
 	errors=$(provision_write "$s/runner" "$runner" 2>&1) || {
 		printf 'unwritable %s: %s\n' "$s" "$errors"
 		rm -rf "$s"
 		exit 0
 	}
-	systemd-run --quiet --collect --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" \
+	systemd-run --quiet --collect --setenv="PATH=$PATH" --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" \
 		</dev/null >"$s/start" 2>&1 || {
 		printf 'failed %s\n' "$(cat "$s/start")"
 		exit 0

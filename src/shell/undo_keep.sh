@@ -72,7 +72,7 @@ while [ -z "${2-}" ] && [ -d armed ]; do
 	sleep 1
 done
 mv armed undone 2>/dev/null || exit 0
-PATH=${PATH:+$PATH:}/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin
 export LC_ALL=C PATH
 exec >>log 2>&1
 bad=0
@@ -102,7 +102,7 @@ must rm -f "$u/started"
 must mkdir -p "$u/arming"
 must mv "$u/arming" "$u/armed"
 if [ -d /run/systemd/system ] && [ -w /run ] && command -v systemd-run >/dev/null 2>&1 &&
-	systemd-run --quiet --collect --unit="provision-undo-${u##*/}-$$" /bin/sh "$u/timer" "$u" </dev/null >/dev/null 2>&1; then
+	systemd-run --quiet --collect --setenv="PATH=$PATH" --unit="provision-undo-${u##*/}-$$" /bin/sh "$u/timer" "$u" </dev/null >/dev/null 2>&1; then
 	:
 else
 	setsid sh "$u/timer" "$u" </dev/null >/dev/null 2>&1 9>&- &

@@ -1,7 +1,7 @@
 //! Hosts and their shells.
 //!
 //! ```text
-//!   engine ── Frame ──> Remote ──> host shell (`exec sh -s` behind one ssh login)
+//!   engine ── Frame ──> Remote ──> host shell (`exec /bin/sh -s` behind one ssh login)
 //!          <─ PartEnd ──           one frame after another on its stdin
 //! ```
 //!

@@ -101,7 +101,9 @@ impl Process {
 
     /// Starts a program in a session of its own, so that it has no terminal.
     pub(super) fn start_session(args: &[String]) -> std::io::Result<(Self, ChildStdout, ChildStdin)> {
-        let mut session = command("setsid");
+        // Not the one of PATH: that of a prolog may name directories of anybody.
+        let setsid = ["/usr/bin/setsid", "/bin/setsid"].into_iter().find(|place| Path::new(place).exists());
+        let mut session = command(setsid.unwrap_or("/usr/bin/setsid"));
         session.args(args).stdin(Stdio::piped());
         match Self::spawn(session) {
             Err(error) if error.kind() == std::io::ErrorKind::NotFound => match args.split_first() {

@@ -1,9 +1,9 @@
 //! Hosts over SSH: one login each, which is the master and the first session at once.
 //!
 //! ```text
-//!   ssh -M -S SOCKET ... host 'exec sh -s'    the login; its first session is the host shell
-//!     └ mux ── exec sh -s                     a second shell, when the first one hangs
-//!     └ mux ── exec sh -s                     and for each stream
+//!   ssh -M -S SOCKET ... host 'exec /bin/sh -s'    the login; its first session is the host shell
+//!     └ mux ── exec /bin/sh -s                     a second shell, when the first one hangs
+//!     └ mux ── exec /bin/sh -s                     and for each stream
 //! ```
 //!
 //! With `ssh.persist` the master stays in the background, and the first session of the next run is one over

@@ -59,8 +59,8 @@ impl Way {
     /// it. Sudo's messages are told apart in English; `SetEnv` of the connection asks for that.
     pub(super) fn shell(&self) -> &'static str {
         match self {
-            Self::None | Self::Password(_) => "exec sh -s",
-            Self::Free => "exec sudo -n sh -s",
+            Self::None | Self::Password(_) => "exec /bin/sh -s",
+            Self::Free => "exec sudo -n /bin/sh -s",
         }
     }
 
@@ -68,7 +68,7 @@ impl Way {
     pub(super) fn login(&self) -> &'static str {
         match self {
             Self::None | Self::Password(_) => self.shell(),
-            Self::Free => "echo provision-sudo; exec sudo -n sh -s",
+            Self::Free => "echo provision-sudo; exec sudo -n /bin/sh -s",
         }
     }
 
@@ -174,11 +174,11 @@ PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin LC_ALL=C
 export PATH LC_ALL
 case $(command -v printf) in /*) provision_say() { print -r -- "$1"; } ;; esac
 provision_way=wanted
-if provision_why=$(sudo -k -n sh -c : 2>&1); then provision_way=free; fi
+if provision_why=$(sudo -k -n /bin/sh -c : 2>&1); then provision_way=free; fi
 printf '\n%s:\n%s\n\n%s sudo %s\n' NONCE "$provision_why" NONCE "$provision_way"
 }
 provision_sudo </dev/null
-case $provision_way in free) exec sudo -n sh -s ;; esac
+case $provision_way in free) exec sudo -n /bin/sh -s ;; esac
 }
 "#;
 
@@ -187,12 +187,12 @@ case $provision_way in free) exec sudo -n sh -s ;; esac
 const PROVE: &str = r#"{
 provision_prove() {
 provision_way=none
-if provision_why=$(provision_say "$1" | sudo -k -S -p '' sh -c : 2>&1); then provision_way=password; fi
+if provision_why=$(provision_say "$1" | sudo -k -S -p '' /bin/sh -c : 2>&1); then provision_way=password; fi
 printf '\n%s:\n%s\n\n%s sudo %s\n' NONCE "$provision_why" NONCE "$provision_way"
 }
 provision_prove PASSWORD </dev/null
 case $provision_way in
-password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' sh -s; kill -TERM $$; }; exit ;;
+password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' /bin/sh -s; kill -TERM $$; }; exit ;;
 esac
 exit 1
 }

@@ -179,17 +179,29 @@ impl Expected {
     }
 }
 
-/// Shell text that makes the shell ours and lets it say who it is. Only built-ins: no fork. A shell
-/// that is not who it should be says so and takes the rest of its input for nothing.
+/// Shell text that makes the shell ours and lets it say who it is. Only built-ins, but where it is root: what root may
+/// run is looked at once. A shell that is not who it should be says so and takes the rest of its input for nothing.
 pub(super) fn greeting(nonce: &str, expected: Expected) -> String {
-    GREETING.replace("NONCE", nonce).replace("EXPECTED", &expected.pattern())
+    let text = GREETING.replace("NONCE", nonce).replace("EXPECTED", &expected.pattern());
+    text.replace(
+        "ROOT_PATH\n",
+        &bare(&[include_str!("../shell/rooted.sh"), include_str!("../shell/root_path.sh")]),
+    )
+}
+
+/// Scripts without comments and indentation: each login is sent them.
+fn bare(scripts: &[&str]) -> String {
+    let lines = scripts.iter().flat_map(|script| script.lines()).map(str::trim_start);
+    let kept = lines.filter(|line| !line.starts_with("# ") && !line.is_empty());
+    kept.fold(String::new(), |text, line| text + line + "\n")
 }
 
 /// `cat` and no `exit`: behind a login script that took over, the real shell waits for what is left.
 const GREETING: &str = r#"{
+ROOT_PATH
 provision_start() {
-PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin LC_ALL=C
-export PATH LC_ALL
+LC_ALL=C
+export LC_ALL
 unset CDPATH
 provision_stat= provision_uid= provision_gid=
 { read -r provision_stat </proc/$$/stat; } 2>/dev/null
@@ -200,7 +212,15 @@ Uid:) provision_uid=$provision_effective ;;
 Gid:) provision_gid=$provision_effective && break ;;
 esac
 done </proc/$$/status; } 2>/dev/null
-[ -n "$provision_gid" ] || provision_uid=$(id -u) provision_gid=$(id -g)
+[ -n "$provision_gid" ] || provision_uid=$(PATH=/usr/bin:/bin && id -u) provision_gid=$(PATH=/usr/bin:/bin && id -g)
+case $provision_uid in
+0)
+provision_path=$(root_path 2>/dev/null)
+PATH=${provision_path:-/usr/sbin:/usr/bin:/sbin:/bin}
+;;
+*) PATH=$PATH:/usr/sbin:/sbin:/usr/local/sbin ;;
+esac
+export PATH
 case $provision_uid:$provision_gid in
 EXPECTED) printf '\n%s ready %s %s %s %s\n' NONCE "$$" "${3:-0}" "${20:-0}" "$provision_uid" ;;
 *) printf '\n%s stranger %s %s\n' NONCE "${provision_uid:-unknown}" "${provision_gid:-unknown}" && return 1 ;;

@@ -420,6 +420,7 @@ impl Build {
             "resources/reach.sh",
             "resources/build_directory.sh",
             "resources/prefix.sh",
+            "rooted.sh",
             "resources/build.sh"
         );
         let mut script = Script::new(text)

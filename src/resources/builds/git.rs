@@ -201,13 +201,18 @@ impl Git {
             object: self.object(),
             summary,
             detail: Detail::Attributes(attributes),
-            script: Script::new(crate::shell!("resources/reach.sh", "resources/git.sh"))
-                .named("path", self.path.as_str())
-                .named("url", self.url.as_str())
-                .named("kind", kind)
-                .named("name", name)
-                .named("commit", commit)
-                .named("force", if self.force { "force" } else { "" }),
+            script: Script::new(crate::shell!(
+                "rooted.sh",
+                "git_rooted.sh",
+                "resources/reach.sh",
+                "resources/git.sh"
+            ))
+            .named("path", self.path.as_str())
+            .named("url", self.url.as_str())
+            .named("kind", kind)
+            .named("name", name)
+            .named("commit", commit)
+            .named("force", if self.force { "force" } else { "" }),
             upload: None,
             disruption: Disruption::None,
         }

@@ -99,7 +99,11 @@ fn change(summary: String, attributes: Vec<Attribute>, script: Script, disruptio
 fn program() -> RegularFile {
     RegularFile {
         path: HostPath(PROGRAM.to_owned()),
-        want: Want::Text(format!("#!/bin/sh\n{}", crate::shell!("resources/pcie.sh"))),
+        // At boot, systemd would look for programs below /usr/local first.
+        want: Want::Text(format!(
+            "#!/bin/sh\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n{}",
+            crate::shell!("resources/pcie.sh")
+        )),
         mode: Some(FileMode(0o755)),
         owner: None,
         group: None,

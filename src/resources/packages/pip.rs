@@ -237,7 +237,7 @@ impl Pip {
             object: self.object(),
             summary,
             detail: Detail::Attributes(attributes),
-            script: Script::new(crate::shell!("resources/reach.sh", "resources/pip.sh"))
+            script: Script::new(crate::shell!("rooted.sh", "resources/reach.sh", "resources/pip.sh"))
                 .named("venv", self.venv.as_str())
                 .named("python", self.python.as_str())
                 .list("word", words),

@@ -67,8 +67,10 @@ kind! { "roce", RoceFields, promises: &["network.trust", "network.pfc", "network
 /// Where the script is on hosts.
 const PROGRAM: &str = "/usr/local/lib/provision/roce";
 const TEXT: &str = concat!(
-    "#!/bin/sh\n# Written by provision.\n",
+    // systemd would look for programs below /usr/local first.
+    "#!/bin/sh\n# Written by provision.\nPATH=/usr/sbin:/usr/bin:/sbin:/bin\n",
     include_str!("../../shell/roce_device.sh"),
+    include_str!("../../shell/rooted.sh"),
     include_str!("../../shell/resources/roce.sh")
 );
 

@@ -57,13 +57,20 @@ free() {
 # Prints what decides where a result runs: system, version, machine, C library.
 platform() {
     ID='' VERSION_ID=''
-    # shellcheck source=/dev/null
-    [ ! -r /etc/os-release ] || . /etc/os-release
+    # Read, not run: it is text of whoever can write it.
+    while IFS='=' read -r key value; do
+        value=${value#[\"\']}
+        case $key in
+        ID) ID=${value%[\"\']} ;;
+        VERSION_ID) VERSION_ID=${value%[\"\']} ;;
+        esac
+    done 2>/dev/null </etc/os-release
     machine=$(uname -m) || exit
     printf 'platform %s %s %s %s\n' "$ID" "$VERSION_ID" "$machine" "$(getconf GNU_LIBC_VERSION 2>/dev/null)"
 }
 number=0
 while [ $# -ge 6 ]; do
+    rooted_why=''
     printf 'build %s\n' "$number"
     number=$((number + 1))
     prefix=$1 source=$4 compiler=$5 cuda=$6
@@ -73,13 +80,13 @@ while [ $# -ge 6 ]; do
         printf 'prefix link\n'
     elif [ ! -e "$prefix" ]; then
         printf 'prefix absent\n'
-    elif [ -s "$prefix/.provision/stamp" ]; then
+    elif [ -f "$prefix/.provision/stamp" ] && [ -s "$prefix/.provision/stamp" ]; then
         printf 'prefix ours\n'
         text "$prefix/.provision/stamp" ''
         # A line that is only in the list of the build is there once: a file is gone or changed.
         there=$(cd "$prefix" && find . -path ./.provision -prune -o -type f -exec stat -c '%s %n' {} +) || exit
         built=''
-        if [ -e "$prefix/.provision/sizes" ]; then
+        if [ -f "$prefix/.provision/sizes" ]; then
             built=$(cat "$prefix/.provision/sizes") || exit
         fi
         sizes=$(printf '%s\n%s\n%s\n' "$there" "$there" "$built" | sort) || exit
@@ -104,6 +111,12 @@ while [ $# -ge 6 ]; do
     if [ -d "$source" ] || [ -r "$source" ]; then
         source_digest "$source"
     fi
+    # Programs of somebody else are not run, and without their versions nothing is known of the build.
+    for program in "$compiler" "${cuda:+$cuda/bin/nvcc}"; do
+        case $program in /*) ;; *) continue ;; esac
+        [ ! -x "$program" ] || rooted "$program" || printf 'refused %s is not run: %s\n' "$program" "$rooted_why"
+    done
+    [ -z "$rooted_why" ] || continue
     if command -v "$compiler" >/dev/null 2>&1; then
         version=$("$compiler" -dumpfullversion 2>/dev/null) || version=$("$compiler" -dumpversion 2>/dev/null) || exit
         machine=$("$compiler" -dumpmachine 2>/dev/null) || exit

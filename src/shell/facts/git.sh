@@ -1,5 +1,6 @@
 # Asks about checkouts of git. Parameters: paths.
-# Nothing is written, not even what git would remember for the next time.
+# Nothing is written, not even what git would remember for the next time. What the files of git say is run: hooks, and
+# programs of its configuration. So git is asked only where nobody else can change them, whatever it allows by itself.
 export GIT_OPTIONAL_LOCKS=0 GIT_CONFIG_NOSYSTEM=1
 for path; do
     if ! command -v git >/dev/null 2>&1; then
@@ -23,6 +24,11 @@ for path; do
         continue
     fi
     printf 'tree %s\n' "$path"
+    if ! git_rooted "$path/.git"; then
+        printf 'refused git is not run here: %s\n' "$rooted_why"
+        printf 'end\n'
+        continue
+    fi
     # Of a repository of somebody else git tells nothing, and why.
     if ! errors=$(git -C "$path" rev-parse --git-dir 2>&1 >/dev/null); then
         printf 'refused %s\n' "$(printf '%s\n' "$errors" | head -n 1)"

@@ -49,6 +49,15 @@ if [ -n "$switch" ] || command -v nv-fabricmanager >/dev/null 2>&1; then
     ask 5 nv-fabricmanager -v
     ask 5 systemctl is-active nvidia-fabricmanager
 fi
-[ ! -x /usr/local/cuda/bin/nvcc ] || ask 10 /usr/local/cuda/bin/nvcc --version
+nvcc=/usr/local/cuda/bin/nvcc
+if [ -x "$nvcc" ]; then
+    if rooted "$nvcc"; then
+        ask 10 "$nvcc" --version
+    else
+        begin "$nvcc" --version
+        finish 126
+        printf 'not run: %s\n' "$rooted_why"
+    fi
+fi
 [ ! -d /var/lib/dkms ] || ask 8 dkms status
 :

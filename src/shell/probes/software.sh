@@ -1,26 +1,61 @@
 # NCCL, Open MPI, nccl-tests and perftest: what lies below /opt, /usr/local and /usr, and how it is linked.
-# No program of them is started but those that print their version.
+# No program of them is started but those that print their version, and root starts none that others can change.
 # software USER: the user who starts jobs; empty is the one who is logged in.
+named_user=${1-}
 job_user=${1:-${SUDO_USER-}}
-# in_job USER COMMAND WORD ...: shell text in a new login of a user, with its words. ldd lets the loader map
-# the program, which root must not do with what others may have written.
+rooted_me=$(id -u) || exit 1
+# first_of FILE: what it begins with.
+first_of() {
+    if command -v timeout >/dev/null 2>&1; then timeout -k 1 2 head -c 262144 -- "$1"; else head -c 262144 -- "$1"; fi 2>/dev/null
+}
+# Whether a login of root runs only what root alone can change.
+safe_login() {
+    for file in /etc/profile /etc/profile.d/*.sh "${HOME:-/root}/.profile"; do
+        [ ! -e "$file" ] || rooted "$file" || return
+    done
+}
+# in_job USER COMMAND WORD ...: shell text in a new login of a user, with its words.
 in_job() {
     user=$1 command=$2
     shift 2
-    if [ "$(id -u)" != 0 ] || [ "$(id -un)" = "$user" ]; then
+    if [ "$rooted_me" = 0 ] && [ "$user" != root ]; then
+        timeout -k 2 5 su -l -s /bin/sh -c "$command" -- "$user" sh "$@"
+    elif [ "$rooted_me" != 0 ] || safe_login; then
         timeout -k 2 5 sh -l -c "$command" sh "$@"
     else
-        timeout -k 2 5 su -l -s /bin/sh -c "$command" -- "$user" sh "$@"
+        timeout -k 2 5 sh -c "$command" sh "$@"
     fi </dev/null 2>&1
 }
-# linked PROGRAM: the libraries that the loader finds for it in a login of the user who starts jobs, else of
-# its owner, and the files that libnccl and libmpi are.
+# runs_as PROGRAM: sets $user to who may run it, or have the loader map it: who starts jobs, where only root and they
+# can change it or they were named for it; else who has it in hand. Fails with $rooted_why where that is nobody.
+runs_as() {
+    user=${job_user:-root}
+    rooted "$1" && return
+    [ "$rooted_me" = 0 ] || return
+    case $named_user in
+    '' | root) ;;
+    *) return 0 ;;
+    esac
+    user=$rooted_name
+    [ -n "$user" ]
+}
+# refused: the end of a section of what is not run at all.
+refused() {
+    finish 126
+    printf 'not run: %s\n' "$rooted_why"
+}
+# linked PROGRAM: the libraries that the loader finds for it in a login of who may run it, and the files that
+# libnccl and libmpi are. ldd lets the loader map the program.
 linked() {
     begin ldd "$1"
-    user=${job_user:-$(stat -c %U "$1")}
+    runs_as "$1" || {
+        refused
+        return
+    }
     status=0
     # shellcheck disable=SC2016 # the shell of that user expands it
     text=$(in_job "$user" 'exec ldd "$1"' "$1") || status=$?
+    text=$(printf '%s\n' "$text" | tr -d '\036') || lost tr
     printf 'user=%s\n%s\n' "$user" "$text"
     printf '%s\n' "$text" | while read -r name arrow file _; do
         case "$name $arrow" in 'libnccl.so'*' =>' | 'libmpi.so'*' =>')
@@ -33,27 +68,34 @@ linked() {
 # homes PROGRAM: what a build of this program was given, as its stamp says: where it is and what it really is.
 homes() {
     stamp=${1%/*/*}/.provision/stamp
-    [ -r "$stamp" ] || return 0
+    [ -f "$stamp" ] || return 0
+    lines=$(first_of "$stamp" | grep '^make [A-Z]*_HOME=')
     while read -r key variable; do
         case "$key $variable" in 'make NCCL_HOME='?* | 'make MPI_HOME='?*)
             home=${variable#*=}
             printf 'home=%s %s %s %s\n' "$1" "${variable%%_*}" "$home" "$(readlink -f "$home")"
             ;;
         esac
-    done <"$stamp"
+    done <<END
+$lines
+END
 }
 begin software
 for header in /usr/include/nccl.h /usr/local/include/nccl.h /usr/local/*/include/nccl.h /opt/*/include/nccl.h \
     /opt/*/*/include/nccl.h; do
-    [ -r "$header" ] || continue
+    [ -f "$header" ] || continue
     major='' minor='' patch=''
+    # Anybody's file: it may have any size, and become a pipe.
+    lines=$(first_of "$header" | grep '^#define NCCL_')
     while read -r word name number _; do
         case "$word $name" in
         '#define NCCL_MAJOR') major=$number ;;
         '#define NCCL_MINOR') minor=$number ;;
         '#define NCCL_PATCH') patch=$number ;;
         esac
-    done <"$header"
+    done <<END
+$lines
+END
     printf 'nccl=%s %s\n' "${header%/include/nccl.h}" "$major.$minor.$patch"
 done
 for library in /opt/*/lib/libnccl.so.2 /opt/*/*/lib/libnccl.so.2 /usr/local/lib/libnccl.so.2 \
@@ -70,13 +112,30 @@ for program in /opt/*/build/all_reduce_perf /opt/*/bin/all_reduce_perf /usr/loca
 done
 if command -v ib_write_bw >/dev/null 2>&1; then
     printf 'perftest=1\n'
-    if command -v timeout >/dev/null 2>&1; then help=$(timeout -k 1 5 ib_write_bw --help 2>&1); else help=$(ib_write_bw --help 2>&1); fi
+    status=0
+    if command -v timeout >/dev/null 2>&1; then help=$(timeout -k 1 5 ib_write_bw --help 2>&1); else help=$(ib_write_bw --help 2>&1); fi || status=$?
     case $help in *use_cuda*) printf 'perftest_cuda=1\n' ;; esac
+    # Somebody else's: see root_path.sh.
+    [ "$status" != 126 ] || lost "$help"
 fi
 finish 0
 for mpirun in /opt/*/bin/mpirun /opt/*/*/bin/mpirun /usr/local/bin/mpirun /usr/local/*/bin/mpirun /usr/bin/mpirun \
     /usr/mpi/gcc/*/bin/mpirun /usr/lib64/openmpi/bin/mpirun; do
-    [ ! -x "$mpirun" ] || ask 5 "$mpirun" --version
+    [ -x "$mpirun" ] || continue
+    if rooted "$mpirun"; then
+        ask 5 "$mpirun" --version
+        continue
+    fi
+    begin "$mpirun" --version
+    if runs_as "$mpirun"; then
+        status=0
+        # shellcheck disable=SC2016 # the shell of that user expands it
+        text=$(in_job "$user" 'exec "$1" --version' "$mpirun") || status=$?
+        printf '%s\n' "$text" | tr -d '\036'
+        finish "$status"
+    else
+        refused
+    fi
 done
 for program in $programs; do
     linked "$program"

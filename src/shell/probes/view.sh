@@ -90,6 +90,7 @@ printf '%s\n' "$environment" | while IFS= read -r line; do
     esac
 done
 for file in /etc/nccl.conf "${NCCL_CONF_FILE:-$HOME/.nccl.conf}"; do
+    [ -f "$file" ] || continue
     [ -r "$file" ] || continue
     while IFS= read -r line || [ -n "$line" ]; do
         case $line in NCCL_*=*) printf 'conf=%s\n' "$line" ;; esac

@@ -120,7 +120,13 @@ rm -rf "$directory/tree"
 mkdir "$directory/tree" || fail "cannot write $directory"
 cd "$directory/tree" || fail "cannot enter $directory/tree"
 (reach "$prefix" '' make && spot_alone sticky && [ -w . ]) || fail "cannot write beside $prefix"
+# What builds it is in it, and runs as we do.
+rooted "$source" ||
+    fail "$rooted_why, and a build runs what is in its source: give it to the user who builds, or say \`become_user\`"
 if [ -d "$source" ]; then
+    others=$(find -H "$source" ! -type l \( ! -user 0 ! -user "$spot_me" -o -perm -2 -o -perm -20 ! -group 0 \) 2>/dev/null | head -n 1)
+    [ -z "$others" ] || [ "$spot_me" != 0 ] ||
+        fail "others than root may change $others, and a build runs what is in its source: give it to root, or say \`become_user\`"
     run cp -a "$source/." .
 else
     run extract

@@ -20,7 +20,12 @@ case $spot_owner in
     exit 1
     ;;
 esac
-if [ ! -e .git ]; then
+if [ -e .git ] || [ -L .git ]; then
+    git_rooted "$path/.git" || {
+        printf 'git is not run here: %s\n' "$rooted_why" >&2
+        exit 1
+    }
+else
     # A clone that was cut is not taken for one: HEAD is the last thing that is written.
     git init -q || exit 1
 fi

@@ -13,6 +13,16 @@ directory:0 | directory:"$spot_me") ;;
     exit 1
     ;;
 esac
+# Python looks for modules where we are before it looks anywhere else.
+cd / || exit 1
+case $python in /*) set -- "$venv" "$python" "$@" ;; *) set -- "$venv" "$venv" "$@" ;; esac
+for program in "$1/bin/python" "$2"; do
+    if [ -x "$program" ] && ! rooted "$program"; then
+        printf '%s is not run here: %s\n' "$program" "$rooted_why" >&2
+        exit 1
+    fi
+done
+shift 2
 if [ ! -x "$venv/bin/python" ]; then
     # --clear: what an interrupted attempt or a Python that is gone left.
     "$python" -m venv --clear "$venv" || {

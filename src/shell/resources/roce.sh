@@ -4,7 +4,8 @@
 # priorities with ECN (3,4), priorities of DSCPs (26:3,48:6), ToS of rdma_cm, global traffic class, DSCP and
 # priority of CNPs.
 LC_ALL=C
-PATH=$PATH:/usr/local/sbin:/usr/sbin:/sbin:/opt/mellanox/ethtool/sbin
+PATH=$PATH:/usr/sbin:/sbin
+! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
 export LC_ALL PATH
 link=$1 trust=$2 pfc=$3 ecn=$4 dscp=$5 tos=$6 class=$7 cnp_dscp=$8 cnp_priority=$9
 failed=0 lacking=0

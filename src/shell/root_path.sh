@@ -1,0 +1,184 @@
+# Prints the PATH that root uses here: directories that nobody else can change, as whoever can puts programs there that
+# root would run. A program in them that somebody else can change is not run either: another one of its name is taken, else a
+# stand-in that says why and ends with 126. Asks four programs where all is as usual.
+root_path() {
+    root_newline='
+'
+    set -f
+    # shellcheck disable=SC2034 # for rooted.sh
+    rooted_me=0
+    root_all=$PATH:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
+    PATH=/usr/sbin:/usr/bin:/sbin:/bin LC_ALL=C
+    export PATH LC_ALL
+    root_dirs='' root_ways=$root_newline
+    IFS=:
+    for root_dir in $root_all; do
+        root_dir=${root_dir%/}
+        # An empty or relative one is wherever we are.
+        case $root_dir in /*) ;; *) continue ;; esac
+        case :$root_dirs: in *":$root_dir:"* | *"$root_newline"*) continue ;; esac
+        root_dirs=${root_dirs:+$root_dirs:}$root_dir
+        while [ -n "$root_dir" ]; do
+            case $root_ways in *"$root_newline$root_dir$root_newline"*) break ;; esac
+            root_ways=$root_ways$root_dir$root_newline
+            root_dir=${root_dir%/*}
+        done
+    done
+    IFS=$root_newline
+    # shellcheck disable=SC2086
+    root_seen=$(ls -ldn -- / $root_ways 2>/dev/null)
+    root_there=$root_newline root_open=$root_newline root_links=$root_newline
+    for root_line in $root_seen; do
+        root_at=/${root_line#* /}
+        IFS=' '
+        # shellcheck disable=SC2086
+        set -- $root_line
+        IFS=$root_newline
+        case $1 in
+        l*)
+            root_links=$root_links$root_at$root_newline
+            root_at=${root_at%%' -> '*}
+            ;;
+        esac
+        root_there=$root_there$root_at$root_newline
+        if rooted_foreign "$1" "$3" "$4"; then
+            root_open=$root_open$root_at$root_newline
+        fi
+        case $1 in d????????[tT]*) root_open=$root_open$root_at/$root_newline ;; esac
+    done
+    root_good='' root_bad=''
+    IFS=:
+    for root_dir in $root_dirs; do
+        case $root_there in *"$root_newline$root_dir$root_newline"*) ;; *) continue ;; esac
+        root_verdict=good
+        case $root_open in *"$root_newline$root_dir/$root_newline"*) root_verdict=bad ;; esac
+        root_up=$root_dir
+        while [ -n "$root_up" ]; do
+            case $root_links in
+            *"$root_newline$root_up -> "*)
+                root_verdict='link'
+                break
+                ;;
+            esac
+            case $root_open in *"$root_newline$root_up$root_newline"*) root_verdict=bad ;; esac
+            root_up=${root_up%/*}
+        done
+        case $root_open in *"$root_newline/$root_newline"*) root_verdict=bad ;; esac
+        if [ "$root_verdict" = 'link' ]; then
+            root_to=${root_links#*"$root_newline$root_dir -> "}
+            root_to=/${root_to%%"$root_newline"*}
+            # /bin and /sbin, where /usr has all.
+            case $root_dir$root_to in /bin/usr/bin | /sbin/usr/sbin | /sbin/usr/bin) continue ;; esac
+            root_verdict=bad
+            IFS=' '
+            if rooted "$root_dir" && root_dir=$(cd -P "$root_dir" && pwd -P) && rooted "$root_dir"; then
+                case ${rooted_last:?} in d????????[tT]*) ;; *) root_verdict=good ;; esac
+            fi
+            IFS=:
+            case :$root_good: in *":$root_dir:"*) continue ;; esac
+        fi
+        case $root_verdict in
+        good) root_good=${root_good:+$root_good:}$root_dir ;;
+        *) root_bad=${root_bad:+$root_bad:}$root_dir ;;
+        esac
+    done
+    # Programs that somebody else can change, and links of others than the system's packages that lead to such.
+    root_outer=''
+    for root_dir in $root_good; do
+        case $root_dir in /usr/sbin | /usr/bin | /sbin | /bin) ;; *) root_outer=$root_outer:$root_dir ;; esac
+    done
+    [ ! -d /etc/alternatives ] || root_outer=$root_outer:/etc/alternatives
+    # shellcheck disable=SC2086
+    root_foreign=$(find -L $root_good -maxdepth 1 -type f \( ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 \) 2>/dev/null)
+    # shellcheck disable=SC2086
+    root_led=$([ -z "$root_outer" ] || find ${root_outer#:} -maxdepth 1 -type l -exec ls -ldn {} + 2>/dev/null)
+    IFS=$root_newline
+    for root_line in $root_led; do
+        case $root_line in
+        *' -> /usr/bin/'* | *' -> /usr/sbin/'* | *' -> /bin/'* | *' -> /sbin/'* | *' -> /usr/lib'* | *' -> /usr/share/'* | *' -> /lib'*) continue ;;
+        *' -> '*/*) ;;
+        *) continue ;;
+        esac
+        root_line=/${root_line#* /}
+        root_line=${root_line%%' -> '*}
+        root_runs "$root_line" || continue
+        IFS=' '
+        rooted "$root_line" || root_foreign=$root_foreign$root_newline$root_line
+        IFS=$root_newline
+    done
+    if [ -n "$root_foreign$root_bad" ]; then
+        root_stand_ins
+    fi
+    printf '%s\n' "$root_good"
+}
+root_runs() { [ -f "$1" ] && [ -x "$1" ]; }
+# Prints where a program called $1 is that root may run; fails where there is none.
+root_own() {
+    IFS=:
+    for root_dir in $root_good; do
+        root_runs "$root_dir/$1" || continue
+        case $root_newline$root_foreign$root_newline in
+        *"$root_newline$root_dir/$1$root_newline"* | *"$root_newline/etc/alternatives/$1$root_newline"*) continue ;;
+        esac
+        printf '%s\n' "$root_dir/$1"
+        return
+    done
+    return 1
+}
+# Puts something in the place of programs that root does not run. Where that cannot be, their directories are left out.
+root_stand_ins() {
+    root_place=/run/provision/stand-ins
+    if ! (umask 077 && mkdir -p "$root_place") 2>/dev/null || ! rooted "$root_place" || [ ! -O "$root_place" ]; then
+        IFS=:
+        root_good=''
+        for root_dir in /usr/sbin /usr/bin /sbin /bin; do
+            [ ! -d "$root_dir" ] || root_good=${root_good:+$root_good:}$root_dir
+        done
+        return
+    fi
+    root_made=/
+    IFS=$root_newline
+    for root_program in $root_foreign; do
+        root_stand_in "$root_program"
+    done
+    IFS=:
+    for root_dir in $root_bad; do
+        set +f
+        set -- "$root_dir"/*
+        set -f
+        # What has thousands is an environment of its own and no place for tools of the system.
+        [ $# -le 500 ] || continue
+        for root_program; do
+            root_runs "$root_program" || continue
+            root_stand_in "$root_program"
+        done
+    done
+    set +f
+    for root_program in "$root_place"/*; do
+        case $root_made in */"${root_program##*/}"/*) ;; *) rm -f "$root_program" ;; esac
+    done
+    set -f
+    [ "$root_made" = / ] || root_good=$root_place:$root_good
+}
+root_stand_in() {
+    root_name=${1##*/}
+    case $root_made in */"$root_name"/*) return ;; esac
+    if root_taken=$(root_own "$root_name"); then
+        # It comes first anyway, unless one of this name stands before it.
+        case $root_newline$root_foreign$root_newline in *"/$root_name$root_newline"*) ;; *) return ;; esac
+        root_text="#!/bin/sh
+exec $root_taken \"\$@\""
+    else
+        IFS=' '
+        rooted "$1" || :
+        root_text="#!/bin/sh
+cat >&2 <<'END'
+$root_name is not run as root: ${rooted_why:-others can change it}
+END
+exit 126"
+    fi
+    root_made=$root_made$root_name/
+    root_old=$(cat "$root_place/$root_name" 2>/dev/null)
+    [ "$root_old" != "$root_text" ] || return
+    (umask 077 && printf '%s\n' "$root_text" >"$root_place/.new" && chmod 0755 "$root_place/.new" && mv -f "$root_place/.new" "$root_place/$root_name")
+}

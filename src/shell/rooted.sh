@@ -1,0 +1,98 @@
+# Whether this user may run program $1: nobody but root and the user can change it, a directory on its way, or a link
+# that leads there. Else $rooted_why says who can, and $rooted_by is the number of a user who has it in hand anyway;
+# that is empty where several can, and $rooted_name, which is that of the number, where nobody is called so.
+# shellcheck disable=SC2034 # for who asks
+rooted() {
+    rooted_path=$1 rooted_why='' rooted_by='' rooted_name='' rooted_links=0
+    [ -n "${rooted_me-}" ] || rooted_me=$(id -u) || rooted_me=none
+    while :; do
+        case $rooted_path in
+        *'
+'* | [!/]* | '')
+            rooted_why="$1 is no absolute path"
+            return 1
+            ;;
+        esac
+        set -- "$1"
+        rooted_up=${rooted_path%/}
+        while [ -n "$rooted_up" ]; do
+            set -- "$@" "$rooted_up"
+            rooted_up=${rooted_up%/*}
+        done
+        # The first word is what was asked for; `/` takes its place and comes first.
+        rooted_asked=$1
+        shift
+        # Sorted: each directory stands before what is in it.
+        rooted_seen=$(ls -ldn -- / "$@" 2>&1) || {
+            rooted_why="cannot look at $rooted_asked: ${rooted_seen##*: }"
+            return 1
+        }
+        set -- "$rooted_asked"
+        rooted_turn=''
+        while IFS=' ' read -r rooted_mode _ rooted_uid rooted_gid rooted_rest; do
+            rooted_at=/${rooted_rest#* /} rooted_last=$rooted_mode
+            case $rooted_mode in l*) rooted_at=${rooted_at%%' -> '*} ;; esac
+            if rooted_foreign "$rooted_mode" "$rooted_uid" "$rooted_gid"; then
+                rooted_say
+                return 1
+            fi
+            case $rooted_mode in
+            l*)
+                rooted_turn=${rooted_rest#*' -> '}
+                break
+                ;;
+            esac
+        done <<END
+$rooted_seen
+END
+        [ -n "$rooted_turn" ] || return 0
+        rooted_links=$((rooted_links + 1))
+        # What was looked at so far has no link in it, so leading dots are what they look like.
+        rooted_rest=${rooted_path#"$rooted_at"} rooted_path=${rooted_at%/*}
+        case $rooted_turn in /*) rooted_path='' ;; esac
+        while :; do
+            case $rooted_turn in
+            /*) rooted_turn=${rooted_turn#/} ;;
+            ./*) rooted_turn=${rooted_turn#./} ;;
+            ../*) rooted_turn=${rooted_turn#../} rooted_path=${rooted_path%/*} ;;
+            .) rooted_turn='' ;;
+            ..) rooted_turn='' rooted_path=${rooted_path%/*} ;;
+            *) break ;;
+            esac
+        done
+        case $rooted_links:/$rooted_turn/ in
+        40:* | *:*/../*)
+            rooted_why="$rooted_at leads by too many turns"
+            return 1
+            ;;
+        esac
+        rooted_path=$rooted_path${rooted_turn:+/$rooted_turn}$rooted_rest
+    done
+}
+# Whether others than root and the user can change what has mode $1, owner $2 and group $3. In a directory with the sticky bit
+# they can add names, and change none of root's. With an access list, the bits of the group are its mask. Who is not root
+# may share directories.
+rooted_foreign() {
+    case $2 in 0 | "$rooted_me") ;; *) return 0 ;; esac
+    [ "$rooted_me" = 0 ] || return
+    case $1 in
+    l* | d????????[tT]*) return 1 ;;
+    ????????w*) return 0 ;;
+    ?????w????+*) return 0 ;;
+    ?????w*) [ "$3" != 0 ] ;;
+    *) return 1 ;;
+    esac
+}
+# Sets $rooted_why and $rooted_by for $rooted_at.
+# shellcheck disable=SC2034 # for who asks
+rooted_say() {
+    case $rooted_uid in
+    0 | "$rooted_me") rooted_why="others than root may change $rooted_at ($rooted_mode, user $rooted_uid, group $rooted_gid)" ;;
+    *)
+        rooted_by=$rooted_uid
+        rooted_why="$rooted_at belongs to user $rooted_uid"
+        rooted_name=$(stat -c %U "$rooted_at" 2>/dev/null) || rooted_name=''
+        case $rooted_name in '' | UNKNOWN) rooted_name='' ;; *) rooted_why="$rooted_at belongs to $rooted_name" ;; esac
+        ;;
+    esac
+}

@@ -1,0 +1,393 @@
+//! Nothing that others can change runs as root: a plain account owns a program in every place that a script of ours
+//! names, and each says as whom it ran. As root, in a mount namespace.
+
+#![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
+#![allow(clippy::disallowed_methods, reason = "tests start shells and programs")]
+#![allow(clippy::print_stdout, reason = "a test says what it could not try")]
+
+mod support;
+mod transport_support;
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fs;
+use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use provision::facts::base::TABLE;
+use provision::facts::software::SoftwareQuery;
+use provision::facts::{Answer, Facts, Query, base, batch, query};
+use provision::transport::{Frame, Local, PartEnd, Transport as _};
+use regex::Regex;
+use support::{Nothing, SHELLS, converge, read};
+
+/// The plain account that owns what is planted.
+const OTHER: u32 = 4711;
+/// Says that the test runs in its namespace.
+const INSIDE: &str = "PROVISION_TEST_INSIDE";
+/// The file in which programs that ran say so.
+const RAN: &str = "/mnt/ran";
+
+/// Says who runs it, and looks like the tools that answer with a version.
+const MARKER: &str = "#!/bin/sh
+while read -r key real _; do
+    [ \"$key\" != Uid: ] || printf '%s %s\\n' \"$real\" \"$0\" >>/mnt/ran
+done </proc/self/status
+echo 'mpirun (Open MPI) 4.1.3, release 12.4, V12.4.131'
+";
+
+/// Places in which nothing is planted, and why.
+const NOT_PLANTED: &[(&str, &str)] = &[
+    ("/sys", "the kernel's"),
+    ("/proc", "the kernel's"),
+    ("/dev", "devices are read and never run"),
+    ("/boot", "files of the boot loader, which only root has; they are read"),
+    ("/lib/modules", "modules, which the kernel loads and root alone installs"),
+    ("/usr/lib/modules", "likewise"),
+    ("/etc", "what tools of the system are told; below it, what shells run is planted one by one"),
+    ("/run", "what runs is root's; no program is looked for in it"),
+    ("/var", "data; no program is looked for in it"),
+    ("/tmp", "names that nobody knows before"),
+    ("/lib/systemd", "unit files, which systemd reads"),
+    ("/usr/lib/systemd", "likewise"),
+    ("/usr/local/lib/systemd", "likewise"),
+    ("/usr/lib/netplan", "text that netplan reads"),
+    ("/usr/lib/modprobe.d", "text that modprobe reads"),
+    ("/lib/modprobe.d", "likewise"),
+    ("/usr/lib/os-release", "text; /etc/os-release is planted"),
+    ("/bin/sh", "the shell that runs the scripts: whoever can change that is root already"),
+    ("/bin/bash", "likewise"),
+    ("/var/cache", "files that are fetched"),
+    ("/part", "a word of the kernel's"),
+];
+
+/// Directories at the top of hosts.
+const TOPS: &[&str] = &[
+    "bin", "boot", "data", "dev", "etc", "home", "lib", "lib64", "media", "mnt", "opt", "proc", "root",
+    "run", "sbin", "scratch", "snap", "srv", "sys", "tmp", "usr", "var",
+];
+
+fn scripts() -> Vec<(String, String)> {
+    let mut found = Vec::new();
+    let mut left = vec![Path::new(env!("CARGO_MANIFEST_DIR")).join("src/shell")];
+    while let Some(directory) = left.pop() {
+        for entry in fs::read_dir(directory).unwrap() {
+            let path = entry.unwrap().path();
+            if path.is_dir() {
+                left.push(path);
+            } else if path.extension().is_some_and(|ending| ending == "sh") {
+                // Comments name places that nobody looks into.
+                let text = fs::read_to_string(&path).unwrap();
+                let lines = text.lines().filter(|line| !line.trim_start().starts_with('#'));
+                found.push((path.display().to_string(), lines.collect::<Vec<_>>().join("\n")));
+            }
+        }
+    }
+    found.sort();
+    found
+}
+
+/// Every absolute path that a script names, a variable or pattern in it as `x`.
+fn places() -> BTreeMap<String, String> {
+    let path = Regex::new(r#"(?:^|[\s"'=(:;{])((?:/[A-Za-z0-9_.*?$"{}\[\]+-]+)+)"#).unwrap();
+    let variable = Regex::new(r#""?\$\{?[A-Za-z0-9_]+[^/]*"#).unwrap();
+    let mut found = BTreeMap::new();
+    for (script, text) in scripts() {
+        for place in path.captures_iter(&text) {
+            let place = variable.replace_all(&place[1], "x").replace(['*', '?'], "x");
+            let place =
+                place.trim_end_matches(['"', '}', '{', '.', ']']).replace(['"', '[', ']', '{', '}'], "");
+            // Others are what follows a variable.
+            let top = place.split('/').nth(1).unwrap_or_default();
+            if !TOPS.contains(&top) {
+                continue;
+            }
+            found.entry(place).or_insert_with(|| script.clone());
+        }
+    }
+    found
+}
+
+fn planted(place: &str) -> bool {
+    let below =
+        |root: &str| place == root || place.strip_prefix(root).is_some_and(|rest| rest.starts_with('/'));
+    !NOT_PLANTED.iter().any(|(root, _)| below(root))
+}
+
+/// Roots of what is laid over, so that all of it is gone with the namespace.
+const ROOTS: [&str; 4] = ["/usr", "/opt", "/etc", "/home"];
+
+#[test]
+fn every_place_that_a_script_names_is_planted_or_says_why_not() {
+    let unknown: Vec<_> = places()
+        .into_iter()
+        .filter(|(place, _)| planted(place))
+        .filter(|(place, _)| {
+            let outer = ["/sbin", "/bin", "/lib", "/lib64"].iter().chain(&ROOTS);
+            !outer.clone().any(|root| place == root || place.starts_with(&format!("{root}/")))
+        })
+        .collect();
+    assert!(unknown.is_empty(), "add these to NOT_PLANTED with a reason, or to ROOTS: {unknown:#?}");
+}
+
+/// All words of the scripts: whatever is a command is one of them.
+fn words() -> BTreeSet<String> {
+    let word = Regex::new(r"[A-Za-z][A-Za-z0-9_.+-]+").unwrap();
+    let texts = scripts();
+    let words = texts.iter().flat_map(|(_, text)| word.find_iter(text)).map(|word| word.as_str().to_owned());
+    words.filter(|word| !word.ends_with(['.', '-'])).collect()
+}
+
+/// Words that are commands for sure: somebody asks whether they are there, or they are here.
+fn commands() -> BTreeSet<String> {
+    let asked =
+        Regex::new(r#"(?:command -v|ask [0-9]+|sift '[^']*' [0-9]+|for tool in) "?([a-z][A-Za-z0-9_.+-]+)"#)
+            .unwrap();
+    let texts = scripts();
+    let asked = texts.iter().flat_map(|(_, text)| asked.captures_iter(text)).map(|found| found[1].to_owned());
+    let here =
+        |word: &String| ["/usr/bin", "/usr/sbin"].iter().any(|place| Path::new(place).join(word).is_file());
+    asked.chain(words().into_iter().filter(here)).collect()
+}
+
+fn owned(path: &Path) {
+    chown(path, Some(OTHER), Some(OTHER)).unwrap();
+}
+
+fn program(path: &Path, text: &str) {
+    fs::write(path, text).unwrap();
+    fs::set_permissions(path, fs::Permissions::from_mode(0o755)).unwrap();
+    owned(path);
+}
+
+/// Puts a program of the account at a place, and gives it the directories that are not there yet.
+fn plant(place: &str) {
+    let path = PathBuf::from(place);
+    let missing: Vec<PathBuf> =
+        path.ancestors().skip(1).take_while(|above| !above.exists()).map(Path::to_owned).collect();
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    for directory in &missing {
+        owned(directory);
+    }
+    if !path.exists() {
+        program(&path, MARKER);
+    }
+}
+
+/// The users and programs since this was asked last.
+fn ran() -> Vec<String> {
+    let text = fs::read_to_string(RAN).unwrap();
+    fs::write(RAN, "").unwrap();
+    text.lines().map(str::to_owned).collect()
+}
+
+fn sh(text: &str) -> bool {
+    let path = "/usr/sbin:/usr/bin:/sbin:/bin";
+    Command::new("/bin/sh").args(["-ec", text]).env("PATH", path).status().unwrap().success()
+}
+
+/// Starts test `name` again in a mount namespace. `false` in there, or where there is none.
+fn outside(name: &str) -> bool {
+    if std::env::var_os(INSIDE).is_some() {
+        assert!(sh("mount -t tmpfs -o mode=755 none /mnt; mount -t tmpfs -o mode=755 none /run
+            for root in usr opt etc home; do
+                mkdir -p /mnt/upper/$root /mnt/work/$root /$root
+                mount -t overlay overlay -o lowerdir=/$root,upperdir=/mnt/upper/$root,workdir=/mnt/work/$root /$root
+            done
+            echo 'mallory:x:4711:4711::/home/mallory:/bin/sh' >>/etc/passwd
+            echo 'mallory:x:4711:' >>/etc/group
+            echo 'mallory:*:19000:0:99999:7:::' >>/etc/shadow
+            mkdir /mnt/root
+            install -d -o 4711 -g 4711 /home/mallory
+            : >/mnt/ran; chmod 666 /mnt/ran"));
+        return false;
+    }
+    let me = std::env::current_exe().unwrap();
+    let output = Command::new("unshare")
+        .arg("-m")
+        .arg(me)
+        .args(["--exact", name, "--nocapture"])
+        .env(INSIDE, "1")
+        .env("HOME", "/mnt/root")
+        .env("PATH", "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin")
+        .output();
+    match output {
+        Ok(output) => {
+            let said = String::from_utf8_lossy(&output.stdout) + String::from_utf8_lossy(&output.stderr);
+            if said.contains("unshare: ") {
+                println!("skipped: {said}");
+            } else {
+                assert!(output.status.success(), "{said}");
+            }
+        }
+        Err(error) => println!("skipped: {error}"),
+    }
+    true
+}
+
+/// Every question of the cases, every basic fact, and what stands in no case.
+fn questions() -> Vec<Query> {
+    let mut found: Vec<Query> = TABLE.iter().map(|fact| base(fact.name).unwrap()).collect();
+    for kind in fs::read_dir(Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/facts")).unwrap() {
+        for case in fs::read_dir(kind.unwrap().path()).unwrap() {
+            let text = fs::read_to_string(case.unwrap().path().join("queries")).unwrap_or_default();
+            found.extend(text.lines().filter_map(query));
+        }
+    }
+    for name in
+        ["log", "rdma", "system", "software", "fabric", "upkeep", "next_boot", "nvidia", "view", "login"]
+    {
+        found.extend(query(name));
+    }
+    found.push(SoftwareQuery.into());
+    found.push(query("checkout /home/mallory/repo").unwrap());
+    found.push(
+        provision::facts::build::BuildQuery {
+            prefix: "/opt/x".to_owned(),
+            name: "x".to_owned(),
+            directory: String::new(),
+            source: "/home/mallory/source".to_owned(),
+            compiler: "/home/mallory/bin/gcc".to_owned(),
+            cuda: "/usr/local/cuda".to_owned(),
+            user: None,
+        }
+        .into(),
+    );
+    found.sort();
+    found.dedup();
+    found
+}
+
+/// Asks over a real host shell, as a run does.
+fn ask(path: &str) -> Facts {
+    let here = transport_support::host("here", provision::inventory::Ssh::default());
+    let queries: BTreeSet<Query> = questions().into_iter().collect();
+    let mut facts = Facts::default();
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().unwrap();
+    runtime.block_on(async {
+        let mut remote = Local::default().open(&here, Duration::from_mins(2)).await.unwrap();
+        for part in batch(&queries, Duration::from_mins(2)) {
+            let mut end = None;
+            let mut kept = |ended: PartEnd| end = Some(ended);
+            let frame = Frame { parts: vec![part.part.clone()], ..Frame::default() };
+            remote
+                .run(&frame, &mut kept)
+                .await
+                .unwrap_or_else(|error| panic!("{path} {}: {error:?}", part.part.name));
+            facts.absorb(&part, &end.unwrap());
+        }
+        remote.close().await;
+    });
+    facts
+}
+
+fn of_root(ran: &[String]) -> Vec<&String> {
+    ran.iter().filter(|line| line.starts_with("0 ")).collect()
+}
+
+#[test]
+fn programs_of_a_plain_account_run_as_root_nowhere() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("programs_of_a_plain_account_run_as_root_nowhere") {
+        return;
+    }
+    for place in [
+        "/home/mallory/bin/gcc",
+        "/home/mallory/source/configure",
+        "/home/mallory/.profile",
+        "/etc/profile.d/x.sh",
+    ] {
+        plant(place);
+    }
+    fs::remove_file("/etc/os-release").unwrap();
+    program(Path::new("/etc/os-release"), MARKER);
+    assert!(sh("cd /home/mallory && su -s /bin/sh mallory -c 'git init -q repo && cd repo && git config user.email a@b &&
+        git config user.name a && echo a >a && git add a && git commit -qm a && git config core.fsmonitor /home/mallory/bin/gcc'
+        git config --global --add safe.directory '*'"));
+    for shell in SHELLS {
+        for (task, why) in [
+            ("git: { path: /home/mallory/repo, url: \"file:///nowhere\", tag: v1 }", "belongs to"),
+            (
+                "build: { system: autotools, source: /home/mallory/source, prefix: /srv/b, directory: /mnt/made, space: 1 }",
+                "belongs to mallory",
+            ),
+        ] {
+            let error = converge(shell, &*read(&Nothing, task)).unwrap_err();
+            assert!(error.contains(why), "{shell:?}: {error}");
+            let told = ran();
+            assert_eq!(of_root(&told), Vec::<&String>::new(), "{shell:?} {task}");
+        }
+    }
+    for place in places().keys().filter(|place| planted(place)) {
+        plant(place);
+    }
+    for name in commands() {
+        plant(&format!("/usr/local/bin/{name}"));
+    }
+    // The marker works, and each place is one that can be run.
+    assert!(sh("/opt/x/bin/mpirun >/dev/null"));
+    assert_eq!(ran(), ["0 /opt/x/bin/mpirun"]);
+    let facts = ask("planted");
+    let told = ran();
+    assert_eq!(of_root(&told), Vec::<&String>::new());
+    assert!(told.contains(&format!("{OTHER} /opt/x/bin/mpirun")), "nobody looked: {told:?}");
+    // A program that was not run is never good.
+    let Some(Answer::Known(software)) = facts.find(&SoftwareQuery.into()) else { panic!("no answer") };
+    let software = software.json();
+    assert!(software["files"].get("Err").is_some(), "{software:#}");
+    let Some(Answer::Unknown(reason)) = facts.find(&query("checkout /home/mallory/repo").unwrap()) else {
+        panic!()
+    };
+    assert!(reason.contains("git is not run here: /home/mallory belongs to mallory"), "{reason}");
+    health("prolog");
+}
+
+/// The same by the whole program, as a prolog of Slurm runs it.
+fn health(what: &str) {
+    fs::create_dir_all("/mnt/site").unwrap();
+    fs::write("/mnt/site/site.yaml", "cluster: c\nhosts: { here: {} }\n").unwrap();
+    let run = |words: &[&str]| {
+        Command::new(env!("CARGO_BIN_EXE_provision"))
+            .args(words)
+            .current_dir("/mnt/site")
+            .env("SLURM_SCRIPT_CONTEXT", "prolog_slurmd")
+            .env("PATH", "/usr/local/sbin:/usr/local/bin:/opt/x/bin:/usr/sbin:/usr/bin")
+            .env("XDG_STATE_HOME", "/mnt/state")
+            .env("XDG_CACHE_HOME", "/mnt/cache")
+            .output()
+            .unwrap()
+    };
+    let made = run(&["bundle", "site.yaml", "-o", "site.bundle"]);
+    assert!(made.status.success(), "{made:?}");
+    let ended = run(&["verify", "--bundle", "site.bundle", "--here", "--as", "here"]);
+    assert!(String::from_utf8_lossy(&ended.stdout).contains("here"), "{ended:?}");
+    let told = ran();
+    assert_eq!(of_root(&told), Vec::<&String>::new(), "{what}");
+    assert!(told.contains(&format!("{OTHER} /opt/x/bin/mpirun")), "{what}: nobody looked: {told:?}");
+}
+
+/// Directories of PATH that are the account's, or that a group may write.
+#[test]
+fn no_directory_of_others_is_in_the_path_of_root() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("no_directory_of_others_is_in_the_path_of_root") {
+        return;
+    }
+    for name in words() {
+        plant(&format!("/usr/local/sbin/{name}"));
+    }
+    for name in commands() {
+        plant(&format!("/usr/local/bin/{name}"));
+    }
+    plant("/opt/x/bin/mpirun");
+    owned(Path::new("/usr/local/sbin"));
+    assert!(sh("chgrp 4711 /usr/local/bin; chmod 2775 /usr/local/bin"));
+    let old = std::env::var("PATH").unwrap();
+    ask(&old);
+    health("directories");
+}
