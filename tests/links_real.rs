@@ -591,6 +591,117 @@ fn a_user_follows_their_own_links() {
     }
 }
 
+/// Before any one of our commands, and back before any later one, the other user puts a link to a file of root in the place of
+/// one that is read: what only root may read is in no answer, as it would be written back for them.
+#[test]
+fn what_only_root_may_read_is_in_no_answer() {
+    const TOOLS: &[&str] =
+        &["stat", "readlink", "ls", "id", "head", "cat", "grep", "base64", "sha256sum", "getent"];
+    if Command::new("setpriv").arg("--version").output().is_err() {
+        return println!("skipped: there is no setpriv here");
+    }
+    let shells: &[&[&str]] = &[&["dash"], &["bash"], &["busybox", "sh"]];
+    let questions: &[(&str, &str)] = &[
+        ("line: { path: DIR/home/x, line: new }", ""),
+        ("", "fetch DIR/home/x"),
+        ("", "authorized_keys plain"),
+        ("", "ssh_key plain x"),
+        ("", "ssh_files plain x"),
+    ];
+    for (shell, (task, label)) in shells.iter().flat_map(|shell| questions.iter().map(move |it| (shell, it)))
+    {
+        let (mut at, mut until) = (0, 0);
+        loop {
+            let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+            let directory = ground.0.path().to_str().unwrap().to_owned();
+            ground.other(
+                "cd DIR; mkdir home/.ssh; for f in x .ssh/x .ssh/x.pub .ssh/authorized_keys .ssh/config; do \
+                 echo own >home/$f; done; ln -s DIR/etc/shadow home/l",
+            );
+            let passwd = format!("plain:x:{OTHER}:{OTHER}::{directory}/home:/bin/sh\n");
+            ground.write("passwd", &(fs::read_to_string("/etc/passwd").unwrap() + &passwd), 0o644);
+            let tools = ground.path("tools");
+            fs::create_dir(&tools).unwrap();
+            ground.write("tools/count", "0\n", 0o644);
+            let swap = "cd home; for f in x .ssh/x .ssh/x.pub .ssh/authorized_keys .ssh/config; do mv -T $f $f.d; cp -P l $f; done";
+            let back = "cd home; for f in x .ssh/x .ssh/x.pub .ssh/authorized_keys .ssh/config; do mv -fT $f.d $f; done";
+            let as_other = |does: &str| {
+                format!(
+                    "setpriv --reuid {OTHER} --regid {OTHER} --clear-groups sh -c 'cd {directory}; {does}' 2>/dev/null"
+                )
+            };
+            for tool in TOOLS {
+                let text = format!(
+                    "#!/bin/sh\nPATH=/usr/bin:/bin:/usr/sbin:/sbin\nread -r n <{0}/count\nn=$((n + 1))\necho $n >{0}/count\n\
+                     [ $n != {at} ] || {1}\n[ $n != {until} ] || {2}\nexec {tool} \"$@\"\n",
+                    tools.display(),
+                    as_other(swap),
+                    as_other(back),
+                );
+                ground.write(&format!("tools/{tool}"), &text, 0o755);
+            }
+            let queries: std::collections::BTreeSet<_> = if label.is_empty() {
+                ground.read(task).queries().into_iter().collect()
+            } else {
+                let label = label.replace("DIR", &directory);
+                [provision::facts::query(&label).unwrap_or_else(|| panic!("{label}"))].into()
+            };
+            let inside = format!("mount --bind '{directory}/passwd' /etc/passwd && exec \"$0\" \"$@\"");
+            let words = [&["unshare", "-m", "sh", "-c", &inside][..], shell].concat();
+            let path = format!("{}:/usr/bin:/bin:/usr/sbin:/sbin", tools.display());
+            for part in provision::facts::batch(&queries, std::time::Duration::from_secs(20)) {
+                let (_, output, errors) = run(&words, &part.part.script, Some(&path));
+                let output = String::from_utf8_lossy(&output).into_owned();
+                assert!(at > 0 || output.contains("own"), "{shell:?} {task}{label}: {output}{errors}");
+                let secret = ["root:secret", "cm9vdDpzZWNyZXQ"].iter().any(|form| output.contains(form));
+                assert!(
+                    !secret,
+                    "{shell:?} {task}{label}: changed before command {at}, back before {until}: {output}"
+                );
+            }
+            let count: u32 = fs::read_to_string(tools.join("count")).unwrap().trim().parse().unwrap();
+            if at == 0 || until == at + 3 || (until >= count && until > 0) {
+                (at, until) = (at + 1, 0);
+            } else {
+                until = until.max(at) + 1;
+            }
+            if at > count {
+                break;
+            }
+        }
+    }
+}
+
+/// A pipe in the place of what is read holds up no question.
+#[test]
+fn a_pipe_in_a_home_is_not_waited_for() {
+    for shell in SHELLS {
+        let Some(ground) = Ground::new() else { return println!("{NOT_ROOT}") };
+        let directory = ground.0.path().to_str().unwrap().to_owned();
+        // What is larger than the disk is no better.
+        ground.other("cd DIR/home; mkdir .ssh; truncate -s 1T .ssh/y.pub .ssh/y; mkfifo x .ssh/x .ssh/x.pub .ssh/authorized_keys .ssh/config");
+        let passwd = format!("plain:x:{OTHER}:{OTHER}::{directory}/home:/bin/sh\n");
+        ground.write("passwd", &(fs::read_to_string("/etc/passwd").unwrap() + &passwd), 0o644);
+        let inside =
+            format!("mount --bind '{directory}/passwd' /etc/passwd && exec timeout 10 \"$0\" \"$@\"");
+        let words = [&["unshare", "-m", "sh", "-c", &inside][..], shell].concat();
+        for label in [
+            "fetch DIR/home/x",
+            "authorized_keys plain",
+            "ssh_key plain x",
+            "ssh_key plain y",
+            "ssh_files plain x",
+        ] {
+            let query = provision::facts::query(&label.replace("DIR", &directory))
+                .unwrap_or_else(|| panic!("{label}"));
+            for part in provision::facts::batch(&[query].into(), std::time::Duration::from_secs(20)) {
+                let (status, _, errors) = run(&words, &part.part.script, None);
+                assert_ne!(status, 124, "{shell:?} {label}: {errors}");
+            }
+        }
+    }
+}
+
 /// What is rendered stays below the inventory, whoever made the link: it may have come with the files.
 #[test]
 fn a_rendered_file_stays_below_the_inventory() {

@@ -97,7 +97,7 @@ const RUN_BY: &[(&str, &str)] = &[
     ),
     (
         "links_real",
-        "resources/build_fetch.sh resources/distribute.sh resources/hosts_file.sh resources/key.sh \
+        "facts/held.sh resources/build_fetch.sh resources/distribute.sh resources/hosts_file.sh resources/key.sh \
          resources/mount.sh resources/over_mesh.sh resources/ssh_directory.sh resources/ssh_file.sh \
          resources/ssh_key.sh",
     ),

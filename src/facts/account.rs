@@ -145,7 +145,7 @@ fn script(queries: &[Query]) -> Script {
     let users = of_type(queries).flat_map(|UserQuery(name)| ["user", name]);
     let groups = of_type(queries).flat_map(|GroupQuery(name)| ["group", name]);
     let keys = of_type(queries).flat_map(|AuthorizedKeysQuery(name)| ["keys", name]);
-    Script::new(crate::shell!("base64.sh", "facts/text.sh", "facts/account.sh"))
+    Script::new(crate::shell!("base64.sh", "facts/text.sh", "rooted.sh", "facts/held.sh", "facts/account.sh"))
         .args(users.chain(groups).chain(keys))
 }
 

@@ -80,7 +80,7 @@ pub(super) const FAMILY: Family = Family {
 };
 
 fn script(queries: &[Query]) -> Script {
-    Script::new(crate::shell!("base64.sh", "facts/text.sh", "facts/fetch.sh"))
+    Script::new(crate::shell!("base64.sh", "facts/text.sh", "rooted.sh", "facts/held.sh", "facts/fetch.sh"))
         .arg(FETCH_LIMIT.to_string())
         .args(of_type(queries).map(|FetchQuery(path)| path.as_str()))
 }
@@ -94,6 +94,7 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
             "absent" => (rest, Fetched::Absent),
             "other" => (rest, Fetched::Other),
             "unreadable" => (rest, Fetched::Unreadable("no permission to read it".to_owned())),
+            "refused" => (rest, Fetched::Unreadable(lines.next().unwrap_or_default().to_owned())),
             "large" => match rest.split_once(' ') {
                 Some((size, path)) => (path, Fetched::Large(size.parse().unwrap_or(u64::MAX))),
                 None => continue,

@@ -170,8 +170,14 @@ fn read_label(label: &str) -> Option<Query> {
 
 /// One `stat`, one `sha256sum`, links and texts where wanted.
 fn script(queries: &[Query]) -> Script {
-    let mut script =
-        Script::new(crate::shell!("base64.sh", "state_directory.sh", "facts/text.sh", "facts/file.sh"));
+    let mut script = Script::new(crate::shell!(
+        "base64.sh",
+        "state_directory.sh",
+        "facts/text.sh",
+        "rooted.sh",
+        "facts/held.sh",
+        "facts/file.sh"
+    ));
     for PathQuery(path) in of_type(queries) {
         script = script.args([path, "", "a"]);
     }
@@ -201,6 +207,7 @@ struct FileLines<'a> {
     texts: BTreeMap<&'a str, Option<String>>,
     absent: BTreeMap<&'a str, bool>,
     unreadable: std::collections::BTreeSet<&'a str>,
+    refused: BTreeMap<&'a str, &'a str>,
     same: BTreeMap<&'a str, bool>,
     tools: Vec<&'a str>,
 }
@@ -213,6 +220,7 @@ fn read(output: &str) -> FileLines<'_> {
         match key {
             "absent" => drop(seen.absent.insert(rest, true)),
             "denied" => drop(seen.absent.insert(rest, false)),
+            "refused" => drop(seen.refused.insert(rest, lines.next().unwrap_or_default())),
             "unreadable" => drop(seen.unreadable.insert(rest)),
             "same" => drop(seen.same.insert(rest, true)),
             "differs" => drop(seen.same.insert(rest, false)),
@@ -349,6 +357,9 @@ impl FileLines<'_> {
     }
 
     fn content(&self, path: &str) -> Option<Told<Option<Content>>> {
+        if let Some(why) = self.refused.get(path) {
+            return Some(Err((*why).to_owned()));
+        }
         if let Some(digest) = self.digests.get(path) {
             let text = self.texts.get(path).cloned().flatten();
             return Some(Ok(Some(Content { sha256: (*digest).to_owned(), text })));

@@ -122,7 +122,14 @@ fn read_label(label: &str) -> Option<Query> {
 fn script(queries: &[Query]) -> Script {
     let keys = of_type(queries).flat_map(|SshKeyQuery { user, name }| ["key", user, name]);
     let files = of_type(queries).flat_map(|SshFilesQuery { user, mesh }| ["files", user, mesh]);
-    Script::new(crate::shell!("base64.sh", "facts/text.sh", "facts/ssh_user.sh")).args(keys.chain(files))
+    Script::new(crate::shell!(
+        "base64.sh",
+        "facts/text.sh",
+        "rooted.sh",
+        "facts/held.sh",
+        "facts/ssh_user.sh"
+    ))
+    .args(keys.chain(files))
 }
 
 /// What is told of one question.

@@ -1,5 +1,6 @@
 # Asks about users, groups and authorized keys. Parameters: pairs of `user`, `group` or `keys`
 # and a name. The whole group file is read: it is where `usermod` keeps memberships.
+held_or_end=1
 # The lines of both files behind their path; the shell itself would read byte by byte.
 accounts=$(grep -s . /etc/passwd /etc/group) || [ -n "$accounts" ] || exit 1
 [ -n "$accounts" ] || exit 1
@@ -78,7 +79,7 @@ for line in ${keys:+$people}; do
     set -- $line
     IFS=" $newline"
     case $keys in *" $1 "*) ;; *) continue ;; esac
-    home=$6
+    uid=$3 home=$6
     file=$home/.ssh/authorized_keys
     printf 'keys %s\nhome %s\n' "$1" "$home"
     if [ -L "$file" ] || [ -L "$home/.ssh" ]; then
@@ -94,7 +95,12 @@ for line in ${keys:+$people}; do
             printf 'denied\n'
             continue
         fi
-        text "$file" "${6:-unknown}"
+        if held "$file" "$uid"; then
+            held_text "$file"
+        else
+            # It was one when this began.
+            printf 'linked\n'
+        fi
         continue
     fi
     if [ -d "$home/.ssh" ]; then stat -c 'directory %a %u' "$home/.ssh" || exit; fi

@@ -16,11 +16,16 @@ for path; do
     elif [ ! -r "$path" ]; then
         printf 'unreadable %s\n' "$path"
     else
-        size=$(stat -L -c %s "$path" 2>/dev/null)
+        # Others can put something else there.
+        if ! held "$path"; then
+            printf 'refused %s\n%s\n' "$path" "$held_why"
+            continue
+        fi
+        size=${held#* } size=${size%% *}
         if [ "${size:-0}" -gt "$most" ]; then
             printf 'large %s %s\n' "$size" "$path"
         else
-            text "$path" "$size" "$((most + 1))"
+            held_text "$path" "$((most + 1))"
         fi
     fi
 done

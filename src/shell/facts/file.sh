@@ -81,13 +81,14 @@ if [ -n "$paths" ]; then
 fi
 # Told at once: each piece would be a packet.
 printf '%s' "$told"
-# Prints the text of each of the paths, whose sizes `stat` has told.
+# Prints the text of each of the paths.
 show() {
     for path; do
-        size=${stats%%":$path$newline"*}
-        size=${size##*"$newline"}
-        size=${size#stat *:*:*:}
-        text "$path" "${size%%:*}"
+        if held "$path"; then
+            held_text "$path"
+        else
+            printf 'refused %s\n%s\n' "$path" "$held_why"
+        fi
     done
 }
 if [ -n "$plain$open" ]; then
@@ -164,7 +165,7 @@ printf '%s' "$special" | while IFS= read -r path && IFS= read -r wanted && IFS= 
         digest=${digest%% *}
         printf 'digest %s  %s\n' "$digest" "$path"
         if [ "$what" = t ] && [ "$digest" != "$wanted" ]; then
-            text "$path" unknown
+            show "$path"
         fi
         ;;
     esac

@@ -1,5 +1,6 @@
 # Asks about SSH keys and files of users. Parameters: triples of `key`, a user and the name of a key
 # in ~/.ssh, or `files`, a user and the name of a mesh.
+held_or_end=1
 # Sets name, uid, gid and home of user $1.
 account() {
     while IFS=: read -r name _ uid gid _ home _; do
@@ -38,19 +39,28 @@ while [ $# -gt 2 ]; do
         [ ! -L "$file" ] || printf 'linked\n'
         if [ -f "$file" ]; then
             printf 'private\n'
+            first='' second=''
             # What stands behind the magic of an OpenSSH key is the name of its cipher; `none` in base64.
-            { read -r first && read -r second; } <"$file" 2>/dev/null || first='' second=''
+            if held "$file" "$uid" 2>/dev/null && held_short 65536; then
+                { read -r first && read -r second; } <&3 || first='' second=''
+            fi
+            exec 3<&-
             case $first-$second in
             *'BEGIN OPENSSH PRIVATE KEY'*-b3BlbnNzaC1rZXktdjEAAAAABG5vbmUAAAAE*) ;;
             *'BEGIN OPENSSH PRIVATE KEY'*-?* | *-'Proc-Type: 4,ENCRYPTED'*) printf 'encrypted\n' ;;
             esac
             first='' second=''
         fi
-        if [ -r "$file.pub" ]; then
+        if [ -f "$file.pub" ] && [ -r "$file.pub" ]; then
             line=''
-            IFS= read -r line <"$file.pub"
-            printf 'public %s\n' "$line"
+            if ! held "$file.pub" "$uid"; then
+                printf 'linked\n'
+            elif held_short 65536; then
+                IFS= read -r line <&3
+                printf 'public %s\n' "$line"
+            fi
         fi
+        exec 3<&-
         continue
     fi
     if [ -d "$directory" ]; then
@@ -64,13 +74,15 @@ while [ $# -gt 2 ]; do
             printf 'denied %s\n' "$file"
             continue
         fi
-        modes=$(stat -c '%a %s' "$file") || exit
-        # shellcheck disable=SC2086
-        set -- $modes "$@"
-        [ "$name" != authorized_keys ] || printf 'mode %s\n' "$1"
+        held "$file" "$uid" || {
+            # It was a file when this began.
+            printf 'linked\n'
+            continue
+        }
+        mode=${held#* * }
+        [ "$name" != authorized_keys ] || printf 'mode %s\n' "${mode%% *}"
         printf 'file %s\n' "$name"
-        text "$file" "$2" 4194305
-        shift 2
+        held_text "$file" 4194305
     done
 done
 printf 'end\n'
