@@ -73,7 +73,9 @@ fn prepared(
         (Some(opened), Some(file)) => {
             let mut set = opened.index.set.clone();
             set.extend(target.set.iter().cloned());
-            let packed = Target { set, ..target.clone() };
+            // A controller packs what the chosen hosts need: nothing of others is looked for.
+            let hosts = here.name.clone().filter(|_| here.events);
+            let packed = Target { hosts, set, ..target.clone() };
             let lists = Some(opened.index.lists.clone());
             let mut project = load::read_from(settings, &packed, &opened.inventory(), lists)?;
             project.options = target.lasting();
