@@ -64,25 +64,41 @@ impl Project {
         self.controller = None;
         // A machine does not take itself out of service; one that is in use is refused.
         self.maintenance = None;
-        let online = |index: &usize| self.hosts.get(*index).is_some_and(|host| host.offline.is_none());
+        let (steps, handlers) = (std::mem::take(&mut self.steps), std::mem::take(&mut self.handlers));
+        let (central, steps): (Vec<Step>, Vec<Step>) =
+            steps.into_iter().partition(|step| step.seen_as.is_some());
+        let handlers = handlers.into_iter().filter(|step| step.seen_as.is_none());
         let own = |mut step: Step| {
-            if step.conduct.run_once == Some(RunOnce::First)
-                && let Some(first) = step.members.iter().copied().find(online)
-            {
-                step.conduct.run_once = Some(RunOnce::Host(first));
-            }
+            step.conduct.run_once = self.leader(&step).map(RunOnce::Host).or(step.conduct.run_once);
             step.hosts.retain(|host| *host == index);
             step
         };
-        let (central, steps): (Vec<Step>, Vec<Step>) =
-            std::mem::take(&mut self.steps).into_iter().partition(|step| step.seen_as.is_some());
-        let handlers = std::mem::take(&mut self.handlers).into_iter().filter(|step| step.seen_as.is_none());
         let handlers = handlers.map(own).collect();
         let steps = steps.into_iter().map(own).filter(|step| !step.hosts.is_empty());
         let steps = steps.enumerate().map(|(index, step)| Step { index, ..step }).collect();
         self.handlers = handlers;
         self.steps = steps;
         central.into_iter().map(|step| step.title).collect()
+    }
+
+    /// The host that a `run_once` step runs on where each host works alone.
+    fn leader(&self, step: &Step) -> Option<usize> {
+        let online = |index: &usize| self.hosts.get(*index).is_some_and(|host| host.offline.is_none());
+        match step.conduct.run_once.as_ref()? {
+            RunOnce::First => step.members.iter().copied().find(online),
+            RunOnce::Host(index) => Some(*index),
+        }
+    }
+
+    /// Names of the secrets that a host needs for its own part where each host works alone.
+    pub fn secrets_alone(&self, index: usize) -> BTreeSet<String> {
+        let steps = self.steps.iter().chain(&self.handlers);
+        let own = steps.filter(|step| {
+            step.seen_as.is_none()
+                && step.hosts.contains(&index)
+                && self.leader(step).is_none_or(|leader| leader == index)
+        });
+        own.flat_map(|step| step.secrets(index)).cloned().collect()
     }
 
     /// The host that a `run_once` step runs on, where it is not part of this run.

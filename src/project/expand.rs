@@ -447,7 +447,11 @@ impl Expander<'_> {
                 Items::Product(_) => {}
             }
         }
-        let reads = self.reads(task, &scope, &read, &nodes, source.as_deref());
+        let texts = |own: &BTreeMap<String, Vec<Json>>| {
+            self.reads((task, &scope), &read, &nodes, source.as_deref(), own)
+        };
+        let reads = texts(&self.inventory);
+        let secrets = self.secrets_by_host(&reads, &hosts, texts);
         let conduct = self.conduct(task, kind, place, diagnostics);
         let members = Arc::new(hosts.clone());
         let (hosts, seen_as) = if kind.central {
@@ -512,6 +516,7 @@ impl Expander<'_> {
                 }),
                 raw: record.raw,
                 reads,
+                secrets,
             }),
         })
     }
@@ -643,15 +648,43 @@ impl Expander<'_> {
         Some(text)
     }
 
+    /// What the secrets of a task are on each host, where variables of the hosts name them.
+    fn secrets_by_host(
+        &self,
+        reads: &Reads,
+        hosts: &BTreeSet<usize>,
+        texts: impl Fn(&BTreeMap<String, Vec<Json>>) -> Reads,
+    ) -> BTreeMap<usize, BTreeSet<String>> {
+        if reads.secrets.is_empty() || reads.vars.is_empty() {
+            return BTreeMap::new();
+        }
+        let mut known = Vec::<(BTreeMap<_, _>, BTreeSet<String>)>::new();
+        let mut by_host = BTreeMap::new();
+        for host in hosts.iter().filter_map(|index| self.world.hosts.get(*index)) {
+            let own: BTreeMap<String, Vec<Json>> = (reads.vars.iter())
+                .filter_map(|name| Some((name.clone(), vec![host.vars.get(name)?.value.clone()])))
+                .collect();
+            let secrets = known.iter().find(|(values, _)| *values == own).map(|(_, secrets)| secrets.clone());
+            let secrets = secrets.unwrap_or_else(|| {
+                let secrets = texts(&own).secrets;
+                known.push((own, secrets.clone()));
+                secrets
+            });
+            by_host.insert(host.index, secrets);
+        }
+        by_host.retain(|_, secrets| *secrets != reads.secrets);
+        by_host
+    }
+
     fn reads(
         &self,
-        task: &Task,
-        scope: &Scope,
+        (task, scope): (&Task, &Scope),
         conditions: &[(&Condition, &Scope)],
         nodes: &[&Node],
         source: Option<&str>,
+        own: &BTreeMap<String, Vec<Json>>,
     ) -> Reads {
-        let mut reader = Reader::new(&self.world, &self.inventory);
+        let mut reader = Reader::new(&self.world, &self.inventory).with(own);
         for (condition, scope) in conditions {
             for path in condition.paths() {
                 reader.path(&path, scope);

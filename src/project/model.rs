@@ -207,7 +207,9 @@ impl Project {
             }
         });
         let steps = self.steps.iter().chain(&self.handlers).filter(|_| tasks);
-        let names: BTreeSet<&String> = passwords.chain(steps.flat_map(Step::secrets)).collect();
+        let own = steps.filter(|step| self.leads_elsewhere(step).is_none());
+        let own = own.flat_map(|step| step.hosts.iter().flat_map(|host| step.secrets(*host)));
+        let names: BTreeSet<&String> = passwords.chain(own).collect();
         self.secrets
             .iter()
             .filter(|(name, _)| names.contains(name))

@@ -1,6 +1,6 @@
 //! What a step needs to be filled in.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use serde_json::Value as Json;
@@ -44,6 +44,8 @@ pub(crate) struct Program {
     pub(crate) raw: bool,
     /// What all its texts read.
     pub(crate) reads: Reads,
+    /// By host, where they are not the same for all: names of the secrets that its texts read there.
+    pub(super) secrets: BTreeMap<usize, BTreeSet<String>>,
 }
 
 /// The fields of a resource, before templates are filled in.

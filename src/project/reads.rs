@@ -35,13 +35,20 @@ pub(super) struct Reader<'a> {
     pub(super) world: &'a World,
     /// All values that the inventory gives a variable.
     pub(super) inventory: &'a BTreeMap<String, Vec<Json>>,
+    /// Those of the hosts that are meant.
+    own: &'a BTreeMap<String, Vec<Json>>,
     pub(super) reads: Reads,
     seen: BTreeSet<(usize, String)>,
 }
 
 impl<'a> Reader<'a> {
     pub(super) fn new(world: &'a World, inventory: &'a BTreeMap<String, Vec<Json>>) -> Self {
-        Self { world, inventory, reads: Reads::default(), seen: BTreeSet::new() }
+        Self { world, inventory, own: inventory, reads: Reads::default(), seen: BTreeSet::new() }
+    }
+
+    /// The same where the variables have these values.
+    pub(super) fn with(self, own: &'a BTreeMap<String, Vec<Json>>) -> Self {
+        Self { own, ..self }
     }
 
     /// Takes a path that is read in a scope.
@@ -106,7 +113,7 @@ impl<'a> Reader<'a> {
         } else if let (Some(value), Some(outer)) = (scope.with.get(name), &scope.outer) {
             self.value(value, outer);
         } else {
-            if declared && let Some(values) = self.inventory.get(name) {
+            if declared && let Some(values) = self.own.get(name) {
                 self.reads.vars.insert(name.to_owned());
                 for value in values {
                     self.value(value, inventory_scope());

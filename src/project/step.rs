@@ -149,9 +149,9 @@ impl Step {
         self.program.reads.fleet
     }
 
-    /// Names of the secrets that it reads, directly or through a variable.
-    pub fn secrets(&self) -> &BTreeSet<String> {
-        &self.program.reads.secrets
+    /// Names of the secrets that it reads on one of its hosts, directly or through a variable.
+    pub fn secrets(&self, host: usize) -> &BTreeSet<String> {
+        self.program.secrets.get(&host).unwrap_or(&self.program.reads.secrets)
     }
 }
 

@@ -544,3 +544,48 @@ fn too_many_hosts_are_not_made() {
         assert_eq!(error.matches("error: these are too many").count(), 1, "{error}");
     }
 }
+
+/// What each host is given where each does its own part: by `hosts:` of a playbook, by variables of hosts, by
+/// `run_once`, and by a default that a variable of the host replaces.
+#[test]
+fn a_host_that_works_alone_needs_the_secrets_of_its_own_tasks() {
+    let project = load(
+        "--- inventory.yaml
+cluster: c
+playbooks:
+- { use: ./p.yaml, hosts: \"n[0-1]\" }
+- { use: ./q.yaml, hosts: n2 }
+secrets: { a: { env: A }, b: { env: B }, common: { env: C }, db: { env: D }, first: { env: E } }
+vars: { inner: \"{{ secrets.common }}\" }
+hosts:
+  n0: { vars: { token: \"{{ secrets.a }}\" } }
+  n1: { vars: { token: \"{{ secrets.b }} {{ inner }}\", inner: x } }
+  n2: {}
+--- p.yaml
+name: P
+params: { token: { type: string }, inner: { type: string } }
+tasks:
+- name: own
+  file: { path: /a, content: \"{{ token }}\" }
+- name: once
+  run_once: true
+  file: { path: /b, content: \"{{ secrets.first }}\" }
+- name: of all
+  file: { path: /c, content: \"{{ inner }}\" }
+--- q.yaml
+name: Q
+tasks:
+- name: db
+  file: { path: /a, content: \"{{ secrets.db }}\" }
+",
+    )
+    .unwrap();
+    let names = |index| project.secrets_alone(index).into_iter().collect::<Vec<_>>();
+    assert_eq!(names(0), ["a", "common", "first"]);
+    assert_eq!(names(1), ["b"]);
+    assert_eq!(names(2), ["db"]);
+    // A host asks for no more than it is given.
+    let mut project = project;
+    project.leave_alone(1, true);
+    assert_eq!(project.needed_secrets(true).into_keys().collect::<Vec<_>>(), ["b"]);
+}
