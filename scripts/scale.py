@@ -43,15 +43,18 @@ TOOLS = {
 
 
 def lines(kinds, count, out):
-    """The same events of every node, as src/relay/lines.rs writes them; all nodes at once."""
+    """The same events of every node, as src/relay/lines.rs writes them and srun labels them; all nodes at once."""
+    # The controller sorts names as texts.
+    task = {node: number for number, node in enumerate(sorted(f"n{number}" for number in range(1, count + 1)))}
+    width = len(str(count - 1))
     for seq, kind in enumerate(kinds):
         for node in (f"n{number}" for number in range(1, count + 1)):
             event = {"run": "x", "seq": seq, "at": "2026-01-01T00:00:00Z", "elapsed": 0.1, "kind": kind}
             text = json.dumps(event, separators=(",", ":")).replace('"host":"gpu0"', f'"host":"{node}"')
-            pieces = [text[at : at + 900] for at in range(0, len(text), 900)]
-            for number, piece in enumerate(pieces):
-                mark = "." if number == len(pieces) - 1 else "+"
-                out.write(f"provision-event {node} {seq} {number} {mark} {piece}\n")
+            text = f"\x1e{text}\x1f"
+            # srun cuts lines so and puts the number of the task before each: its place in the list of nodes.
+            for at in range(0, len(text), 1024):
+                out.write(f"{task[node]:>{width}}: {text[at : at + 1024]}\n")
 
 
 def measure(provision, count, recording):

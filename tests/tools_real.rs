@@ -1033,12 +1033,12 @@ until [ -s state/spool/k/pid ]; do sleep 0.02; done",
         },
         Row {
             files: with("relay/start.sh"),
-            words: &["S/.", "1", "n1", "s3cret", "S/t.1", "no", "0", "apply"],
+            words: &["S/.", "1", "n1", "n1", "s3cret", "S/t.1", "no", "0", "", "1000", "apply"],
             made_up: "salloc sbcast srun",
             paths: "/var/tmp",
             // The end of an earlier one must not be taken for that of this one.
-            before: "mkdir -p var/tmp; echo 0 >ended; >bundle; printf '#!/bin/sh\\n/bin/sleep 0.3\\ncat >ran\\n' >program; chmod +x program
-echo 'export SLURM_JOB_ID=7 SLURMD_NODENAME=n1; while [ \"$1\" != sh ]; do shift; done; exec \"$@\"' | tee does.salloc >does.srun; echo 'exec /bin/cp \"$1\" \"$2\"' >does.sbcast",
+            before: "mkdir -p var/tmp; echo 0 >ended; >bundle; printf '#!/bin/sh\\n[ \"$1\" != carried-output ] || exec /bin/cat\\n/bin/sleep 0.3\\ncat >ran\\n' >program; chmod +x program
+echo 'export SLURM_JOB_ID=7 SLURMD_NODENAME=n1; until [ \"${1##*/}\" = sh ]; do shift; done; exec \"$@\"' | tee does.salloc >does.srun; echo 'exec /bin/cp \"$1\" \"$2\"' >does.sbcast",
             done: "n=0; until [ -s ended ] || [ $n = 40 ]; do sleep 0.1; n=$((n + 1)); done; case $(cat ended) in 0) [ \"$(cat ran)\" = s3cret ] && [ \"$(cat job)\" = 7 ] ;; '') exit 1 ;; esac",
             ..ROW
         },

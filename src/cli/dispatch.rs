@@ -60,6 +60,9 @@ pub fn main_impl() -> ExitCode {
         let asked = transport::ask(&socket, &prompt, &mut std::io::stdout());
         return ExitCode::from(if asked.is_ok() { exit::OK } else { exit::BUG });
     }
+    if let Some(kept) = commands::carried::keep(std::env::args_os().skip(1)) {
+        return ExitCode::from(if kept.is_ok() { exit::OK } else { exit::BUG });
+    }
     match complete::answer() {
         Ok(true) => return ExitCode::from(exit::OK),
         Ok(false) => {}

@@ -184,12 +184,7 @@ pub(super) async fn run(
     #[expect(clippy::disallowed_methods, reason = "a signal is taken whatever the run does")]
     let signals = tokio::spawn(watch_signals(stopper.clone(), emitter.clone()));
     let (applies, teller) = (launch.mode == Mode::Apply, emitter.clone());
-    let mut lines = context
-        .project
-        .online()
-        .next()
-        .filter(|_| launch.lines)
-        .map(|host| relay::Lines::new(io::stdout(), &host.name));
+    let mut lines = launch.lines.then(|| relay::Lines::new(io::stdout()));
     #[expect(clippy::disallowed_methods, reason = "the display goes on whatever the run does")]
     let reporter = tokio::spawn(async move {
         let mut record = Record::default();

@@ -131,11 +131,11 @@ impl CheckCounts {
 
     /// Adds those of another.
     pub fn add(&mut self, other: &Self) {
-        self.pass += other.pass;
-        self.warn += other.warn;
-        self.fail += other.fail;
-        self.unknown += other.unknown;
-        self.skip += other.skip;
+        self.pass = self.pass.saturating_add(other.pass);
+        self.warn = self.warn.saturating_add(other.warn);
+        self.fail = self.fail.saturating_add(other.fail);
+        self.unknown = self.unknown.saturating_add(other.unknown);
+        self.skip = self.skip.saturating_add(other.skip);
     }
 
     /// Whether nothing was checked.

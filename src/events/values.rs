@@ -269,14 +269,14 @@ impl RunStats {
 
     /// Adds those of another run.
     pub fn add(&mut self, other: &Self) {
-        self.hosts += other.hosts;
-        self.ok += other.ok;
-        self.failed += other.failed;
-        self.unreachable += other.unreachable;
-        self.offline += other.offline;
-        self.not_started += other.not_started;
+        self.hosts = self.hosts.saturating_add(other.hosts);
+        self.ok = self.ok.saturating_add(other.ok);
+        self.failed = self.failed.saturating_add(other.failed);
+        self.unreachable = self.unreachable.saturating_add(other.unreachable);
+        self.offline = self.offline.saturating_add(other.offline);
+        self.not_started = self.not_started.saturating_add(other.not_started);
         self.tasks.add(&other.tasks);
-        self.pending += other.pending;
+        self.pending = self.pending.saturating_add(other.pending);
         self.checks.add(&other.checks);
     }
 }
@@ -284,12 +284,12 @@ impl RunStats {
 impl TaskCounts {
     /// Adds those of another.
     pub fn add(&mut self, other: &Self) {
-        self.unchanged += other.unchanged;
-        self.changed += other.changed;
-        self.ran += other.ran;
-        self.skipped += other.skipped;
-        self.blocked += other.blocked;
-        self.failed += other.failed;
+        self.unchanged = self.unchanged.saturating_add(other.unchanged);
+        self.changed = self.changed.saturating_add(other.changed);
+        self.ran = self.ran.saturating_add(other.ran);
+        self.skipped = self.skipped.saturating_add(other.skipped);
+        self.blocked = self.blocked.saturating_add(other.blocked);
+        self.failed = self.failed.saturating_add(other.failed);
     }
 
     /// Counts one outcome. A task that was changed as far as it can be counts as blocked, too.

@@ -1,11 +1,12 @@
 //! What the host with Slurm is asked: to start the job, how it stands, to end it.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use secrecy::{ExposeSecret as _, SecretString};
 
+use super::lines::{NODE, labelled};
 use crate::hostlist;
 use crate::inventory::Host;
 use crate::placeholder;
@@ -17,6 +18,8 @@ use crate::transport::{CONNECT, Frame, Part, Remote, Script, Transport, Transpor
 const ANSWER: Duration = Duration::from_secs(30);
 /// Bytes of output that are taken at once.
 const PIECE: usize = 2 << 20;
+/// Bytes of a node that are kept on the host with Slurm: more than are taken, so that it is seen who says too much.
+const MOST: u64 = NODE + (1 << 20);
 /// The name of the secret that holds all others on their way.
 const ALL: &str = "all secrets of the run";
 
@@ -36,8 +39,20 @@ pub struct Job {
     pub bundle: Utf8PathBuf,
     /// Values of the secrets that tasks need.
     pub secrets: BTreeMap<String, SecretString>,
+    /// By host: the names of those that its own tasks need. No other node is in a job with them.
+    pub needs: BTreeMap<String, BTreeSet<String>>,
     /// Whether nodes must be free of other jobs.
     pub exclusive: bool,
+}
+
+impl Job {
+    /// The values of these secrets, as nodes read them.
+    fn values(&self, names: &BTreeSet<String>) -> String {
+        let values = self.secrets.iter().filter(|(name, _)| names.contains(*name));
+        let values: BTreeMap<&str, &str> =
+            values.map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
+        serde_json::to_string(&values).unwrap_or_default()
+    }
 }
 
 /// Which hosts Slurm can start something on now, and why it cannot on the others. `alone`: whether nothing else may
@@ -82,12 +97,14 @@ pub(super) struct Alike {
     pub gpus: u64,
     /// The partition that the job has to name; `None` for the default one.
     pub partition: Option<String>,
+    /// The secrets that each gets: srun gives its input to all.
+    pub secrets: BTreeSet<String>,
 }
 
 impl Alike {
-    /// What a node has.
-    pub(super) fn of(known: &Known) -> Self {
-        Self { gpus: known.node.gpus(), partition: known.partition().map(str::to_owned) }
+    /// What a node has, and the secrets that it needs.
+    pub(super) fn of(known: &Known, secrets: BTreeSet<String>) -> Self {
+        Self { gpus: known.node.gpus(), partition: known.partition().map(str::to_owned), secrets }
     }
 }
 
@@ -134,7 +151,7 @@ impl Place {
         Ok(place)
     }
 
-    /// Starts the job on some nodes that are alike.
+    /// Starts the job on some nodes that are alike; the first task is on the first of them.
     /// `target`: how the names of its files on nodes begin, another one for each try.
     pub(super) async fn start(
         &mut self,
@@ -142,19 +159,19 @@ impl Place {
         (nodes, alike): (&[String], &Alike),
         target: &str,
     ) -> Result<(), TransportError> {
-        let Alike { gpus, partition } = alike;
-        let values: BTreeMap<&str, &str> =
-            job.secrets.iter().map(|(name, value)| (name.as_str(), value.expose_secret())).collect();
-        let values = serde_json::to_string(&values).unwrap_or_default();
+        let Alike { gpus, partition, secrets } = alike;
+        let values = job.values(secrets);
         let script = Script::new(crate::shell!("relay/start.sh"))
             .named("DIRECTORY", self.directory.as_str())
             .named("NUMBER", nodes.len().to_string())
             .named("NODES", hostlist::fold(nodes.iter().map(String::as_str)))
+            .named("ORDER", nodes.join("\n"))
             .named("SECRETS", placeholder::of(ALL))
-            .named("TARGET", format!("/var/tmp/provision-{target}"))
+            .named("TARGET", format!("/var/lib/.provision-{target}"))
             .named("EXCLUSIVE", if job.exclusive || *gpus > 0 { "yes" } else { "no" })
             .named("GPUS", gpus.to_string())
             .named("PARTITION", partition.as_deref().unwrap_or_default())
+            .named("MOST", MOST.to_string())
             .list("WORD", job.words.iter().map(String::as_str));
         let part = Part { name: "start".to_owned(), script, deadline: ANSWER, limit: 4096 };
         let secrets = Secrets::default().with(ALL, values.into());
@@ -230,7 +247,10 @@ fn standing(answer: &[u8]) -> (Standing, Vec<u8>) {
             None => return (standing, rest.to_owned()),
             Some(("ended", value)) => standing.ended = value.parse().ok(),
             Some(("job", value)) if !value.is_empty() => standing.number = Some(value.to_owned()),
-            Some(("error", value)) if !value.trim().is_empty() => standing.said.push(value.trim().to_owned()),
+            // What a node says with a label is not said by Slurm.
+            Some(("error", value)) if !value.trim().is_empty() && labelled(value.as_bytes()).is_none() => {
+                standing.said.push(value.trim().to_owned());
+            }
             Some(_) => {}
         }
     }
@@ -245,13 +265,32 @@ mod tests {
     fn a_job_that_runs_and_one_that_has_ended() {
         let text = b"ended=\njob=\n\nprovision-event a";
         assert_eq!(standing(text), (Standing::default(), b"provision-event a".to_vec()));
-        let text = b"ended=1\njob=17\nerror=srun: error: x=y\n\n";
+        let text =
+            b"ended=1\njob=17\nerror=srun: error: x=y\nerror=  7: sbcast: error: REQUEST_FILE_BCAST(gpu1)\n\n";
         let ended = Standing {
             ended: Some(1),
             number: Some("17".to_owned()),
             said: vec!["srun: error: x=y".to_owned()],
         };
         assert_eq!(standing(text), (ended, Vec::new()));
+    }
+
+    #[test]
+    fn a_job_is_given_the_secrets_of_its_nodes_alone() {
+        let text = "--- inventory.yaml\ncluster: c\nhosts: { n0: }\n";
+        let host = crate::project::testing::load(text).unwrap().hosts.remove(0);
+        let secrets = [("a", "first"), ("b", "second")];
+        let job = Job {
+            at: host,
+            words: Vec::new(),
+            program: Utf8PathBuf::new(),
+            bundle: Utf8PathBuf::new(),
+            secrets: secrets.map(|(name, value)| (name.to_owned(), value.into())).into(),
+            needs: BTreeMap::new(),
+            exclusive: true,
+        };
+        assert_eq!(job.values(&["b".to_owned()].into()), r#"{"b":"second"}"#);
+        assert_eq!(job.values(&BTreeSet::new()), "{}");
     }
 
     #[test]

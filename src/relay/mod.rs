@@ -7,9 +7,12 @@
 //! ```
 
 mod job;
+mod keep;
 mod lines;
+mod nodes;
 mod run;
 
 pub use job::{Job, sort};
+pub use keep::keep;
 pub use lines::{Assembly, Line, Lines};
 pub use run::run;

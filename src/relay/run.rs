@@ -1,18 +1,19 @@
 //! From the nodes that Slurm has to the end of the last of them.
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::Duration;
 
 use tokio::time::Instant;
 
-use super::job::{Alike, Job, NO_NODE, Place, Standing, sort};
+use super::job::{Alike, Job, Place, Standing, sort};
 use super::lines::{Assembly, Line};
+use super::nodes::{Nodes, unreachable};
 use crate::engine::{Context, Report, Stop, started};
-use crate::events::{EventKind, HostStatus, RunStats, TaskCounts};
+use crate::events::HostStatus;
 use crate::exit;
 use crate::through::ask_slurm;
-use crate::transport::{ConnectKind, TransportError};
+use crate::transport::TransportError;
 
 /// How often the job is looked at.
 const PAUSE: Duration = Duration::from_millis(500);
@@ -26,25 +27,12 @@ const LOST: u32 = 2;
 const LINGERS: Duration = Duration::from_secs(10);
 /// How often a lost login is tried anew.
 const LOGINS: u32 = 10;
+/// How long nodes may all be silent beyond what their longest task may take.
+const QUIET: Duration = Duration::from_hours(1);
 /// How long a node may be silent at the beginning, once another one speaks: its slurmd hangs.
 const SILENT: Duration = Duration::from_mins(1);
 
-/// What is known of the nodes.
-#[derive(Debug, Default)]
-struct Nodes {
-    /// Those that have not ended.
-    open: BTreeSet<String>,
-    /// Those that have said something.
-    spoke: BTreeSet<String>,
-    /// How those ended whose program told it.
-    told: BTreeMap<String, HostStatus>,
-    /// What their programs said last.
-    said: BTreeMap<String, String>,
-    stats: RunStats,
-    codes: BTreeSet<u8>,
-}
-
-/// Has Slurm carry a run to the selected hosts. The exit codes of the nodes are its second result.
+/// Has Slurm carry a run to the selected hosts. Its second result are exit codes that the sums do not give.
 pub async fn run(context: Arc<Context>, command: &str, job: &Job) -> (Report, Vec<u8>) {
     let project = &context.project;
     let hosts: Vec<String> = project.online().map(|host| host.name.clone()).collect();
@@ -53,7 +41,7 @@ pub async fn run(context: Arc<Context>, command: &str, job: &Job) -> (Report, Ve
         offline.map(|(host, why)| (host.name.clone(), why.to_owned())).collect();
     let selected = project.online().map(|host| (host.index, host.name.clone())).collect();
     started(&context, command, selected, offline.clone(), 1);
-    let mut nodes = Nodes { open: hosts.iter().cloned().collect(), ..Nodes::default() };
+    let mut nodes = Nodes::new(&hosts);
     nodes.stats.offline = offline.len() as u64;
     let ended = carry(&context, job, &hosts, &mut nodes).await;
     let stopped = context.cancel.now() > Stop::No;
@@ -141,7 +129,10 @@ async fn reachable(
     for (host, reason) in refused {
         nodes.end(context, &host, unreachable(&reason));
     }
-    let alike = |host: String| known.get(&host).map(Alike::of).map(|alike| (host, alike));
+    let alike = |host: String| {
+        let secrets = job.needs.get(&host).cloned().unwrap_or_default();
+        known.get(&host).map(|known| Alike::of(known, secrets)).map(|alike| (host, alike))
+    };
     Ok(reached.into_iter().filter_map(alike).collect())
 }
 
@@ -152,12 +143,15 @@ async fn follow(
     place: &mut Place,
     (nodes, own): (&mut Nodes, &[String]),
 ) -> Result<Standing, TransportError> {
-    let mut assembly = Assembly::default();
+    // Tasks have the order of the nodes.
+    let mut assembly = Assembly::new(own.len());
     let (mut looked, mut lost) = (Instant::now(), BTreeMap::new());
     let mut alone = None;
     let mut asked = Stop::No;
     let mut logins = 0;
     let mut spoke = None;
+    let mut heard = Instant::now();
+    let patience = QUIET + longest(context);
     loop {
         let (standing, output) = match place.poll().await {
             Ok(answer) => answer,
@@ -175,17 +169,15 @@ async fn follow(
         logins = 0;
         let more = !output.is_empty();
         for line in assembly.take(&output) {
+            let node = |task: usize| own.get(task).map(String::as_str).unwrap_or_default();
             match line {
-                Line::Part => {}
                 Line::Said(text) => tracing::debug!("{text}"),
-                Line::Node(node, text) => {
-                    nodes.spoke.insert(node.clone());
-                    nodes.said.insert(node, text);
+                Line::Node(task, text) => nodes.hear(node(task), text),
+                Line::Event(task, event) => {
+                    heard = Instant::now();
+                    nodes.take(context, node(task), event.kind);
                 }
-                Line::Event(node, event) => nodes.take(context, &node, event.kind),
-                Line::Broken(node, reason) => {
-                    nodes.end(context, &node, HostStatus::Quarantined { reason });
-                }
+                Line::Broken(task, reason) => nodes.distrust(context, node(task), reason),
             }
         }
         if spoke.is_none() && own.iter().any(|node| nodes.spoke.contains(node)) {
@@ -206,7 +198,8 @@ async fn follow(
         let silent = spoke.is_some_and(|since| since.elapsed() > SILENT)
             && !open.is_empty()
             && open.iter().all(|node| !nodes.spoke.contains(*node));
-        let signal = if stop > asked { Some("TERM") } else { (silent || lingers).then_some("KILL") };
+        let over = silent || lingers || heard.elapsed() > patience;
+        let signal = if stop > asked { Some("TERM") } else { over.then_some("KILL") };
         if let (Some(number), Some(signal)) = (&standing.number, signal) {
             match place.signal(number, signal).await {
                 Ok(()) => asked = stop,
@@ -218,6 +211,14 @@ async fn follow(
             tokio::time::sleep(PAUSE).await;
         }
     }
+}
+
+/// How long a task may take with all its tries.
+fn longest(context: &Context) -> Duration {
+    let steps = context.project.steps.iter().chain(&context.project.handlers);
+    let all =
+        steps.map(|step| (step.conduct.timeout + step.conduct.retries.delay) * step.conduct.retries.attempts);
+    all.max().unwrap_or_default()
 }
 
 /// Asks Slurm about the nodes that have not ended: one that it lost says nothing any more.
@@ -237,81 +238,6 @@ async fn look(
             let reason = format!("Slurm has the node as {state}: its part of the job is lost");
             nodes.end(context, &host, HostStatus::Quarantined { reason });
         }
-    }
-}
-
-impl Nodes {
-    /// Takes an event of a node. It speaks for itself alone.
-    fn take(&mut self, context: &Context, node: &str, kind: EventKind) {
-        if !self.open.contains(node) {
-            return;
-        }
-        self.spoke.insert(node.to_owned());
-        if let EventKind::RunFinished { stats, exit_code, .. } = &kind {
-            if self.told.contains_key(node) {
-                self.open.remove(node);
-                self.stats.add(stats);
-                self.codes.insert(*exit_code);
-            } else {
-                let said = format!("its program ended with {exit_code} and did not tell how the host ended");
-                self.said.insert(node.to_owned(), said);
-            }
-        } else if let EventKind::Warning { host: None, message } = kind {
-            context.emitter.emit(EventKind::Warning { host: Some(node.to_owned()), message });
-        } else if kind.host() == Some(node) {
-            let again = if let EventKind::HostFinished { status, .. } = &kind {
-                self.told.insert(node.to_owned(), status.clone()).is_some()
-            } else {
-                false
-            };
-            if !again {
-                context.emitter.emit(kind);
-            }
-        } else {
-            tracing::debug!(node, ?kind, "not passed on");
-        }
-    }
-
-    /// Those of these hosts that have not ended do so now.
-    fn leave(&mut self, context: &Context, hosts: &[String], reason: &str) {
-        for host in hosts.iter().filter(|host| self.open.contains(*host)).cloned().collect::<Vec<_>>() {
-            let reason = self.said.get(&host).map_or(reason, String::as_str).to_owned();
-            let status = if self.spoke.contains(&host) {
-                HostStatus::Quarantined { reason }
-            } else if context.cancel.now() > Stop::No {
-                HostStatus::NotStarted("the run was stopped before it".to_owned())
-            } else {
-                unreachable(&reason)
-            };
-            self.end(context, &host, status);
-        }
-    }
-
-    /// A host ends without a word of its own.
-    fn end(&mut self, context: &Context, host: &str, status: HostStatus) {
-        if !self.open.remove(host) {
-            return;
-        }
-        let told = self.told.get(host);
-        self.stats.count(told.unwrap_or(&status));
-        if told.is_some() {
-            return;
-        }
-        let tasks = TaskCounts::default();
-        context.emitter.emit(EventKind::HostFinished { host: host.to_owned(), status, tasks, seconds: 0.0 });
-    }
-}
-
-fn unreachable(reason: &str) -> HostStatus {
-    let hint = if reason == NO_NODE {
-        "leave it out with `--hosts`, and reach it over ssh"
-    } else {
-        "`scontrol show node NAME` has its state and the reason, `squeue -w NAME` the jobs there: one called `provision` is an earlier run that goes on"
-    };
-    HostStatus::Unreachable {
-        kind: ConnectKind::Other,
-        reason: reason.to_owned(),
-        hint: Some(hint.to_owned()),
     }
 }
 

@@ -1,6 +1,7 @@
 //! `--engine slurm`: what a job of Slurm needs to carry a run to its nodes.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
+use std::ffi::OsString;
 use std::io::{BufWriter, Write as _};
 
 use anyhow::Context as _;
@@ -13,8 +14,9 @@ use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Launch};
 use crate::cli::settings::Settings;
 use crate::exit;
+use crate::hostlist::MAX_HOSTS;
 use crate::project::Project;
-use crate::relay::Job;
+use crate::relay::{self, Job};
 use crate::report::output;
 
 /// Gives a run its job, where Slurm carries it. What comes back is to be kept until the run has ended.
@@ -37,13 +39,14 @@ pub(super) fn prepare(
         let message = format!("{} is this machine, and Slurm carries runs to others", host.name);
         return Err(Exit::new(exit::USAGE, message).hint("leave it out: --hosts").into());
     }
+    let needs = needs(project, words);
     let program = std::env::current_exe().context("cannot find this program")?;
     let program = Utf8PathBuf::from_path_buf(program)
         .map_err(|path| Exit::new(exit::CONFIG, format!("{} is no UTF-8", path.display())))?;
     let secrets = launch::secrets(project, connect.ask_become_pass, true, settings)?;
-    let values = project.needed_secrets(true).into_keys();
+    let names: BTreeSet<&String> = needs.values().flatten().collect();
     let values: BTreeMap<_, _> =
-        values.filter_map(|name| Some((name.clone(), secrets.get(&name)?.clone()))).collect();
+        names.into_iter().filter_map(|name| Some((name.clone(), secrets.get(name)?.clone()))).collect();
     let draft = tempfile::Builder::new().prefix("provision-").suffix(".bundle").tempfile()?;
     let mut out = BufWriter::new(draft.as_file());
     bundle::pack(project, &target.set, Reach::Named)
@@ -72,6 +75,25 @@ pub(super) fn prepare(
     project.options.extend(["--engine", "slurm", "--engine-at", name].map(str::to_owned));
     let exclusive = words.first().is_some_and(|word| word == "apply");
     launch.secrets = Some(secrets);
-    launch.job = Some(Box::new(Job { at, words, program, bundle: path, secrets: values, exclusive }));
+    launch.job = Some(Box::new(Job { at, words, program, bundle: path, secrets: values, needs, exclusive }));
     Ok(Some(draft))
+}
+
+/// By host: the secrets that its tasks need. Who asks for facts runs no task, and passwords of sudo are for logins.
+fn needs(project: &Project, words: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
+    if words.first() == Some(&"facts") {
+        return BTreeMap::new();
+    }
+    let needs = project.online().map(|host| (host.name.clone(), project.secrets_alone(host.index)));
+    needs.filter(|(_, names)| !names.is_empty()).collect()
+}
+
+/// Copies what nodes say from standard input to standard output, where `carried-output TASKS BYTES` asks for that: the
+/// script that starts a job does, and no person.
+pub(crate) fn keep(words: impl Iterator<Item = OsString>) -> Option<std::io::Result<()>> {
+    let mut words = words.map_while(|word| word.into_string().ok());
+    words.next().filter(|word| word == "carried-output")?;
+    let (nodes, most) = (words.next()?.parse::<usize>().ok()?, words.next()?.parse().ok()?);
+    let mut out = BufWriter::with_capacity(64 << 10, std::io::stdout().lock());
+    Some(relay::keep(std::io::stdin().lock(), &mut out, nodes.min(MAX_HOSTS), most))
 }
