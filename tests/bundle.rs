@@ -353,3 +353,54 @@ fn a_bundle_that_others_may_write_is_not_used() {
     }
     assert!(site.ends(3, &plan).contains("it belongs to another user"));
 }
+
+/// A run that Slurm carries sends all of it over a network that others may listen on.
+#[test]
+fn what_slurm_would_show_is_not_sent_unasked() {
+    let site = Site::new(PLAY);
+    let inventory = "
+cluster: site
+secrets: { token: { env: POISON_TOKEN } }
+playbooks:
+- { use: ../books/play.yaml, hosts: gpu }
+- { use: ../books/key.yaml, hosts: n1 }
+groups: { gpu: { hosts: [n0, n1] }, login: { hosts: [login0] } }
+hosts: { login0: { transport: local } }
+";
+    site.put("project/inventories/slurm.yaml", inventory);
+    site.put("project/books/own.key", POISON);
+    let key = "name: key\ntasks:\n- name: a key\n  tags: [key]\n  copy: { src: ./own.key, path: OUT/key, mode: MODE }\n";
+    let of = |command: &str, more: &[&str]| {
+        let all = [
+            &[command, "project/inventories/slurm.yaml", "--engine", "slurm", "--engine-at", "login0"],
+            more,
+        ];
+        let done = site.run(&all.concat());
+        (done.status.code().unwrap(), String::from_utf8_lossy(&done.stderr).into_owned())
+    };
+    for (mode, private) in [("\"0600\"", true), ("\"0640\"", true), ("\"0644\"", false)] {
+        site.put("project/books/key.yaml", &key.replace("MODE", mode).replace("OUT", &site.path("out")));
+        for command in ["apply", "plan", "verify"] {
+            let (code, said) = of(command, &["--hosts", "gpu"]);
+            assert_eq!(code, 2, "{said}");
+            assert!(
+                said.contains("clear text: the secret `token`") && said.contains("--secrets-in-clear"),
+                "{said}"
+            );
+            assert_eq!(said.contains("the file `./own.key` of the task `a key`"), private, "{mode}: {said}");
+            assert!(!said.contains(POISON), "{said}");
+        }
+    }
+    // Each of these goes on to the host with Slurm, where there is none.
+    for (command, more) in [
+        ("apply", &["--hosts", "gpu", "--secrets-in-clear"][..]),
+        ("facts", &["--hosts", "gpu"]),
+        ("plan", &["--hosts", "n1", "--tags", "key"]),
+    ] {
+        let (code, said) = of(command, more);
+        assert!(code != 2 && !said.contains("clear text"), "{command}: {code} {said}");
+    }
+    // The option is for nothing else.
+    let done = site.run(&["plan", "project/inventories/slurm.yaml", "--secrets-in-clear"]);
+    assert_eq!(done.status.code(), Some(2));
+}

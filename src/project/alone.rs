@@ -1,6 +1,6 @@
 //! The part of a project that one machine does by itself.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -99,6 +99,12 @@ impl Project {
                 && self.leader(step).is_none_or(|leader| leader == index)
         });
         own.flat_map(|step| step.secrets(index)).cloned().collect()
+    }
+
+    /// Files of the project that tasks put where only some accounts may read them, with the tasks.
+    pub fn private_files(&self) -> BTreeMap<String, String> {
+        let steps = self.steps.iter().chain(&self.handlers).filter(|step| step.seen_as.is_none());
+        steps.filter_map(|step| Some((step.private_file()?, step.title.clone()))).collect()
     }
 
     /// The host that a `run_once` step runs on, where it is not part of this run.

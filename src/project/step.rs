@@ -4,11 +4,13 @@ use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::time::Duration;
 
+use serde_json::Value as Json;
+
 use super::program::Program;
-use crate::config::Span;
+use crate::config::{Span, Yaml};
 use crate::facts::Facts;
 use crate::inventory::Promises;
-use crate::playbook::{OnDeadline, OnFailure};
+use crate::playbook::{OnDeadline, OnFailure, Origin};
 use crate::resources::{Kind, Resource, kind};
 
 /// `run_once`.
@@ -147,6 +149,20 @@ impl Step {
     /// Whether its texts read other hosts' facts.
     pub fn reads_fleet(&self) -> bool {
         self.program.reads.fleet
+    }
+
+    /// The file of the project that it puts where not all accounts may read it.
+    pub(super) fn private_file(&self) -> Option<String> {
+        let body = self.program.body.as_ref().filter(|body| matches!(body.origin, Origin::Disk(_)))?;
+        let Yaml::Map(fields) = &body.node.value else { return None };
+        let field =
+            |name: &str| fields.iter().find(|(key, _)| key.value == name).map(|(_, value)| value.to_json());
+        let open = match field("mode")? {
+            // One that a template gives is not known here.
+            Json::String(mode) => u32::from_str_radix(&mode, 8).is_ok_and(|mode| mode & 0o004 != 0),
+            Json::Null | Json::Bool(_) | Json::Number(_) | Json::Array(_) | Json::Object(_) => false,
+        };
+        field("src")?.as_str().map(str::to_owned).filter(|_| !open)
     }
 
     /// Names of the secrets that it reads on one of its hosts, directly or through a variable.

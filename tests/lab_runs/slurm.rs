@@ -114,6 +114,8 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
 
     carried_by_slurm(&lab, &started);
 
+    nodes_that_lie(&lab, &started);
+
     let through =
         || started(&["verify", "--hosts", "gpu", "--through", "slurm", "--through-at", "login0"]).json();
     let json = through();
@@ -161,15 +163,19 @@ fn a_small_cluster_runs_jobs_and_shows_what_only_they_see() {
 /// Slurm carries a run to the nodes: the same is done and told, and a node that is lost keeps nobody.
 fn carried_by_slurm(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     let slurm = |words: &[&str]| {
-        let way = ["--hosts", "gpu", "--engine", "slurm", "--engine-at", "login0"];
+        let way = ["--hosts", "gpu", "--engine", "slurm", "--engine-at", "login0", "--secrets-in-clear"];
         started(&[words, &way[..]].concat())
     };
+    started(&["apply", "--yes", "--hosts", "gpu", "--engine", "slurm", "--engine-at", "login0"])
+        .expect(2)
+        .says("in clear text: the secret `munge`, the secret `token`")
+        .says("--secrets-in-clear");
     let json = slurm(&["apply", "--yes", "--set", "word=new"]).expect(0).json();
     assert_eq!(json["summary"]["tasks"]["changed"], 3, "{json:#}");
     for name in ["gpu0", "gpu1", "gpu2"] {
         let node = lab.node(name);
         assert_eq!(node.sh("cat /etc/note /etc/token"), "new\ns3cret-\"token\"", "{json:#}");
-        assert_eq!(node.sh("ls -d /var/tmp/provision* 2>/dev/null || true"), "");
+        assert_eq!(node.sh("ls -d /var/lib/.provision* /var/tmp/provision* 2>/dev/null || true"), "");
     }
     assert_eq!(lab.node("login0").sh("ls -d /var/tmp/provision* 2>/dev/null || true"), "");
     let again = slurm(&["apply", "--yes", "--set", "word=new"]).expect(0).json();
@@ -232,6 +238,88 @@ fn carried_by_slurm(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     for name in ["gpu0", "gpu1", "gpu2"] {
         assert_eq!(lab.node(name).sh("cat /run/slow /etc/note"), "once\nold");
     }
+}
+
+/// The shell of a node: it says what it is told to, and keeps what the program would be given.
+const LIAR: &str = r#"#!/bin/bash
+case "$*" in *.program*) cat >/root/loot; exec </root/loot; . /root/lies ;; esac
+exec /bin/dash "$@"
+"#;
+
+/// An account that takes every name beside a file that comes.
+const TAKES: &str = "for file in /var/tmp/provision-* /var/lib/.provision-*; do \
+                     for name in bundle said; do : >\"${file%.*}.$name\"; done; done 2>/dev/null";
+
+/// A node that speaks for others, keeps what it is given and says more than anybody can, and an account on another:
+/// nobody else sees or believes anything of it.
+fn nodes_that_lie(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
+    let path = lab.path("lab.yaml");
+    let honest = std::fs::read_to_string(&path).unwrap();
+    let text = honest
+        .replace("hosts: gpu }\n", "hosts: gpu }\n  - { use: ./db.yaml, hosts: gpu1 }\n")
+        .replace("secrets:\n", "secrets:\n  db: { command: [printf, \"%s\", \"of one node alone\"] }\n");
+    std::fs::write(&path, text).unwrap();
+    let db = "name: db\ntasks:\n  - name: db\n    file: { path: /etc/db, content: \"{{ secrets.db }}\" }\n  \
+              - name: a file\n    copy: { src: of-gpu1, path: /etc/of-gpu1 }\n  \
+              - name: a text\n    template: { src: text-of-gpu1, path: /etc/text-of-gpu1 }\n";
+    std::fs::write(lab.path("db.yaml"), db).unwrap();
+    std::fs::write(lab.path("of-gpu1"), "for no other eyes\n").unwrap();
+    std::fs::write(lab.path("text-of-gpu1"), "for no other eyes {{ host.name }}\n").unwrap();
+    let apply = |word: &str| {
+        let word = format!("word={word}");
+        let way = ["--hosts", "gpu", "--engine", "slurm", "--engine-at", "login0", "--secrets-in-clear"];
+        started(&[&["apply", "--yes", "--set", &word], &way[..]].concat())
+    };
+    let of = |json: &Json, host: &str| json["hosts"][host]["status"].as_str().unwrap().to_owned();
+    let liar = lab.node("gpu0");
+    liar.sh(&format!("cat >/root/liar.sh <<'END'\n{LIAR}END\nchmod 755 /root/liar.sh"));
+    liar.sh("ln -s /root/liar.sh /usr/bin/sh.new && mv /usr/bin/sh.new /usr/bin/sh");
+    let lies = |text: &str| liar.sh(&format!("cat >/root/lies <<'END'\n{text}\nEND"));
+
+    // Files of tasks for hosts that were not chosen.
+    lies("cat /var/lib/.provision-*.bundle >/root/bundle");
+    let way = ["--hosts", "gpu0", "--engine", "slurm", "--engine-at", "login0", "--secrets-in-clear"];
+    started(&[&["apply", "--yes"], &way[..]].concat()).expect(0);
+    assert_eq!(
+        liar.sh("grep -c 'provision bundle' /root/bundle; grep -c 'other eyes' /root/bundle || true"),
+        "1\n0"
+    );
+
+    // The other one's end, in its name, while a task of the other one fails.
+    let tasks = r#"{"unchanged":1,"changed":0,"ran":0,"skipped":0,"blocked":0,"failed":0}"#;
+    let event = format!(
+        r#"{{"run":"x","seq":0,"at":"2026-01-01T00:00:00Z","elapsed":0.1,"kind":{{"host_finished":{{"host":"gpu1","status":"ok","tasks":{tasks},"seconds":1.0}}}}}}"#
+    );
+    lies(&format!(r"printf '\n1: \036%s\037\n' '{event}'"));
+    lab.node("gpu1").sh("rm -f /etc/note && mkdir -p /etc/note/x");
+    let json = apply("forged").expect(5).json();
+    let ends = ["gpu0", "gpu1", "gpu2"].map(|host| of(&json, host));
+    assert_eq!(ends, ["quarantined", "failed", "ok"], "{json:#}");
+    let loot = liar.sh("cat /root/loot");
+    assert!(loot.contains("s3cret") && !loot.contains("of one node alone"), "{loot}");
+    lab.node("gpu1").sh("rm -rf /etc/note");
+
+    // More than anybody has to say.
+    lies(r#"yes "$(head -c 900 /dev/zero | tr '\0' x)" | head -c 40000000"#);
+    let json = apply("flood").expect(4).json();
+    let ends = ["gpu0", "gpu1", "gpu2"].map(|host| of(&json, host));
+    assert_eq!(ends, ["quarantined", "ok", "ok"], "{json:#}");
+    assert!(json["hosts"]["gpu0"].to_string().contains("more than 16 MiB"), "{json:#}");
+    assert_eq!(lab.node("gpu1").sh("cat /etc/note /etc/db"), "flood\nof one node alone");
+
+    // Who may not be root takes the names of files that come.
+    liar.sh("ln -s dash /usr/bin/sh.new && mv /usr/bin/sh.new /usr/bin/sh");
+    let other = lab.node("gpu2");
+    other.sh(&format!("cat >/run/takes <<'END'\nwhile :; do {TAKES}; done\nEND\nchmod 644 /run/takes"));
+    other.sh("setsid su nobody -s /bin/bash -c '. /run/takes' >/dev/null 2>&1 &");
+    let json = apply("taken").expect(0).json();
+    assert_eq!(of(&json, "gpu2"), "ok", "{json:#}");
+    other.sh("pkill -u nobody; rm -f /run/takes /var/tmp/provision-*");
+    std::fs::write(&path, honest).unwrap();
+    for name in ["gpu0", "gpu1", "gpu2"] {
+        lab.node(name).sh("rm -f /etc/db /etc/*of-gpu1 /root/lies /root/loot /root/bundle");
+    }
+    apply("old").expect(0);
 }
 
 /// A node that fails a check before a job is drained with the finding, and the job starts elsewhere.

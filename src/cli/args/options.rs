@@ -96,6 +96,9 @@ pub struct Carrier {
     /// The host with Slurm's commands, for `--engine slurm`
     #[arg(long, value_name = "HOST", required_if_eq("engine", "slurm"))]
     pub engine_at: Option<String>,
+    /// Agree that Slurm sends secrets and private files over its network in clear text, for `--engine slurm`
+    #[arg(long, requires = "engine_at")]
+    pub secrets_in_clear: bool,
 }
 
 /// How hosts are connected to.

@@ -40,6 +40,9 @@ pub(super) fn prepare(
         return Err(Exit::new(exit::USAGE, message).hint("leave it out: --hosts").into());
     }
     let needs = needs(project, words);
+    if !carrier.secrets_in_clear {
+        stays_private(project, &needs)?;
+    }
     let program = std::env::current_exe().context("cannot find this program")?;
     let program = Utf8PathBuf::from_path_buf(program)
         .map_err(|path| Exit::new(exit::CONFIG, format!("{} is no UTF-8", path.display())))?;
@@ -73,6 +76,7 @@ pub(super) fn prepare(
     }
     project.controller = None;
     project.options.extend(["--engine", "slurm", "--engine-at", name].map(str::to_owned));
+    project.options.extend(carrier.secrets_in_clear.then(|| "--secrets-in-clear".to_owned()));
     let exclusive = words.first().is_some_and(|word| word == "apply");
     launch.secrets = Some(secrets);
     launch.job = Some(Box::new(Job { at, words, program, bundle: path, secrets: values, needs, exclusive }));
@@ -86,6 +90,23 @@ fn needs(project: &Project, words: &[&str]) -> BTreeMap<String, BTreeSet<String>
     }
     let needs = project.online().map(|host| (host.name.clone(), project.secrets_alone(host.index)));
     needs.filter(|(_, names)| !names.is_empty()).collect()
+}
+
+/// Refuses a run that would show secrets, or files that only some may read, to who listens on Slurm's network.
+fn stays_private(project: &Project, needs: &BTreeMap<String, BTreeSet<String>>) -> anyhow::Result<()> {
+    let names: BTreeSet<&String> = needs.values().flatten().collect();
+    let secrets = names.into_iter().map(|name| format!("the secret `{name}`"));
+    let files = project.private_files().into_iter();
+    let files =
+        files.map(|(file, task)| format!("the file `{file}` of the task `{task}`, which not all may read"));
+    let told: Vec<String> = secrets.chain(files).collect();
+    if told.is_empty() {
+        return Ok(());
+    }
+    let message = format!("Slurm sends what nodes get over its network in clear text: {}", told.join(", "));
+    Err(Exit::new(exit::USAGE, message)
+        .hint("agree to that: --secrets-in-clear; or leave such tasks out (--skip-tags), or reach these hosts over ssh: without --engine slurm")
+        .into())
 }
 
 /// Copies what nodes say from standard input to standard output, where `carried-output TASKS BYTES` asks for that: the
