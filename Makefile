@@ -2,7 +2,7 @@
 SHELL := /bin/bash
 .SHELLFLAGS := -euo pipefail -c
 .DEFAULT_GOAL := help
-.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-build test-working test-waiting test-lab lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
+.PHONY: help setup build demo demo-down demo-vm demo-maintenance test test-build test-working test-waiting test-lab test-years lint deny fuzz bench chaos dist dist-again dist-try docs site pictures verify-matrix
 
 PROVISION := target/release/provision
 LAB := inventories/lab.yaml
@@ -63,6 +63,9 @@ test-working:
 
 test-lab:
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked --test lab
+
+test-years: setup ## the same on what becomes the next Debian: sudo-rs, uutils and systemd of sid; not part of `test`
+	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} $(CARGO) test --locked --test lab --test lab_runs -- --ignored
 
 test-waiting:
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked $(addprefix --test ,$(WAITING))

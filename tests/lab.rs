@@ -5,7 +5,9 @@ use std::process::{Command, Output};
 
 use camino::Utf8Path;
 use provision::inventory::Become;
-use provision::lab::{self, LabHost, LabSettings, LabSpec, LabState, SudoKind};
+use provision::lab::{
+    self, Coreutils, LabHost, LabRelease, LabSettings, LabSpec, LabState, SudoKind, SudoProgram,
+};
 
 /// A lab of its own that is gone when the test ends, whatever its result.
 struct Lab {
@@ -124,6 +126,55 @@ fn hosts_come_up_stay_and_go() {
     assert_eq!(lab.status(), None);
     assert!(!state.known_hosts.exists());
     assert_eq!(lab.down(), 0);
+}
+
+/// A host of that release with all that differs from Debian's usual programs.
+fn unusual(release: LabRelease) -> LabSettings {
+    LabSettings {
+        release: Some(release),
+        sudo_program: Some(SudoProgram::SudoRs),
+        coreutils: Some(Coreutils::Uutils),
+        without: Some(vec!["bash".to_owned()]),
+        ..LabSettings::default()
+    }
+}
+
+fn is_unusual(state: &LabState, host: &str, version: &str) {
+    assert_eq!(ssh(state, host, "systemctl is-system-running"), "running");
+    assert_eq!(ssh(state, host, ". /etc/os-release; echo $VERSION_CODENAME"), version);
+    assert_eq!(ssh(state, host, "command -v bash || echo $0"), "sh");
+    assert!(ssh(state, host, "sudo --version 2>&1").starts_with("sudo-rs "));
+    assert!(ssh(state, host, "gnustat --version | head -n 1").starts_with("stat (GNU "));
+    // Each tool of GNU that uutils has is replaced.
+    let others = "for path in /usr/lib/cargo/bin/coreutils/*; do name=${path##*/}; \
+                  [ ! -e /usr/bin/gnu$name ] || [ /usr/bin/$name -ef $path ] || echo $name; done";
+    assert_eq!(ssh(state, host, others), "");
+    assert_eq!(
+        ssh(state, host, "sudo -n sh -c 'id -u; apt-get -qq -s install chrony >/dev/null; echo $?'"),
+        "0\n0"
+    );
+}
+
+#[test]
+fn a_host_of_another_year_with_other_programs() {
+    let plain = LabSettings { release: Some(LabRelease::Bookworm), ..LabSettings::default() };
+    let lab = Lab::new(&[("old0", plain), ("new0", unusual(LabRelease::Trixie))]);
+    let state = lab.up();
+    is_unusual(&state, "new0", "trixie");
+    assert_eq!(
+        ssh(&state, "old0", ". /etc/os-release; echo $VERSION_CODENAME; command -v bash"),
+        "bookworm\n/usr/bin/bash"
+    );
+    // It starts again where it was.
+    let state = lab::restart(&lab.spec, &["new0".to_owned()], &mut |_| {}).expect("restart");
+    is_unusual(&state, "new0", "trixie");
+}
+
+#[test]
+#[ignore = "what becomes a release is another one each day: make test-years"]
+fn a_host_of_what_becomes_a_release() {
+    let lab = Lab::new(&[("new0", unusual(LabRelease::Sid))]);
+    is_unusual(&lab.up(), "new0", "forky");
 }
 
 #[test]

@@ -757,11 +757,27 @@ fn words_of_other_tools_are_answered() {
 fn settings_of_a_lab_are_validated() {
     let site = tempfile::tempdir().unwrap();
     let file = site.path().join("inventory.yaml");
-    std::fs::write(&file, "cluster: c\nlab: { sudo: never }\nhosts: { a: {} }\n").unwrap();
-    let done = Command::new(env!("CARGO_BIN_EXE_provision")).arg("validate").arg(&file).output().unwrap();
-    let said = String::from_utf8(done.stderr).unwrap();
-    assert_eq!(done.status.code(), Some(3), "{said}");
-    assert!(said.contains("`nopasswd`, `password`"), "{said}");
+    let validate = |text: &str| {
+        std::fs::write(&file, format!("cluster: c\n{text}")).unwrap();
+        let done = Command::new(env!("CARGO_BIN_EXE_provision")).arg("validate").arg(&file).output().unwrap();
+        (done.status.code(), String::from_utf8(done.stderr).unwrap())
+    };
+    for (text, says) in [
+        ("lab: { sudo: never }\nhosts: { a: {} }\n", "`nopasswd`, `password`"),
+        ("lab: { release: jessie }\nhosts: { a: {} }\n", "`bookworm`, `trixie`, `sid`"),
+        ("hosts: { 'a[0-9]': { lab: { release: 13 } } }\n", "`bookworm`, `trixie`, `sid`"),
+        (
+            "hosts: { 'a[0-9]': { lab: { offline: true } } }\n",
+            "`offline` is said of a whole lab, not of a host",
+        ),
+        ("hosts: { 'a[0-9]': { lab: {} }, a1: { lab: {} } }\n", "`lab` of host `a1` is set twice"),
+    ] {
+        let (code, said) = validate(text);
+        assert_eq!(code, Some(3), "{said}");
+        assert!(said.contains(says) && said.contains("error: 1 mistake found"), "{said}");
+    }
+    let fine = "lab: { release: trixie }\nhosts: { a: { lab: { release: sid, without: [bash] } } }\n";
+    assert_eq!(validate(fine), (Some(0), String::new()));
 }
 
 #[test]

@@ -112,7 +112,7 @@ fn offer(command: &str, arg: &str) -> Option<Offer> {
         (
             _,
             "hosts" | "set" | "parallel" | "allow_unreachable" | "cluster" | "user" | "port" | "account"
-            | "timeout" | "argv" | "every" | "family" | "through",
+            | "timeout" | "argv" | "every" | "release" | "family" | "through",
         ) => Offer::Nothing,
         _ => return None,
     })

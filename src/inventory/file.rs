@@ -108,6 +108,8 @@ crate::record! {
         opt nics: Sp<Nics>,
         /// What `verify` expects of it.
         def expect: Expectations = Expectations::default(),
+        /// What it is in a lab, where that differs from the inventory's `lab:`.
+        opt lab: Sp<Node>,
     }
 }
 

@@ -58,6 +58,8 @@ pub struct Inventory {
     pub watch: Watch,
     /// `lab:`.
     pub lab: Option<Node>,
+    /// `lab:` of hosts, by their names.
+    pub host_labs: BTreeMap<String, Node>,
     /// Every variable that the inventory sets: all values with their place.
     pub set_vars: BTreeMap<String, Vec<(Node, Span)>>,
 }
@@ -264,6 +266,7 @@ impl Loader<'_> {
             .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
             .collect();
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
+        let host_labs = self.host_labs(&host_files);
         doubts::look(&hosts, &self.addresses(&host_files), &file, self.diagnostics);
         let mut directory = Directory { hosts: std::mem::take(&mut self.names), ..Directory::default() };
         groups::fill(&mut directory, &groups);
@@ -308,6 +311,7 @@ impl Loader<'_> {
             watch: file.watch.map(|watch| watch.resolve(&secrets, self.diagnostics)).unwrap_or_default(),
             secrets,
             lab: file.lab,
+            host_labs,
             set_vars,
         }
     }
@@ -614,6 +618,9 @@ impl Loader<'_> {
             if let Some(address) = &file.address {
                 once("`address`".to_owned(), address.span, self.diagnostics);
             }
+            if let Some(lab) = &file.lab {
+                once("`lab`".to_owned(), lab.span, self.diagnostics);
+            }
             if let Some(offline) = &file.offline {
                 once("`offline`".to_owned(), offline.span, self.diagnostics);
                 host.offline = Some(offline.value.0.clone());
@@ -666,6 +673,15 @@ impl Loader<'_> {
         let written = |place: &usize| host_files.get(*place).and_then(|(_, file)| file.address.as_ref());
         let hosts = self.hosts.iter().enumerate();
         hosts.filter_map(|(index, (_, said))| Some((index, said.iter().find_map(written)?))).collect()
+    }
+
+    /// What `hosts:` says of them in a lab.
+    fn host_labs(&self, host_files: &[(Sp<String>, HostFile)]) -> BTreeMap<String, Node> {
+        let written = |place: &usize| host_files.get(*place).and_then(|(_, file)| file.lab.as_ref());
+        let said = |(name, said): &(Sp<String>, Vec<usize>)| {
+            Some((name.value.clone(), said.iter().find_map(written)?.value.clone()))
+        };
+        self.hosts.iter().filter_map(said).collect()
     }
 
     fn address(
@@ -729,6 +745,7 @@ pub(super) fn empty_host() -> HostFile {
         transport: None,
         nics: None,
         expect: Expectations::default(),
+        lab: None,
     }
 }
 

@@ -1,7 +1,5 @@
 //! Where Debian packages come from: what this machine itself uses, else the public mirror.
 
-use std::fmt::Write as _;
-
 use camino::{Utf8Path, Utf8PathBuf};
 
 /// A Debian archive that apt on this machine reads.
@@ -59,18 +57,30 @@ impl Apt {
         conf: String,
         certificates: Vec<Utf8PathBuf>,
     ) -> Self {
-        let main = archives.iter().find(|archive| {
-            !archive.suite.contains(['-', '/']) && suite.is_none_or(|wanted| wanted == archive.suite)
-        });
+        let is_main = |archive: &&Archive| !archive.suite.contains(['-', '/']);
+        let own = archives.iter().find(is_main);
+        let main = archives
+            .iter()
+            .filter(is_main)
+            .find(|archive| suite.is_none_or(|wanted| wanted == archive.suite))
+            .or(own);
         let same_mirror = main.or_else(|| archives.iter().find(|archive| !archive.uri.contains("security")));
         let suite = suite.or(main.map(|archive| archive.suite.as_str())).unwrap_or("bookworm").to_owned();
         let mirror =
             same_mirror.map_or("http://deb.debian.org/debian", |archive| archive.uri.as_str()).to_owned();
         let mut sources = format!("deb {mirror} {suite} main\n");
+        // Another release than this machine's has the same beside it; what becomes a release has nothing.
+        let beside = |archive: &Archive| {
+            let (release, pocket) = archive.suite.split_once('-')?;
+            let of_own =
+                own.is_some_and(|own| own.suite == release) && ["updates", "security"].contains(&pocket);
+            (release == suite || of_own && suite != "sid").then(|| format!("{suite}-{pocket}"))
+        };
         for archive in archives {
-            if archive.suite.starts_with(&format!("{suite}-")) {
-                // Infallible for a String.
-                let _ = writeln!(sources, "deb {} {} main", archive.uri, archive.suite);
+            let Some(pocket) = beside(archive) else { continue };
+            let line = format!("deb {} {pocket} main\n", archive.uri);
+            if !sources.contains(&line) {
+                sources.push_str(&line);
             }
         }
         let keyring =
@@ -192,6 +202,34 @@ mod tests {
             "deb http://mirror.example/debian trixie main\n\
              deb http://mirror.example/debian-security trixie-security main\n"
         );
+    }
+
+    #[test]
+    fn another_release_comes_from_the_same_mirror() {
+        let root = tempfile::tempdir().expect("folder");
+        let root = Utf8Path::from_path(root.path()).expect("UTF-8");
+        std::fs::create_dir_all(root.join("etc/apt")).expect("folder");
+        std::fs::write(
+            root.join("etc/apt/sources.list"),
+            "deb http://mirror.example/debian bookworm main\n\
+             deb http://mirror.example/debian bookworm-updates main\n\
+             deb http://mirror.example/debian bookworm-backports main\n\
+             deb http://safe.example/debian-security bookworm-security main\n",
+        )
+        .expect("write");
+        let trixie = Apt::read(root, Some("trixie"), "");
+        assert_eq!(
+            (trixie.suite.as_str(), trixie.mirror.as_str()),
+            ("trixie", "http://mirror.example/debian")
+        );
+        assert_eq!(
+            trixie.sources,
+            "deb http://mirror.example/debian trixie main\n\
+             deb http://mirror.example/debian trixie-updates main\n\
+             deb http://safe.example/debian-security trixie-security main\n"
+        );
+        let sid = Apt::read(root, Some("sid"), "");
+        assert_eq!(sid.sources, "deb http://mirror.example/debian sid main\n");
     }
 
     #[test]

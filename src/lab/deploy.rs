@@ -39,11 +39,10 @@ pub fn up(spec: &LabSpec, progress: &mut dyn FnMut(&str)) -> Result<LabState> {
     }
     let mirror = spec.settings.mirror == Some(true);
     let offline = spec.settings.offline == Some(true);
-    if wanted == LabKind::Vm && (mirror || offline) {
-        bail!("`mirror` and `offline` are for labs of containers");
-    }
-    if wanted == LabKind::Vm && spec.has_rhel() {
-        bail!("`family` is for labs of containers: virtual machines are Debian");
+    if wanted == LabKind::Vm
+        && let Some(key) = spec.of_containers()
+    {
+        bail!("`{key}` is for labs of containers");
     }
     if wanted == LabKind::Container && spec.settings.secure_boot == Some(true) {
         bail!("`secure_boot` is for virtual machines, which have a firmware: add `kind: vm`");
@@ -257,11 +256,11 @@ fn nodes(
         }
         let settings = spec.settings_of(host);
         image::check(&settings)?;
-        let wanted = (settings.image.clone(), settings.packages.clone(), settings.family);
+        let wanted = image::Wanted::of(&settings);
         let image = if let Some(image) = images.get(&wanted) {
             String::clone(image)
         } else {
-            let built = image::ensure(engine, &settings, &[], progress)?;
+            let built = image::ensure(engine, &wanted, &[], progress)?;
             images.insert(wanted, built.clone());
             built
         };
@@ -270,7 +269,7 @@ fn nodes(
             groups: host.groups.clone(),
             image,
             sudo: settings.sudo.unwrap_or(SudoKind::Nopasswd),
-            shell: settings.shell.unwrap_or_else(|| "/bin/bash".to_owned()),
+            shell: settings.login_shell(),
             profile: settings.profile.is_some().then(|| profile_folder(folder, &host.name)),
             shared: settings
                 .shared
@@ -289,7 +288,7 @@ fn nodes(
         nodes.push(Node {
             name: mirror::NAME.to_owned(),
             groups: Vec::new(),
-            image: mirror::image(engine, spec.settings.image.clone(), spec.has_rhel(), fetched, progress)?,
+            image: mirror::image(engine, &spec.settings, spec.has_rhel(), fetched, progress)?,
             sudo: SudoKind::Nopasswd,
             shell: "/bin/bash".to_owned(),
             profile: None,

@@ -10,7 +10,7 @@ use sha2::{Digest as _, Sha256};
 use super::apt::Apt;
 use super::deploy::lock;
 use super::engine::{self, Engine};
-use super::spec::{LabFamily, LabSettings};
+use super::spec::{Coreutils, LabFamily, LabRelease, LabSettings, SudoProgram};
 use crate::disk;
 use crate::process::heard;
 
@@ -63,6 +63,38 @@ pub(super) const PACKAGES: [&str; 12] = [
 /// Longest that a build may take.
 const BUILD: Duration = Duration::from_mins(20);
 
+/// What settings ask of an image.
+#[derive(Debug, Clone, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Wanted {
+    image: Option<String>,
+    release: Option<LabRelease>,
+    family: Option<LabFamily>,
+    packages: Vec<String>,
+    sudo: Option<SudoProgram>,
+    coreutils: Option<Coreutils>,
+    without: Vec<String>,
+}
+
+impl Wanted {
+    /// That of a host.
+    pub(crate) fn of(settings: &LabSettings) -> Self {
+        Self {
+            image: settings.image.clone(),
+            release: settings.release,
+            family: settings.family.filter(|_| settings.is_rhel()),
+            packages: settings.packages.clone().unwrap_or_default(),
+            sudo: settings.sudo_program.filter(|program| *program != SudoProgram::Sudo),
+            coreutils: settings.coreutils.filter(|coreutils| *coreutils != Coreutils::Gnu),
+            without: settings.without.clone().unwrap_or_default(),
+        }
+    }
+
+    /// Packages whose programs stand in the place of the usual ones.
+    fn instead(&self) -> impl Iterator<Item = &'static str> {
+        self.sudo.map(SudoProgram::as_str).into_iter().chain(self.coreutils.map(Coreutils::as_str))
+    }
+}
+
 /// Everything that decides what is in an image.
 #[derive(Debug)]
 struct Recipe {
@@ -70,6 +102,10 @@ struct Recipe {
     from: Option<String>,
     apt: Apt,
     packages: Vec<String>,
+    /// Those of them whose programs take the place of the usual ones.
+    instead: Vec<&'static str>,
+    /// Programs that are taken away.
+    without: Vec<String>,
     /// Debian packages that are fetched for others and not installed.
     fetched: &'static [&'static str],
 }
@@ -78,18 +114,18 @@ struct Recipe {
 /// packages `fetched` in `/srv/debian`.
 pub(crate) fn ensure(
     engine: &Engine,
-    settings: &LabSettings,
+    wanted: &Wanted,
     fetched: &'static [&'static str],
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
-    if let Some(family) = settings.family.filter(|_| settings.is_rhel()) {
+    if let Some(family) = wanted.family {
         let tools = RHEL_TOOLS.map(str::to_owned);
-        let packages = settings.packages.iter().flatten().cloned().chain(tools).collect();
-        let debian = LabSettings { family: None, packages: Some(packages), ..settings.clone() };
+        let packages = wanted.packages.iter().cloned().chain(tools).collect();
+        let debian = Wanted { family: None, packages, ..wanted.clone() };
         let debian = ensure(engine, &debian, fetched, progress)?;
         return of_rhel(engine, &debian, family, progress);
     }
-    let recipe = Recipe::new(engine, settings, fetched);
+    let recipe = Recipe::new(engine, wanted, fetched);
     let name = format!("provision-lab:{}", recipe.digest());
     once(engine, &name, progress, |progress| build(engine, &recipe, &name, progress))
         .with_context(|| format!("cannot build the lab image {name}"))?;
@@ -151,21 +187,29 @@ pub(super) fn derive(
 }
 
 impl Recipe {
-    fn new(engine: &Engine, settings: &LabSettings, fetched: &'static [&'static str]) -> Self {
-        let from = settings
-            .image
-            .clone()
-            .or_else(|| (!can_debootstrap(engine)).then(|| "debian:bookworm".to_owned()));
+    fn new(engine: &Engine, wanted: &Wanted, fetched: &'static [&'static str]) -> Self {
+        let release = wanted.release.map(LabRelease::as_str);
+        let pulled = || format!("debian:{}", release.unwrap_or(LabRelease::Bookworm.as_str()));
+        let from = wanted.image.clone().or_else(|| (!can_debootstrap(engine)).then(pulled));
         let suite = from.as_deref().and_then(|image| image.strip_prefix("debian:")).filter(|tag| {
             // Tags such as `12-slim` or `bookworm-20250520` are no suite.
             tag.chars().all(|letter| letter.is_ascii_lowercase())
         });
+        let suite = release.or(suite);
         let dump = engine::output(heard("apt-config").arg("dump"), b"", engine::USUAL)
             .map(|done| String::from_utf8_lossy(&done.stdout).into_owned())
             .unwrap_or_default();
         let mut packages: Vec<String> = PACKAGES.map(str::to_owned).to_vec();
-        packages.extend(settings.packages.iter().flatten().cloned());
-        Self { apt: Apt::read(Utf8Path::new("/"), suite, &dump), from, packages, fetched }
+        packages.extend(wanted.instead().map(str::to_owned));
+        packages.extend(wanted.packages.iter().cloned());
+        Self {
+            apt: Apt::read(Utf8Path::new("/"), suite, &dump),
+            from,
+            packages,
+            instead: wanted.instead().collect(),
+            without: wanted.without.clone(),
+            fetched,
+        }
     }
 
     fn digest(&self) -> String {
@@ -178,10 +222,16 @@ impl Recipe {
             hash.update(text.len().to_le_bytes());
             hash.update(text);
         }
-        hash.update(self.packages.join(" "));
-        hash.update("\n");
-        hash.update(self.fetched.join(" "));
+        for words in self.lists() {
+            hash.update(words);
+            hash.update("\n");
+        }
         short_hex(&hash.finalize())
+    }
+
+    /// The arguments of [`CONFIGURE`].
+    fn lists(&self) -> [String; 4] {
+        [self.packages.join(" "), self.fetched.join(" "), self.instead.join(" "), self.without.join(" ")]
     }
 
     /// Shell text that puts apt's configuration into the image and then runs [`CONFIGURE`].
@@ -205,12 +255,11 @@ impl Recipe {
             // Infallible for a String.
             let _ = writeln!(script, "cat >{path} <<'LAB-FILE-END'\n{text}{newline}LAB-FILE-END");
         }
-        let (packages, fetched) = (self.packages.join(" "), self.fetched.join(" "));
-        let packages = shlex::try_quote(&packages).context("a package with a NUL")?;
-        let fetched = shlex::try_quote(&fetched).context("a package with a NUL")?;
+        let lists = self.lists();
+        let words = shlex::try_join(lists.iter().map(String::as_str)).context("a package with a NUL")?;
         let _ = writeln!(
             script,
-            "sh /tmp/configure {packages} {fetched} </dev/null && rm -f /tmp/configure && exit 0\nexit 1"
+            "sh /tmp/configure {words} </dev/null && rm -f /tmp/configure && exit 0\nexit 1"
         );
         Ok(script)
     }
@@ -293,6 +342,15 @@ pub(crate) fn short_hex(digest: &[u8]) -> String {
 
 /// Refuses settings that no image can have.
 pub(crate) fn check(settings: &LabSettings) -> Result<()> {
+    if settings.image.is_some() && settings.release.is_some() {
+        bail!("`image` and `release` both say what the hosts are: leave one out");
+    }
+    for program in settings.without.iter().flatten() {
+        let good = |letter: char| letter.is_ascii_alphanumeric() || "+-._[".contains(letter);
+        if program.is_empty() || program.starts_with(['-', '.']) || !program.chars().all(good) {
+            bail!("`{program}` is not the name of a program");
+        }
+    }
     for package in settings.packages.iter().flatten() {
         let good = |letter: char| letter.is_ascii_alphanumeric() || "+-.:~=".contains(letter);
         if package.is_empty() || package.starts_with('-') || !package.chars().all(good) {

@@ -1,11 +1,11 @@
 #!/bin/sh
 # Turns a Debian root filesystem into a lab host. Runs as root inside a container of the base
 # image with this machine's network; the result is committed as the image.
-#   PACKAGES (separated by spaces), FETCHED (the same)
+#   PACKAGES (separated by spaces), FETCHED, INSTEAD, WITHOUT (the same)
 # apt's configuration is already there.
 set -eu
 packages=$1
-fetched=$2
+fetched=$2 instead=$3 without=$4
 export DEBIAN_FRONTEND=noninteractive LC_ALL=C
 
 # The mirror's own certificates, when this machine has any.
@@ -94,6 +94,35 @@ sed -i 's/^\(session[[:space:]]*\)required\([[:space:]]*pam_limits\.so\)/\1optio
 id provision >/dev/null 2>&1 || useradd --create-home --shell /bin/bash provision
 usermod -p '*' provision
 
+# Programs of another maker in the place of the usual ones, which keep the names that Ubuntu gives them.
+replace() {
+    dpkg-divert --quiet --local --rename --divert "/usr/bin/$2" "/usr/bin/$1"
+    "$ln" -s "$3" "/usr/bin/$1"
+}
+ln="ln"
+for package in $instead; do
+    case $package in
+    sudo-rs) replace sudo sudo.ws ../lib/cargo/bin/sudo ;;
+    rust-coreutils)
+        # While they change places, each may be missing for a moment.
+        ln=/usr/lib/cargo/bin/coreutils/ln
+        for path in /usr/lib/cargo/bin/coreutils/*; do
+            name=${path##*/}
+            [ ! -x "/usr/bin/$name" ] || replace "$name" "gnu$name" "../lib/cargo/bin/coreutils/$name"
+        done
+        ;;
+    esac
+done
+# What is taken away stays known to dpkg.
+mkdir -p /usr/share/lab-without
+for program in $without; do
+    while path=$(command -v "$program"); do
+        case $path in /*) ;; *) break ;; esac
+        dpkg-divert --quiet --local --rename --divert "/usr/share/lab-without/$program" "$path"
+    done
+    ! [ "$program" = bash ] || sed -i 's,:/bin/bash$,:/bin/sh,' /etc/passwd
+done
+
 # First process of a host.
 cat >/usr/local/sbin/lab-init <<'END'
 #!/bin/sh
@@ -105,6 +134,12 @@ cat >/usr/local/sbin/lab-init <<'END'
 mkdir -p /run/lab/proc && mount -t proc proc /run/lab/proc 2>/dev/null &&
     mount --bind /run/lab/proc/sys/net /proc/sys/net 2>/dev/null
 umount -l /run/lab/proc 2>/dev/null
+# systemd 258 does not start on cgroup v1. Where the machine has v2 beside it, the engine made
+# this host a subtree there as well, which becomes the root of a namespace. The controllers stay with v1.
+version=$(systemctl --version | sed -n '1s/^systemd \([0-9]*\).*/\1/p')
+if [ "${version:-0}" -ge 258 ] && [ -e /sys/fs/cgroup/unified/cgroup.procs ]; then
+    exec unshare --cgroup sh -c 'mount -t cgroup2 cgroup2 /sys/fs/cgroup && exec /sbin/init'
+fi
 exec /sbin/init
 END
 chmod 755 /usr/local/sbin/lab-init

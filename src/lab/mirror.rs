@@ -13,7 +13,7 @@ use serde::{Deserialize, Serialize};
 
 use super::engine::Engine;
 use super::files;
-use super::image::{self, RPM};
+use super::image::{self, RPM, Wanted};
 use super::spec::LabSettings;
 use super::state::Folder;
 use crate::sources::SiteSources;
@@ -97,15 +97,16 @@ fn hosts() -> BTreeSet<&'static str> {
 /// the Debian packages `fetched`.
 pub(crate) fn image(
     engine: &Engine,
-    from: Option<String>,
+    lab: &LabSettings,
     rhel: bool,
     fetched: &'static [&'static str],
     progress: &mut dyn FnMut(&str),
 ) -> Result<String> {
     let (more, list) = if rhel { (&RHEL_PACKAGES[..], RHEL_LIST) } else { (&[][..], "") };
     let packages = PACKAGES.iter().chain(more).map(|name| (*name).to_owned()).collect();
-    let settings = LabSettings { image: from, packages: Some(packages), ..LabSettings::default() };
-    let host = image::ensure(engine, &settings, fetched, progress)?;
+    let LabSettings { image, release, .. } = lab.clone();
+    let settings = LabSettings { image, release, packages: Some(packages), ..LabSettings::default() };
+    let host = image::ensure(engine, &Wanted::of(&settings), fetched, progress)?;
     let script = format!(
         "set -eu\nmirror() {{\n{RPM}\n{MAKE}\n}}\nmirror <<'LAB-FILE-END'\n{LIST}{list}LAB-FILE-END\n"
     );

@@ -86,7 +86,7 @@ fn node(spec: &LabSpec, folder: &Folder, host: &LabHostState) -> Node {
         groups: Vec::new(),
         image: String::new(),
         sudo: if host.wants_password { SudoKind::Password } else { SudoKind::Nopasswd },
-        shell: settings.and_then(|settings| settings.shell).unwrap_or_else(|| "/bin/bash".to_owned()),
+        shell: settings.unwrap_or_default().login_shell(),
         profile: host.profile.is_some().then(|| profile_folder(folder, &host.name)),
         shared: Vec::new(),
     }

@@ -48,8 +48,41 @@ crate::choice! {
     }
 }
 
+crate::choice! {
+    /// Release of Debian that containers are.
+    LabRelease {
+        /// Debian 12.
+        Bookworm = "bookworm",
+        /// Debian 13.
+        Trixie = "trixie",
+        /// What becomes the next release, as it is today.
+        Sid = "sid",
+    }
+}
+
+crate::choice! {
+    /// The program that is `sudo` on a host.
+    SudoProgram {
+        /// That of Todd Miller.
+        Sudo = "sudo",
+        /// That of Ubuntu since 25.10.
+        SudoRs = "sudo-rs",
+    }
+}
+
+crate::choice! {
+    /// Whose `ls`, `stat`, `cp` and so on a host has.
+    Coreutils {
+        /// Those of GNU.
+        Gnu = "coreutils",
+        /// Those of uutils, as Ubuntu has them since 25.10.
+        Uutils = "rust-coreutils",
+    }
+}
+
 crate::record! {
-    /// `lab:` of an inventory: it exists only in the lab, with these defaults for its hosts.
+    /// `lab:` of an inventory: it exists only in the lab, with these defaults for its hosts. `lab:` of a host has
+    /// what differs there.
     #[derive(PartialEq, Eq, Default)]
     LabSettings ("lab settings") {
         /// `container` (default), or `vm`: virtual machines with kernels of their own.
@@ -58,16 +91,24 @@ crate::record! {
         opt secure_boot: bool,
         /// Base image of containers, such as `debian:bookworm`. Left out: built from this machine's Debian mirror.
         opt image: String,
+        /// Release of Debian that containers are: `bookworm`, `trixie` or `sid`. Left out: that of this machine.
+        opt release: LabRelease,
         /// The distribution that containers pass for: `debian` (default), `el8`, `el9`, `el10` or `alinux3`.
         opt family: LabFamily,
         /// `nopasswd` (default) or `password`.
         opt sudo: SudoKind,
+        /// The program that is `sudo`: `sudo` (default) or `sudo-rs`. Debian has the latter since 13.
+        opt sudo_program: SudoProgram,
+        /// Whose `ls`, `stat`, `cp` and so on: `coreutils` (default) or `rust-coreutils`, which Debian has since 13.
+        opt coreutils: Coreutils,
         /// Login name on all hosts: `provision` (default) or `root`.
         opt user: LabUser,
         /// Login shell, such as `/bin/sh`.
         opt shell: String,
         /// Debian packages that the image has besides its own.
         opt packages: Vec<String>,
+        /// Programs that are taken away, such as `bash`.
+        opt without: Vec<String>,
         /// Hardware that is played from recorded output, such as `h200-x2`; `provision lab profiles`
         /// lists them.
         opt profile: String,
@@ -88,6 +129,40 @@ impl LabSettings {
         self.family.is_some_and(|family| family != LabFamily::Debian)
     }
 
+    /// The first key here that is said of a whole lab, not of a host.
+    pub fn of_all(&self) -> Option<&'static str> {
+        let said = [
+            (self.kind.is_some(), "kind"),
+            (self.secure_boot.is_some(), "secure_boot"),
+            (self.user.is_some(), "user"),
+            (self.mirror.is_some(), "mirror"),
+            (self.offline.is_some(), "offline"),
+            (self.shared.is_some(), "shared"),
+        ];
+        said.into_iter().find_map(|(said, key)| said.then_some(key))
+    }
+
+    /// The first key here that only containers know.
+    pub(crate) fn of_containers(&self) -> Option<&'static str> {
+        let said = [
+            (self.is_rhel(), "family"),
+            (self.release.is_some(), "release"),
+            (self.sudo_program.is_some(), "sudo_program"),
+            (self.coreutils.is_some(), "coreutils"),
+            (self.without.is_some(), "without"),
+            (self.mirror == Some(true), "mirror"),
+            (self.offline == Some(true), "offline"),
+        ];
+        said.into_iter().find_map(|(said, key)| said.then_some(key))
+    }
+
+    /// The login shell.
+    pub(crate) fn login_shell(&self) -> String {
+        let bash = !self.without.iter().flatten().any(|program| program == "bash");
+        let usual = if bash { "/bin/bash" } else { "/bin/sh" };
+        self.shell.clone().unwrap_or_else(|| usual.to_owned())
+    }
+
     /// These settings, and what they leave open from `weaker`.
     #[must_use]
     pub fn or(self, weaker: &Self) -> Self {
@@ -95,11 +170,15 @@ impl LabSettings {
             kind: self.kind.or(weaker.kind),
             secure_boot: self.secure_boot.or(weaker.secure_boot),
             image: self.image.or_else(|| weaker.image.clone()),
+            release: self.release.or(weaker.release),
             family: self.family.or(weaker.family),
             sudo: self.sudo.or(weaker.sudo),
+            sudo_program: self.sudo_program.or(weaker.sudo_program),
+            coreutils: self.coreutils.or(weaker.coreutils),
             user: self.user.or(weaker.user),
             shell: self.shell.or_else(|| weaker.shell.clone()),
             packages: self.packages.or_else(|| weaker.packages.clone()),
+            without: self.without.or_else(|| weaker.without.clone()),
             profile: self.profile.or_else(|| weaker.profile.clone()),
             mirror: self.mirror.or(weaker.mirror),
             offline: self.offline.or(weaker.offline),
@@ -142,6 +221,12 @@ impl LabSpec {
     /// Whether any host passes for one of the RHEL family.
     pub(crate) fn has_rhel(&self) -> bool {
         self.hosts.iter().any(|host| self.settings_of(host).is_rhel())
+    }
+
+    /// The first key of the lab or of a host that only containers know.
+    pub(crate) fn of_containers(&self) -> Option<&'static str> {
+        let all = std::iter::once(&self.settings).chain(self.hosts.iter().map(|host| &host.settings));
+        all.filter_map(LabSettings::of_containers).next()
     }
 
     /// A host's settings with the defaults filled in.

@@ -248,6 +248,7 @@ pub fn load_with(
         secrets: inventory.secrets,
         watch: inventory.watch,
         lab: inventory.lab,
+        host_labs: inventory.host_labs,
         playbooks: library.iter().cloned().collect(),
         lists: options.outside.heard(),
         given: Secrets::default(),

@@ -93,6 +93,8 @@ pub struct Project {
     pub watch: Watch,
     /// `lab:`, as written.
     pub lab: Option<Node>,
+    /// The same of hosts, by their names.
+    pub host_labs: BTreeMap<String, Node>,
     /// Playbooks in use, includes too.
     pub playbooks: Vec<Arc<Playbook>>,
     /// The lists of `hosts_from` that were had.

@@ -4,7 +4,7 @@ use camino::Utf8PathBuf;
 use clap::{Args, Subcommand};
 
 use super::{JsonReport, Reports, Target};
-use crate::lab::LabFamily;
+use crate::lab::{LabFamily, LabRelease};
 
 /// `provision inventory`.
 #[derive(Debug, Subcommand)]
@@ -104,6 +104,11 @@ pub enum ReportCommand {
     },
 }
 
+fn release(word: &str) -> Result<LabRelease, String> {
+    let error = format!("the releases are {}", LabRelease::WORDS.join(", "));
+    serde_json::from_value(word.into()).map_err(|_| error)
+}
+
 fn family(word: &str) -> Result<LabFamily, String> {
     let error = format!("the families are {}", LabFamily::WORDS.join(", "));
     serde_json::from_value(word.into()).map_err(|_| error)
@@ -122,6 +127,9 @@ pub enum LabCommand {
         /// Hardware to play from recorded output, as `lab profiles` lists it; the same as `profile:`
         #[arg(long, value_name = "NAME")]
         profile: Option<String>,
+        /// Release of Debian that containers are, such as `trixie`; the same as `release:`
+        #[arg(long, value_name = "RELEASE", value_parser = release)]
+        release: Option<LabRelease>,
         /// Distribution that containers pass for, such as `el9`; the same as `family:`
         #[arg(long, value_name = "FAMILY", value_parser = family)]
         family: Option<LabFamily>,

@@ -25,10 +25,11 @@ pub(crate) async fn run(settings: &Settings, command: LabCommand) -> anyhow::Res
     let settings = settings.clone();
     match command {
         LabCommand::Matrix(args) => super::matrix::run(&settings, args).await,
-        LabCommand::Up { inventory, vm, profile, family, mirror, offline } => {
+        LabCommand::Up { inventory, vm, profile, release, family, mirror, offline } => {
             let asked = LabSettings {
                 kind: vm.then_some(LabKind::Vm),
                 profile,
+                release,
                 family,
                 mirror: mirror.then_some(true),
                 offline: offline.then_some(true),

@@ -9,7 +9,7 @@ use crate::cli::args::Target;
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::cluster_dir;
 use crate::cli::settings::{Settings, console_width};
-use crate::config::{Diagnostics, FromNode as _, Sources, yaml};
+use crate::config::{Diagnostic, Diagnostics, FromNode as _, Sources, yaml};
 use crate::events::Record;
 use crate::exit;
 use crate::inventory::{Host, TransportKind};
@@ -98,9 +98,7 @@ pub(super) fn told(project: Project) -> Project {
 /// With exit code 3; what is wrong was shown already.
 pub(super) fn checked(mut project: Project) -> anyhow::Result<Project> {
     let mut found = project.validate();
-    if let Some(node) = &project.lab {
-        LabSettings::from_node(node, &mut found);
-    }
+    labs(&project, &mut found);
     show(&found, &project.sources);
     if found.has_errors() {
         return Err(count(&found));
@@ -244,11 +242,7 @@ pub(crate) fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Res
     let target = Target::of(inventory.to_owned(), Vec::new());
     let project = load(settings, &target)?;
     let mut diagnostics = Diagnostics::default();
-    let defaults = match &project.lab {
-        Some(node) => LabSettings::from_node(node, &mut diagnostics),
-        None => Some(LabSettings::default()),
-    };
-    let Some(defaults) = defaults else {
+    let Some((defaults, mut of_hosts)) = labs(&project, &mut diagnostics) else {
         show(&diagnostics, &project.sources);
         return Err(count(&diagnostics));
     };
@@ -266,8 +260,35 @@ pub(crate) fn lab_spec(settings: &Settings, inventory: &Utf8Path) -> anyhow::Res
             .map(|host| LabHost {
                 name: host.name.clone(),
                 groups: host.groups.iter().cloned().collect(),
-                settings: LabSettings::default(),
+                settings: of_hosts.remove(&host.name).unwrap_or_default(),
             })
             .collect(),
     })
+}
+
+/// `lab:` of an inventory and of its hosts, by their names.
+fn labs(
+    project: &Project,
+    diagnostics: &mut Diagnostics,
+) -> Option<(LabSettings, BTreeMap<String, LabSettings>)> {
+    let defaults = match &project.lab {
+        Some(node) => LabSettings::from_node(node, diagnostics),
+        None => Some(LabSettings::default()),
+    };
+    let mut of_hosts = BTreeMap::new();
+    for (name, node) in &project.host_labs {
+        let mut said = Diagnostics::default();
+        let settings = LabSettings::from_node(node, &mut said);
+        if let Some(key) = settings.as_ref().and_then(LabSettings::of_all) {
+            let span = node.get(key).map_or(node.span, |node| node.span);
+            said.push(
+                Diagnostic::error(span, format!("`{key}` is said of a whole lab, not of a host"))
+                    .help("write it under `lab:` of the inventory"),
+            );
+        }
+        // Hosts of a list have one `lab:`.
+        diagnostics.append_new(said);
+        of_hosts.insert(name.clone(), settings.unwrap_or_default());
+    }
+    defaults.filter(|_| !diagnostics.has_errors()).map(|defaults| (defaults, of_hosts))
 }
