@@ -10,6 +10,7 @@ mod transport_support;
 
 use std::collections::BTreeMap;
 use std::os::unix::fs::PermissionsExt as _;
+use std::path::Path;
 use std::time::Duration;
 
 use provision::inventory::{Become, Host};
@@ -242,6 +243,80 @@ async fn sudo_with_a_password() {
         assert_eq!((seen, message.as_str()), none);
         server.assert_nothing_left().await;
     }
+}
+
+/// sudo-rs of Debian 13 in the place of sudo, for who reads this `.bashrc`; it runs here as it is.
+fn sudo_rs(server: &Server) -> String {
+    let tools = Path::new(env!("CARGO_MANIFEST_DIR")).join("target/other-tools/trixie");
+    let fetch = Path::new(env!("CARGO_MANIFEST_DIR")).join("scripts/other-tools.sh");
+    run(fetch.to_str().unwrap(), &["trixie", tools.to_str().unwrap()]).unwrap();
+    let bin = server.path("bin");
+    std::fs::create_dir(&bin).unwrap();
+    let sudo = bin.join("sudo");
+    std::fs::copy(tools.join("root/usr/lib/cargo/bin/sudo"), &sudo).unwrap();
+    std::fs::set_permissions(&sudo, std::fs::Permissions::from_mode(0o4755)).unwrap();
+    std::fs::set_permissions(server.path(""), std::fs::Permissions::from_mode(0o711)).unwrap();
+    format!("PATH={bin}:$PATH\n")
+}
+
+/// It keeps for itself what has come behind the password, and has sentences of its own.
+#[tokio::test]
+async fn sudo_rs_with_a_password() {
+    let server = Server::start();
+    let Some(user) = User::new("rsp", "/bin/bash") else { return };
+    if !user.sudo("p'4$s\"w!ö rd\\", "USER ALL=(ALL) ALL\n") {
+        return;
+    }
+    user.home(".bashrc", &sudo_rs(&server));
+    let host = sudo(&user.host(&server));
+    for _ in 0..5 {
+        let (_ssh, mut remote) = open(&server, &host, secrets("p'4$s\"w!ö rd\\")).await.unwrap();
+        // It goes on to wait for the shell that it started.
+        let (_, said) = sh(&mut *remote, "readlink -f /proc/$PPID/exe; id -u").await.unwrap();
+        assert_eq!(said, format!("{}\n0\n", server.path("bin/sudo")));
+        remote.close().await;
+    }
+    let (_ssh, mut remote) = open(&server, &host, secrets("p'4$s\"w!ö rd\\")).await.unwrap();
+    works_as_root(&mut *remote).await;
+    let (content, path) = ("streamed\n".repeat(20_000), server.path("streamed"));
+    remote.stream(path.as_str(), &mut content.as_bytes()).await.unwrap();
+    assert!(std::fs::read_to_string(&path).unwrap() == content);
+    remote.close().await;
+
+    let (seen, message) = kind(open(&server, &host, secrets("wrong")).await);
+    assert_eq!((seen, message.as_str()), (ConnectKind::PasswordRefused, "sudo refused the password"));
+    let none = (ConnectKind::SudoPassword, "sudo wants a password and none was given");
+    let (seen, message) = kind(open(&server, &host, Secrets::default()).await);
+    assert_eq!((seen, message.as_str()), none);
+    let mut free = user.host(&server);
+    free.ssh.become_method = Become::Sudo { password: None };
+    let (seen, message) = kind(open(&server, &free, Secrets::default()).await);
+    assert_eq!((seen, message.as_str()), none);
+    server.assert_nothing_left().await;
+}
+
+#[tokio::test]
+async fn sudo_rs_without_a_password() {
+    let server = Server::start();
+    let Some(user) = User::new("rsf", "/bin/bash") else { return };
+    if !user.sudo("", "USER ALL=(ALL) NOPASSWD: ALL\n") {
+        return;
+    }
+    user.home(".bashrc", &sudo_rs(&server));
+    let mut free = user.host(&server);
+    free.ssh.become_method = Become::Sudo { password: None };
+    for (host, secrets) in [(&free, Secrets::default()), (&sudo(&free), secrets("not wanted"))] {
+        let (_ssh, mut remote) = open(&server, host, secrets).await.unwrap();
+        works_as_root(&mut *remote).await;
+        remote.close().await;
+    }
+    user.sudo("secret", "# USER may nothing\n");
+    for (host, secrets) in [(&free, Secrets::default()), (&sudo(&free), secrets("secret"))] {
+        let (seen, message) = kind(open(&server, host, secrets).await);
+        assert_eq!(seen, ConnectKind::SudoRefused, "{message}");
+        assert!(message.contains("I'm afraid I can't do that"), "{message}");
+    }
+    server.assert_nothing_left().await;
 }
 
 /// Three wrong passwords lock an account on many sites, and a run has hundreds of hosts.

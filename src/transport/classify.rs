@@ -399,10 +399,10 @@ mod tests {
 
     #[test]
     fn sudo_is_told_apart_from_ssh() {
-        let told = |stderr, sudo| {
+        let told = |stderr: &str, sudo| {
             kind(classify(Some(1), &Words { ssh: String::new(), stderr, noise: "", sudo }, false)).0
         };
-        let seen = |stderr| told(stderr, true);
+        let seen = |stderr: &str| told(stderr, true);
         assert_eq!(seen("sudo: a password is required"), ConnectKind::SudoPassword);
         assert_eq!(seen("sudo: sorry, you must have a tty to run sudo"), ConnectKind::SudoRefused);
         assert_eq!(seen("env: 'sudo': No such file or directory"), ConnectKind::SudoRefused);
@@ -410,6 +410,30 @@ mod tests {
         assert_eq!(seen("bash: line 1: exec: sh: not found"), ConnectKind::NoShell);
         assert_eq!(seen("me may not run sudo\nsudo: a password is required"), ConnectKind::SudoPassword);
         assert_eq!(told("sudo: a password is required", false), ConnectKind::NoShell);
+        assert_eq!(told("sudo-rs: interactive authentication is required", false), ConnectKind::NoShell);
+        // Of sudo-rs 0.2.5 (Debian 13, prefix `sudo-rs: `) and 0.2.15 (sid, `sudo: `), 2026-11-29; both have lines
+        // without a prefix where a site's wrapper takes it away.
+        for (sentence, kind) in [
+            ("interactive authentication is required", ConnectKind::SudoPassword),
+            ("Authentication required but not attempted", ConnectKind::SudoPassword),
+            ("A terminal is required to authenticate", ConnectKind::SudoPassword),
+            ("I'm sorry me. I'm afraid I can't do that", ConnectKind::SudoRefused),
+            ("Sorry, user me may not run sh on gpu0.", ConnectKind::SudoRefused),
+            (
+                "Sorry, user me is not allowed to execute '/usr/bin/sh -s' as root on gpu0.",
+                ConnectKind::SudoRefused,
+            ),
+        ] {
+            for prefix in ["sudo: ", "sudo-rs: ", ""] {
+                assert_eq!(seen(&format!("motd\n{prefix}{sentence}\n")), kind, "{prefix}{sentence}");
+            }
+        }
+        for sentence in [
+            "sudo-rs: Account validation failure, is your account locked?",
+            "sudo: The \"no new privileges\" flag is set, which prevents sudo from running as root.",
+        ] {
+            assert_eq!(seen(sentence), ConnectKind::SudoRefused, "{sentence}");
+        }
     }
 
     #[test]

@@ -3,7 +3,8 @@
 //! Measured: `sudo -S` for a user who needs no password leaves it to the shell as a command. So
 //! the host first finds out whether one is wanted, and only then it is sent there. It is proven on a
 //! pipe of its own (a wrong one cannot eat what follows as further tries), and then starts the shell
-//! behind it.
+//! behind it. Nothing is sent before that shell has spoken: sudo-rs 0.2.5 (Debian 13) keeps for itself
+//! whatever has come behind the password when it reads that.
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -18,8 +19,9 @@ use super::{ConnectKind, TransportError};
 use crate::inventory::{Become, Host};
 use crate::secrets::Secrets;
 
-/// How long the others wait for the host that tries the password: sudo may hang there.
-const TRIAL: Duration = Duration::from_secs(5);
+/// How long the others wait for the host that tries the password: sudo may hang there. sudo-rs 0.2.5 takes the end of
+/// its input for two more wrong ones, and PAM has each wait for two seconds.
+const TRIAL: Duration = Duration::from_secs(15);
 
 /// How a session on a host becomes root.
 #[derive(Debug, Clone)]
@@ -124,13 +126,34 @@ impl Way {
 /// Whether sudo says that the password is wrong.
 fn is_wrong(words: &str) -> bool {
     !NOT_ALLOWED.iter().any(|phrase| words.contains(phrase))
-        && ["try again", "incorrect password", "incorrect authentication"]
-            .iter()
-            .any(|phrase| words.contains(phrase))
+        && WRONG.iter().any(|phrase| words.contains(phrase))
 }
 
-/// What sudo says when no password would help.
-const NOT_ALLOWED: &[&str] = &["sudoers", "may not run", "not allowed", "must have a tty"];
+/// How lines of sudo and sudo-rs begin: the latter called itself by its name until 0.2.8.
+const NAMES: &[&str] = &["sudo: ", "sudo-rs: "];
+/// What sudo says when no password would help. The sentence of an old film is that of sudo-rs.
+const NOT_ALLOWED: &[&str] =
+    &["sudoers", "may not run", "not allowed", "must have a tty", "I'm afraid I can't do that"];
+/// The same, and that there is no sudo, in lines that need not begin with its name.
+const REFUSED: &[&str] = &[
+    "is not in the sudoers file",
+    "may not run ",
+    "is not allowed to ",
+    "I'm afraid I can't do that",
+    "'sudo'",
+    "sudo: not found",
+];
+/// What it says of a wrong password.
+const WRONG: &[&str] = &["try again", "incorrect password", "ncorrect authentication"];
+/// What it says when it has got none: sudo 1.8 to 1.9, sudo-rs 0.2.5 to 0.2.15.
+const WANTED: &[&str] = &[
+    "a password is required",
+    "a terminal is required to read the password",
+    "interactive authentication is required",
+    "Interaction is required",
+    "Authentication required but not attempted",
+    "A terminal is required to authenticate",
+];
 
 /// The error of a host whose password another one has refused.
 fn untried(first: &str) -> TransportError {
@@ -141,13 +164,13 @@ fn untried(first: &str) -> TransportError {
 /// The error behind sudo's own words.
 pub(super) fn refused(words: &str) -> TransportError {
     let said = |phrases: &[&str]| phrases.iter().any(|phrase| words.contains(phrase));
-    let line = last_line(words, |line| line.contains("sudo")).or_else(|| last_line(words, |_| true));
-    let line = line.unwrap_or_default();
+    let known = |line: &str| of_sudo(line) || line.contains("sudo");
+    let line = last_line(words, known).or_else(|| last_line(words, |_| true)).unwrap_or_default();
     let (kind, message) = if said(NOT_ALLOWED) {
         (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
     } else if is_wrong(words) {
         (ConnectKind::PasswordRefused, "sudo refused the password".to_owned())
-    } else if said(&["a password is required"]) {
+    } else if said(WANTED) {
         (ConnectKind::SudoPassword, "sudo wants a password and none was given".to_owned())
     } else {
         (ConnectKind::SudoRefused, format!("sudo refused: {line}"))
@@ -155,14 +178,14 @@ pub(super) fn refused(words: &str) -> TransportError {
     TransportError::Connect { kind, message }
 }
 
+/// Whether a line is one of sudo, with its name before it or without.
+fn of_sudo(line: &str) -> bool {
+    let mut sentences = WANTED.iter().chain(REFUSED);
+    NAMES.iter().any(|name| line.starts_with(name)) || sentences.any(|phrase| line.contains(phrase))
+}
+
 /// The error of a sudo that gave up: it has the last word, whatever came before.
 pub(super) fn refusal(stderr: &str) -> Option<TransportError> {
-    let of_sudo = |line: &str| {
-        line.starts_with("sudo: ")
-            || ["is not in the sudoers file", "'sudo'", "sudo: not found", "may not run sudo"]
-                .iter()
-                .any(|phrase| line.contains(phrase))
-    };
     last_line(stderr, of_sudo).map(|line| refused(&line))
 }
 
@@ -183,17 +206,19 @@ case $provision_way in free) exec sudo -n /bin/sh -s ;; esac
 "#;
 
 /// `$1` is the password. It is in no argument list: where `printf` is not built in (mksh), `print` is.
-/// When the shell behind sudo ends, the waiting one is ended; else it would hold the connection open.
+/// That it was taken is said by the shell behind sudo, so that nothing else is there to be read before. When that
+/// ends, the waiting one is ended; else it would hold the connection open.
 const PROVE: &str = r#"{
 provision_prove() {
-provision_way=none
-if provision_why=$(provision_say "$1" | sudo -k -S -p '' /bin/sh -c : 2>&1); then provision_way=password; fi
-printf '\n%s:\n%s\n\n%s sudo %s\n' NONCE "$provision_why" NONCE "$provision_way"
+if provision_why=$(provision_say "$1" | sudo -k -S -p '' /bin/sh -c : 2>&1); then return; fi
+printf '\n%s:\n%s\n\n%s sudo none\n' NONCE "$provision_why" NONCE
+exit 1
 }
 provision_prove PASSWORD </dev/null
-case $provision_way in
-password) { provision_say PASSWORD; exec cat; } | { sudo -k -S -p '' /bin/sh -s; kill -TERM $$; }; exit ;;
-esac
-exit 1
+{ provision_say PASSWORD; exec cat; } | {
+sudo -k -S -p '' /bin/sh -c 'printf "\n%s sudo password\n" NONCE; exec /bin/sh -s'
+kill -TERM $$
+}
+exit
 }
 "#;
