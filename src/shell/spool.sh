@@ -63,7 +63,9 @@ errors=$(
 # a pipe and the relay hold: when they went through, so did all that the command wrote, and the relay is
 # ended. provision_result takes them out. A command gets the pipe for reading too: what writes into it
 # later is not killed by that, and waits when the pipe is full. Whole blocks from the relay: the `head` of
-# busybox reads 4096 bytes at once and would take some that are for `tail`.
+# busybox reads 4096 bytes at once and would take some that are for `tail`. Blocks that are read in pieces, not blocks of
+# several reads: `dd` of uutils (0.0.30) fills up the latter with bytes of its own. Its `tail -c` keeps to the number
+# where it reads a file, not a pipe.
 # shellcheck disable=SC2016 # expands in the runner
 runner='
 s=$1
@@ -81,7 +83,7 @@ export PROVISION_TASK="${s##*/}.$$.${20}"
 	exec tail -c 2228224 >"$s/tail"
 } <"$s/kept" 9>&- &
 keeper=$!
-dd ibs=32768 obs=65536 >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
+dd bs=65536 iflag=fullblock >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
 relay=$!
 # The first open waits for the relay, which has the other pipe open by then.
 exec 3<"$s/cmd" 5>"$s/pipe" 4<>"$s/pipe" 5>&-
@@ -134,7 +136,9 @@ ends=out
 # Entries stay until their run ends, so what nobody will read goes now. One byte more than is shown of the end
 # says that there was more.
 if [ -s "$s/tail" ] || [ -n "$relay" ]; then
-	{ tr -d "\\000" <"$s/tail" || : >"$s/unread"; } | tail -c 65537 >"$s/trimmed" && mv "$s/trimmed" "$s/tail"
+	tr -d "\\000" <"$s/tail" >"$s/whole" || : >"$s/unread"
+	tail -c 65537 "$s/whole" >"$s/trimmed" && mv "$s/trimmed" "$s/tail"
+	rm -f "$s/whole"
 	[ -z "$relay" ] || { tr -d "\\000" <"$s/out" >"$s/trimmed" && mv "$s/trimmed" "$s/out"; }
 fi 2>/dev/null 9>&-
 printf "%s\n" $status 1<>"$s/status"

@@ -83,10 +83,11 @@ provision_result() {
 		tr -d '\000' <"$1/out" || provision_left_out
 	fi
 	if [ -s "$1/tail" ]; then
+		# It has been trimmed to one byte more than is shown, where there was more.
 		if ! kept=$(tr -d '\000' <"$1/tail" | wc -c) || [ "$kept" -gt 65536 ]; then
 			provision_left_out
 		fi
-		tr -d '\000' <"$1/tail" | tail -c 65536 || provision_left_out
+		tail -c 65536 "$1/tail" | tr -d '\000' || provision_left_out
 	fi
 	[ ! -e "$1/unread" ] || provision_left_out
 }

@@ -17,8 +17,11 @@ use provision::resources::{Context, Local, Resource, kinds};
 use provision::secrets::Secrets;
 use provision::transport::{PartEnd, Script};
 
-/// The shells that every script must run under.
-pub const SHELLS: &[&[&str]] = &[&["sh"], &["dash"], &["bash", "--posix"], &["bash"], &["busybox", "sh"]];
+/// The shells that every script must run under: those with the tools of GNU, of uutils and of busybox.
+pub const SHELLS: &[&[&str]] = &[&["dash"], UUTILS, &["bash", "--posix"], &["bash"], &["busybox", "sh"]];
+
+/// A shell that finds the tools of uutils before all others.
+pub const UUTILS: &[&str] = &[concat!(env!("CARGO_MANIFEST_DIR"), "/tests/support/uutils.sh")];
 
 /// `{{provision-secret:NAME}}` in the text of a case becomes the placeholder of this run.
 pub fn with_placeholders(text: &str) -> String {

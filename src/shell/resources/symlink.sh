@@ -8,9 +8,6 @@ link | none) ;;
     exit 1
     ;;
 esac
-if [ "$spot_held" = closed ]; then
-    ln -sfn "$2" "$spot" || exit 1
-else
-    ln -sfnT "$2" "$spot" || exit 1
-fi
+# By -n alone uutils (0.0.30) does not turn a link that leads to a directory.
+ln -sfnT "$2" "$spot" || exit 1
 after "$1"
