@@ -175,3 +175,25 @@ fn no_playbook_plans_what_another_family_has() {
     }
     assert!(seen > 500, "{seen}");
 }
+
+/// What another version of a package starts its daemon with fits the rest of its unit: `--systemd` under `Type=notify`
+/// since slurmd 23.11 and chronyd 4.9, `-D` under `Type=simple` before. Drop-ins add to that.
+#[test]
+fn no_drop_in_replaces_the_command_of_a_unit() {
+    let (mut drop_ins, mut wrong) = (0, Vec::new());
+    for entry in fs::read_dir(root("playbooks")).unwrap() {
+        let path = entry.unwrap().path();
+        let Ok(text) = fs::read_to_string(&path) else { continue };
+        for task in text.split("- name: ").filter(|task| task.contains(".d/") && task.contains("[Service]")) {
+            drop_ins += 1;
+            let command = |line: &str| line.trim_start().starts_with("ExecStart=") || line.trim() == "Type=";
+            wrong.extend(
+                task.lines()
+                    .filter(|line| command(line))
+                    .map(|line| format!("{}: {}", path.display(), line.trim())),
+            );
+        }
+    }
+    assert_eq!(wrong, [""; 0]);
+    assert!(drop_ins >= 3, "{drop_ins} drop-ins");
+}
