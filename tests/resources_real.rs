@@ -8,6 +8,7 @@ mod support;
 use std::fs;
 use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, symlink};
 use std::path::Path;
+use std::process::Command;
 use std::sync::Arc;
 
 use camino::Utf8PathBuf;
@@ -217,6 +218,30 @@ fn a_link_of_another_user_cannot_speak_for_other_paths() {
         let answer = facts.find(queries.last().unwrap()).unwrap();
         let answer = answer.known::<Option<Attributes>>().unwrap().as_ref().unwrap();
         assert_eq!(answer.target.as_deref(), Some(&*forged), "{shell:?}");
+    });
+}
+
+/// Not every tool says that its output found no room; a file that is there stays as it was.
+#[test]
+fn a_file_that_finds_no_room_is_not_put_in_place() {
+    if Command::new("id").arg("-u").output().unwrap().stdout != b"0\n" {
+        return;
+    }
+    each(|shell, read, directory| {
+        let small = directory.join("small");
+        fs::create_dir(&small).unwrap();
+        let mount = |words: &[&str]| Command::new(words[0]).args(&words[1..]).arg(&small).status().unwrap();
+        assert!(mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "none"]).success());
+        fs::write(small.join("a"), "old\n").unwrap();
+        for text in ["x".repeat(70_000), "ü".repeat(35_000), format!("{}ü", "x".repeat(53_000))] {
+            fs::write(small.join("fill"), "x".repeat(8192)).unwrap();
+            let task = read(&format!("file: {{ path: DIR/small/a, content: \"{text}\" }}"));
+            let said = converge(shell, &*task).expect_err("no room");
+            assert!(said.contains("write") || said.contains("No space"), "{shell:?}: {said}");
+            assert_eq!(fs::read_to_string(small.join("a")).unwrap(), "old\n", "{shell:?}");
+            assert_eq!(fs::read_dir(&small).unwrap().count(), 2, "{shell:?}");
+        }
+        assert!(mount(&["umount"]).success());
     });
 }
 
@@ -870,7 +895,6 @@ fn library_path() {
     use provision::facts::software::SoftwareQuery;
     use provision::facts::{Facts, batch};
     use provision::transport::PartEnd;
-    use std::process::Command;
     const TESTS: &str = "/opt/nccl-tests/build/all_reduce_perf";
     each(|shell, read, _| {
         let Some((mut child, pid)) = machine() else { return println!("namespaces cannot be made here") };

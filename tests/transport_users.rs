@@ -210,7 +210,7 @@ async fn sudo_without_a_password() {
     let (_ssh, mut remote) = open(&server, &sudo(&host), secrets(word)).await.unwrap();
     works_as_root(&mut *remote).await;
     remote.close().await;
-    assert!(!std::path::Path::new("/tmp/provision-poison-command").exists());
+    assert!(!Path::new("/tmp/provision-poison-command").exists());
     server.assert_nothing_left().await;
 }
 
@@ -558,7 +558,7 @@ async fn every_shell_of_a_login_is_the_same_user() {
         };
         assert!(message.contains("before"), "{message}");
     }
-    assert!(!std::path::Path::new("/tmp/provision-never").exists());
+    assert!(!Path::new("/tmp/provision-never").exists());
     user.home(".bashrc", "");
     remote.revive().await.unwrap();
     assert_gone("sleep 97753").await;
@@ -644,7 +644,7 @@ fn trust_records_what_the_login_looks_up() {
     let at = |name: &str| format!("[{name}]:{port}");
     assert_eq!(names, [at("127.0.0.1").as_str(), &at("localhost"), "door", "machines"], "{trusted}");
     assert!(trusted.contains("unreached  gpu3"), "{trusted}");
-    assert!(!std::path::Path::new(&format!("{home}/.ssh/known_hosts")).exists(), "{trusted}");
+    assert!(!Path::new(&format!("{home}/.ssh/known_hosts")).exists(), "{trusted}");
     let again = provision("inventory trust inventory.yaml --hosts 'gpu[0-2]'");
     assert!(again.contains("ended 0") && !again.contains("new"), "{again}");
     // Without a file of the inventory, that of the user's own file.

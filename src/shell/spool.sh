@@ -69,6 +69,10 @@ errors=$(
 # shellcheck disable=SC2016 # expands in the runner
 runner='
 s=$1
+# Copies $1 without NUL bytes to $2. The `tr` of uutils does not say what found no room.
+strip() {
+	tr -d "\\000" <"$s/$1" >"$s/$2" && [ "$(tr -d "\\000" <"$s/$1" | wc -c)" -eq "$(wc -c <"$s/$2")" ]
+}
 read -r stat <"/proc/$$/stat"
 user=$2
 set -- ${stat##*) }
@@ -136,10 +140,10 @@ ends=out
 # Entries stay until their run ends, so what nobody will read goes now. One byte more than is shown of the end
 # says that there was more.
 if [ -s "$s/tail" ] || [ -n "$relay" ]; then
-	tr -d "\\000" <"$s/tail" >"$s/whole" || : >"$s/unread"
+	strip tail whole || : >"$s/unread"
 	tail -c 65537 "$s/whole" >"$s/trimmed" && mv "$s/trimmed" "$s/tail"
 	rm -f "$s/whole"
-	[ -z "$relay" ] || { tr -d "\\000" <"$s/out" >"$s/trimmed" && mv "$s/trimmed" "$s/out"; }
+	[ -z "$relay" ] || { strip out trimmed && mv "$s/trimmed" "$s/out"; }
 fi 2>/dev/null 9>&-
 printf "%s\n" $status 1<>"$s/status"
 '

@@ -48,10 +48,13 @@ put_content() {
         ;;
     esac
     if [ -z "$1" ]; then
-        decode >&3 <<END
+        decode >&3 <<END || return
 $2
 END
-        return
+        # The `base64` of uutils does not say what found no room.
+        [ "$(say "$2" | decode | wc -c)" -eq "$(wc -c <"$open")" ] && return
+        printf 'cannot write all of %s\n' "$spot_way/${spot#./}" >&2
+        return 1
     fi
     # Onto the target's file system first, so that the last step is a rename.
     words=$(cat "$2" 2>&1 >&3) || {
