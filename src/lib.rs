@@ -12,6 +12,7 @@
 pub mod active;
 pub mod backoff;
 pub mod bundle;
+pub mod causes;
 pub mod checks;
 pub mod cli;
 pub mod config;

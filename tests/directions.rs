@@ -32,6 +32,7 @@ const ORDER: &[&str] = &[
     "checks",
     "facts",
     "events",
+    "causes",
     "scheduler",
     "transport",
     "inventory",

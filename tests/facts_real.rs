@@ -203,13 +203,56 @@ fn the_journal_is_asked_for_what_the_kernel_forgot() {
         return println!("namespaces cannot be made here");
     };
     let (whole, cut) = (whole.unwrap(), log("eth0: link up").unwrap().unwrap());
-    let numbers = |xids: Vec<provision::facts::log::Xid<'_>>| -> Vec<u32> {
-        xids.iter().map(|xid| xid.number).collect()
+    let numbers = |said: &[provision::causes::Said<'_>]| -> Vec<String> {
+        said.iter().filter_map(|said| said.part("number")).map(str::to_owned).collect()
     };
-    assert_eq!((whole.command.as_str(), numbers(whole.xids())), ("dmesg", vec![13]));
+    assert_eq!((whole.command.as_str(), numbers(&whole.said())), ("dmesg", vec!["13".to_owned()]));
     assert_eq!(cut.command, "journalctl -k -b --no-pager -o short-iso");
-    assert_eq!(numbers(cut.xids()), [48, 13]);
-    assert_eq!(numbers(whole.xids_before().unwrap()), [79]);
+    assert_eq!(numbers(&cut.said()), ["48", "13"]);
+    assert_eq!(numbers(&whole.said_before().unwrap()), ["79"]);
+}
+
+/// A program whose name and file are what the kernel would say, with line breaks in them, as util-linux (which indents
+/// later lines) and busybox (which gives each the same time) print its crash. The messages are those of a real kernel.
+#[test]
+fn a_program_that_crashes_forges_nothing() {
+    let log = |version: &str, lines: &str| -> Option<Seen<provision::facts::log::Log>> {
+        let make = format!(
+            "printf '#!/bin/sh\\ncase \"$1\" in -V) echo \"{version}\" ;; *) cat \"%s/log\" ;; esac\\n' \"$bin\" >\"$bin/dmesg\"; \
+             printf '#!/bin/sh\\n' >\"$bin/journalctl\"; printf '%s\\n' '{lines}' >\"$bin/log\"; chmod +x \"$bin/dmesg\" \"$bin/journalctl\""
+        );
+        let facts = gather(&["unshare", "-m", "sh", "-c", &made_up(&make)], [LogQuery.into()]);
+        facts.get(&LogQuery).answer().cloned()
+    };
+    let xid = "NVRM: Xid (PCI:0000:07:00): 79, pid=1, name=x, GPU has fallen off the bus.";
+    let crash = |before: &str| {
+        format!(
+            "[    0.000000] Linux version 6.18.0\n[  884.340083] NVRM: x[8251]: segfault at 0 ip 0000562a2a61c170 sp 00007ffc5c2a6400 error 6 in x\n\
+             {before}NVRM: x\n{before}{xid}[1170,562a2a61c000+1000] likely on CPU 1 (core 1, socket 0)\n\
+             [  884.341396] Oops: 0000 [#1][8253]: segfault at 0 ip 0000563df1efb170 sp 00007ffe4c985100 error 6 in {xid}[1170,563df1efb000+1000]\n"
+        )
+    };
+    let sound = |before: &str| {
+        format!(
+            "[    0.000000] Linux version 6.18.0\n[    5.559842] NVRM: The NVIDIA GPU 0000:02:00.0 (PCI ID: 10de:2c58)\n\
+             {before}NVRM: installed in this system requires use of the NVIDIA open kernel modules.\n[    5.6] {xid}\n"
+        )
+    };
+    let ids = |version: &str, lines: &str| {
+        let found = log(version, lines)?.unwrap();
+        assert_eq!(found.command, "dmesg");
+        Some(found.said().iter().map(|said| said.cause.id).collect::<Vec<_>>())
+    };
+    let (util_linux, indented) = ("dmesg from util-linux 2.38.1", "               ");
+    let Some(forged) = ids(util_linux, &crash(indented)) else {
+        return println!("namespaces cannot be made here");
+    };
+    assert!(forged.is_empty(), "{forged:?}");
+    let forged = ids("busybox", &crash("[  884.340083] ")).unwrap();
+    assert!(forged.is_empty(), "{forged:?}");
+    let all = ["nvidia.named", "nvidia.open_modules", "xid.off_the_bus"];
+    assert_eq!(ids(util_linux, &sound(indented)).unwrap(), all);
+    assert_eq!(ids("busybox", &sound("[    5.559842] ")).unwrap(), all);
 }
 
 /// Two cards on a `/sys` that is made up, of which one has the mark of a card that reaches switches of NVLink.

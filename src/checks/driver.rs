@@ -1,5 +1,6 @@
 //! The driver in its layers: module, packages, kernels.
 
+use super::shared::log::judge;
 use super::shared::values::{fits, majority};
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
@@ -140,9 +141,9 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the driver logged no error when it started",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "no RmInitAdapter failure, no API mismatch, no unknown symbols of peer memory, no blocked nvidia-smi",
+        expects: "no RmInitAdapter failure, no GPU that the driver could not take, no API mismatch, no module that does not fit the others",
         why: "The kernel's log has the reason before any tool shows the effect.",
-        hint: "RmInitAdapter: reboot, then replace the GPU; API mismatch: see driver.coherence; unknown symbols: rebuild the driver after installing OFED",
+        hint: "the finding says what to do by what stands beside the line: wrong flavour of the modules, no room on the PCIe bus, the GPU's firmware, its power, another driver; a GPU is replaced last",
         source: "NVIDIA/open-gpu-kernel-modules, its kernel messages; Linux kernel: Documentation/admin-guide/sysctl/kernel.rst",
         run: complaints,
     },
@@ -418,21 +419,7 @@ fn upgrades(subject: &Subject<'_>) -> Checked {
 }
 
 fn complaints(subject: &Subject<'_>) -> Checked {
-    const SIGNS: &[(&str, &str)] = &[
-        ("RmInitAdapter failed", "a GPU could not be initialised"),
-        ("API mismatch", "a program uses libraries of another driver version"),
-        ("The NVIDIA probe routine was not called", "another driver holds a GPU"),
-        ("Unknown symbol ib_register_peer_memory_client", "nvidia_peermem does not fit the loaded ib_core"),
-        ("disagrees about version of symbol", "a module was built against other versions of modules"),
-        ("task nvidia-smi", "nvidia-smi was blocked"),
-    ];
     subject.has_gpus()?;
     let log = subject.log()?;
-    let mut findings = Findings::default();
-    for (sign, how) in SIGNS {
-        if let Some(line) = log.with(&[sign]).last() {
-            findings.wrong("the driver", *how, log.command.clone(), line);
-        }
-    }
-    Ok(findings.verdict("none"))
+    Ok(judge("driver.log", log, &log.said(), "none"))
 }

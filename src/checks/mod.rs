@@ -16,6 +16,7 @@ mod driver;
 mod fleet;
 mod host;
 pub mod job;
+mod kernel;
 mod network;
 mod pcie;
 mod peermem;
@@ -138,6 +139,7 @@ const FILES: &[(&[&str], &[Check])] = files![
     pcie,
     network,
     system,
+    kernel,
     slurm,
     software,
     fleet,

@@ -1,5 +1,6 @@
 //! `PCIe`: access control, address translation, errors.
 
+use super::shared::log::judge;
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
@@ -46,7 +47,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the PCIe bus reported no errors",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "no uncorrected error since the boot; corrected ones are a warning",
+        expects: "no uncorrected error, no port that cut its device off and no device that did not come back since the boot; corrected errors, a slot whose link went down and faults of the IOMMU are a warning",
         why: "Each corrected error is a retry, which takes time; uncorrected errors take devices off the bus.",
         hint: "the line in the evidence names the device: reseat it or its riser; if errors return, replace it",
         source: "Linux kernel: Documentation/PCI/pcieaer-howto.rst",
@@ -130,17 +131,5 @@ fn aer(subject: &Subject<'_>) -> Checked {
         subject.devices()?;
     }
     let log = subject.log()?;
-    let (mut fails, mut warns) = (Findings::default(), Findings::default());
-    for line in log.with(&["AER:", "PCIe Bus Error"]) {
-        let lower = line.to_ascii_lowercase();
-        if lower.contains("uncorrected") || lower.contains("uncorrectable") {
-            fails.wrong("the PCIe bus", "uncorrected errors", log.command.clone(), line);
-        } else if lower.contains("corrected") {
-            warns.wrong("the PCIe bus", "corrected errors", log.command.clone(), line);
-        }
-    }
-    if fails.is_well() {
-        return Ok(warns.verdict("none").counted_as(Warn));
-    }
-    Ok(fails.verdict(""))
+    Ok(judge("pcie.aer", log, &log.said(), "none"))
 }

@@ -1,10 +1,10 @@
 //! The module through which network cards reach GPU memory without DMA-BUF.
 
 use super::shared::gpudirect::{dmabuf, wanted};
+use super::shared::log::judge;
 use super::shared::verdict::{Checked, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::words::count;
 
 const MODULE: &str = "/sys/module/nvidia_peermem";
 
@@ -79,10 +79,5 @@ fn legacy(subject: &Subject<'_>) -> Checked {
 fn errors(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
     let log = subject.log()?;
-    let lines: Vec<&str> =
-        log.with(&["nvidia-peermem "]).into_iter().filter(|line| line.contains(" ERROR ")).collect();
-    let Some(last) = lines.last() else { return Ok(Verdict::Pass("none".to_owned())) };
-    let how = last.split_once(" ERROR ").map_or("", |(_, how)| how);
-    let text = format!("{}: {}", how.split(',').next().unwrap_or(how), count(lines.len() as u64, "line"));
-    Ok(Verdict::finding(text, &log.command, last))
+    Ok(judge("peermem.errors", log, &log.said(), "none"))
 }

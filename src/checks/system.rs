@@ -5,6 +5,7 @@ use std::net::Ipv4Addr;
 
 use serde_json::Value as Json;
 
+use super::shared::log::of_kernel;
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject, network};
 use crate::events::CheckStatus::{Fail, Warn};
@@ -111,7 +112,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the processors and memory reported no error",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "no machine check in the kernel's log since the boot",
+        expects: "no machine check, no error of memory (EDAC, APEI) and no page of memory taken out of use in the kernel's log since the boot; what was corrected is a warning",
         why: "Bad memory ends in crashes, or in wrong numbers.",
         hint: "the line names bank and address: `ras-mc-ctl --errors` or the management controller says which module",
         source: "Linux kernel: Documentation/admin-guide/RAS/main.rst; ras-mc-ctl(8)",
@@ -122,7 +123,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the kernel killed no process for lack of memory",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "no `Out of memory` in the kernel's log since the boot",
+        expects: "no `Out of memory` in the kernel's log since the boot; that a job reached its own limit is none",
         why: "To the other ranks of a job a killed rank looks like a hang.",
         hint: "look which process was killed; give jobs a memory limit in Slurm or in their container",
         source: "Linux kernel: Documentation/admin-guide/mm/concepts.rst",
@@ -155,7 +156,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the kernel met no fault of its own",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "no `BUG: unable to handle`, `kernel BUG at`, `Oops` or `general protection fault` of the kernel in its log since the boot",
+        expects: "no oops, no `kernel BUG at`, no damaged page and no panic of the kernel in its log since the boot; that a program crashed is none",
         why: "A kernel that goes on after such a fault keeps locks and memory that nobody gives back: jobs hang later, and on this host only.",
         hint: "drain the host and reboot it; the lines after the one in the evidence name the module that was at work: update it, or report them to its maker",
         source: "Linux kernel: Documentation/admin-guide/bug-hunting.rst",
@@ -374,59 +375,24 @@ fn governor(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(wanted))
 }
 
-/// Lines of the kernel's log that must not be there.
-fn no_line(subject: &Subject<'_>, words: &[&str], how: &str) -> Checked {
-    subject.has_own_system()?;
-    let log = subject.log()?;
-    let lines = log.with(words);
-    let mut findings = Findings::default();
-    for line in &lines {
-        findings.wrong("the kernel", how, log.command.clone(), line);
-    }
-    Ok(match findings.verdict("none") {
-        Verdict::Finding { evidence, hint, severity, .. } => Verdict::Finding {
-            message: format!("{how}: {}", crate::words::count(lines.len() as u64, "line")),
-            evidence,
-            hint,
-            severity,
-        },
-        verdict @ (Verdict::Pass(_) | Verdict::Skip(_) | Verdict::Unknown { .. }) => verdict,
-    })
-}
-
 fn mce(subject: &Subject<'_>) -> Checked {
-    no_line(
-        subject,
-        &["[Hardware Error]", "Machine check events logged", "Machine Check Exception"],
-        "a machine check",
-    )
+    of_kernel(subject, "system.mce")
 }
 
 fn oom(subject: &Subject<'_>) -> Checked {
-    no_line(subject, &["Out of memory"], "processes were killed for lack of memory")
+    of_kernel(subject, "system.oom")
 }
 
 fn blocked(subject: &Subject<'_>) -> Checked {
-    no_line(subject, &["blocked for more than"], "processes were blocked")
+    of_kernel(subject, "system.blocked_tasks")
 }
 
 fn file_max(subject: &Subject<'_>) -> Checked {
-    no_line(subject, &["VFS: file-max limit"], "files that could not be opened")
+    of_kernel(subject, "system.file_max")
 }
 
 fn kernel_faults(subject: &Subject<'_>) -> Checked {
-    no_line(
-        subject,
-        // That of a program is "general protection fault ip:".
-        &[
-            "BUG: unable to handle",
-            "kernel BUG at ",
-            "Oops: ",
-            "general protection fault: ",
-            "general protection fault, probably",
-        ],
-        "faults of the kernel itself",
-    )
+    of_kernel(subject, "system.kernel_faults")
 }
 
 fn firewall(subject: &Subject<'_>) -> Checked {

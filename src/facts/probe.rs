@@ -28,6 +28,11 @@ pub trait Probe: Clone + Default + fmt::Debug + Ord + Send + Sync + 'static {
     /// Bytes of output that it may cause.
     const OUTPUT: usize = 4 << 20;
 
+    /// The script with its parameters.
+    fn script() -> Script {
+        Script::new(Self::SCRIPT)
+    }
+
     /// Reads the sections.
     fn read(sections: &Sections<'_>) -> Self::Shown;
 
@@ -46,7 +51,7 @@ impl<P: Probe> Question for P {
         partial: true,
         ..Family::new(
             P::NAME,
-            |_| Script::new(P::SCRIPT),
+            |_| P::script(),
             |queries, output, _| answers(queries, |_: &P| Some(Ok(P::read(&Sections::split(output))))),
             |label| (label == P::NAME).then(|| P::default().into()),
         )

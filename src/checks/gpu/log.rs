@@ -1,9 +1,11 @@
 //! What the kernel's log tells of GPUs and their switches.
 
-use crate::checks::shared::verdict::{Checked, Findings, Verdict};
+use crate::causes::{Counts, Said};
+use crate::checks::shared::log::{judge, judge_those};
+use crate::checks::shared::verdict::{Checked, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::facts::log::{Log, Xid};
+use crate::facts::log::Log;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -13,7 +15,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Fail,
         expects: "no Xid that needs a reset, a reboot or a repair, and no GPU that fell off the bus without one; a Xid that an application causes is a warning",
         why: "A Xid is the driver's report of an error of a GPU: 79 means that it fell off the bus, 48 and 95 are memory, 74 is NVLink, 119 is its firmware.",
-        hint: "drain the host and reset its GPUs (`nvidia-smi -r`) or reboot; if the same Xid returns within a day, replace the GPU",
+        hint: "the finding says what the number asks for: most want a reset of the GPUs (`nvidia-smi -r`), 79 a power cycle, 13 and 31 a look at the program; a GPU is replaced last",
         source: "Analyzing Xid Errors with the Xid Catalog (NVIDIA)",
         run: xid,
     },
@@ -41,71 +43,36 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
     },
 ];
 
-/// What a Xid counts as; `None` is a note.
-fn severity(number: u32, text: &str) -> Option<crate::events::CheckStatus> {
-    match number {
-        37 | 38 | 43..=45 | 66 | 67 | 162..=165 => None,
-        46 | 48 | 54 | 61 | 62 | 64 | 74 | 79 | 95 | 109 | 110 | 119 | 120 | 136 | 140 | 143 | 151 | 155
-        | 156 | 158 | 167 => Some(Fail),
-        // Of NVLink 5, which says itself how serious it is: `NETIR_LINK_EVT Fatal XC0`, `RLW_RXPIPE Nonfatal`.
-        144..=150 if text.split_whitespace().any(|word| word == "Fatal") => Some(Fail),
-        // The recovery action changed; the text says to what.
-        154 => {
-            let asks = ["Reset", "Reboot", "Drain"].iter().any(|word| text.contains(word));
-            asks.then_some(Fail)
-        }
-        _ => Some(Warn),
-    }
-}
-
 /// The log of a host with GPUs, and of one that shows none any more and whose log tells of them. A container reads the
 /// log of the machine around it.
-fn log<'s>(subject: &Subject<'s>, tells: impl Fn(&Log) -> bool) -> Result<&'s Log, Verdict> {
+fn log<'s>(subject: &Subject<'s>, check: &str) -> Result<&'s Log, Verdict> {
     match subject.log() {
-        Ok(log) if tells(log) && !subject.is_container() => Ok(log),
+        Ok(log) if log.said().iter().any(|said| said.cause.check == check) && !subject.is_container() => {
+            Ok(log)
+        }
         log => subject.has_gpus().and(log),
     }
 }
 
 fn xid(subject: &Subject<'_>) -> Checked {
-    let log = log(subject, |log| !log.xids().is_empty() || !log.fallen().is_empty())?;
-    let (mut fails, mut warns) = (Findings::default(), Findings::default());
-    let xids = log.xids();
-    for xid in &xids {
-        let repeated =
-            || xids.iter().filter(|other| (other.number, other.device) == (94, xid.device)).count() > 1;
-        let counts = match severity(xid.number, xid.text) {
-            Some(Warn) if xid.number == 94 && repeated() => Some(Fail),
-            counts => counts,
-        };
-        let findings = match counts {
-            None => continue,
-            Some(Fail) => &mut fails,
-            Some(_) => &mut warns,
-        };
-        findings.wrong(xid.device, format!("Xid {}", xid.number), log.command.clone(), xid.line);
-    }
-    for (device, line) in log.fallen() {
-        let told = |xid: &Xid<'_>| xid.number == 79 && device.starts_with(xid.device);
-        if !xids.iter().any(told) {
-            let device = if device.is_empty() { "a GPU" } else { device };
-            fails.wrong(device, "fell off the bus", log.command.clone(), line);
-        }
-    }
-    if fails.is_well() {
-        let notes = xids.len();
-        let pass =
-            if notes == 0 { "none".to_owned() } else { format!("{notes} messages that need no action") };
-        return Ok(warns.verdict(pass).counted_as(Warn));
-    }
-    Ok(fails.verdict(""))
+    let log = log(subject, "gpu.xid")?;
+    let all = log.said();
+    // The line beside a Xid 79 says the same.
+    let told = |said: &&Said<'_>| {
+        said.cause.id != "nvidia.off_the_bus"
+            || !all
+                .iter()
+                .any(|xid| xid.cause.id == "xid.off_the_bus" && said.device().starts_with(xid.device()))
+    };
+    let those = all.iter().filter(|said| said.cause.check == "gpu.xid").filter(told);
+    Ok(judge_those(log, &all, those, "none"))
 }
 
 fn xid_before(subject: &Subject<'_>) -> Checked {
-    const FROM: &str = "journalctl -k -b -1";
     subject.has_gpus()?;
-    let xids = match subject.log()?.xids_before() {
-        Ok(xids) => xids,
+    let log = subject.log()?;
+    let all = match log.said_before() {
+        Ok(said) => said,
         Err(gap) => {
             return Err(Verdict::Skip(format!(
                 "the journal does not tell of the boot before: {}",
@@ -113,26 +80,12 @@ fn xid_before(subject: &Subject<'_>) -> Checked {
             )));
         }
     };
-    let mut findings = Findings::default();
-    for xid in xids.iter().filter(|xid| severity(xid.number, xid.text) == Some(Fail)) {
-        findings.wrong(xid.device, format!("Xid {}", xid.number), FROM, xid.line);
-    }
-    Ok(findings.verdict("none"))
+    let before = Log { command: "journalctl -k -b -1".to_owned(), ..log.clone() };
+    let grave = all.iter().filter(|said| said.counts(&all) == Counts::Fail);
+    Ok(judge_those(&before, &all, grave, "none").counted_as(Warn))
 }
 
 fn sxid(subject: &Subject<'_>) -> Checked {
-    let log = log(subject, |log| !log.sxids().is_empty())?;
-    let (mut fails, mut warns) = (Findings::default(), Findings::default());
-    for sxid in log.sxids() {
-        let what = format!("SXid {}", sxid.number);
-        if sxid.text.starts_with("Fatal") {
-            fails.wrong(sxid.device, what, log.command.clone(), sxid.line);
-        } else if sxid.text.starts_with("Non-fatal") {
-            warns.wrong(sxid.device, what, log.command.clone(), sxid.line);
-        }
-    }
-    if fails.is_well() {
-        return Ok(warns.verdict("none").counted_as(Warn));
-    }
-    Ok(fails.verdict(""))
+    let log = log(subject, "gpu.nvswitch_errors")?;
+    Ok(judge("gpu.nvswitch_errors", log, &log.said(), "none"))
 }

@@ -1,11 +1,10 @@
 //! What the kernel's log tells of cards, their cables and their slots.
 
-use std::collections::{BTreeMap, BTreeSet};
-
-use crate::checks::shared::verdict::{Checked, Findings, Verdict};
+use crate::causes::Said;
+use crate::checks::shared::log::judge_those;
+use crate::checks::shared::verdict::{Checked, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::facts::log::Log;
 use crate::facts::rdma::Device;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
@@ -14,7 +13,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no card reported a fault of its firmware or its cable",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "mlx5_core reported neither that a card's health is compromised nor that a cable has an error; a cable that was pulled out and a hot card are a warning",
+        expects: "mlx5_core reported neither that it could not start a card, nor that a card's health is compromised or its firmware answers no commands, nor that a cable has an error; a cable that was pulled out, a hot card and a single command that timed out are a warning",
         why: "A card whose firmware stopped answering is lost to jobs until it is reset, and a module that is too hot is switched off under load.",
         hint: "health: reset the card or power-cycle the host, then update its firmware; cable: look at `mlxlink -d DEV -m`, then reseat or replace the cable; heat: look at the airflow",
         source: "Linux kernel: drivers/net/ethernet/mellanox/mlx5/core/health.c and events.c",
@@ -33,79 +32,33 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
     },
 ];
 
-/// Lines of mlx5 cards with one of these words: the address of the card, what follows it, the line. Cards that
-/// `expect.rdma.ignore` leaves out are left out.
-fn lines<'a>(
-    subject: &Subject<'_>,
-    log: &'a Log,
-    words: &[&str],
-) -> Result<Vec<(&'a str, &'a str, &'a str)>, Verdict> {
+/// What the log says of mlx5 cards by the causes of a check. Cards that `expect.rdma.ignore` leaves out are left out,
+/// and a second port that never had a cable: it says so whenever its driver is loaded.
+fn of_cards(subject: &Subject<'_>, check: &str, nothing: &str) -> Checked {
+    let log = subject.log()?;
     let all = subject.seen(subject.rdma().map(|rdma| &rdma.devices), None)?;
     let ignored = subject.expect_rdma().ignore.unwrap_or_default();
-    let split = |line: &'a str| {
-        let (address, said) = line.split_once("mlx5_core ")?.1.split_once(": ")?;
-        Some((address, said, line))
-    };
-    let left_out = |address: &str| all.iter().any(|one| one.pci == address && ignored.contains(&one.name));
-    let lines: Vec<_> = log.with(words).into_iter().filter_map(split).collect();
-    if lines.is_empty() && !all.iter().any(Device::is_mlx5) {
+    let said = log.said();
+    let of_this: Vec<&Said<'_>> = said.iter().filter(|said| said.cause.check == check).collect();
+    if of_this.is_empty() && !all.iter().any(Device::is_mlx5) {
         return Err(Verdict::Skip("no mlx5 device".to_owned()));
     }
-    Ok(lines.into_iter().filter(|(address, ..)| !left_out(address)).collect())
-}
-
-/// What an event of a cable says; `None` where nothing is wrong with it.
-fn cable(said: &str) -> Option<&str> {
-    // `Port module event: module 0, Cable unplugged`, `Port module event[error]: module 0, Cable error, ...`.
-    let what = said.split_once("Port module event")?.1.split_once(", ")?.1;
-    (what != "Cable plugged").then_some(what)
+    let left_out =
+        |said: &Said<'_>| all.iter().any(|one| one.pci == said.device() && ignored.contains(&one.name));
+    let had_cable = |address: &str| {
+        let is_used = subject.devices().is_ok_and(|all| all.iter().any(|one| one.pci == address));
+        is_used || said.iter().any(|said| said.cause.id == "mlx5.cable_plugged" && said.device() == address)
+    };
+    let counts = |said: &&&Said<'_>| {
+        !left_out(said) && (said.cause.id != "mlx5.cable_unplugged" || had_cable(said.device()))
+    };
+    Ok(judge_those(log, &said, of_this.iter().filter(counts).copied(), nothing))
 }
 
 fn events(subject: &Subject<'_>) -> Checked {
-    let log = subject.log()?;
-    let words = ["health compromised", "Port module event", "High temperature"];
-    let (mut fails, mut warns) = (Findings::default(), Findings::default());
-    // What was said last of a cable is how it is now.
-    let mut cables: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
-    let mut plugged = BTreeSet::new();
-    for (address, said, line) in lines(subject, log, &words)? {
-        if said.contains("health compromised") {
-            fails.wrong(address, "its health is compromised", log.command.clone(), line);
-        } else if said.contains("High temperature") {
-            warns.wrong(address, "it is hot", log.command.clone(), line);
-        } else if let Some(what) = cable(said) {
-            cables.insert(address, (what, line));
-        } else {
-            cables.remove(address);
-            plugged.insert(address);
-        }
-    }
-    for (address, (what, line)) in cables {
-        let is_used = || subject.devices().is_ok_and(|all| all.iter().any(|one| one.pci == address));
-        match what {
-            // A second port that never had a cable says so whenever its driver is loaded.
-            "Cable unplugged" if !plugged.contains(address) && !is_used() => {}
-            "Cable unplugged" => warns.wrong(address, what, log.command.clone(), line),
-            _ => fails.wrong(address, what, log.command.clone(), line),
-        }
-    }
-    if fails.is_well() {
-        return Ok(warns.verdict("none").counted_as(Warn));
-    }
-    Ok(fails.verdict(""))
+    of_cards(subject, "rdma.log", "none")
 }
 
 fn slot_power(subject: &Subject<'_>) -> Checked {
-    let log = subject.log()?;
-    let mut last: BTreeMap<&str, (&str, &str)> = BTreeMap::new();
-    for (address, said, line) in lines(subject, log, &["sufficient power"])? {
-        last.insert(address, (said, line));
-    }
-    let mut findings = Findings::default();
-    for (address, (said, line)) in last {
-        if said.contains("insufficient power") {
-            findings.wrong(address, "its slot gives too little power", log.command.clone(), line);
-        }
-    }
-    Ok(findings.verdict("enough, or not told"))
+    of_cards(subject, "rdma.slot_power", "enough, or not told")
 }

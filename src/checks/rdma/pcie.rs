@@ -1,5 +1,6 @@
 //! `PCIe` links of the cards behind RDMA devices.
 
+use crate::checks::shared::log::judge;
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
@@ -34,7 +35,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no card is limited by its slot",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "no `limited by` in the lines that mlx5_core prints when it starts",
+        expects: "no `limited by` in the lines that mlx5_core, bnxt_en and ice print when they start",
         why: "The driver has found that the slot carries less than the card can send.",
         hint: "move the card to a slot with more lanes, or a newer one; the line names the bottleneck",
         source: "Linux kernel: pcie_print_link_status() in drivers/pci/pci.c",
@@ -103,17 +104,12 @@ fn generation(subject: &Subject<'_>) -> Checked {
 }
 
 fn bandwidth(subject: &Subject<'_>) -> Checked {
-    if !subject.devices()?.iter().any(|device| device.is_mlx5()) {
-        return Err(Verdict::Skip("no mlx5 device".to_owned()));
-    }
+    const ID: &str = "rdma.pcie_bandwidth";
+    let devices = subject.devices()?;
     let log = subject.log()?;
-    let mut findings = Findings::default();
-    for line in log.with(&["limited by"]) {
-        let Some((_, rest)) = line.split_once("mlx5_core ") else { continue };
-        let address = rest.split(": ").next().unwrap_or("");
-        let (_, by) = line.split_once("limited by ").unwrap_or(("", ""));
-        let by = by.split(" (").next().unwrap_or(by);
-        findings.wrong(address, format!("limited by {by}"), log.command.clone(), line);
+    let said = log.said();
+    if !devices.iter().any(|device| device.is_mlx5()) && !said.iter().any(|said| said.cause.check == ID) {
+        return Err(Verdict::Skip("no card whose driver says so".to_owned()));
     }
-    Ok(findings.verdict("none"))
+    Ok(judge(ID, log, &said, "none"))
 }

@@ -4,6 +4,7 @@ pub(super) mod baseline;
 pub(super) mod compare;
 pub(super) mod evaluate;
 pub(super) mod gpudirect;
+pub(super) mod log;
 pub(super) mod models;
 pub(super) mod subject;
 pub(super) mod values;

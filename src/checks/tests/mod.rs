@@ -365,6 +365,7 @@ fn a_host_is_verified_when_nothing_failed_and_all_is_known() {
 
 #[test]
 fn one_fault_is_one_finding() {
+    let logged = |lines: &str| healthy().with("log", "ask dmesg\n", &format!("ask dmesg\n{lines}\n"));
     let cases: Vec<(&str, Site)> = vec![
         ("fail driver.coherence", healthy().with("driver", "version:        580.159.04", "version:        580.167.01")),
         ("fail driver.version", healthy().expect(json!({ "driver": { "version": "535" } }))),
@@ -446,7 +447,25 @@ fn one_fault_is_one_finding() {
         ("warn system.disk", healthy().with("system", "90000000", "900000")),
         ("warn system.shm", healthy().with("system", "tmpfs 64000000 0 64000000", "tmpfs 65536 0 65536")),
         ("warn system.governor", healthy().with("system", "governor=performance 8", "governor=performance 6\ngovernor=powersave 2")),
-        ("fail system.mce", healthy().with("log", "ask dmesg\n", "ask dmesg\nmce: [Hardware Error]: Machine check events logged\n")),
+        // It is also said of what was corrected.
+        ("warn system.mce", logged("mce: [Hardware Error]: Machine check events logged")),
+        ("fail system.mce", logged("mce: [Hardware Error]: CPU 12: Machine Check Exception: 5 Bank 7: be00000000800400")),
+        ("warn system.mce", logged("EDAC MC3: 1 CE memory read error on CPU_SrcID#0_Channel#0_DIMM#0 (channel:0 slot:0)")),
+        ("fail system.mce", logged("EDAC MC3: 1 UE memory read error on CPU_SrcID#0_Channel#0_DIMM#0 (channel:0 slot:0)")),
+        ("warn kernel.stalls", logged("watchdog: BUG: soft lockup - CPU#29 stuck for 22s! [python:14352]")),
+        ("fail kernel.stalls", logged("NMI watchdog: Watchdog detected hard LOCKUP on cpu 17")),
+        ("warn kernel.processors", logged("mce: CPU7: Package temperature above threshold, cpu clock throttled (total events = 1)")),
+        ("warn kernel.network", logged("ice 0000:b1:00.0 ens801f0np0: NETDEV WATCHDOG: CPU: 38: transmit queue 14 timed out 5376 ms")),
+        ("fail kernel.network", logged("bnxt_en 0000:ca:00.0: probe with driver bnxt_en failed with error -110")),
+        ("warn kernel.disks", logged("I/O error, dev nvme0n1, sector 1234 op 0x1:(WRITE) flags 0x800 phys_seg 1 prio class 2")),
+        ("fail kernel.disks", logged("EXT4-fs (dm-0): Remounting filesystem read-only")),
+        ("warn pcie.aer", logged("pcieport 0000:00:02.0: AER: Correctable error message received from 0000:01:00.0")),
+        ("fail pcie.aer", logged("pcieport 0000:30:03.0: DPC: containment event, status:0x0005 source:0x3400")),
+        ("warn rdma.log", logged("mlx5_core 0000:01:00.0: wait_func:969:(pid 2011): ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource")),
+        ("fail rdma.log", logged("mlx5_core 0000:01:00.0: probe_one:1764:(pid 17): mlx5_init_one failed with error code -16")),
+        ("fail gpu.xid", logged("NVRM: Xid (PCI:0000:07:00): 45, pid=1818, name=python3, Ch 00000001 caused by previous Xid 149")),
+        ("fail gpu.xid", logged("NVRM: Xid (PCI:0000:07:00): 145, RLW_RXPIPE Nonfatal XC0 i0 Link 11 (0x1)\nNVRM: Xid (PCI:0000:07:00): 137, RLW_RXPIPE interrupt hit on link 11 on GPU0: PRIV Error")),
+        ("fail driver.log", logged("NVRM: GPU 0000:07:00.0 is already bound to NovaCore.")),
         ("warn system.oom", healthy().with("log", "ask dmesg\n", "ask dmesg\nOut of memory: Killed process 4711 (python3)\n")),
         ("warn system.file_max", healthy().with("log", "ask dmesg\n", "ask dmesg\n[ 912.4] VFS: file-max limit 1000000 reached\n")),
         ("fail system.kernel_faults", healthy().with("log", "ask dmesg\n", "ask dmesg\n[ 912.4] BUG: unable to handle page fault for address: ffffb2c0\n[ 912.4] Oops: 0002 [#1] SMP NOPTI\n")),

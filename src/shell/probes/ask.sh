@@ -47,9 +47,9 @@ ask() {
     printf '%s\n' "$errors"
     return "$status"
 }
-# sift PATTERN SECONDS COMMAND ...: the same for a command that says much: only the lines that match, the
-# last $most of them; of a command that fails, its first lines. All that it said is in $text, the exit status in
-# $status.
+# sift PATTERN SECONDS COMMAND ...: the same for a command that says much: only the lines that match, after sed did
+# $fold to them, the last $most of them; of a command that fails, its first lines. All that it said is in $text, the
+# exit status in $status.
 sift() {
     pattern=$1
     seconds=$2
@@ -71,8 +71,10 @@ sift_as() {
             text=$("$@" 2>&1) || status=$?
         fi
         if [ "$status" = 0 ]; then
+            found=$text
+            [ -z "${fold-}" ] || found=$(printf '%s\n' "$text" | sed "$fold") || status=2
             # With 1 there is no such line.
-            if found=$(printf '%s\n' "$text" | grep -E "$pattern") || [ $? = 1 ]; then
+            if found=$(printf '%s\n' "$found" | grep -E "$pattern") || [ $? = 1 ]; then
                 [ -z "$found" ] || printf '%s\n' "$found" | tail -n "${most:-2000}" || status=2
             else
                 status=2

@@ -1,0 +1,268 @@
+//! Network cards and their drivers.
+
+use super::super::cause::{Cause, Counts, ROW, When, Worse, seen};
+
+const MLX5: Cause = Cause { check: "rdma.log", counts: Counts::Fail, ..ROW };
+const CARD: Cause = Cause { check: "kernel.network", counts: Counts::Warn, ..ROW };
+const HEALTH: &str = "Linux kernel: drivers/net/ethernet/mellanox/mlx5/core/health.c";
+const EVENTS: &str = "Linux kernel: drivers/net/ethernet/mellanox/mlx5/core/events.c";
+
+pub(in crate::causes) const ROWS: &[Cause] = &[
+    Cause {
+        id: "mlx5.compromised",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?(device's health compromised|Fatal error [0-9]+ detected)",
+        says: "its health is compromised",
+        means: "The firmware of the card stopped answering.",
+        act: "drain the host and reset the card (`mlxfwreset -d DEV reset`) or power-cycle the host, then update its firmware",
+        ended_by: &["mlx5.recovered"],
+        sources: &[seen(HEALTH, "2026-11-29")],
+        samples: &[
+            "[ 1301.400102] mlx5_core 0000:5e:00.0: poll_health:800:(pid 0): device's health compromised - reached miss count",
+            "[ 1301.4] mlx5_core 0000:5e:00.0: mlx5_health_check_fatal_sensors:260:(pid 0): Fatal error 3 detected",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.not_recovered",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?health re(c|v)overy (flow aborted|failed)",
+        says: "it did not recover",
+        means: "The driver could not bring the card back.",
+        act: "power-cycle the host, then update the firmware of the card; when PCI reads do not work, look at its slot and riser",
+        ended_by: &["mlx5.recovered"],
+        sources: &[seen(HEALTH, "2026-11-29")],
+        samples: &[
+            "mlx5_core 0001:01:00.0: mlx5_health_try_recover:313:(pid 3174): health recovery flow aborted, PCI reads still not working",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.recovered",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?health recovery succeeded",
+        says: "it recovered",
+        means: "The driver brought the card back.",
+        counts: Counts::Note,
+        sources: &[seen(HEALTH, "2026-11-29")],
+        samples: &[
+            "[ 1321.4] mlx5_core 0000:5e:00.0: mlx5_health_try_recover:343:(pid 312): health recovery succeeded",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.start",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?(Firmware over [0-9]+ MS in (pre-)?initializing state, aborting|mlx5_(init_one|load_one|function_setup|function_enable|pci_init)[a-z_]* failed with error code|enable hca failed|init_one failed)",
+        says: "its driver did not start",
+        means: "The card's firmware did not come up, so that the card is missing.",
+        act: "power-cycle the host (a warm reboot does not reset the card), then update the firmware of the card; of a virtual function look at the host of the machine",
+        sources: &[seen("Linux kernel: drivers/net/ethernet/mellanox/mlx5/core/main.c", "2026-11-29")],
+        samples: &[
+            "[  183.178629] mlx5_core 468b:00:02.0: mlx5_function_setup:1130:(pid 17): Firmware over 120000 MS in pre-initializing state, aborting",
+            "[  183.186289] mlx5_core 468b:00:02.0: probe_one:1764:(pid 17): mlx5_init_one failed with error code -16",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.command",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?(cmd ?\[[0-9]+\]: )?[A-Z0-9_]+\(0x[0-9a-f]+\) .*[Ww]ill cause a leak of a command resource",
+        says: "its firmware does not answer commands",
+        means: "A command to the firmware of the card timed out.",
+        counts: Counts::Warn,
+        worse: &[Worse { when: When::Times(3), counts: Counts::Fail }],
+        act: "drain the host, reset the card (`mlxfwreset -d DEV reset`) or power-cycle the host, and update its firmware",
+        sources: &[seen("Linux kernel: drivers/net/ethernet/mellanox/mlx5/core/cmd.c", "2026-11-29")],
+        samples: &[
+            "mlx5_core 0000:01:00.0: wait_func_handle_exec_timeout:1108:(pid 2011): cmd[0]: DESTROY_EQ(0x302) No done completion, timeout. Will cause a leak of a command resource",
+            "mlx5_core 0000:01:00.0: wait_func:969:(pid 2011): ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource",
+            "mlx5_core 0000:01:00.0: cb_timeout_handler:880:(pid 11): cmd[3]: CREATE_MKEY(0x200) Async, timeout. Will cause a leak of a command resource",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.cable_error",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?Port module event\[error\]: module (?<module>[0-9]+), (?<what>[^\\]+)",
+        says: "{what}",
+        means: "The module of a cable cannot be used.",
+        act: "look at `mlxlink -d DEV -m`, then reseat or replace the cable; for high temperature look at the airflow",
+        ended_by: &["mlx5.cable_plugged", "mlx5.cable_unplugged", "mlx5.cable_error"],
+        sources: &[seen(EVENTS, "2026-11-29")],
+        samples: &[
+            "[ 4712.000101] mlx5_core 0000:01:00.0: Port module event[error]: module 0, Cable error, High Temperature",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.cable_unplugged",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?Port module event: module (?<module>[0-9]+), Cable unplugged",
+        says: "Cable unplugged",
+        means: "A port has no cable.",
+        counts: Counts::Warn,
+        act: "plug the cable in again, or leave the port out by `expect.rdma.ignore`",
+        ended_by: &["mlx5.cable_plugged", "mlx5.cable_unplugged", "mlx5.cable_error"],
+        sources: &[seen(EVENTS, "2026-11-29")],
+        samples: &["[ 4711.000101] mlx5_core 0000:01:00.0: Port module event: module 0, Cable unplugged"],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.cable_plugged",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?Port module event: module (?<module>[0-9]+), Cable plugged",
+        says: "Cable plugged",
+        means: "A port has a cable.",
+        counts: Counts::Note,
+        sources: &[seen(EVENTS, "2026-11-29")],
+        samples: &["[    8.881967] mlx5_core 0000:01:00.0: Port module event: module 0, Cable plugged"],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.hot",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?High temperature on sensors",
+        says: "it is hot",
+        means: "A sensor of the card is over its threshold.",
+        counts: Counts::Warn,
+        act: "look at fans and air flow, before the card switches itself off",
+        sources: &[seen(EVENTS, "2026-11-29")],
+        samples: &[
+            "[ 4713.000101] mlx5_core 0000:01:00.0: temp_warn:167:(pid 0): High temperature on sensors with bit set 0 1",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.little_power",
+        check: "rdma.slot_power",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?Detected insufficient power on the PCIe slot",
+        says: "its slot gives too little power",
+        means: "The slot offers less power than the card may need; some machines only fail to say what it gives.",
+        counts: Counts::Warn,
+        act: "look at the slot's power limit in the firmware setup and at the power cable of the riser; where `active.ib_write_bw` passes all the same, ignore it (`expect.ignore`)",
+        ended_by: &["mlx5.enough_power", "mlx5.little_power"],
+        sources: &[seen(EVENTS, "2026-11-29")],
+        samples: &[
+            "[    9.100101] mlx5_core 0000:01:00.0: mlx5_pcie_event:299:(pid 412): Detected insufficient power on the PCIe slot (27W).",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.enough_power",
+        check: "rdma.slot_power",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?PCIe slot (advertised sufficient power|power capability was not advertised)",
+        says: "its slot gives enough power, or does not tell",
+        means: "The slot gives the power that the card needs.",
+        counts: Counts::Note,
+        sources: &[seen(EVENTS, "2026-11-29")],
+        samples: &[
+            "[   10.1] mlx5_core 0000:01:00.0: mlx5_pcie_event:304:(pid 412): PCIe slot advertised sufficient power (75W).",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "card.probe",
+        check: "kernel.network",
+        sign: r"(?<driver>mlx5_core|mlx4_core|bnxt_en|bnxt_re|ice|i40e|irdma|ionic|efa|ena|erdma|hns3|qede|cxgb4|virtio_net|mana|gve)(: probe of| ) ?(?<device>[A-Za-z0-9_.:-]*[A-Za-z0-9_])(: probe with driver [a-z0-9_]+)? failed with error (?<error>-?[0-9]+)",
+        says: "its driver {driver} did not start (error {error})",
+        means: "The driver gave a card up, so that the card is missing.",
+        counts: Counts::Fail,
+        act: "the lines before it say why; power-cycle the host, then update the firmware of the card",
+        sources: &[seen("Linux kernel: really_probe() in drivers/base/dd.c of 4.18 and 6.18", "2026-11-29")],
+        samples: &[
+            "[  183.192623] mlx5_core: probe of 468b:00:02.0 failed with error -16",
+            "[   11.1] bnxt_en 0000:ca:00.0: probe with driver bnxt_en failed with error -110",
+        ],
+        ..CARD
+    },
+    Cause {
+        id: "net.watchdog",
+        sign: r"(NETDEV WATCHDOG: (?<device>[^ ]+) \((?<driver>[^)]*)\): transmit queue|[A-Za-z0-9_-]+ [^ ]+ (?<link>[^ :]+): NETDEV WATCHDOG: (CPU: [0-9]+: )?transmit queue)",
+        says: "sent nothing for long",
+        means: "Packets waited in a queue of a card until the kernel gave up.",
+        act: "look at the link and its partner; update driver and firmware of the card; when it returns, take the host out of service",
+        sources: &[seen(
+            "Linux kernel: dev_watchdog() in net/sched/sch_generic.c of 4.18 and 6.18",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[  701.1] NETDEV WATCHDOG: ens801f0np0 (ice): transmit queue 14 timed out",
+            "[  701.1] ice 0000:b1:00.0 ens801f0np0: NETDEV WATCHDOG: CPU: 38: transmit queue 14 timed out 5376 ms",
+        ],
+        ..CARD
+    },
+    Cause {
+        id: "net.tx_timeout",
+        sign: r"(?<driver>mlx5_core|mlx4_core|mlx4_en|bnxt_en|virtio_net|ionic) [^ ]+ (?<device>[^ :]+): TX timeout (detected|on queue)",
+        says: "sent nothing for long",
+        means: "Packets waited in a queue of a card until the driver gave up.",
+        act: "look at the link and its partner; update driver and firmware of the card; when it returns, take the host out of service",
+        sources: &[seen(
+            "Linux kernel: mlx5e_tx_timeout() in drivers/net/ethernet/mellanox/mlx5/core/en_main.c; bnxt_tx_timeout(); virtnet_tx_timeout()",
+            "2026-11-29",
+        )],
+        samples: &[
+            "bnxt_en 0000:ca:00.0 eth0: TX timeout detected, starting reset task!",
+            "[   68.145155] virtio_net virtio0 eth0: TX timeout on queue: 0, sq: output.0, vq: 0x1, name: output.0, 7560000 usecs ago",
+        ],
+        ..CARD
+    },
+    Cause {
+        id: "bnxt.firmware",
+        sign: r"bnxt_en (?<device>{pci})( [^ :]+)?: (Firmware not responding, status|Firmware reset aborted|FW reset (failed|aborted|in progress)|Abandoning msg|Error \(timeout: [0-9]+\) msg)",
+        says: "its firmware does not answer",
+        means: "The firmware of a Broadcom card stopped answering commands.",
+        counts: Counts::Fail,
+        act: "drain the host, power-cycle it and update the firmware of the card",
+        sources: &[seen(
+            "Linux kernel: drivers/net/ethernet/broadcom/bnxt/bnxt.c and bnxt_hwrm.c",
+            "2026-11-29",
+        )],
+        samples: &[
+            "bnxt_en 0000:31:00.0 ens1np0: Firmware not responding, status: 0xf00d",
+            "bnxt_en 0000:31:00.0 ens1np0: Error (timeout: 5015) msg {0x20 0x1c} len:0",
+        ],
+        ..CARD
+    },
+    Cause {
+        id: "ice.safe_mode",
+        sign: r"ice (?<device>{pci})( [^ :]+)?: .*Entering Safe Mode",
+        says: "runs in safe mode, without RDMA",
+        means: "The driver found no package for the card (DDP), so that it has one queue and no RDMA.",
+        counts: Counts::Fail,
+        act: "install the firmware package that has /lib/firmware/intel/ice/ddp/ice.pkg (linux-firmware), rebuild the initramfs and load ice again",
+        sources: &[seen(
+            "Linux kernel: Documentation/networking/device_drivers/ethernet/intel/ice.rst",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[   11.1] ice 0000:18:00.0: The DDP package file was not found or could not be read. Entering Safe Mode",
+        ],
+        ..CARD
+    },
+    Cause {
+        id: "ice.reset",
+        sign: r"ice (?<device>{pci})( [^ :]+)?: (Rebuild failed, unload and reload driver|.*reset failed|Malicious Driver Detection event)",
+        says: "its driver could not reset it",
+        means: "The card met an error and did not come back.",
+        counts: Counts::Fail,
+        act: "reboot the host, then update the firmware of the card (NVM) and its driver",
+        sources: &[seen("Linux kernel: drivers/net/ethernet/intel/ice/ice_main.c", "2026-11-29")],
+        samples: &["[ 2811.1] ice 0000:18:00.0: Rebuild failed, unload and reload driver"],
+        ..CARD
+    },
+    Cause {
+        id: "ena.reset",
+        sign: r"ena (?<device>{pci})( [^ :]+)?: (Keep alive watchdog timeout|ENA admin queue is not in running state|.*Reset attempt failed|Device reset failed)",
+        says: "the device of the cloud stopped answering",
+        means: "The network device of an instance stopped and is started again by its driver.",
+        act: "update the driver ena; when it returns, stop and start the instance, so that it moves to another machine",
+        sources: &[seen("Linux kernel: drivers/net/ethernet/amazon/ena/ena_netdev.c", "2026-11-29")],
+        samples: &["[ 7011.1] ena 0000:00:05.0 eth0: Keep alive watchdog timeout."],
+        ..CARD
+    },
+    Cause {
+        id: "efa.command",
+        sign: r"efa (?<device>{pci})( [^ :]+)?: (The device (didn't send any completion|sent a completion but)|Failed to (process|submit) command)",
+        says: "the device of the cloud does not answer commands",
+        means: "The RDMA device of an instance did not answer its driver.",
+        act: "update the driver efa; when it returns, stop and start the instance, so that it moves to another machine",
+        sources: &[seen("Linux kernel: drivers/infiniband/hw/efa/efa_com.c", "2026-11-29")],
+        samples: &[
+            "[ 7011.1] efa 0000:00:1b.0 efa_0: The device didn't send any completion for admin cmd CREATE_QP(0x1) status 0 (ctx 0x0, sq producer: 1, sq consumer: 1, cq consumer: 0)",
+        ],
+        ..CARD
+    },
+];
