@@ -253,6 +253,7 @@ fn a_program_that_crashes_forges_nothing() {
     let all = ["nvidia.named", "nvidia.open_modules", "xid.off_the_bus"];
     assert_eq!(ids(util_linux, &sound(indented)).unwrap(), all);
     assert_eq!(ids("busybox", &sound("[    5.559842] ")).unwrap(), all);
+    assert_eq!(ids("busybox", &sound(indented)).unwrap(), all);
 }
 
 /// Two cards on a `/sys` that is made up, of which one has the mark of a card that reaches switches of NVLink.

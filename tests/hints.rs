@@ -197,7 +197,7 @@ fn hints_name_only_what_exists() {
             found.extend(wrong(text).into_iter().map(|what| format!("{}: {what}", check.id)));
         }
     }
-    for (file, text) in texts(&["checks", "active", "engine/hints.rs", "foreign.rs"]) {
+    for (file, text) in texts(&["causes", "checks", "active", "engine/hints.rs", "foreign.rs"]) {
         if text.contains(' ') {
             found.extend(wrong(&text).into_iter().map(|what| format!("{file}: {what}")));
         }

@@ -81,6 +81,8 @@ pub struct Cause {
     pub apart: &'static [Apart],
     /// Causes that take it back when they are said later of the same device.
     pub ended_by: &'static [&'static str],
+    /// Whether later lines of the same message are signs of their own.
+    pub begins: bool,
     /// Where it is from.
     pub sources: &'static [Source],
     /// Lines as they were printed, shortened, with other names and addresses.
@@ -100,6 +102,7 @@ pub(super) const ROW: Cause = Cause {
     act: "",
     apart: &[],
     ended_by: &[],
+    begins: false,
     sources: &[],
     samples: &[],
 };

@@ -24,8 +24,7 @@ pub struct Message<'a> {
 
 /// What stands before a message. A facility other than 0 is that of a program, which wrote to `/dev/kmsg`.
 static PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
-    const TIME: &str =
-        r"\[ *\d+\.\d+\](?: ?\[ *[TC]\d+\])? ?|\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ [0-9:]{8} \d{4}\] ";
+    const TIME: &str = r"\[ *\+?\d+\.\d+\](?: ?\[ *[TC]\d+\])? ?|\[[A-Z][a-z]{2} [A-Z][a-z]{2} +\d+ [0-9:]{8} \d{4}\] |\[[A-Z][a-z]{2}[ \d]\d \d\d:\d\d\] ";
     const ISO: &str = r"\d{4}-\d\d-\d\dT\S+ ";
     let forms = [
         // dmesg --raw, and what pstore keeps.
@@ -36,7 +35,7 @@ static PREFIX: LazyLock<Option<Regex>> = LazyLock::new(|| {
         format!(r"(?<facility>[a-z]+\d?) *:[a-z]+ *: (?:{TIME}|{ISO})"),
         // journalctl, and files of syslog, which keep the kernel's own time.
         format!(
-            r"(?:{ISO}|[A-Z][a-z]{{2}} [ \d]\d [0-9:]{{8}} )\S+ kernel: (?:\[ *\d+\.\d{{6}}\] )?|kernel: "
+            r"(?:{ISO}|[A-Z][a-z]{{2}} [ \d]\d [0-9:]{{8}} )\S+ kernel: (?:\[ *\d+\.\d{{6}}\] )?|kernel: (?:\[ *\d+\.\d+\] )?"
         ),
         // dmesg, and with --time-format iso.
         format!("{TIME}|{ISO}"),
@@ -57,7 +56,8 @@ fn message(line: &str) -> Option<&str> {
 /// The messages of the kernel in these lines, in their order.
 pub fn messages<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Message<'a>> {
     let mut found = Vec::new();
-    let mut head = None;
+    // The first line of a message, and the line of the log that it stands in.
+    let (mut head, mut before) = (None, "");
     for line in lines {
         let mut parts = if line.starts_with([' ', '\t']) {
             line.trim_start().split(BREAK)
@@ -65,7 +65,12 @@ pub fn messages<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Message<'a>
             let text = message(line);
             let mut parts = text.unwrap_or("").split(BREAK);
             head = parts.next().filter(|_| text.is_some());
-            found.extend(head.map(|text| Message { line, text, head: None }));
+            // Our script repeats the first line in front of each later one.
+            let whole = line.split(BREAK).next().unwrap_or(line);
+            if whole == line || whole != before {
+                found.extend(head.map(|text| Message { line, text, head: None }));
+            }
+            before = whole;
             parts
         };
         found.extend(parts.by_ref().filter_map(|text| Some(Message { line, text, head: Some(head?) })));

@@ -59,11 +59,30 @@ static SIGNS: LazyLock<Option<Signs>> = LazyLock::new(|| {
 
 /// The extended expression that finds the lines of a log in which a sign of this output stands.
 pub fn sift(output: Output, which: impl Fn(&Cause) -> bool) -> String {
-    // What dmesg and journalctl print before a message, and the first line of one that has several.
-    const BEFORE: &str = r"^(\[[^]]*\] ?(\[ *[TC][0-9]+\] ?)?|[^ ]+ [^ ]+ kernel: )?(.*\\x0a)?";
-    let of_this = TABLE.iter().filter(|cause| cause.output == output && which(cause));
+    // What dmesg and journalctl print before a message. A later line of one stands behind the first, which has to be a
+    // sign itself: nobody fills the log with lines that only look like it.
+    const BEFORE: &str = r"^(\[[^]]*\] ?(\[ *[TC][0-9]+\] ?)?|[^ ]+ [^ ]+ kernel: )?";
+    let of_this = TABLE.iter().filter(|cause| cause.output == output && is_needed(cause) && which(cause));
     let signs: Vec<String> = of_this.map(|cause| without_names(&filled(cause.sign))).collect();
     format!("{BEFORE}({})", signs.join("|"))
+}
+
+/// Whether a check makes something of a row. Of what is a note alone an account can cause as many lines as it likes, by
+/// a job that reaches its own limit of memory.
+fn is_needed(cause: &Cause) -> bool {
+    let beside = |when: When| match when {
+        When::Beside(ids) => ids.contains(&cause.id),
+        When::Times(_) => false,
+    };
+    let names = |other: &&Cause| {
+        other.ended_by.contains(&cause.id)
+            || other.apart.iter().any(|apart| apart.beside.contains(&cause.id))
+            || other.worse.iter().any(|worse| beside(worse.when))
+    };
+    cause.counts > Counts::Note
+        || !cause.worse.is_empty()
+        || cause.begins
+        || TABLE.iter().any(|other| names(&other))
 }
 
 /// The same pattern without the names of its parts, which only the crate `regex` knows.
@@ -135,7 +154,7 @@ fn judge<'a>(message: &Message<'a>) -> Option<Said<'a>> {
 /// What these lines of the kernel's log say: a row for each message that is a sign. What was taken back later
 /// is left out.
 ///
-/// A later line of a message counts only where the first one is a sign of the same speaker: any account can name a
+/// A later line of a message counts only where the first one is a sign that has such lines, of the same speaker: any account can name a
 /// program so that it looks like one.
 pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Said<'a>> {
     let mut said: Vec<Said<'a>> = Vec::new();
@@ -144,7 +163,8 @@ pub fn read<'a>(lines: impl IntoIterator<Item = &'a str>) -> Vec<Said<'a>> {
         if let Some(head) = message.head {
             let speaker = |text: &str| text.split(' ').next().map(str::to_owned);
             let first = judge(&Message { line: message.line, text: head, head: None });
-            let Some(first) = first.filter(|_| speaker(head) == speaker(message.text)) else { continue };
+            let is_of_it = |first: &Said<'_>| first.cause.begins && speaker(head) == speaker(message.text);
+            let Some(first) = first.filter(is_of_it) else { continue };
             device = first.part("device");
         }
         let Some(mut found) = judge(&message) else { continue };

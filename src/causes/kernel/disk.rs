@@ -26,7 +26,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"nvme (?<device>nvme[0-9]+): controller is down; will reset: CSTS=",
         says: "stopped and was reset",
         means: "The controller of a disk stopped; with CSTS=0xffffffff it did not answer on the PCIe bus.",
-        act: "look at pcie.aer; update the disk's firmware; where it happens on an idle host, boot with `nvme_core.default_ps_max_latency_us=0 pcie_aspm=off`",
+        act: "look at pcie.aer; update the disk's firmware; where it happens on an idle host, boot with `pcie_aspm=off` and default_ps_max_latency_us=0 of nvme_core",
         sources: &[seen("Linux kernel: nvme_warn_reset() in drivers/nvme/host/pci.c", "2026-11-29")],
         samples: &[
             "[  603.860958] nvme nvme0: controller is down; will reset: CSTS=0xffffffff, PCI_STATUS=0xffff",
@@ -56,6 +56,18 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sources: &[seen("Linux kernel: nvme_log_error() in drivers/nvme/host/core.c", "2026-11-29")],
         samples: &[
             "[ 7011.1] nvme0n1: Read(0x2) @ LBA 1234, 8 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR",
+        ],
+        ..DISK
+    },
+    Cause {
+        id: "disk.discard",
+        sign: r"((blk_update_request|print_req_error): )?(I/O|critical target) error, dev (?<device>{disk}), sector [0-9]+ op 0x3:\(DISCARD\)",
+        says: "does not take a discard",
+        means: "A disk refused to be told which blocks are free; nothing is lost.",
+        counts: Counts::Note,
+        sources: &[seen("Linux kernel: blk_print_req_error() in block/blk-mq.c", "2026-11-29")],
+        samples: &[
+            "[ 1514.8] blk_update_request: I/O error, dev sdb, sector 32493568 op 0x3:(DISCARD) flags 0x800 phys_seg 1 prio class 0",
         ],
         ..DISK
     },
@@ -165,7 +177,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         says: "the file system is damaged",
         means: "The file system found itself damaged, or its disk does not answer; it may be shut down.",
         counts: Counts::Fail,
-        act: "look at the disk first (`smartctl -a`, `nvme smart-log`), then unmount it and run `xfs_repair`",
+        act: "look at the disk first (`smartctl -a`, `nvme smart-log`), then unmount it and run `xfs_repair -n`, which says what is broken",
         sources: &[seen(
             "Linux kernel: fs/xfs/xfs_fsops.c, xfs_buf.c and xfs_error.c of 4.18 and 6.18",
             "2026-11-29",
@@ -203,11 +215,21 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         ..DISK
     },
     Cause {
+        id: "md.read_error",
+        sign: r"md/raid[0-9]*:(?<device>md[A-Za-z0-9_]+): (read error not correctable|too many read errors)",
+        says: "a disk of it cannot be read",
+        means: "A disk of a RAID has a place that cannot be read.",
+        act: "`smartctl -a` of the disk that the line names; replace it",
+        sources: &[seen("Linux kernel: drivers/md/raid5.c", "2026-11-29")],
+        samples: &["[  368.433692] md/raid:md0: read error not correctable (sector 555480 on sdc1)."],
+        ..DISK
+    },
+    Cause {
         id: "dm.path",
         sign: r"device-mapper: (multipath: .*Failing path (?<device>[0-9:]+)|thin: .*switching pool to (?<mode>[a-z-]+) mode)",
         says: "a path or a pool of disks failed",
         means: "A way to a disk is gone, or a pool of thin volumes is full.",
-        act: "`multipath -ll` or `lvs` says which one",
+        act: "`multipath -ll` or `lvs -a` says which one",
         sources: &[seen("Linux kernel: drivers/md/dm-mpath.c and dm-thin.c", "2026-11-29")],
         samples: &["[ 1522.8] device-mapper: multipath: 253:3: Failing path 8:64."],
         ..DISK

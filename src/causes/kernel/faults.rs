@@ -66,7 +66,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         id: "kernel.bad_page",
         sign: r"BUG: (Bad page (state|map|cache) in process {comm}  ?(pfn|pte|pmd)|Bad rss-counter state|(KASAN|KFENCE): [a-z-]+ (read |write |in |out)|stack guard page was hit|(TASK|IRQ|NMI|#DF) stack guard page was hit|scheduling while atomic: {comm}/[0-9]+/0x)",
         means: "The kernel found its own memory or state damaged.",
-        act: "drain the host and reboot it; when it returns, test its memory (`memtester`, the firmware's own test), and update the module that the lines after it name",
+        act: "drain the host and reboot it; when it returns, test its memory (`memtester 1G`, the firmware's own test), and update the module that the lines after it name",
         sources: &[seen(
             "Linux kernel: mm/page_alloc.c, mm/memory.c, mm/kfence/report.c, kernel/sched/core.c",
             "2026-11-29",

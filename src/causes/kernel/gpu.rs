@@ -57,8 +57,9 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "nvidia.named",
-        sign: r"NVRM: The NVIDIA GPU (?<device>{pci})( |$)",
+        sign: r"NVRM: The NVIDIA GPU (?<device>{pci})( |\\|$)",
         says: "is named",
+        begins: true,
         means: "The first line of a message about a GPU.",
         counts: Counts::Note,
         sources: &[seen("https://github.com/NVIDIA/open-gpu-kernel-modules/issues/862", "2025-07-26")],
@@ -69,6 +70,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         id: "nvidia.bar",
         sign: r"NVRM: (This PCI I/O region assigned to your NVIDIA device is invalid|BAR[0-9] is 0M @ 0x0 \(PCI:(?<device>{bus})\))",
         says: "got no room for its memory on the PCIe bus",
+        begins: true,
         means: "The firmware or the hypervisor gave the GPU no address range.",
         act: BARS,
         sources: &[seen(
@@ -82,7 +84,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "pci.bar",
-        sign: r"(pci|nvidia|pcieport) (?<device>{pci}): BAR [0-5]( \[mem size 0x[0-9a-f]{9,}[^\]]*\])?: (can't assign; no space|(no space for|failed to assign) \[mem size 0x[0-9a-f]{9,})",
+        sign: r"(pci|nvidia|pcieport) (?<device>{pci}): BAR [0-5]( \[mem size 0x[0-9a-f]{9,}[^]]*\])?: (can't assign; no space|(no space for|failed to assign) \[mem size 0x[0-9a-f]{9,})",
         says: "got no room for its memory",
         means: "The kernel found no room for an address range of 4 GiB or more of a device.",
         counts: Counts::Note,

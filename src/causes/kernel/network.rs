@@ -245,7 +245,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "ena.reset",
-        sign: r"ena (?<device>{pci})( [^ :]+)?: (Keep alive watchdog timeout|ENA admin queue is not in running state|.*Reset attempt failed|Device reset failed)",
+        sign: r"ena (?<device>{pci})( [^ :]+)?: (Trigger reset is on|Keep alive watchdog timeout|ENA admin queue is not in running state|.*Reset attempt failed|Device reset failed)",
         says: "the device of the cloud stopped answering",
         means: "The network device of an instance stopped and is started again by its driver.",
         act: "update the driver ena; when it returns, stop and start the instance, so that it moves to another machine",
@@ -254,8 +254,18 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         ..CARD
     },
     Cause {
+        id: "ionic.firmware",
+        sign: r"ionic (?<device>{pci})( [^ :]+)?: FW heartbeat stalled",
+        says: "its firmware does not answer",
+        means: "The firmware of a Pensando card stopped.",
+        act: "drain the host, power-cycle it and update the firmware of the card",
+        sources: &[seen("Linux kernel: drivers/net/ethernet/pensando/ionic/ionic_dev.c", "2026-11-29")],
+        samples: &["[ 7011.1] ionic 0000:24:00.0: FW heartbeat stalled at 2952797608"],
+        ..CARD
+    },
+    Cause {
         id: "efa.command",
-        sign: r"efa (?<device>{pci})( [^ :]+)?: (The device (didn't send any completion|sent a completion but)|Failed to (process|submit) command)",
+        sign: r"(efa (?<device>{pci})( [^ :]+)?|infiniband (?<name>(efa_|rdmap)[^ :]*)): (Wait for completion \(polling\) timeout|Admin queue is closed|Reset indication didn't turn|The device (didn't send any completion|sent a completion but)|Failed to (process|submit) command)",
         says: "the device of the cloud does not answer commands",
         means: "The RDMA device of an instance did not answer its driver.",
         act: "update the driver efa; when it returns, stop and start the instance, so that it moves to another machine",

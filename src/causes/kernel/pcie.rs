@@ -129,7 +129,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sign: r"[A-Za-z0-9_-]+ (?<device>{pci}): (Unable to change|can't change) power state from D3(cold|hot) to D0",
         says: "does not answer",
         means: "A device does not wake up, or is not there any more.",
-        act: "look at `lspci` of the device: `rev ff` means that it is gone until the host is power-cycled",
+        act: "look at `lspci -s` with its address: `rev ff` means that it is gone until the host is power-cycled",
         sources: &[seen("Linux kernel: pci_power_up() in drivers/pci/pci.c", "2026-11-29")],
         samples: &["nvme 0000:3b:00.0: Unable to change power state from D3cold to D0, device inaccessible"],
         ..BUS

@@ -1,5 +1,6 @@
 //! GPUs: are they there, are they what they should be, is their memory well.
 
+use super::log;
 use super::settings::switch;
 use crate::checks::shared::models;
 use crate::checks::shared::values::majority;
@@ -19,7 +20,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Fail,
         expects: "`nvidia-smi` succeeds within 30 s on a host with NVIDIA GPUs on its PCI bus, and says of none that it is lost",
         why: "A broken GPU can block the driver: jobs hang when they start, and no other check can look at the GPUs.",
-        hint: "look for Xid in `dmesg`; when nvidia-smi hangs, drain the host and reboot it",
+        hint: "`dmesg` and the findings driver.log, gpu.xid and driver.coherence say why; when nvidia-smi hangs, drain the host and reboot it",
         source: "nvidia-smi(1)",
         run: answers,
     },
@@ -128,15 +129,27 @@ fn answers(subject: &Subject<'_>) -> Checked {
             Ok(findings.verdict(format!("driver {}", smi.driver)))
         }
         Err(gap) if matches!(gap.kind, GapKind::Missing | GapKind::Garbled) => Err(Verdict::gap(gap, None)),
-        Err(gap) if gap.kind == GapKind::Absent => Err(Verdict::finding(
-            "the nvidia module is not loaded",
-            "/sys/module/nvidia",
-            "no such directory",
-        )
-        .hint("`modprobe nvidia`; when that fails, `dmesg` says why")),
+        Err(gap) if gap.kind == GapKind::Absent => {
+            let what = "the nvidia module is not loaded";
+            let verdict = Verdict::finding(what, "/sys/module/nvidia", "no such directory");
+            Err(match log::reason(subject) {
+                Some(act) => verdict.hint(act),
+                None => verdict.hint("`modprobe nvidia`; when that fails, `dmesg` says why"),
+            })
+        }
         Err(gap) => {
             let line = if gap.output.is_empty() { &gap.reason } else { &gap.output };
-            Err(Verdict::finding(gap.reason.clone(), SMI, line))
+            let verdict = Verdict::finding(gap.reason.clone(), SMI, line);
+            Err(if gap.output.contains("version mismatch") {
+                verdict.hint(
+                    "reboot, or unload and load the modules: driver.coherence says which versions there are",
+                )
+            } else {
+                match log::reason(subject) {
+                    Some(act) => verdict.hint(act),
+                    None => verdict,
+                }
+            })
         }
     }
 }

@@ -54,6 +54,14 @@ fn log<'s>(subject: &Subject<'s>, check: &str) -> Result<&'s Log, Verdict> {
     }
 }
 
+/// What to do when the driver does not answer, by the first grave thing that the kernel says of it.
+pub(super) fn reason(subject: &Subject<'_>) -> Option<&'static str> {
+    let said = subject.log().ok()?.said();
+    let of_driver = said.iter().filter(|one| matches!(one.cause.check, "driver.log" | "gpu.xid"));
+    let mut grave = of_driver.filter(|one| one.counts(&said) == Counts::Fail);
+    grave.next().map(|one| one.act(&said))
+}
+
 fn xid(subject: &Subject<'_>) -> Checked {
     let log = log(subject, "gpu.xid")?;
     let all = log.said();

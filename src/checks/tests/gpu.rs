@@ -269,3 +269,20 @@ fn a_gpu_that_fell_off_the_bus_is_told_once() {
     let site = healthy().with("log", "ask dmesg\n", &format!("ask dmesg\n{lines}"));
     assert_eq!(site.results(None)["gpu.xid"], (Fail, "0000:8a:00: Xid 79".to_owned()));
 }
+
+/// nvidia-smi has no words for it; the kernel has.
+#[test]
+fn what_keeps_the_driver_from_answering() {
+    let silent = |line: &str| {
+        let mut site = healthy().with("log", "ask dmesg\n", &format!("ask dmesg\n{line}\n"));
+        let failed = "NVIDIA-SMI has failed because it couldn't communicate with the NVIDIA driver.";
+        site.probes.insert("nvidia", section("nvidia-smi -q -x", failed, "9"));
+        site.hint("gpu.answers")
+    };
+    assert!(silent("NVRM: GPU 0000:07:00.0 is already bound to NovaCore.").contains("nova_core"));
+    let xid = "NVRM: Xid (PCI:0000:8a:00): 79, pid=7, GPU has fallen off the bus.";
+    assert!(silent(xid).starts_with("drain the host and power-cycle it"));
+    let flavour = "NVRM: The NVIDIA GPU 0000:02:00.0 (PCI ID: 10de:2c58)\n               NVRM: installed in this system requires use of the NVIDIA open kernel modules.";
+    assert!(silent(flavour).contains("the GPU is sound"));
+    assert!(silent("eth0: link up").contains("driver.log"));
+}

@@ -12,6 +12,7 @@ use proptest::prelude::*;
 use serde_json::{Value as Json, json};
 
 use super::{Baseline, Subject, TABLE, evaluate};
+use crate::events::CheckResult;
 use crate::events::CheckStatus::{self, Fail, Pass, Skip, Unknown, Warn};
 use crate::facts::{BaseQuery, Facts};
 use crate::inventory::Host;
@@ -230,7 +231,7 @@ impl Site {
     }
 
     /// Every check with its status and message.
-    fn results(&self, baseline: Option<&Baseline>) -> BTreeMap<String, (CheckStatus, String)> {
+    fn conclude(&self, baseline: Option<&Baseline>) -> Vec<CheckResult> {
         let answers = self.answers();
         let host = Host { expect: self.expect.clone(), nics: self.nics.clone(), ..host() };
         let mut subject = Subject::new(&host, &answers, 0).unwrap();
@@ -241,7 +242,18 @@ impl Site {
             let hinted = matches!(result.status, Fail | Warn);
             assert_eq!(hinted, result.hint.is_some(), "{result:?}");
         }
-        conclusion.results.into_iter().map(|result| (result.check, (result.status, result.message))).collect()
+        conclusion.results
+    }
+
+    fn results(&self, baseline: Option<&Baseline>) -> BTreeMap<String, (CheckStatus, String)> {
+        let results = self.conclude(baseline).into_iter();
+        results.map(|result| (result.check, (result.status, result.message))).collect()
+    }
+
+    /// What a check advises.
+    fn hint(&self, check: &str) -> String {
+        let found = self.conclude(None).into_iter().find(|result| result.check == check);
+        found.and_then(|result| result.hint).unwrap_or_default()
     }
 
     /// Ids of checks that a person should look at: `fail gpu.xid`.

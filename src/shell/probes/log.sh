@@ -8,16 +8,18 @@ indented='/^[[:space:]]/{
 G
 s/^[[:space:]]*\(.*\)\n\(.*\)$/\2\\x0a\1/
 b
-}
-h'
+}'
 # Where each line has the time, those of one message have the same; while the kernel starts there are no programs.
-timed='/^\[ *0\.0*\]/b
+timed=$indented'
+/^\[ *0\.0*\]/b
 G
 /^\(\[[^]]*\]\).*\n\1/{
 s/^\[[^]]*\] *\(.*\)\n\(.*\)$/\2\\x0a\1/
 b
 }
 s/\n.*//
+h'
+indented=$indented'
 h'
 # Programs write to /dev/kmsg as well, with another facility.
 set -- dmesg
