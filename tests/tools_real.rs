@@ -38,7 +38,7 @@ const PATHS: &[&str] = &[
     "PATH=$PATH:/usr/sbin:/sbin:/usr/bin:/bin\n",
     "PATH=$PATH:/usr/sbin:/sbin\n",
     "PATH=$PATH:/usr/local/sbin:/usr/local/bin\n",
-    "! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin\n",
+    "[ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin\n",
     "PATH=\"${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin\"",
     "PATH=${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin\n",
 ];

@@ -1,5 +1,6 @@
 # Sends whole files. Parameters: the most bytes that one may have, then paths. What is larger, or is no regular
 # file, is told and not sent; a link is followed.
+held_or_end=1
 most=$1
 shift
 for path; do

@@ -53,7 +53,7 @@ for device in /sys/class/infiniband/*; do
 done
 [ -n "$found" ] || exit 0
 # One place where OFED puts tools.
-! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
+[ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
 ask 15 ibv_devinfo -v
 ask 5 rdma system show
 # What OFED's driver itself says, where only dcb is there, which has no word for it.

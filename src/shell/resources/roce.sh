@@ -5,7 +5,7 @@
 # priority of CNPs.
 LC_ALL=C
 PATH=$PATH:/usr/sbin:/sbin
-! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
+[ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
 export LC_ALL PATH
 link=$1 trust=$2 pfc=$3 ecn=$4 dscp=$5 tos=$6 class=$7 cnp_dscp=$8 cnp_priority=$9
 failed=0 lacking=0
