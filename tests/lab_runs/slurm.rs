@@ -264,7 +264,7 @@ fn nodes_that_lie(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
               - name: a text\n    template: { src: text-of-gpu1, path: /etc/text-of-gpu1 }\n";
     std::fs::write(lab.path("db.yaml"), db).unwrap();
     std::fs::write(lab.path("of-gpu1"), "for no other eyes\n").unwrap();
-    std::fs::write(lab.path("text-of-gpu1"), "for no other eyes {{ host.name }}\n").unwrap();
+    std::fs::write(lab.path("text-of-gpu1"), "a text for {{ host.name }}\n").unwrap();
     let apply = |word: &str| {
         let word = format!("word={word}");
         let way = ["--hosts", "gpu", "--engine", "slurm", "--engine-at", "login0", "--secrets-in-clear"];
@@ -276,7 +276,7 @@ fn nodes_that_lie(lab: &Lab, started: &dyn Fn(&[&str]) -> Ran) {
     liar.sh("ln -s /root/liar.sh /usr/bin/sh.new && mv /usr/bin/sh.new /usr/bin/sh");
     let lies = |text: &str| liar.sh(&format!("cat >/root/lies <<'END'\n{text}\nEND"));
 
-    // Files of tasks for hosts that were not chosen.
+    // Files of tasks for hosts that were not chosen stay here; templates are read with their playbooks.
     lies("cat /var/lib/.provision-*.bundle >/root/bundle");
     let way = ["--hosts", "gpu0", "--engine", "slurm", "--engine-at", "login0", "--secrets-in-clear"];
     started(&[&["apply", "--yes"], &way[..]].concat()).expect(0);
