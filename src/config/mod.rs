@@ -13,6 +13,7 @@ pub mod read;
 pub mod record;
 pub mod source;
 mod syntax;
+mod weight;
 pub mod yaml;
 
 pub use diagnostic::{Diagnostic, Diagnostics, Severity};
@@ -21,4 +22,5 @@ pub use period::Period;
 pub use read::{Entries, FromNode, MapReader, did_you_mean, did_you_mean_text};
 pub use record::{FieldDoc, Need, Record};
 pub use source::{Bases, SourceId, Sources, Sp, Span};
+pub use weight::weight;
 pub use yaml::{Node, Yaml};

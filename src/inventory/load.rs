@@ -23,7 +23,7 @@ use super::select::Directory;
 use super::watch::Watch;
 use crate::config::{
     Bases, Diagnostic, Diagnostics, Entries, FromNode as _, Node, SourceId, Sources, Sp, Span, TextError,
-    Yaml, locate, yaml,
+    Yaml, locate, weight, yaml,
 };
 use crate::hostlist::{self, MAX_HOSTS, MAX_NAMED};
 use crate::secrets::SecretSource;
@@ -73,6 +73,19 @@ struct Given {
     transport: Option<TransportKind>,
     nics: Json,
     expect: Map<String, Json>,
+}
+
+/// The most that all hosts together are given, in bytes: 10 000 hosts with 100 variables each have half of it.
+const MOST_GIVEN: usize = 256 << 20;
+/// What a variable takes besides its value: its name, and where it comes from.
+const VARIABLE: usize = 150;
+
+/// What a host is given, in bytes.
+fn weight_of(host: &Host) -> usize {
+    let vars = host.vars.values().map(|var| VARIABLE + weight(&var.value, MOST_GIVEN));
+    let labels = host.labels.iter().map(|(name, value)| VARIABLE + name.len() + value.len());
+    let more = [&host.nics, &host.expect].into_iter().map(|value| weight(value, MOST_GIVEN));
+    vars.chain(labels).chain(more).fold(0, usize::saturating_add)
 }
 
 /// Reads an inventory that is already among the sources. `checks` are the ids that it may name, `lists` gets those
@@ -394,7 +407,7 @@ impl Loader<'_> {
         let mut cache: BTreeMap<BTreeSet<usize>, Given> = BTreeMap::new();
         let mut texts: BTreeMap<String, Option<Text>> = BTreeMap::new();
         let named = std::mem::take(&mut self.hosts);
-        let mut hosts = Vec::with_capacity(named.len());
+        let (mut hosts, mut given_bytes) = (Vec::with_capacity(named.len()), 0_usize);
         for (index, ((name, said), set)) in named.iter().zip(membership).enumerate() {
             if !cache.contains_key(&set) {
                 let given = self.given(&cluster, groups, &set, secrets);
@@ -424,7 +437,20 @@ impl Loader<'_> {
             self.refine(&mut host, &mut expect, &said, secrets);
             host.expect = Json::Object(expect);
             self.address(&mut host, &said, &mut texts);
+            given_bytes = given_bytes.saturating_add(weight_of(&host));
             hosts.push(host);
+            if given_bytes > MOST_GIVEN {
+                let text = format!(
+                    "the variables, labels, cards and expectations of all hosts come to more than {} MiB",
+                    MOST_GIVEN >> 20
+                );
+                self.diagnostics.push(
+                    Diagnostic::error(name.span, text)
+                        .label("each host has its own copy of what its groups say: this one is the first too many")
+                        .help("give large lists to the tasks that need them, by `with:` or `params:` of a playbook"),
+                );
+                break;
+            }
         }
         self.hosts = named;
         hosts

@@ -2,6 +2,7 @@
 
 use std::collections::BTreeMap;
 use std::io::Read as _;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 use camino::{Utf8Component, Utf8Path, Utf8PathBuf};
@@ -19,6 +20,8 @@ use crate::words::hex;
 const SMALL: u64 = 1 << 20;
 /// The most entries of a directory.
 const MAX_TREE: usize = 10_000;
+/// The most bytes of small files that are kept: those beyond are read again when they are sent, as large ones are.
+const MOST_KEPT: u64 = 64 << 20;
 
 /// A path without `.` and `..` where they can be taken away.
 pub fn normal(path: &Utf8Path) -> String {
@@ -59,6 +62,8 @@ pub struct Files {
     known: Mutex<BTreeMap<Origin, Result<Local, String>>>,
     /// What named a file of this machine first: the text, and the playbook that it stands in.
     asked: Mutex<BTreeMap<Utf8PathBuf, (String, Origin)>>,
+    /// The bytes that are kept.
+    kept: AtomicU64,
 }
 
 impl Files {
@@ -79,7 +84,7 @@ impl Files {
             asked.entry(path.clone()).or_insert_with(|| (src.to_owned(), from.clone()));
         }
         let mut known = self.known.lock().unwrap_or_else(PoisonError::into_inner);
-        known.entry(origin).or_insert_with_key(read).clone()
+        known.entry(origin).or_insert_with_key(|origin| read(origin, &self.kept)).clone()
     }
 }
 
@@ -110,10 +115,10 @@ impl Files {
     }
 }
 
-fn read(origin: &Origin) -> Result<Local, String> {
+fn read(origin: &Origin, kept: &AtomicU64) -> Result<Local, String> {
     match origin {
         Origin::BuiltIn(path) => built_in(path),
-        Origin::Disk(path) => on_disk(path).map_err(|error| format!("cannot read `{path}`: {error}")),
+        Origin::Disk(path) => on_disk(path, kept).map_err(|error| format!("cannot read `{path}`: {error}")),
     }
 }
 
@@ -134,15 +139,16 @@ fn built_in(path: &str) -> Result<Local, String> {
     Ok(Local::Tree(tree.into_iter().collect()))
 }
 
-fn on_disk(path: &Utf8Path) -> Result<Local, String> {
+fn on_disk(path: &Utf8Path, kept: &AtomicU64) -> Result<Local, String> {
     if path.is_dir() {
         let mut tree = Vec::new();
-        walk(path, path, &mut tree)?;
+        walk(path, path, &mut tree, kept)?;
         tree.sort_by(|(a, _), (b, _)| a.cmp(b));
         return Ok(Local::Tree(tree));
     }
     let mut file = disk::open(path).map_err(|error| short(&error))?;
-    if file.metadata().map_err(|error| short(&error))?.len() <= SMALL {
+    let length = file.metadata().map_err(|error| short(&error))?.len();
+    if length <= SMALL && kept.fetch_add(length, Ordering::Relaxed) <= MOST_KEPT {
         return Ok(Local::Bytes(disk::read(path, SMALL).map_err(|error| short(&error))?.into()));
     }
     let mut hash = Sha256::new();
@@ -163,6 +169,7 @@ fn walk(
     root: &Utf8Path,
     directory: &Utf8Path,
     tree: &mut Vec<(String, Option<Local>)>,
+    kept: &AtomicU64,
 ) -> Result<(), String> {
     for entry in directory.read_dir_utf8().map_err(|error| short(&error))? {
         let path: Utf8PathBuf = entry.map_err(|error| short(&error))?.into_path();
@@ -172,9 +179,9 @@ fn walk(
         }
         if path.is_dir() {
             tree.push((name, None));
-            walk(root, &path, tree)?;
+            walk(root, &path, tree, kept)?;
         } else {
-            tree.push((name, Some(on_disk(&path)?)));
+            tree.push((name, Some(on_disk(&path, kept)?)));
         }
     }
     Ok(())

@@ -14,7 +14,7 @@ use super::step::{Conduct, Part, Retries, RunOnce, Step, Unit};
 use super::world::{Env, Inputs, Scope, World};
 use super::{Language, reads::Reads};
 use crate::config::{
-    Diagnostic, Diagnostics, Entries, Node, Sources, Sp, Span, Yaml, did_you_mean_text, locate,
+    Diagnostic, Diagnostics, Entries, Node, Sources, Sp, Span, Yaml, did_you_mean_text, locate, weight,
 };
 use crate::inventory::file::{Use, Words};
 use crate::inventory::{Directory, select};
@@ -40,6 +40,52 @@ struct Place {
     handlers: Vec<BTreeMap<String, String>>,
 }
 
+/// The most tasks that playbooks come to, with includes and blocks: a large site has a thousand.
+const MOST_TASKS: usize = 10_000;
+/// The most hosts of all tasks together: 10 000 hosts with 1500 tasks each.
+const MOST_PLACES: usize = 15_000_000;
+/// The most bytes of all tasks together: what an include repeats counts each time.
+const MOST_TEXT: usize = 64 << 20;
+
+/// How much playbooks come to.
+#[derive(Debug, Default)]
+pub(super) struct Size {
+    tasks: usize,
+    places: usize,
+    text: usize,
+    full: bool,
+}
+
+impl Size {
+    /// Counts a task, an include or a block; whether there is room for it. That there is none is told once.
+    fn takes(&mut self, task: &Task, hosts: usize, diagnostics: &mut Diagnostics) -> bool {
+        if self.full {
+            return false;
+        }
+        self.tasks += 1;
+        self.places += hosts;
+        if let Action::Resource { body, .. } = &task.action {
+            self.text += weight(&body.to_json(), MOST_TEXT);
+        }
+        let what = if self.tasks > MOST_TASKS {
+            format!("{MOST_TASKS} tasks")
+        } else if self.places > MOST_PLACES {
+            format!("{MOST_PLACES} hosts of all tasks together")
+        } else if self.text > MOST_TEXT {
+            format!("{} MiB of tasks", MOST_TEXT >> 20)
+        } else {
+            return true;
+        };
+        self.full = true;
+        diagnostics.push(
+            Diagnostic::error(task.span, format!("the playbooks come to more than {what}"))
+                .label("this is the first one too many")
+                .help("an include that is included twice doubles what it brings: look at `include` in the playbooks above, or part the inventory"),
+        );
+        false
+    }
+}
+
 /// Turns entries and includes into steps.
 pub(super) struct Expander<'a> {
     pub(super) language: &'a Language,
@@ -55,6 +101,8 @@ pub(super) struct Expander<'a> {
     pub(super) steps: Vec<Step>,
     pub(super) handlers: Vec<Step>,
     pub(super) ids: BTreeMap<String, usize>,
+    /// What playbooks came to so far; nothing more is made of them when it is too much.
+    pub(super) size: Size,
     /// How many blocks there are so far.
     pub(super) blocks: usize,
     /// Whether every playbook could be read.
@@ -175,6 +223,9 @@ impl Expander<'_> {
         place.handlers.push(ids);
         self.tasks(&playbook.tasks, playbook, &place, diagnostics);
         for handler in &playbook.handlers {
+            if !self.size.takes(handler, place.hosts.len(), diagnostics) {
+                return;
+            }
             let id = place.handlers.last().and_then(|ids| ids.get(handler.title())).cloned();
             if let Some(step) = self.step(handler, playbook, &place, id, diagnostics) {
                 self.handlers.push(Step { index: self.handlers.len(), ..step });
@@ -190,6 +241,9 @@ impl Expander<'_> {
         diagnostics: &mut Diagnostics,
     ) {
         for task in tasks {
+            if !self.size.takes(task, place.hosts.len(), diagnostics) {
+                return;
+            }
             match &task.action {
                 Action::Include(name) => self.include(name, task, playbook, place, diagnostics),
                 Action::Block(block) => self.block(block, task, playbook, place, diagnostics),

@@ -80,6 +80,16 @@ impl Project {
         }
     }
 
+    /// How many items a step has on a host, as far as that is known.
+    pub(super) fn number_of_items(&self, step: &Step, host: &Host, inputs: &Inputs<'_>) -> usize {
+        let program = &step.program;
+        let Some(items) = &program.items else { return 1 };
+        let env =
+            Env { world: &self.world, host, scope: &program.scope, inputs: *inputs, item: None, depth: 0 };
+        let (mut waiting, mut diagnostics) = (BTreeSet::new(), Diagnostics::default());
+        self.items(items, &env, &mut waiting, &mut diagnostics).map_or(1, |items| items.len())
+    }
+
     /// What a loop goes over; `None` when it waits or is wrong.
     fn items(
         &self,
@@ -107,14 +117,25 @@ impl Project {
             Items::Product(lists) => {
                 let mut product = Some(vec![Map::new()]);
                 for (name, list) in lists {
+                    let span = list.node().map_or(Span::NONE, |node| node.span);
                     // What all of them wait for is asked at once.
                     let list = self.items(list, env, waiting, diagnostics);
+                    let before = product.as_ref().map_or(0, Vec::len);
+                    let number = before.saturating_mul(list.as_ref().map_or(0, Vec::len));
+                    if number > MOST_ITEMS {
+                        diagnostics.push(too_many_items(span, number));
+                        return None;
+                    }
                     product = product.zip(list).map(|(product, list)| combined(&product, name, &list));
                 }
                 return Some(product?.into_iter().map(Json::Object).collect());
             }
         };
         match list {
+            Json::Array(items) if items.len() > MOST_ITEMS => {
+                diagnostics.push(too_many_items(node.span, items.len()));
+                None
+            }
             Json::Array(items) => Some(items),
             other @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) | Json::Object(_)) => {
                 let found = crate::template::Shape::of(&other).name();
@@ -292,6 +313,15 @@ impl Project {
             .join("; ");
         (Self::instance(step, item, env, InstanceState::Failed(text)), diagnostics)
     }
+}
+
+/// The most items of a loop: one for each host of the largest inventory, and some more.
+const MOST_ITEMS: usize = 100_000;
+
+fn too_many_items(span: Span, number: usize) -> Diagnostic {
+    Diagnostic::error(span, format!("a loop over {number} items, and {MOST_ITEMS} are the most")).help(
+        "each item is a task of its own on each host: write one file from the whole list by `template`, or part the list",
+    )
 }
 
 /// Each map with each element of a list under a name.

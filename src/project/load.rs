@@ -6,7 +6,7 @@ use camino::{Utf8Path, Utf8PathBuf};
 use serde_json::Value as Json;
 
 use super::check::{self, Checker};
-use super::expand::Expander;
+use super::expand::{Expander, Size};
 use super::model::{Project, Rollout};
 use super::outside::Outside;
 use super::step::Step;
@@ -187,6 +187,7 @@ pub fn load_with(
         steps: Vec::new(),
         handlers: Vec::new(),
         ids: BTreeMap::new(),
+        size: Size::default(),
         blocks: 0,
         complete: true,
         others: false,

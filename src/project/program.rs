@@ -60,6 +60,14 @@ pub(crate) struct Body {
 }
 
 impl Items {
+    /// Where it is written; a product is written as its lists.
+    pub(super) fn node(&self) -> Option<&Node> {
+        match self {
+            Self::List(node) | Self::Expression(_, node) => Some(node),
+            Self::Product(_) => None,
+        }
+    }
+
     /// The lists that it is made of, none of them a product.
     pub(super) fn lists(&self) -> Vec<&Self> {
         match self {

@@ -24,6 +24,9 @@ use crate::inventory::Host;
 /// costs as much as there are hosts.
 const WIDE: usize = 8;
 
+/// The most that is filled in, tasks times hosts: 10 000 hosts with 400 tasks that each host has otherwise.
+const MOST_FILLINGS: usize = 4_000_000;
+
 /// Another thread is worth its start from so many fillings on.
 const SHARE: usize = 500;
 
@@ -43,6 +46,10 @@ impl Project {
     /// Fills every step in for every host, reads every resource and looks for tasks at odds.
     pub fn validate(&self) -> Diagnostics {
         let mut diagnostics = self.warnings.clone();
+        if let Some(much) = self.too_much() {
+            diagnostics.push(much);
+            return diagnostics;
+        }
         let mut specimens: Vec<(Option<&str>, Option<&Json>)> =
             self.language.specimens.iter().map(|(name, facts)| (Some(*name), Some(facts))).collect();
         if specimens.is_empty() {
@@ -81,6 +88,45 @@ impl Project {
             self.at_odds(&own, &common, &mut diagnostics);
         }
         diagnostics
+    }
+
+    /// Says so where there would be more to fill in than anybody waits for: items times hosts.
+    fn too_much(&self) -> Option<Diagnostic> {
+        let facts = self.language.specimens.first().map(|(_, facts)| facts);
+        let inputs = Inputs { facts, ..Inputs::none() };
+        let size = |step| {
+            let step: &Step = step;
+            let host = self.seen_by(step, *step.hosts.first()?)?;
+            let most = if step.program.reads.hosts { WIDE } else { usize::MAX };
+            Some((step, self.number_of_items(step, host, &inputs), step.hosts.len().min(most)))
+        };
+        let mut sizes: Vec<(&Step, usize, usize)> =
+            self.steps.iter().chain(&self.handlers).filter_map(size).collect();
+        let product = |(_, items, hosts): &(&Step, usize, usize)| items.saturating_mul(*hosts);
+        let sum = |sizes: &[(&Step, usize, usize)]| sizes.iter().map(product).fold(0, usize::saturating_add);
+        if sum(&sizes) <= MOST_FILLINGS {
+            return None;
+        }
+        // Hosts that agree on what a step reads share the result.
+        for (step, _, hosts) in &mut sizes {
+            let seen = step.hosts.iter().filter_map(|index| self.seen_by(step, *index));
+            let groups: BTreeSet<String> = seen.map(|host| signature(step, host)).collect();
+            *hosts = groups.len().min(*hosts);
+        }
+        let number = sum(&sizes);
+        let (step, items, hosts) = sizes.iter().max_by_key(|size| product(size))?;
+        (number > MOST_FILLINGS).then(|| {
+            Diagnostic::error(
+                step.span,
+                format!("{number} tasks on all hosts, and {MOST_FILLINGS} are the most"),
+            )
+            .label(format!(
+                "this one has {items} items on each of {hosts} hosts that differ in what it reads"
+            ))
+            .help(
+                "write one file from the whole list by `template` in place of a loop, or part the inventory",
+            )
+        })
     }
 
     /// Reads the resources of steps that depend on nothing, for a load that failed elsewhere:

@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
-use crate::config::{Diagnostic, Node, TextError, did_you_mean_text};
+use crate::config::{Diagnostic, Node, TextError, did_you_mean_text, weight};
 use crate::inventory::Host;
 use crate::placeholder;
 use crate::playbook::file::{Param, ParamType};
@@ -19,7 +19,7 @@ use crate::template::condition::{Lookup, Missing, descend};
 use crate::template::paths::is_template;
 use crate::template::shape::{PathError, path_text};
 use crate::template::text::Values;
-use crate::template::{PathUse, Segment, Shape, Text, Unresolved};
+use crate::template::{MOST_TEXT, PathUse, Segment, Shape, Text, Unresolved};
 
 /// How deep variables may refer to each other.
 const MAX_DEPTH: u32 = 16;
@@ -234,17 +234,34 @@ impl<'a> Env<'a> {
                 })
             }
             Json::Array(items) => {
-                items.iter().map(|item| self.fill(item)).collect::<Result<_, _>>().map(Json::Array)
+                let (mut filled, mut room) = (Vec::new(), MOST_TEXT);
+                for item in items {
+                    filled.push(self.fill_within(item, &mut room)?);
+                }
+                Ok(Json::Array(filled))
             }
             Json::Object(map) => {
-                let mut filled = Map::new();
+                let (mut filled, mut room) = (Map::new(), MOST_TEXT);
                 for (key, value) in map {
-                    filled.insert(key.clone(), self.fill(value)?);
+                    filled.insert(key.clone(), self.fill_within(value, &mut room)?);
                 }
                 Ok(Json::Object(filled))
             }
             Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_) => Ok(value.clone()),
         }
+    }
+
+    /// Fills in a part of a list or a map. What is written there has been read from a file that is not too large; what
+    /// templates bring, each some times the other, has to fit into `room`.
+    fn fill_within(&self, value: &Json, room: &mut usize) -> Result<Json, Missing> {
+        let filled = self.fill(value)?;
+        if value.as_str().is_some_and(is_template) || value.is_array() || value.is_object() {
+            let taken = weight(&filled, *room);
+            *room = room.checked_sub(taken).ok_or_else(|| {
+                Missing::Failed(format!("a list or a map comes to more than {} MiB", MOST_TEXT >> 20))
+            })?;
+        }
+        Ok(filled)
     }
 
     /// A variable, from the strongest layer that has it.

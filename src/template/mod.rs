@@ -17,5 +17,6 @@ pub mod why;
 pub use condition::{Condition, Lookup, Missing, Unresolved};
 pub use paths::PathUse;
 pub use shape::{Names, Segment, Shape};
+pub(crate) use text::MOST_TEXT;
 pub use text::Text;
 pub use why::{Refuted, refuted};

@@ -170,7 +170,12 @@ impl Text {
             }
             Body::Tera { engine, sole } => {
                 let (context, mut undefined) = self.context(values)?;
-                let text = engine.render(NAME, &context).map_err(|error| {
+                let mut text = Limited::default();
+                let rendered = engine.render_to(NAME, &context, &mut text);
+                if text.full {
+                    return Err(Unresolved::Wrong(too_long(self.source.len())));
+                }
+                rendered.map_err(|error| {
                     let shift = if *sole { SOLE_PREFIX.len() - 2 } else { 0 };
                     let mut error = text_error(&error, &self.source, shift);
                     if let Some(why) = undefined.remove(&error.message) {
@@ -178,6 +183,8 @@ impl Text {
                     }
                     Unresolved::Wrong(error)
                 })?;
+                // The engine writes text.
+                let text = String::from_utf8(text.bytes).unwrap_or_default();
                 if !sole {
                     return Ok(Json::String(text));
                 }
@@ -212,6 +219,38 @@ impl Text {
             }
         }
         if waiting.is_empty() { Ok((context, undefined)) } else { Err(Unresolved::Waiting(waiting)) }
+    }
+}
+
+/// The most bytes of a text that is filled in, as many as a file of the project may have.
+pub(crate) const MOST_TEXT: usize = 8 << 20;
+
+/// What is wrong with a text that would be longer.
+fn too_long(end: usize) -> TextError {
+    TextError::new(0, end, format!("what this comes to is longer than {} MiB", MOST_TEXT >> 20)).help(
+        "variables that name each other several times grow with each of them, and so does a loop in a loop",
+    )
+}
+
+/// Takes a text up to a limit.
+#[derive(Default)]
+struct Limited {
+    bytes: Vec<u8>,
+    full: bool,
+}
+
+impl std::io::Write for Limited {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        if self.bytes.len() + bytes.len() > MOST_TEXT {
+            self.full = true;
+            return Err(std::io::Error::other("too long"));
+        }
+        self.bytes.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
     }
 }
 
