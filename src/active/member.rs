@@ -1,6 +1,7 @@
 //! A host that takes part in tests between hosts, and how it is asked.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use tokio::sync::Mutex;
@@ -8,8 +9,9 @@ use tokio::sync::Mutex;
 use super::gate::{Fabric, Network};
 use crate::checks::{LEFT_OUT, Subject};
 use crate::events::{CheckResult, CheckStatus, Evidence};
+use crate::facts::base::network::is_of_one_host;
 use crate::facts::nvidia::{Gpu, NvidiaQuery, Topology};
-use crate::facts::rdma::{Device, RdmaQuery};
+use crate::facts::rdma::{Device, Gid, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery, in_jobs_of};
 use crate::facts::{Facts, batch};
 use crate::inventory::expect::{ExpectActive, ExpectSoftware};
@@ -157,8 +159,11 @@ fn ends(devices: &[&Device], gpus: &BTreeMap<String, u32>, address: &str) -> BTr
             };
             return Some(end);
         }
-        let gid = port.gids.iter().filter(|gid| gid.kind == "RoCE v2").find(|gid| gid.ipv4().is_some())?;
-        let address = gid.ipv4()?.to_string();
+        // The others would be led to themselves, or to somebody else.
+        let reached = |gid: &Gid| gid.ipv4().filter(|address| is_of_one_host(IpAddr::V4(*address)));
+        let mut gids = port.gids.iter().filter(|gid| gid.kind == "RoCE v2");
+        let (gid, address) = gids.find_map(|gid| Some((gid, reached(gid)?)))?;
+        let address = address.to_string();
         Some(RailEnd {
             device: name,
             port: number,
@@ -298,7 +303,7 @@ pub(super) async fn said(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::facts::rdma::{Gid, Port};
+    use crate::facts::rdma::Port;
 
     #[test]
     fn ends_are_ports_that_are_up_and_can_be_reached() {
@@ -315,6 +320,7 @@ mod tests {
             rate_gbps: Some(200.0),
             gids: vec![
                 gid(1, "fe80:0000:0000:0000:ba59:9fff:fed4:4a0e", "RoCE v2"),
+                gid(4, "0000:0000:0000:0000:0000:ffff:7f00:0001", "RoCE v2"),
                 gid(2, "0000:0000:0000:0000:0000:ffff:0a00:0001", "IB/RoCE v1"),
                 gid(3, "0000:0000:0000:0000:0000:ffff:0a00:0001", "RoCE v2"),
             ],

@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::account::user_touched;
+use super::base::ssh::public_key;
 use super::file::{UNREAD, read_text};
 use super::{Answers, Family, Query, Question, Told as Answered, Touches, answers, lines, of_type};
 use crate::transport::Script;
@@ -159,11 +160,10 @@ impl Told<'_> {
             home: self.fields.get("home").copied().unwrap_or_default().to_owned(),
             uid: self.number("uid"),
             gid: self.number("gid"),
-            public: self.fields.get("public").and_then(|line| {
-                let mut words = line.split_whitespace();
-                let (kind, key) = (words.next()?, words.next()?);
-                key.starts_with("AAAA").then(|| format!("{kind} {key}"))
-            }),
+            public: self
+                .fields
+                .get("public")
+                .and_then(|line| public_key(line).map(|(kind, key)| format!("{kind} {key}"))),
             private: self.has("private"),
             encrypted: self.has("encrypted"),
             linked: self.has("linked"),

@@ -231,7 +231,9 @@ mod tests {
                 }
             }
             Json::Array(items) => items.iter().for_each(|item| leaves(&format!("{path}.*"), item, found)),
-            leaf => found.push((path.to_owned(), leaf.clone())),
+            leaf @ (Json::Null | Json::Bool(_) | Json::Number(_) | Json::String(_)) => {
+                found.push((path.to_owned(), leaf.clone()));
+            }
         }
     }
 

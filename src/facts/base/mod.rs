@@ -18,7 +18,7 @@ mod nvlinks;
 mod os;
 mod pci;
 mod selinux;
-mod ssh;
+pub mod ssh;
 mod users;
 mod virtualization;
 

@@ -3,6 +3,7 @@
 //! `going back` (`bond_slave_link_status` of the kernel's `net/bonding.h`).
 
 use std::collections::BTreeMap;
+use std::net::IpAddr;
 
 use serde_json::{Value as Json, json};
 
@@ -77,6 +78,27 @@ impl Link<'_> {
         // -1 and nothing both mean that the driver does not know.
         self.text(key).parse().unwrap_or(0).max(0)
     }
+}
+
+/// Whether other hosts can reach one host by an address: one of loopback, of the link or of many hosts leads them to
+/// themselves, or to somebody else.
+pub fn is_of_one_host(address: IpAddr) -> bool {
+    let other = match address.to_canonical() {
+        IpAddr::V4(address) => {
+            address.is_loopback()
+                || address.is_link_local()
+                || address.is_multicast()
+                || address.is_broadcast()
+                || address.octets().first() == Some(&0)
+        }
+        IpAddr::V6(address) => {
+            address.is_loopback()
+                || address.is_unicast_link_local()
+                || address.is_multicast()
+                || address.is_unspecified()
+        }
+    };
+    !other
 }
 
 /// What is faster is no speed.

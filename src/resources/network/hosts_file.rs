@@ -9,7 +9,7 @@ use crate::facts::file::{FileKind, PathQuery};
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::resources::shared::content::{RegularFile, text_query};
 use crate::resources::shared::known;
-use crate::resources::shared::roster::{Network, Roster, address_of, fleet_base, fleet_facts};
+use crate::resources::shared::roster::{Network, Owners, Roster, address_of, fleet_base, fleet_facts};
 use crate::resources::shared::value::{FileName, HostPath};
 use crate::resources::{Change, Context, Detail, Disruption, Planned, Resource, Unplannable};
 use crate::transport::{Arg, Script};
@@ -127,22 +127,33 @@ pub(in crate::resources) fn cut_block<'a>(
     (block, rest)
 }
 
-/// Lines of the block, the hosts that are waited for, and the names in the block.
-type Entries<'a> = (Vec<String>, Vec<&'a str>, BTreeSet<String>);
+/// Lines of the block, the hosts that are waited for, the names in the block, and whose the addresses are.
+type Entries<'a> = (Vec<String>, Vec<&'a str>, BTreeSet<String>, Owners<'a>);
 
 impl HostsFile {
     /// Lines of the block by host, and the hosts whose addresses are not known.
     fn entries<'a>(&'a self, facts: &Facts, old: &[&str]) -> Result<Entries<'a>, Unplannable> {
         let networks = fleet_facts(facts, "network")?;
-        let owners = self.owners();
+        let of_names = self.owners();
+        let said = self.roster.members.iter().flat_map(|member| {
+            let network = networks.get(member.name.as_str()).copied();
+            let plain = address_of(member, network, self.network.as_ref());
+            let aliases = self
+                .aliases
+                .iter()
+                .filter_map(move |(_, within)| address_of(member, Some(network?), Some(within)));
+            plain.into_iter().chain(aliases).map(|address| (member.name.as_str(), address))
+        });
+        let owners = self.roster.owners(said);
         let (mut lines, mut waits, mut names) = (Vec::new(), Vec::new(), BTreeSet::new());
         for member in self.roster.members.iter() {
             let network = networks.get(member.name.as_str()).copied();
-            let Some(address) = address_of(member, network, self.network.as_ref()) else {
+            let address = address_of(member, network, self.network.as_ref());
+            let Some(address) = address.filter(|address| owners.is(&member.name, *address)) else {
                 let kept = old.iter().filter(|line| {
                     line.split_whitespace()
                         .skip(1)
-                        .any(|name| owners.get(name).is_some_and(|owner| *owner == member.name))
+                        .any(|name| of_names.get(name).is_some_and(|owner| *owner == member.name))
                 });
                 let before = lines.len();
                 lines.extend(kept.map(|line| (*line).to_owned()));
@@ -164,12 +175,13 @@ impl HostsFile {
             for (suffix, within) in &self.aliases {
                 if let Some(address) =
                     network.and_then(|network| address_of(member, Some(network), Some(within)))
+                    && owners.is(&member.name, address)
                 {
                     lines.push(format!("{address}\t{}{suffix}", member.name));
                 }
             }
         }
-        Ok((lines, waits, names))
+        Ok((lines, waits, names, owners))
     }
 
     /// Whose name each is: the name itself, with the domain, with each suffix.
@@ -237,7 +249,7 @@ impl Resource for HostsFile {
         };
         let marks = self.roster.marks("hosts");
         let (old, rest) = cut_block(before.unwrap_or(LOCALHOST), &marks);
-        let (lines, waits, names) = self.entries(facts, &old)?;
+        let (lines, waits, names, owners) = self.entries(facts, &old)?;
         let mut after = format!("{}\n", marks.0);
         for line in &lines {
             after.push_str(line);
@@ -252,7 +264,7 @@ impl Resource for HostsFile {
             }
         }
         if before == Some(after.as_str()) {
-            return match Roster::waits("address", waits) {
+            return match Roster::waits("address", waits).or_else(|| owners.waits()) {
                 Some(waits) if changes.is_empty() => Err(waits),
                 _ => Ok(changes),
             };

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use serde_json::{Value as Json, json};
 
 use crate::config::{Diagnostic, Diagnostics, FromNode, Node, Sp, did_you_mean_text};
+use crate::facts::base::network::is_of_one_host;
 use crate::facts::{BaseQuery, Facts, Object, Query, Question, base};
 use crate::hostlist::fold;
 use crate::resources::Unplannable;
@@ -25,6 +26,50 @@ pub struct Member {
     pub groups: BTreeSet<String>,
     /// How many GPUs are expected in it.
     pub gpus: Option<u64>,
+}
+
+impl Member {
+    /// Its address in the inventory, where that is one that others can reach.
+    pub(in crate::resources) fn written(&self) -> Option<IpAddr> {
+        let address: IpAddr = self.address.parse().ok()?;
+        is_of_one_host(address).then(|| address.to_canonical())
+    }
+}
+
+/// Whose each address is.
+#[derive(Debug, Default)]
+pub(in crate::resources) struct Owners<'a> {
+    of: BTreeMap<IpAddr, &'a str>,
+    /// Addresses that more than one host says it has, or that the inventory writes for another one.
+    contested: BTreeMap<IpAddr, BTreeSet<&'a str>>,
+}
+
+impl Owners<'_> {
+    /// Whether an address is this host's.
+    pub(in crate::resources) fn is(&self, host: &str, address: IpAddr) -> bool {
+        self.of.get(&address).is_some_and(|owner| *owner == host)
+    }
+
+    /// Whether an address is another host's, or nobody's because two have it.
+    pub(in crate::resources) fn is_taken(&self, host: &str, address: IpAddr) -> bool {
+        self.contested.contains_key(&address) && !self.is(host, address)
+    }
+
+    /// Why some addresses are left out, when there are some and all else is done.
+    pub(in crate::resources) fn waits(&self) -> Option<Unplannable> {
+        let addresses: Vec<String> = self
+            .contested
+            .iter()
+            .map(|(address, hosts)| format!("{address} of {}", fold(hosts.iter().copied())))
+            .collect();
+        (!addresses.is_empty()).then(|| {
+            let reason = format!(
+                "more than one host has {}: write the address of each into the inventory, and look at the others",
+                addresses.join(", ")
+            );
+            Unplannable::Partly(Vec::new(), reason)
+        })
+    }
 }
 
 /// All hosts of the inventory, and which one a task is for.
@@ -79,6 +124,36 @@ impl Roster {
     pub(in crate::resources) fn marks(&self, what: &str) -> (String, String) {
         let name = format!("provision {} {what}", self.cluster);
         (format!("# BEGIN {name}"), format!("# END {name}"))
+    }
+
+    /// Whose the addresses are that hosts say they have: each is of the host that the inventory writes it for, else of
+    /// the only one that says so. With the address of another a host would be taken for that one.
+    pub(in crate::resources) fn owners<'a>(
+        &'a self,
+        said: impl IntoIterator<Item = (&'a str, IpAddr)>,
+    ) -> Owners<'a> {
+        let mut written: BTreeMap<IpAddr, BTreeSet<&str>> = BTreeMap::new();
+        for member in self.members.iter() {
+            if let Some(address) = member.written() {
+                written.entry(address).or_default().insert(&member.name);
+            }
+        }
+        let mut claims: BTreeMap<IpAddr, BTreeSet<&str>> = BTreeMap::new();
+        for (host, address) in said {
+            claims.entry(address).or_default().insert(host);
+        }
+        let mut owners = Owners::default();
+        for (address, mut hosts) in claims {
+            let of = written.get(&address).unwrap_or(&hosts);
+            if let (Some(host), 1) = (of.first(), of.len()) {
+                owners.of.insert(address, host);
+            }
+            hosts.extend(written.get(&address).into_iter().flatten());
+            if hosts.len() > 1 {
+                owners.contested.insert(address, hosts);
+            }
+        }
+        owners
     }
 
     /// Why some hosts cannot be served yet, when there are some and all else is done.
@@ -207,11 +282,7 @@ fn addresses(network: &Json) -> impl Iterator<Item = (&str, IpAddr)> {
         list.iter().filter_map(move |address| {
             let text = address.as_str()?;
             let address: IpAddr = text.split('/').next()?.parse().ok()?;
-            let local = match address {
-                IpAddr::V4(address) => address.is_loopback() || address.is_link_local(),
-                IpAddr::V6(address) => address.is_loopback() || address.is_unicast_link_local(),
-            };
-            (!local).then_some((device, address))
+            is_of_one_host(address).then_some((device, address.to_canonical()))
         })
     })
 }
@@ -223,8 +294,7 @@ pub(in crate::resources) fn address_of(
     network: Option<&Json>,
     within: Option<&Network>,
 ) -> Option<IpAddr> {
-    let written: Option<IpAddr> =
-        member.address.parse().ok().filter(|address: &IpAddr| !address.is_loopback());
+    let written = member.written();
     let Some(facts) = network else {
         return written.filter(|address| within.is_none_or(|within| within.contains(*address)));
     };

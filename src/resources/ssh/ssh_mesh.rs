@@ -15,7 +15,9 @@ use crate::inventory::Promise;
 use crate::inventory::expect::ExpectSoftware;
 use crate::resources::network::hosts_file::{AliasFields, cut_block};
 use crate::resources::shared::known;
-use crate::resources::shared::roster::{Member, Network, Roster, address_of, fleet, fleet_base, fleet_facts};
+use crate::resources::shared::roster::{
+    Member, Network, Owners, Roster, address_of, fleet, fleet_base, fleet_facts,
+};
 use crate::resources::shared::value::{AccountName, FileName};
 use crate::resources::{Change, Context, Detail, Disruption, LoginEffect, Planned, Resource, Unplannable};
 use crate::transport::{Arg, Script};
@@ -46,8 +48,8 @@ crate::record! {
         opt options: Sp<String>,
         /// The port of sshd for connections between hosts.
         def port: u16 = 22,
-        /// Hosts are also known by their addresses in this network. Left out: by the address in the
-        /// inventory if the host itself has it, else by that of the device of its default route.
+        /// Hosts are also known by their addresses in this network, as they say themselves, and an address
+        /// that two have is nobody's. Left out: by the address that the inventory writes for each.
         opt network: Network,
         /// Hosts are also known by their names with this domain.
         opt domain: FileName,
@@ -112,7 +114,7 @@ struct MeshFacts<'a> {
     host_keys: BTreeMap<&'a str, &'a Json>,
     networks: BTreeMap<&'a str, &'a Json>,
     /// Whose each address is.
-    owners: BTreeMap<IpAddr, &'a str>,
+    owners: Owners<'a>,
 }
 
 impl SshMesh {
@@ -136,32 +138,34 @@ impl SshMesh {
         })
     }
 
-    /// Addresses of a host, each with the suffix of the name that it goes with.
+    /// Addresses of a host, each with the suffix of the name that it goes with: of what it says itself, only those in
+    /// a network that the task names. With any other address its key would be accepted for that of a stranger.
     fn addresses(&self, member: &Member, network: Option<&Json>) -> Vec<(&str, IpAddr)> {
-        let plain = address_of(member, network, self.network.as_ref());
+        let plain = match &self.network {
+            Some(within) => address_of(member, network, Some(within)),
+            None => member.written(),
+        };
         let aliases = self.aliases.iter().filter_map(|(suffix, within)| {
             Some((suffix.as_str(), address_of(member, Some(network?), Some(within))?))
         });
         plain.map(|address| ("", address)).into_iter().chain(aliases).collect()
     }
 
-    /// Whose an address is: of the host that the inventory writes it for, else of the only one that says
-    /// that it has it. With the address of another a host would get its own key accepted there.
-    fn owners<'a>(&'a self, networks: &BTreeMap<&str, &Json>) -> BTreeMap<IpAddr, &'a str> {
-        let mut said: BTreeMap<IpAddr, BTreeSet<&str>> = BTreeMap::new();
-        let mut written = said.clone();
-        for member in self.roster.members.iter() {
-            let name = member.name.as_str();
-            if let Ok(address) = member.address.parse() {
-                written.entry(address).or_default().insert(name);
-            }
-            for (_, address) in self.addresses(member, networks.get(name).copied()) {
-                said.entry(address).or_default().insert(name);
-            }
-        }
-        said.append(&mut written);
-        let alone = said.into_iter().filter(|(_, names)| names.len() == 1);
-        alone.filter_map(|(address, names)| Some((address, names.into_iter().next()?))).collect()
+    fn owners<'a>(&'a self, networks: &BTreeMap<&str, &Json>) -> Owners<'a> {
+        let said = self.roster.members.iter().flat_map(|member| {
+            let addresses = self.addresses(member, networks.get(member.name.as_str()).copied());
+            addresses.into_iter().map(|(_, address)| (member.name.as_str(), address))
+        });
+        self.roster.owners(said)
+    }
+
+    /// Whether a name that an earlier run wrote for a host may stay: an address only where it is one of the inventory
+    /// or of a network that the task names, and nobody else's now.
+    fn may_stay(&self, member: &Member, name: &str, owners: &Owners<'_>) -> bool {
+        let Ok(address) = name.parse::<IpAddr>() else { return true };
+        let mut networks = self.network.iter().chain(self.aliases.iter().map(|(_, within)| within));
+        let known = member.written() == Some(address) || networks.any(|within| within.contains(address));
+        known && !owners.is_taken(&member.name, address)
     }
 
     /// Lines of the block in `authorized_keys`, and the hosts whose key is not known.
@@ -206,7 +210,7 @@ impl SshMesh {
             if !suffix.is_empty() {
                 names.push(format!("{name}{suffix}"));
             }
-            if seen.owners.get(&address) == Some(&name) {
+            if seen.owners.is(name, address) {
                 names.push(address.to_string());
             }
         }
@@ -236,7 +240,10 @@ impl SshMesh {
                     waits.push(name);
                 }
                 for line in lines {
-                    let _ = writeln!(text, "{line}");
+                    let (names, key) = line.split_once(' ').unwrap_or((line, ""));
+                    let stays = |name: &&str| self.may_stay(member, without_port(name), &seen.owners);
+                    let names: Vec<&str> = names.split(',').filter(stays).collect();
+                    let _ = writeln!(text, "{} {key}", names.join(","));
                 }
                 continue;
             }
@@ -259,7 +266,7 @@ impl SshMesh {
             let of_this =
                 old.find(|old| old.first().is_some_and(|first| *first == member.name)).unwrap_or_default();
             for name in of_this {
-                if names.iter().all(|known| known != name) {
+                if names.iter().all(|known| known != name) && self.may_stay(member, name, &seen.owners) {
                     names.push(name.to_owned());
                 }
             }
@@ -283,6 +290,12 @@ impl SshMesh {
             );
             if self.port != 22 {
                 let _ = writeln!(text, "    Port {}", self.port);
+            }
+            // Clients before OpenSSH 8.5 write the address beside a name into our file where it is not there.
+            let has_address =
+                |member: &Member| self.names(member, seen).iter().any(|name| name.parse::<IpAddr>().is_ok());
+            if !members.iter().all(has_address) {
+                text.push_str("    CheckHostIP no\n");
             }
         }
         text
@@ -426,6 +439,7 @@ impl Resource for SshMesh {
         if changes.is_empty()
             && let Some(waits) = Roster::waits("host key", without_host_key)
                 .or_else(|| Roster::waits(&format!("key of {}", self.user), without_key))
+                .or_else(|| seen.owners.waits())
         {
             return Err(waits);
         }
