@@ -5,13 +5,14 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 use sha2::Digest as _;
 
+use super::shared::clock;
 use super::shared::compare::{Compared, How, alone, same};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::hostlist;
 
 macro_rules! compared {
-    ($id:literal, $title:literal, $severity:ident, $expects:expr, $run:ident, $why:literal, $hint:literal, $source:literal, $how:expr, $read:expr) => {
+    ($id:literal, $title:literal, $severity:ident, $expects:expr, $run:expr, $why:literal, $hint:literal, $source:literal, $how:expr, $read:expr) => {
         Compared {
             check: Check {
                 id: $id,
@@ -271,6 +272,18 @@ pub(in crate::checks) const COMPARED: &[Compared] = &[
         "`rm /etc/ssh/ssh_host_*; ssh-keygen -A`, reload sshd, then `provision inventory trust`",
         "ssh-keygen(1)",
         host_keys
+    ),
+    compared!(
+        "fleet.clock",
+        "the clocks of the hosts agree",
+        Warn,
+        "no clock is 2 s from those of most hosts, or of any where most do not agree; 60 s and more fail. A clock is known as well as asking the host took short",
+        |subject, _| clock::compared(subject),
+        "munge refuses credentials of another time, which Slurm tells as an authentication error; Kerberos, TLS and logs of two hosts need one time as well. A program that says that it keeps the clock may keep another time.",
+        "`date` on both; `chronyc sources -v` on the host that is off, then `chronyc makestep`; where a wrong clock comes back with each boot, set the hardware clock: `hwclock --systohc`",
+        "munge(7); chronyc(1); hwclock(8)",
+        How::Whole,
+        |_| Vec::new()
     ),
 ];
 

@@ -45,6 +45,7 @@ pub use shared::compare::Comparison;
 pub use shared::evaluate::{Conclusion, LEFT_OUT, evaluate, queries};
 pub use shared::subject::{JobView, Subject};
 pub use shared::verdict::{Checked, Findings, Verdict};
+pub use slurm::NODE;
 
 use crate::events::CheckStatus;
 

@@ -4,6 +4,8 @@ use super::shared::verdict::{Checked, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::GapKind;
+use crate::scheduler::slurm::Known;
+use crate::words::count;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -11,8 +13,8 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "Slurm gives out as many GPUs as there are",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "`gpu:N` of the node equal to the GPUs on its PCI bus, where Slurm has gpu among its resources",
-        why: "With too few, GPUs stay idle; with too many, jobs get GPUs that do not exist.",
+        expects: "`gpu:N` of the node equal to the GPUs on its PCI bus, where a GPU in multi-instance mode counts as its instances",
+        why: "With too few, GPUs stay idle; with too many, jobs get GPUs that do not exist, and Slurm drains the node.",
         hint: "`Gres=gpu:N` of the node in slurm.conf, gres.conf with AutoDetect=nvml or all device files; then restart slurmd",
         source: "sinfo(1); gres.conf(5)",
         run: gres,
@@ -29,23 +31,27 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         run: slurm_memlock,
     },
     Check {
-        id: "slurm.node",
+        id: NODE,
         title: "Slurm takes jobs for this host",
         needs: Needs::Idle,
         severity: Warn,
         expects: "the node is not down, drained, failing or unreachable",
         why: "A node that was drained for a repair and then forgotten runs no jobs.",
-        hint: "`scontrol show node NAME` has the reason; `scontrol update nodename=NAME state=resume`",
+        hint: "mend what the reason says (`sinfo -R` has who set it and when), then `scontrol update nodename=NAME state=resume`",
         source: "sinfo(1)",
         run: slurm_node,
     },
 ];
 
+/// Id of the check of whether Slurm gives jobs to a host.
+pub const NODE: &str = "slurm.node";
+const SINFO: &str = "sinfo -N -h -o '%N %T %G %E'";
+
 /// This host as Slurm knows it.
 ///
 /// # Errors
 /// The verdict without Slurm.
-fn node<'a>(subject: &Subject<'a>) -> Result<&'a crate::scheduler::slurm::Node, Verdict> {
+fn node<'a>(subject: &Subject<'a>) -> Result<&'a Known, Verdict> {
     let system = subject.system()?;
     match &system.node {
         Err(gap) if gap.kind == GapKind::Absent => Err(Verdict::Skip("no Slurm".to_owned())),
@@ -57,21 +63,66 @@ fn node<'a>(subject: &Subject<'a>) -> Result<&'a crate::scheduler::slurm::Node, 
     }
 }
 
-fn gres(subject: &Subject<'_>) -> Checked {
-    subject.has_gpus()?;
-    let node = node(subject)?;
-    let Some(gpus) = subject.pci_gpus().map(|gpus| gpus.len() as u64) else {
+/// GPUs on the PCI bus, a word for what they are, and whether Slurm may cut them to more.
+fn present(subject: &Subject<'_>) -> Result<(u64, String), Verdict> {
+    let Some(bus) = subject.pci_gpus() else {
         return Err(Verdict::unknown(
             "the PCI bus could not be read",
             "/sys/bus/pci/devices",
             "no list of devices",
         ));
     };
-    let from = "sinfo -N -h -o '%N %T %G'";
-    match node.gpus() {
-        seen if seen == gpus => Ok(Verdict::Pass(node.gres.clone())),
-        seen => Ok(Verdict::finding(format!("{seen} in Slurm, {gpus} on the PCI bus"), from, &node.gres)),
+    let whole = (bus.len() as u64, "on the PCI bus".to_owned());
+    if bus.is_empty() {
+        return Ok(whole);
     }
+    let smi = subject.smi()?;
+    let cut: Vec<u64> = smi.gpus.iter().filter_map(|gpu| gpu.instances).collect();
+    if cut.is_empty() {
+        return Ok(whole);
+    }
+    let instances = cut.iter().copied().fold(0, u64::saturating_add);
+    let rest = (bus.len() as u64).saturating_sub(cut.len() as u64);
+    let text = match rest {
+        0 => format!("instances of {}", count(cut.len() as u64, "GPU")),
+        _ => format!("on the host: {} and {}", count(rest, "whole GPU"), count(instances, "instance")),
+    };
+    Ok((rest.saturating_add(instances), text))
+}
+
+fn gres(subject: &Subject<'_>) -> Checked {
+    let node = node(subject)?;
+    let given = node.node.gpus();
+    if given == 0 {
+        subject.has_gpus()?;
+    }
+    let line = format!("{} {}", node.node.state, node.node.gres);
+    let found =
+        |seen: u64, text: &str| Verdict::finding(format!("{given} in Slurm, {seen} {text}"), SINFO, &line);
+    let bus = subject.pci_gpus().map(|gpus| gpus.len() as u64);
+    let (seen, text) = match present(subject) {
+        Ok(present) => present,
+        // Too many can be instances, which only the driver knows; too few are too few.
+        Err(unknown) => match bus {
+            Some(bus) if given == bus => (bus, String::new()),
+            Some(bus) if given < bus => return Ok(found(bus, "on the PCI bus")),
+            _ => return Err(unknown),
+        },
+    };
+    if seen == given {
+        return Ok(Verdict::Pass(node.node.gres.clone()));
+    }
+    if seen == 0 && subject.has_other_accelerators() {
+        return Err(Verdict::Skip("its GPUs are not of NVIDIA".to_owned()));
+    }
+    let hint = if seen == 0 {
+        "no GPU is on the PCI bus: it fell off, or was never there. `dmesg | grep -iE 'xid|fallen'`, power-cycle the host; if it stays away, replace it or take `Gres=` from the node in slurm.conf"
+    } else if text.contains("nstance") {
+        "instances were made or removed and slurm.conf was not changed: `nvidia-smi -L` lists them; set `Gres=gpu:N` of the node or AutoDetect=nvml, restart slurmd, then `scontrol update nodename=NAME state=resume`"
+    } else {
+        return Ok(found(seen, &text));
+    };
+    Ok(found(seen, &text).hint(hint))
 }
 
 fn slurm_memlock(subject: &Subject<'_>) -> Checked {
@@ -89,9 +140,14 @@ fn slurm_memlock(subject: &Subject<'_>) -> Checked {
 }
 
 fn slurm_node(subject: &Subject<'_>) -> Checked {
-    let node = node(subject)?;
-    if node.is_away() {
-        return Ok(Verdict::finding(node.state.clone(), "sinfo -N -h -o '%N %T %G'", &node.state));
+    let known = node(subject)?;
+    let state = &known.node.state;
+    if !known.node.is_away() {
+        return Ok(Verdict::Pass(state.clone()));
     }
-    Ok(Verdict::Pass(node.state.clone()))
+    if known.reason.is_empty() {
+        return Ok(Verdict::finding(state.clone(), SINFO, state));
+    }
+    let line = format!("{state} {}", known.reason);
+    Ok(Verdict::finding(format!("{state}: {}", known.reason), SINFO, line))
 }

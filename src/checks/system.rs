@@ -9,10 +9,12 @@ use super::shared::log::of_kernel;
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject, network};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::facts::GapKind;
+use crate::facts::clock::{self, Kept};
 use crate::facts::firewall::Backend;
 use crate::facts::rdma::Gid;
+use crate::facts::{Gap, GapKind};
 
+const CLOCK: &str = "the clock";
 /// Free space in GiB that is enough where nothing is declared.
 const FREE_GIB: u64 = 5;
 /// The same of /boot in MiB: an initramfs is rebuilt there.
@@ -68,10 +70,10 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the clock is synchronised",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "chrony or systemd says so, on hosts with GPUs or RDMA devices; `expect.system.time_sync: false` skips it",
+        expects: "chrony, systemd-timesyncd, an ntpd or PTP (phc2sys) says that it keeps the clock; `expect.system.time_sync: false` skips it. In a container the clock is that of the machine around it",
         why: "With different clocks munge and Kerberos fail, and logs of two hosts cannot be compared.",
         hint: "`chronyc sources`: are the servers reached? The `time_sync` resource sets up chrony",
-        source: "chronyc(1); timedatectl(1)",
+        source: "chronyc(1); ntpq(1); ntpctl(8); phc2sys(8); pmc(8)",
         run: time_sync,
     },
     Check {
@@ -178,8 +180,8 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the host's own name does not resolve to a loopback address",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "`getent hosts NAME` gives no address of 127.0.0.0/8 or ::1, on hosts with GPUs or RDMA devices",
-        why: "MPI, NCCL and PyTorch tell other hosts the address of this name: with 127.0.1.1 the others connect to themselves.",
+        expects: "`getent hosts NAME` gives no address of 127.0.0.0/8 or ::1; a warning on hosts that have neither GPUs nor RDMA devices",
+        why: "MPI, NCCL, PyTorch and Slurm tell other hosts the address of this name: with 127.0.1.1 the others connect to themselves.",
         hint: "put the host's real address before its name in /etc/hosts, and remove the line with 127.0.1.1",
         source: "getent(1); hosts(5)",
         run: own_name,
@@ -189,7 +191,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no systemd unit that the cluster needs failed",
         needs: Needs::Idle,
         severity: Warn,
-        expects: "no failed unit of NVIDIA, RDMA, Slurm, containers or the clock",
+        expects: "no failed unit of NVIDIA, RDMA, Slurm and its database, containers, names and users, shared file systems or the clock, and none that somebody made for this machine in /etc/systemd/system",
         why: "Otherwise the first job is the one that notices a service that failed at boot.",
         hint: "`systemctl status UNIT`, `journalctl -u UNIT -b`",
         source: "systemctl(1)",
@@ -290,33 +292,58 @@ fn time_sync(subject: &Subject<'_>) -> Checked {
     if subject.expect_system().time_sync == Some(false) {
         return Err(Verdict::Skip("expect.system.time_sync is false".to_owned()));
     }
-    if subject.expect_system().time_sync.is_none() {
-        subject.has_own_system()?;
-    }
     if subject.is_container() {
         return Err(Verdict::Skip("in a container the clock belongs to the machine that runs it".to_owned()));
     }
     let system = subject.system()?;
-    match &system.clock {
-        Ok((true, line)) => Ok(Verdict::Pass(line.clone())),
-        Ok((false, line)) => Ok(Verdict::finding("not synchronised", "the clock", line)),
-        // Without one of these tools it cannot be asked; without a daemon there is nothing to ask.
-        Err(gap) => {
-            let keeps = |name: &String| ["chronyd", "ntpd", "systemd-timesyn"].contains(&name.as_str());
-            let nobody = system.files.as_ref().is_ok_and(|files| !files.processes.iter().any(keeps));
-            if gap.kind == GapKind::Absent && nobody {
-                return Ok(Verdict::finding("no program synchronises the clock", "the clock", &gap.reason));
-            }
-            Err(Verdict::gap(gap, None))
-        }
+    let files = subject.seen(Ok(&system.files), None)?;
+    let told = || system.clock.told().flatten();
+    let of = |kept: Kept| told().find(move |told| told.kept == kept);
+    // One program is enough, whatever others that are installed say.
+    if let Some(told) = of(Kept::Well) {
+        return Ok(Verdict::Pass(told.line.clone()));
     }
+    if let Some(told) = of(Kept::Alone) {
+        let text = format!("it follows no server and serves its own time ({})", told.line);
+        return Err(Verdict::Skip(format!("{text}; fleet.clock compares it")));
+    }
+    if let Some(told) = of(Kept::Not) {
+        let how = told.trouble.as_deref().unwrap_or("not synchronised");
+        return Ok(Verdict::finding(how, CLOCK, &told.line));
+    }
+    let runs = |name: &str| files.processes.iter().any(|process| process == name);
+    let Some(keeper) = clock::KEEPERS.iter().find(|name| runs(name)) else {
+        if runs("ptp4l") && !files.ptp_software {
+            let how =
+                "ptp4l runs and phc2sys does not: it keeps the clock of its card, not that of the system";
+            return Ok(Verdict::finding(how, CLOCK, "ptp4l without phc2sys")
+                .hint("start phc2sys: `systemctl enable --now phc2sys`"));
+        }
+        if runs("ptp4l") {
+            return Err(Verdict::Skip("ptp4l keeps the clock and does not say how well".to_owned()));
+        }
+        let gap = first_gap(&system.clock);
+        let line = gap.map_or("no such process", |gap| gap.reason.as_str());
+        return Ok(Verdict::finding("no program synchronises the clock", CLOCK, line));
+    };
+    let gap = first_gap(&system.clock);
+    match gap {
+        Some(gap) if gap.kind == GapKind::Hung || *keeper == "chronyd" => Err(Verdict::gap(gap, None)),
+        // It comes with its tool.
+        None if *keeper == "chronyd" => {
+            Err(Verdict::unknown("chronyd runs, and chronyc is not installed", CLOCK, "no chronyc"))
+        }
+        _ => Err(Verdict::Skip(format!("{keeper} keeps the clock; no tool that it has says how well"))),
+    }
+}
+
+/// Why a tool that was asked says nothing.
+fn first_gap(clock: &clock::Clock) -> Option<&Gap> {
+    clock.told().filter_map(|told| told.as_ref().err()).find(|gap| gap.kind != GapKind::Absent)
 }
 
 fn disk(subject: &Subject<'_>) -> Checked {
     let declared = subject.expect_system().disk_free_gib.map(u64::from);
-    if declared.is_none() {
-        subject.has_own_system()?;
-    }
     let space = subject.seen(Ok(&subject.system()?.space), None)?;
     let mut findings = Findings::default();
     for row in space.iter().filter(|row| row.mount != "/dev/shm") {
@@ -472,7 +499,6 @@ fn is_inside(address: Ipv4Addr, network: &str) -> bool {
 }
 
 fn own_name(subject: &Subject<'_>) -> Checked {
-    subject.is_of_cluster()?;
     let name = subject.fact("/hostname")?.to_owned();
     let addresses = subject.seen(Ok(&subject.system()?.own_name), None)?;
     let from = format!("getent hosts {name}");
@@ -483,7 +509,11 @@ fn own_name(subject: &Subject<'_>) -> Checked {
         .iter()
         .find(|address| address.parse::<std::net::IpAddr>().is_ok_and(|address| address.is_loopback()));
     match loopback {
-        Some(address) => Ok(Verdict::finding(format!("{name} resolves to {address}"), &from, address)),
+        Some(address) => {
+            let found = Verdict::finding(format!("{name} resolves to {address}"), &from, address);
+            // On others only programs that call back meet it, as srun on a login host.
+            Ok(if subject.is_of_cluster().is_ok() { found } else { found.counted_as(Warn) })
+        }
         None => Ok(Verdict::Pass(addresses.join(", "))),
     }
 }
@@ -496,31 +526,67 @@ const UNITS: &[&str] = &[
     "opensm",
     "slurm",
     "munge",
+    "mariadb",
+    "mysql",
     "chrony",
     "ntp",
+    "openntpd",
+    "ptp4l",
+    "phc2sys",
+    "timemaster",
+    "systemd-timesyncd",
     "docker",
     "containerd",
+    "crio",
     "kubelet",
+    "k3s",
+    "rke2",
     "ibacm",
     "lldpad",
     "dcgm",
     "ssh",
     "erdma",
-    "systemd-timesyncd",
+    "nfs",
+    "rpcbind",
+    "rpc-",
+    "autofs",
+    "lustre",
+    "lnet",
+    "beegfs",
+    "sssd",
+    "nslcd",
+    "named",
+    "bind9",
+    "dnsmasq",
+    "systemd-resolved",
 ];
 
 fn units(subject: &Subject<'_>) -> Checked {
-    subject.has_own_system()?;
     let system = subject.system()?;
     let failed = match &system.failed_units {
         Err(gap) if gap.kind == GapKind::Absent => return Err(Verdict::Skip(gap.reason.clone())),
         seen => subject.seen(Ok(seen), None)?,
     };
     let mut findings = Findings::default();
-    for unit in failed.iter().filter(|unit| UNITS.iter().any(|stem| unit.starts_with(stem))) {
+    let own = system.files.as_ref().map_or(&[][..], |files| files.own_units.as_slice());
+    for unit in failed.iter().filter(|unit| is_missed(unit, own)) {
         findings.wrong(unit, "failed", "systemctl list-units --state=failed", unit);
     }
     Ok(findings.verdict("none failed"))
+}
+
+/// Whether a cluster misses a unit that failed.
+fn is_missed(unit: &str, own: &[String]) -> bool {
+    // Mounts of the kernel's own file systems fail in containers; others are where jobs read and write.
+    const KERNEL: &[&str] = &["dev-", "sys-", "proc-", "run-", "tmp."];
+    // `backup@nightly.service` is of `backup@.service`.
+    let is_own = |file: &String| {
+        let template = file.split_once("@.");
+        file == unit
+            || template.is_some_and(|(name, _)| unit.split_once('@').is_some_and(|(of, _)| of == name))
+    };
+    let is_mount = unit.ends_with(".mount") && !KERNEL.iter().any(|stem| unit.starts_with(stem));
+    UNITS.iter().any(|stem| unit.starts_with(stem)) || is_mount || own.iter().any(is_own)
 }
 
 fn kernel(subject: &Subject<'_>) -> Checked {

@@ -3,13 +3,17 @@
 use std::collections::BTreeSet;
 use std::time::Duration;
 
+use jiff::Timestamp;
+
 use super::connection::{Connection, Gone, LOSSES, Ran};
 use super::hints::human;
 use super::state;
 use crate::facts::base::BaseQuery;
+use crate::facts::clock::{Offset, OffsetQuery};
 use crate::facts::filesystem::FilesystemsQuery;
 use crate::facts::reboot::RebootQuery;
 use crate::facts::software::in_jobs_of;
+use crate::facts::system::SystemQuery;
 use crate::facts::{self, Answer, BatchPart, CommandQuery, Facts, Query, Touches};
 use crate::transport::{Frame, PartEnd, TransportError};
 
@@ -111,9 +115,10 @@ impl Known {
         wanted: &BTreeSet<Query>,
     ) -> Result<(), Gone> {
         let parts = batch(connection, wanted);
+        let asked = crate::events::now();
         let ran = connection.open(&query_frame(connection, &parts)).await?;
         let budget = connection.context().deadlines.gather;
-        match tokio::time::timeout(budget, self.take_answers(connection, parts, ran)).await {
+        match tokio::time::timeout(budget, self.take_answers(connection, parts, asked, ran)).await {
             Ok(result) => result?,
             Err(_) => return Err(self.not_gathered(budget)),
         }
@@ -143,8 +148,9 @@ impl Known {
 
     async fn ask_parts(&mut self, connection: &mut Connection, parts: Vec<BatchPart>) -> Result<(), Gone> {
         let frame = query_frame(connection, &parts);
+        let asked = crate::events::now();
         let ran = connection.run_frame(&frame).await;
-        self.take_answers(connection, parts, ran).await
+        self.take_answers(connection, parts, asked, ran).await
     }
 
     /// Takes what a frame of queries gave, and asks again for what it did not give.
@@ -152,6 +158,7 @@ impl Known {
         &mut self,
         connection: &mut Connection,
         mut parts: Vec<BatchPart>,
+        mut asked: Timestamp,
         (mut result, mut ends): Ran,
     ) -> Result<(), Gone> {
         let mut lost = 0;
@@ -159,6 +166,9 @@ impl Known {
             for end in &ends {
                 if let Some(part) = parts.get(end.index) {
                     self.facts.absorb(part, end);
+                    if part.queries.iter().any(Query::is::<SystemQuery>) {
+                        self.compare_clocks(asked);
+                    }
                 }
             }
             let answered = ends.len();
@@ -186,7 +196,16 @@ impl Known {
                 return Ok(());
             }
             let frame = query_frame(connection, &parts);
+            asked = crate::events::now();
             (result, ends) = connection.run_frame(&frame).await;
+        }
+    }
+
+    /// Notes how far the clock of the host is from ours, where it just said what the time is.
+    fn compare_clocks(&mut self, asked: Timestamp) {
+        let files = self.facts.get(&SystemQuery).answer().and_then(|system| system.files.as_ref().ok());
+        if let Some(seconds) = files.and_then(|files| files.now) {
+            self.facts.put(OffsetQuery, Offset::new(seconds, asked, crate::events::now()));
         }
     }
 

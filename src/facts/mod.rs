@@ -14,6 +14,7 @@ pub mod ask;
 pub mod base;
 pub mod block;
 pub mod build;
+pub mod clock;
 pub mod cmdline;
 mod dkms;
 pub mod driver;

@@ -5,10 +5,11 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::clock::{self, Clock};
 use super::probe::Probe;
 use super::section::{Section, Sections, pair};
 use super::{Gap, GapKind, Seen};
-use crate::scheduler::slurm::Node;
+use crate::scheduler::slurm::{Known, Node};
 
 /// A mounted directory.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
@@ -30,6 +31,12 @@ pub struct Files {
     pub systemd: bool,
     /// Daemons of interest that run.
     pub processes: Vec<String>,
+    /// Whether ptp4l sets the clock of the system itself, by software time stamps.
+    pub ptp_software: bool,
+    /// Units that somebody made for this machine.
+    pub own_units: Vec<String>,
+    /// The time, in seconds since 1970.
+    pub now: Option<i64>,
     /// Locked memory of slurmd in bytes, or `unlimited`: what job steps get.
     pub slurmd_memlock: Option<String>,
     /// Public host keys of SSH: kind and key.
@@ -45,12 +52,12 @@ pub struct System {
     pub own_name: Seen<Vec<String>>,
     /// Space of directories.
     pub space: Seen<Vec<Space>>,
-    /// Whether the clock is synchronised, and the line that says so.
-    pub clock: Seen<(bool, String)>,
+    /// What each tool that was asked says of the clock.
+    pub clock: Clock,
     /// Units that failed.
     pub failed_units: Seen<Vec<String>>,
     /// This host as Slurm knows it.
-    pub node: Seen<Node>,
+    pub node: Seen<Known>,
 }
 
 /// The system around GPUs and cards.
@@ -84,7 +91,7 @@ pub fn parse(sections: &Sections<'_>) -> System {
             Some(section) => space(&section),
             None => Err(absent("df -Pk", "it was not asked")),
         },
-        clock: clock(sections),
+        clock: clock::read(sections),
         failed_units: match first("systemctl list-units") {
             Some(section) => section.read(|text| Ok(units(text))),
             None => Err(absent("systemctl list-units", "systemd is not running")),
@@ -108,6 +115,9 @@ fn files(text: &str) -> Files {
             }
             "systemd" => files.systemd = true,
             "process" if !value.is_empty() => files.processes.push(value.to_owned()),
+            "ptp_software" => files.ptp_software = true,
+            "own_unit" => files.own_units.push(value.to_owned()),
+            "now" => files.now = value.parse().ok(),
             "slurmd_memlock" => files.slurmd_memlock = Some(value.to_owned()),
             "host_key" => files.host_keys.extend(host_key(value)),
             _ => {}
@@ -147,45 +157,28 @@ fn space(section: &Section<'_>) -> Seen<Vec<Space>> {
     }
 }
 
-fn clock(sections: &Sections<'_>) -> Seen<(bool, String)> {
-    if let Some(section) = sections.get("chronyc tracking") {
-        return section.read(|text| {
-            let line =
-                text.lines().find(|line| line.starts_with("Leap status")).ok_or("it shows no leap status")?;
-            Ok((!line.contains("Not synchronised"), line.split_whitespace().collect::<Vec<_>>().join(" ")))
-        });
-    }
-    // systemd-timesyncd makes that file when it has set the clock.
-    sections.read("ls /run/systemd/timesync", "neither chronyc nor systemd-timesyncd is installed", |text| {
-        let synchronized = text.lines().any(|line| line == "synchronized");
-        let told = if synchronized {
-            "systemd-timesyncd has set the clock"
-        } else {
-            "never set by systemd-timesyncd"
-        };
-        Ok((synchronized, told.to_owned()))
-    })
-}
-
 /// First words of the rows; systemd may put a dot before a failed one.
 fn units(text: &str) -> Vec<String> {
     let word = |line: &str| line.split_whitespace().find(|word| word.contains('.')).map(str::to_owned);
     text.lines().filter_map(word).collect()
 }
 
-/// `gpu0 idle gpu:8`; a node of several partitions has a row for each.
-fn node(text: &str) -> Result<Node, String> {
+/// `gpu0 idle gpu:8 none`; a node of several partitions has a row for each. The reason is last and may have spaces.
+fn node(text: &str) -> Result<Known, String> {
     let line = text.lines().find(|line| !line.trim().is_empty()).ok_or("Slurm does not know this host")?;
     let mut words = line.split_whitespace().skip(1);
     let state = words.next().ok_or("it shows no state")?.to_owned();
-    Ok(Node { state, gres: words.next().unwrap_or("").to_owned() })
+    let gres = words.next().unwrap_or("").to_owned();
+    let reason = words.collect::<Vec<_>>().join(" ");
+    let reason = if reason == "none" { String::new() } else { reason };
+    Ok(Known { node: Node { state, gres }, reason, ..Known::default() })
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    const TEXT: &str = "\n\u{1e}ask system\ngovernor=performance 126\ngovernor=powersave 2\nsystemd=1\nprocess=slurmd\nslurmd_memlock=unlimited\n\n\u{1e}end 0\n\n\u{1e}ask getent hosts gpu0\n127.0.1.1       gpu0.example gpu0\n\n\u{1e}end 0\n\n\u{1e}ask df -Pk / /var /tmp /boot /dev/shm\nFilesystem     1024-blocks      Used Available Capacity Mounted on\n/dev/sda1        100000000  90000000   5000000      95% /\ntmpfs                65536         0     65536       0% /dev/shm\n\n\u{1e}end 1\ndf: /boot: No such file or directory\n\n\u{1e}ask chronyc tracking\nReference ID    : 00000000 ()\nLeap status     : Not synchronised\n\n\u{1e}end 0\n\n\u{1e}ask systemctl list-units --state=failed --no-legend --plain --no-pager\nnvidia-persistenced.service loaded failed failed NVIDIA Persistence Daemon\n\n\u{1e}end 0\n\n\u{1e}ask sinfo -N -h -o %N %T %G\ngpu0 drained* gpu:a100:8(S:0-1)\n\n\u{1e}end 0\n";
+    const TEXT: &str = "\n\u{1e}ask system\ngovernor=performance 126\ngovernor=powersave 2\nsystemd=1\nprocess=slurmd\nslurmd_memlock=unlimited\n\n\u{1e}end 0\n\n\u{1e}ask getent hosts gpu0\n127.0.1.1       gpu0.example gpu0\n\n\u{1e}end 0\n\n\u{1e}ask df -Pk / /var /tmp /boot /dev/shm\nFilesystem     1024-blocks      Used Available Capacity Mounted on\n/dev/sda1        100000000  90000000   5000000      95% /\ntmpfs                65536         0     65536       0% /dev/shm\n\n\u{1e}end 1\ndf: /boot: No such file or directory\n\n\u{1e}ask chronyc tracking\nReference ID    : 00000000 ()\nLeap status     : Not synchronised\n\n\u{1e}end 0\n\n\u{1e}ask systemctl list-units --state=failed --no-legend --plain --no-pager\nnvidia-persistenced.service loaded failed failed NVIDIA Persistence Daemon\n\n\u{1e}end 0\n\n\u{1e}ask sinfo -N -h -o %N %T %G %E\ngpu0 drained* gpu:a100:8(S:0-1) bad cable, see 4711\n\n\u{1e}end 0\n";
 
     #[test]
     fn a_whole_system() {
@@ -199,10 +192,12 @@ mod tests {
         assert_eq!(system.own_name.unwrap(), ["127.0.1.1"]);
         let space = system.space.unwrap();
         assert_eq!((space.len(), space[0].free_kib, space[1].mount.as_str()), (2, 5_000_000, "/dev/shm"));
-        assert_eq!(system.clock.unwrap(), (false, "Leap status : Not synchronised".to_owned()));
+        let clock = system.clock.chrony.unwrap();
+        assert_eq!((clock.kept, clock.line.as_str()), (clock::Kept::Not, "Leap status : Not synchronised"));
         assert_eq!(system.failed_units.unwrap(), ["nvidia-persistenced.service"]);
         let node = system.node.unwrap();
-        assert_eq!((node.state.as_str(), node.gpus()), ("drained*", 8));
+        assert_eq!((node.node.state.as_str(), node.node.gpus()), ("drained*", 8));
+        assert_eq!(node.reason, "bad cable, see 4711");
     }
 
     #[test]

@@ -6,7 +6,8 @@ use super::findings::{Finding, findings};
 use super::fold::fold;
 use super::rows::hanging;
 use super::style::{BAD, CHANGE, DIM, GOOD, HINT, VERB, paint, safe, safe_line};
-use crate::events::{CheckCounts, CheckStatus, Record};
+use crate::checks;
+use crate::events::{CheckCounts, CheckStatus, HostRecord, Record};
 use crate::exit;
 use crate::put;
 use crate::transport::quote;
@@ -124,6 +125,18 @@ fn line(text: &mut String, status: CheckStatus, id: &str, hosts: &str, message: 
     put!(text, "{}\n", hanging(&line, INDENT, width));
 }
 
+/// Hosts that are well and that Slurm gives no job all the same.
+fn without_jobs(record: &Record) -> String {
+    let away = |host: &HostRecord| {
+        host.checks.iter().any(|check| {
+            check.check == checks::NODE && matches!(check.status, CheckStatus::Warn | CheckStatus::Fail)
+        })
+    };
+    let hosts: Vec<&str> =
+        record.hosts.iter().filter(|(_, host)| away(host)).map(|(name, _)| name.as_str()).collect();
+    if hosts.is_empty() { String::new() } else { format!("; Slurm gives no job to {}", fold(&hosts)) }
+}
+
 fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usize>) {
     let stats = record.stats.clone().unwrap_or_default();
     // Of the hosts that are shown, which may be fewer than the run had.
@@ -147,7 +160,9 @@ fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usiz
     let counts = &stats.checks;
     let code = record.exit_code.unwrap_or_default();
     if code == exit::OK {
-        put!(text, "{}  {}\n", paint(GOOD, "  Verified"), count(stats.ok, "host"));
+        let line =
+            format!("{}  {}{}", paint(GOOD, "  Verified"), count(stats.ok, "host"), without_jobs(record));
+        put!(text, "{}\n", hanging(&line, INDENT, width));
         return;
     }
     let parts = [
@@ -167,4 +182,35 @@ fn summary(text: &mut String, record: &Record, verbose: bool, width: Option<usiz
     words.push(format!("exit code {code}"));
     let line = format!("{}  {}", paint(BAD, "Unverified"), words.join(", "));
     put!(text, "{}\n", hanging(&line, INDENT, width));
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::events::{CheckResult, RunStats};
+
+    #[test]
+    fn the_last_line_names_nodes_without_jobs() {
+        let host = |status: CheckStatus, message: &str| HostRecord {
+            checks: vec![CheckResult {
+                check: checks::NODE.to_owned(),
+                status,
+                message: message.to_owned(),
+                evidence: Vec::new(),
+                hint: None,
+                because: None,
+            }],
+            ..HostRecord::default()
+        };
+        let mut record = Record::default();
+        record.exit_code = Some(exit::OK);
+        record.stats = Some(RunStats { ok: 3, ..RunStats::default() });
+        let last = |record: &Record| text(record, false, None).lines().last().unwrap_or_default().to_owned();
+        record.hosts.insert("w1".to_owned(), host(CheckStatus::Pass, "idle"));
+        assert_eq!(last(&record), "  Verified  3 hosts");
+        for name in ["w2", "w3"] {
+            record.hosts.insert(name.to_owned(), host(CheckStatus::Warn, "drained: bad cable"));
+        }
+        assert_eq!(last(&record), "  Verified  3 hosts; Slurm gives no job to w[2-3]");
+    }
 }

@@ -13,7 +13,7 @@ const NODE: &str = "%N|%T|%G|%P|%E";
 /// What `squeue` prints of a job.
 const JOB: &str = "%i|%u|%T|%N";
 /// A node as `sinfo` shows it.
-#[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Node {
     /// Its state with marks: `idle`, `drained*`.
     pub state: String,
@@ -22,7 +22,7 @@ pub struct Node {
 }
 
 /// A node with what is said of it.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default, serde::Serialize, serde::Deserialize)]
 pub struct Known {
     /// State and resources.
     pub node: Node,

@@ -425,9 +425,9 @@ fn questions() -> Vec<Asked> {
             |_| SystemQuery.into(),
             "slurmd",
             Row {
-                made_up: "getent df chronyc systemctl sinfo",
-                paths: "/sys/devices /proc/ /etc/ssh/ /run/systemd/",
-                before: "mkdir -p sys/devices/system/cpu/cpu0/cpufreq sys/devices/system/cpu/cpu1/cpufreq proc/7 proc/sys/kernel etc/ssh run/systemd/system; echo powersave | tee sys/devices/system/cpu/cpu0/cpufreq/scaling_governor >sys/devices/system/cpu/cpu1/cpufreq/scaling_governor; echo slurmd >proc/7/comm; echo 'Max locked memory 65536 65536 bytes' >proc/7/limits; echo n0.x >proc/sys/kernel/hostname; echo 'n0 idle gpu:8' >says.sinfo; echo '10.0.0.1 n0.x' >says.getent; printf 'Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vda 1000 900 100 90%% /\n' >says.df; echo 'Leap status     : Normal' >says.chronyc; echo 'bad.service loaded failed failed Bad' >says.systemctl",
+                made_up: "getent df date chronyc ntpq ntpctl pmc journalctl systemctl sinfo",
+                paths: "/sys/devices /proc/ /etc/ssh/ /etc/systemd/ /run/systemd/",
+                before: "mkdir -p sys/devices/system/cpu/cpu0/cpufreq sys/devices/system/cpu/cpu1/cpufreq proc/7 proc/8 proc/9 proc/sys/kernel etc/ssh etc/systemd/system run/systemd/system; echo ntpd >proc/8/comm; echo ptp4l >proc/9/comm; printf 'ptp4l\\0-i\\0e0\\0-f\\0%s\\0' \"$S/ptp.conf\" >proc/9/cmdline; echo 'time_stamping software' >ptp.conf; >etc/systemd/system/mine.service; echo 'associd=0 status=0615 leap_none, sync_ntp,' >says.ntpq; echo '4/4 peers valid, clock synced, stratum 3' >says.ntpctl; echo 'gmPresent true' >says.pmc; echo 'master offset 3 s2' >says.journalctl; echo 1795942800 >says.date; echo powersave | tee sys/devices/system/cpu/cpu0/cpufreq/scaling_governor >sys/devices/system/cpu/cpu1/cpufreq/scaling_governor; echo slurmd >proc/7/comm; echo 'Max locked memory 65536 65536 bytes' >proc/7/limits; echo n0.x >proc/sys/kernel/hostname; echo 'n0 idle gpu:8' >says.sinfo; echo '10.0.0.1 n0.x' >says.getent; printf 'Filesystem 1024-blocks Used Available Capacity Mounted on\n/dev/vda 1000 900 100 90%% /\n' >says.df; echo 'Leap status     : Normal' >says.chronyc; echo 'bad.service loaded failed failed Bad' >says.systemctl",
                 ..ROW
             },
         ),

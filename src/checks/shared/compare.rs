@@ -7,6 +7,7 @@ use super::subject::Subject;
 use super::verdict::{Checked, Verdict, evidence};
 use crate::checks::Check;
 use crate::checks::fleet::COMPARED;
+use crate::facts::clock::Offset;
 use crate::hostlist;
 use crate::words::count;
 
@@ -25,6 +26,8 @@ pub(in crate::checks) enum How {
     },
     /// No two hosts may have the same value.
     Unique,
+    /// Its function looks at all hosts itself.
+    Whole,
 }
 
 /// A check that compares hosts.
@@ -51,6 +54,8 @@ pub struct Comparison {
     unique: BTreeMap<(&'static str, String), Vec<String>>,
     /// How many hosts have such a value at all.
     holders: BTreeMap<&'static str, usize>,
+    /// How far their clocks are ahead of that of the machine that asks, by host.
+    pub(in crate::checks) clocks: BTreeMap<String, Offset>,
 }
 
 impl Compared {
@@ -62,7 +67,7 @@ impl Compared {
     fn after(&self) -> Option<&'static str> {
         match self.how {
             How::Alike { after, .. } => after,
-            How::Unique => None,
+            How::Unique | How::Whole => None,
         }
     }
 
@@ -72,7 +77,7 @@ impl Compared {
             How::Alike { everywhere: false, .. } => {
                 subject.host.groups.iter().map(String::as_str).collect::<Vec<_>>().join(",")
             }
-            How::Alike { .. } | How::Unique => String::new(),
+            How::Alike { .. } | How::Unique | How::Whole => String::new(),
         }
     }
 
@@ -103,6 +108,7 @@ impl Comparison {
                         values.hosts.entry(value).or_default().push(name.clone());
                     }
                 }
+                How::Whole => {}
                 How::Unique => {
                     let values: BTreeSet<String> =
                         (one.read)(subject).into_iter().map(|(_, value)| value).collect();
@@ -117,6 +123,9 @@ impl Comparison {
             if *id == "fleet.memory" {
                 *values = near(std::mem::take(values));
             }
+        }
+        for subject in subjects {
+            fleet.clocks.extend(subject.clock_offset().map(|offset| (subject.host.name.clone(), offset)));
         }
         Arc::new(fleet)
     }
@@ -144,7 +153,7 @@ fn fold(hosts: &[String]) -> String {
 }
 
 /// The hosts of a value, the first of them where they are many.
-fn who(hosts: &[String]) -> String {
+pub(in crate::checks) fn who(hosts: &[String]) -> String {
     let text = fold(hosts);
     if text.chars().count() <= 60 {
         text

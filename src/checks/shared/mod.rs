@@ -1,6 +1,7 @@
 //! What checks are made with.
 
 pub(super) mod baseline;
+pub(super) mod clock;
 pub(super) mod compare;
 pub(super) mod evaluate;
 pub(super) mod gpudirect;

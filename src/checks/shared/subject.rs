@@ -8,6 +8,7 @@ use super::baseline::Baseline;
 use super::compare::Comparison;
 use super::verdict::Verdict;
 use crate::facts::base::network::mtu;
+use crate::facts::clock::{Offset, OffsetQuery};
 use crate::facts::driver::{Driver, DriverQuery, Loaded};
 use crate::facts::driver_upkeep::{Peermem, Upkeep, UpkeepQuery};
 use crate::facts::fabric::{Fabric, FabricQuery};
@@ -260,6 +261,11 @@ impl<'a> Subject<'a> {
         seen.map_err(|gap| Verdict::gap(&gap, None))
     }
 
+    /// How far its clock is ahead of that of the machine that asks; `None` where that was not told.
+    pub fn clock_offset(&self) -> Option<Offset> {
+        self.answer(&OffsetQuery).ok().copied()
+    }
+
     /// The firewall.
     ///
     /// # Errors
@@ -377,6 +383,14 @@ impl<'a> Subject<'a> {
         let text = |gpu: &Json, key: &str| gpu.get(key).and_then(Json::as_str).unwrap_or("").to_owned();
         let nvidia = gpus.iter().filter(|gpu| text(gpu, "vendor") == "10de");
         Some(nvidia.map(|gpu| (text(gpu, "address"), text(gpu, "model"))).collect())
+    }
+
+    /// Whether accelerators are on the PCI bus that are not of NVIDIA.
+    pub fn has_other_accelerators(&self) -> bool {
+        let list = |path: &str| self.facts.pointer(path).and_then(Json::as_array);
+        let others = |gpu: &&Json| gpu.get("vendor").and_then(Json::as_str) != Some("10de");
+        list("/pci/gpus").into_iter().flatten().any(|gpu| others(&gpu))
+            || list("/pci/accelerators").is_some_and(|list| !list.is_empty())
     }
 
     /// Whether it has one GPU and no more should be there.

@@ -387,7 +387,7 @@ fn what_is_told_apart() {
         (
             "system.time_sync",
             Unknown,
-            "neither chronyc nor systemd-timesyncd is installed",
+            "chronyd runs, and chronyc is not installed",
             no_clock("process=chronyd\n"),
         ),
         (

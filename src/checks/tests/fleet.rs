@@ -164,3 +164,42 @@ fn what_only_one_host_may_have() {
     let found = compared(&[("gpu0", a), ("gpu1", b), ("gpu2", c)]);
     assert_eq!(found["gpu2"][0].2, "alice: uid 1002, gid 1002; 2 of 3 hosts have uid 1001, gid 1001");
 }
+
+/// Clocks of hosts, in seconds ahead of the machine that asks, and how long asking took.
+#[test]
+fn clocks_are_compared() {
+    let told = |clocks: &[(i64, i64)]| -> Vec<(CheckStatus, String)> {
+        let names: Vec<String> = (0..clocks.len()).map(|index| format!("gpu{index}")).collect();
+        let hosts: Vec<(Host, Facts)> = names
+            .iter()
+            .zip(clocks)
+            .map(|(name, (ahead, took))| {
+                let mut answers = healthy().answers();
+                let least = ahead * 1000 - took * 1000;
+                let offset = crate::facts::clock::Offset { least, most: ahead * 1000 + 1000 };
+                answers.put(crate::facts::clock::OffsetQuery, offset);
+                (Host { name: name.clone(), expect: healthy().expect, ..host() }, answers)
+            })
+            .collect();
+        let mut subjects: Vec<Subject<'_>> =
+            hosts.iter().map(|(host, answers)| Subject::new(host, answers, 0).unwrap()).collect();
+        let found = evaluate(&mut subjects).into_iter().map(|conclusion| {
+            let result = conclusion.results.into_iter().find(|result| result.check == "fleet.clock").unwrap();
+            (result.status, result.message)
+        });
+        found.collect()
+    };
+    let status =
+        |clocks: &[(i64, i64)]| told(clocks).into_iter().map(|(status, _)| status).collect::<Vec<_>>();
+    assert_eq!(status(&[(0, 2), (1, 3), (-1, 2)]), [Pass; 3]);
+    let found = told(&[(0, 2), (46_800, 2), (0, 2), (1, 2)]);
+    assert_eq!(found[1], (Fail, "at least 12 h 59 min ahead of 3 of 4 hosts".to_owned()));
+    assert!([0, 2, 3].iter().all(|host| found[*host].0 == Pass), "{found:?}");
+    assert_eq!(told(&[(0, 1), (-20, 1), (0, 1)])[1], (Warn, "at least 18 s behind 2 of 3 hosts".to_owned()));
+    // Two that differ: nobody can say who is right. An answer that took long proves little.
+    assert_eq!(status(&[(0, 1), (400, 1)]), [Fail, Fail]);
+    assert_eq!(status(&[(0, 1), (40, 60)]), [Pass, Pass]);
+    assert_eq!(status(&[(0, 1)]), [Skip]);
+    // Another clock of the machine that asks is no fault of the hosts.
+    assert_eq!(status(&[(9000, 1), (9001, 1)]), [Pass, Pass]);
+}

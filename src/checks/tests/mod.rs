@@ -5,6 +5,7 @@ mod fleet;
 mod gpu;
 mod network;
 mod software;
+mod system;
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -81,7 +82,7 @@ pub(super) fn healthy() -> Site {
                 )
                 + &section("chronyc tracking", "Leap status     : Normal", "0")
                 + &section("systemctl list-units --state=failed", "", "0")
-                + &section("sinfo -N -h -o %N %T %G", "gpu0 idle gpu:h200:2", "0"),
+                + &section("sinfo -N -h -o %N %T %G %E", "gpu0 idle gpu:h200:2", "0"),
         ),
         (
             "fabric",
@@ -632,25 +633,6 @@ proptest! {
         drop(site.results(None));
         drop(fleet::compared(&[("gpu0", site.clone()), ("gpu1", healthy()), ("gpu2", site)]));
     }
-}
-
-/// A machine of the cluster that jobs do not run on, as that of Slurm's controller.
-#[test]
-fn the_system_of_every_machine_is_looked_at() {
-    let mut site = healthy().expect(json!({}));
-    site.nics = json!([]);
-    site.probes.entry("rdma").and_modify(|text| {
-        let (start, end) = (text.find("device=").unwrap(), text.find("net=").unwrap());
-        text.replace_range(start..end, "");
-    });
-    site.facts.insert("pci", json!({ "gpus": [], "nvswitches": [], "nics": [] }));
-    let of = |site: &Site, check: &str| site.results(None).remove(check).unwrap().0;
-    let own = ["system.disk", "system.units", "system.time_sync", "system.oom", "system.kernel_faults"];
-    assert_eq!(own.map(|check| of(&site, check)), [Pass; 5]);
-    assert_eq!(of(&site, "system.governor"), Skip, "jobs do not run there");
-    // In a container it is the system of the machine around it.
-    let site = site.fact("virtualization", json!({ "kind": "docker", "container": true }));
-    assert_eq!(own.map(|check| of(&site, check)), [Skip; 5]);
 }
 
 /// What a job sees is judged by the checks of its host; what is wrong in both is told of the host.

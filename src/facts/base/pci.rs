@@ -9,7 +9,7 @@ use super::{BaseFact, bus_touched};
 
 pub(super) const FACT: BaseFact = BaseFact {
     name: "pci",
-    doc: "GPUs, NVSwitches and NICs from sysfs, without any driver",
+    doc: "GPUs, NVSwitches, other accelerators and NICs from sysfs, without any driver",
     script: crate::shell!("facts/pci.sh"),
     parse,
     touched_by: |touches| bus_touched(touches),
@@ -75,6 +75,15 @@ pub(super) const FACT: BaseFact = BaseFact {
                     "device": "1af1",
                     "driver": "nvidia-nvswitch",
                     "numa_node": 1
+                }
+            ],
+            "accelerators": [
+                {
+                    "address": "0000:4d:00.0",
+                    "vendor": "1da3",
+                    "device": "1020",
+                    "driver": "habanalabs",
+                    "numa_node": 0
                 }
             ],
             "nics": nics
@@ -212,5 +221,11 @@ fn parse(output: &str) -> Result<Json, String> {
             nic
         })
         .collect();
-    Ok(json!({ "gpus": gpus, "nvswitches": switches, "nics": nics }))
+    // Display controllers that are no VGA card, 3D controllers and processing accelerators of other makers.
+    let accelerators: Vec<Json> = devices
+        .iter()
+        .filter(|device| matches!(device.class >> 8, 0x0302 | 0x0380 | 0x1200) && !device.is_gpu())
+        .map(Device::common)
+        .collect();
+    Ok(json!({ "gpus": gpus, "nvswitches": switches, "accelerators": accelerators, "nics": nics }))
 }

@@ -40,6 +40,9 @@ pub struct Gpu {
     pub persistence: Option<bool>,
     /// Multi-instance mode.
     pub mig: Option<bool>,
+    /// Its compute instances, in that mode.
+    #[serde(default)]
+    pub instances: Option<u64>,
     /// Error correction, now.
     pub ecc: Option<bool>,
     /// Error correction after the next reset.
@@ -322,6 +325,8 @@ fn gpu(node: &Element) -> Gpu {
         memory_mib: node.number("fb_memory_usage/total"),
         persistence: node.flag("persistence_mode"),
         mig: node.flag("mig_mode/current_mig"),
+        instances: (node.flag("mig_mode/current_mig") == Some(true))
+            .then(|| node.each("mig_devices", "mig_device").count() as u64),
         ecc: node.flag("ecc_mode/current_ecc"),
         ecc_pending: node.flag("ecc_mode/pending_ecc"),
         ecc_absent: node.at("ecc_mode/current_ecc").is_some_and(|mode| mode.text.trim() == "N/A"),
