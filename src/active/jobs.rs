@@ -183,7 +183,12 @@ fn reaches(
     }
     if !messages.is_empty() {
         failed.truncate(8);
-        return named(CheckStatus::Fail, MESH, messages.join("; "), failed);
+        let result = named(CheckStatus::Fail, MESH, messages.join("; "), failed);
+        let refused =
+            user == "root" && result.evidence.iter().any(|line| line.line.contains("Permission denied"));
+        // Keys of ssh-mesh do not help where sshd takes none of root.
+        let hint = "sshd may refuse root: `sshd -T | grep -i permitrootlogin` on the host that is refused. With `no`, name another user in `expect.software.mpi_user` and `users:` of ssh-mesh, or set `PermitRootLogin prohibit-password`; otherwise run `provision apply` with the playbook `ssh-mesh`";
+        return CheckResult { hint: if refused { Some(hint.to_owned()) } else { result.hint }, ..result };
     }
     let good = own.iter().filter(|(_, ended)| ended.is_ok()).count();
     let others: Vec<&str> = own.iter().filter(|(to, _)| shut.contains(to)).map(|(to, _)| name(*to)).collect();
@@ -261,6 +266,17 @@ fn why(text: &str) -> String {
     line.map(|line| format!(": {line}")).unwrap_or_default()
 }
 
+/// What a host without Open MPI is told: it is missing only where it is declared.
+fn without_mpi(id: &str, member: &Participant) -> CheckResult {
+    let text = "Open MPI is not installed where `explain software.openmpi` looks";
+    let expect = &member.expect;
+    if expect.openmpi.is_some() || expect.openmpi_prefix.is_some() {
+        untold(id, text)
+    } else {
+        skipped(id, text)
+    }
+}
+
 /// Starts `hostname` on all hosts from the first of them.
 pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<'_>) -> Results {
     let mut results = Results::new();
@@ -273,10 +289,7 @@ pub(super) async fn mpirun(members: &[Participant], secrets: &Secrets, say: Say<
         } else if let Some(program) = open_mpi(member) {
             ready.push((place, member, program));
         } else {
-            results.insert(
-                place,
-                untold(MPIRUN, "Open MPI is not installed where `explain software.openmpi` looks"),
-            );
+            results.insert(place, without_mpi(MPIRUN, member));
         }
     }
     let Some((head, first, program)) = ready.first() else { return results };
@@ -391,11 +404,8 @@ pub(super) async fn all_reduce(members: &[Participant], secrets: &Secrets, say: 
         gpus.len()
     } else {
         let Some(mpirun) = open_mpi(first).filter(|_| !user.is_empty()) else {
-            let why = if user.is_empty() {
-                skipped(ALL_REDUCE, NO_USER)
-            } else {
-                untold(ALL_REDUCE, "Open MPI is not installed")
-            };
+            let why =
+                if user.is_empty() { skipped(ALL_REDUCE, NO_USER) } else { without_mpi(ALL_REDUCE, first) };
             all(&why);
             return results;
         };

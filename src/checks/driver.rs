@@ -105,12 +105,12 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
     },
     Check {
         id: "driver.nouveau",
-        title: "nouveau is not loaded",
+        title: "no other driver holds the GPUs: nouveau, nova, VFIO",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "no /sys/module/nouveau on a host with NVIDIA GPUs",
-        why: "nouveau holds the GPUs, so that the NVIDIA module finds none.",
-        hint: "blacklist nouveau, rebuild the initramfs and reboot",
+        expects: "no /sys/module/nouveau on a host with NVIDIA GPUs, and no GPU whose PCI device has another driver than NVIDIA's; one that is passed through to a virtual machine (vfio-pci) is a warning",
+        why: "A driver of the kernel's own holds the GPUs, so that the NVIDIA module finds none.",
+        hint: "blacklist it (nouveau; nova_core, nova_drm and nova from kernel 6.15 on), rebuild the initramfs and reboot",
         source: "NVIDIA Driver Installation Guide; modprobe.d(5)",
         run: nouveau,
     },
@@ -119,7 +119,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "the fabric manager runs and has the driver's version",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "on hosts with NVSwitches, or where `expect.driver.fabric_manager` is true: nvidia-fabricmanager active, its version exactly that of the driver; `expect.driver.fabric_manager: false` skips it",
+        expects: "on hosts with NVSwitches or with a board of NVLink 5 (HGX B200, B300: ib_umad is loaded there as well), or where `expect.driver.fabric_manager` is true: nvidia-fabricmanager active, its version exactly that of the driver; `expect.driver.fabric_manager: false` skips it",
         why: "Without it, or with another patch level, CUDA fails with error 802 although nvidia-smi reports no problem.",
         hint: "install the fabric manager of exactly the driver's version, `systemctl enable --now nvidia-fabricmanager`",
         source: "Fabric Manager for NVIDIA NVSwitch Systems (user guide)",
@@ -356,10 +356,35 @@ fn next_kernel(subject: &Subject<'_>) -> Checked {
 
 fn nouveau(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
+    let drivers = holders(subject);
     if subject.driver()?.nouveau {
         return Ok(Verdict::finding("nouveau is loaded", "/sys/module/nouveau", "is there"));
     }
-    Ok(Verdict::Pass("not loaded".to_owned()))
+    let mut findings = Findings::default();
+    for (address, driver) in subject.gpu_drivers().filter(|(_, driver)| drivers.iter().any(|of| of == driver))
+    {
+        let from = format!("/sys/bus/pci/devices/{address}/driver");
+        findings.wrong(address, format!("{driver} holds it"), from, driver);
+    }
+    let verdict = findings.verdict("none does");
+    Ok(match drivers.as_slice() {
+        [] => verdict,
+        drivers if drivers.iter().all(|driver| driver == "vfio-pci") => verdict
+            .hint("it is kept for a virtual machine; if it is not, remove its id from the options of vfio-pci and reboot")
+            .counted_as(Warn),
+        drivers if drivers.iter().any(|driver| driver.starts_with("nova")) => verdict.hint(
+            "blacklist nova_core, nova_drm and nova in /etc/modprobe.d, not only nouveau; rebuild the initramfs and reboot",
+        ),
+        _ => verdict,
+    })
+}
+
+/// Drivers of GPUs that are not NVIDIA's: `nova_core`, `nouveau`, `vfio-pci`.
+pub(in crate::checks) fn holders(subject: &Subject<'_>) -> Vec<String> {
+    let others = subject.gpu_drivers().map(|(_, driver)| driver);
+    let others: std::collections::BTreeSet<&str> = others.filter(|driver| *driver != "nvidia").collect();
+    // sysfs writes the name that a driver gives itself, such as NovaCore.
+    others.into_iter().map(str::to_owned).collect()
 }
 
 fn fabric_manager(subject: &Subject<'_>) -> Checked {
@@ -368,11 +393,18 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
     let switches = subject.facts.pointer("/pci/nvswitches").and_then(serde_json::Value::as_array);
     match subject.expect_driver().fabric_manager {
         Some(false) => return Err(Verdict::Skip("no fabric manager is wanted on this host".to_owned())),
-        None if switches.is_none_or(Vec::is_empty) => return Err(Verdict::Skip("no NVSwitch".to_owned())),
+        None if subject.is_guest() && switches.is_none_or(Vec::is_empty) => {
+            return Err(Verdict::Skip("the machine around this guest has the NVSwitches".to_owned()));
+        }
+        None if !subject.needs_fabric_manager() => return Err(Verdict::Skip("no NVSwitch".to_owned())),
         Some(true) | None => {}
     }
     let upkeep = subject.upkeep()?;
     let state = match &upkeep.fabric_state {
+        // It is not asked of where the bus shows no switch and no such program is there.
+        Err(gap) if gap.kind == GapKind::Absent && upkeep.peermem.is_ok() => {
+            return Ok(Verdict::finding("nvidia-fabricmanager is not installed", UNIT, &gap.reason));
+        }
         // A container is no place for units; its version is still to be looked at.
         Err(_) if subject.is_container() => "active",
         seen => subject.seen(Ok(seen), None)?.as_str(),
@@ -380,6 +412,14 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
     let mut findings = Findings::default();
     if state != "active" {
         findings.wrong("nvidia-fabricmanager", state, UNIT, state);
+    }
+    // On NVLink 5 it reaches the switches through InfiniBand management datagrams.
+    if subject.is_nvlink5_board() && !subject.is_container() && subject.lacks_module("ib_umad") {
+        let how = "not loaded: without it the fabric manager does not reach the switches of NVLink 5";
+        findings.wrong("ib_umad", how, "/proc/modules", "no ib_umad");
+        return Ok(findings.verdict("").hint(
+            "`modprobe ib_umad` and a line `ib_umad` in /etc/modules-load.d; nvlsm and a driver of the cards with it must be installed; then `systemctl restart nvidia-fabricmanager`",
+        ));
     }
     let loaded = subject.loaded()?.map(|loaded| loaded.version.as_str());
     match (&upkeep.fabric_version, loaded) {

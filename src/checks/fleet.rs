@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use serde_json::Value as Json;
 use sha2::Digest as _;
 
+use super::rdma::setup::roce_v2;
 use super::shared::clock;
 use super::shared::compare::{Compared, How, alone, same};
 use super::{Check, Needs, Subject};
@@ -384,11 +385,7 @@ fn mtu(subject: &Subject<'_>) -> Option<String> {
 fn gid_index(subject: &Subject<'_>) -> Option<String> {
     let devices = subject.devices().ok()?;
     let ports = devices.iter().filter(|device| device.is_mlx5()).flat_map(|device| &device.ports);
-    let index = |port: &crate::facts::rdma::Port| {
-        let gids = port.gids.iter().filter(|gid| gid.kind == "RoCE v2" && gid.ipv4().is_some());
-        gids.map(|gid| gid.index).min()
-    };
-    let indices: BTreeSet<u32> = ports.filter_map(index).collect();
+    let indices: BTreeSet<u32> = ports.filter_map(|port| Some(roce_v2(port)?.index)).collect();
     let list: Vec<String> = indices.iter().map(u32::to_string).collect();
     (!list.is_empty()).then(|| list.join(", "))
 }

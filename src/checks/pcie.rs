@@ -14,8 +14,8 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "no PCIe bridge redirects traffic between GPUs and cards",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "`SrcValid-` and `ReqRedir-` in ACSCtl of all bridges, on hosts with GPUs and RDMA devices; skipped in virtual machines",
-        why: "With access control (ACS) on, GPUDirect traffic goes up to the processor and back: it is half as fast, or hangs.",
+        expects: "`SrcValid-` and `ReqRedir-` in ACSCtl of all bridges, on hosts with GPUs and RDMA devices or with two GPUs; skipped in virtual machines. A warning where NVLink joins the GPUs and there is no RDMA device",
+        why: "With access control (ACS) on, traffic between GPUs and cards goes up to the processor and back: it is half as fast, or hangs.",
         hint: "switch ACS off in the firmware setup, or `setpci -s BDF ECAP_ACS+0x6.w=0000` for each bridge at each boot",
         source: "NCCL User Guide: Troubleshooting; lspci(8); setpci(8)",
         run: acs,
@@ -57,7 +57,14 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
 
 fn acs(subject: &Subject<'_>) -> Checked {
     subject.has_gpus()?;
-    subject.devices()?;
+    let alone = match subject.devices() {
+        Ok(_) => false,
+        Err(Verdict::Skip(_)) => true,
+        Err(unknown) => return Err(unknown),
+    };
+    if alone && subject.pci_gpus().is_none_or(|gpus| gpus.len() < 2) {
+        return Err(Verdict::Skip("one GPU and no RDMA device".to_owned()));
+    }
     if subject.is_guest() {
         return Err(Verdict::Skip(
             "in a virtual machine the PCIe bridges are not those of the hardware".to_owned(),
@@ -68,6 +75,9 @@ fn acs(subject: &Subject<'_>) -> Checked {
         let line = "Capabilities: <access denied>";
         return Err(Verdict::unknown("only root can read it", LSPCI, line));
     }
+    // Between GPUs that NVLink joins little goes over PCIe.
+    let links = subject.nvidia().ok().and_then(|nvidia| nvidia.links.as_ref().ok());
+    let joined = links.is_some_and(|links| links.values().flatten().any(Option::is_some));
     let mut findings = Findings::default();
     for (address, flags) in &lspci.acs {
         let bad: Vec<&str> =
@@ -76,7 +86,8 @@ fn acs(subject: &Subject<'_>) -> Checked {
             findings.wrong(address, bad.join(" "), LSPCI, format!("ACSCtl: {flags}"));
         }
     }
-    Ok(findings.verdict(format!("off on {} bridges", lspci.acs.len())))
+    let verdict = findings.verdict(format!("off on {} bridges", lspci.acs.len()));
+    Ok(if alone && joined { verdict.counted_as(Warn) } else { verdict })
 }
 
 fn iommu(subject: &Subject<'_>) -> Checked {

@@ -14,6 +14,8 @@ use crate::facts::firewall::Backend;
 use crate::facts::rdma::Gid;
 use crate::facts::{Gap, GapKind};
 
+/// Corrected errors of memory from which on a module is told.
+const CORRECTED: u64 = 1000;
 const CLOCK: &str = "the clock";
 /// Free space in GiB that is enough where nothing is declared.
 const FREE_GIB: u64 = 5;
@@ -119,6 +121,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         hint: "the line names bank and address: `ras-mc-ctl --errors` or the management controller says which module",
         source: "Linux kernel: Documentation/admin-guide/RAS/main.rst; ras-mc-ctl(8)",
         run: mce,
+    },
+    Check {
+        id: "system.memory_errors",
+        title: "memory controllers counted no errors",
+        needs: Needs::Idle,
+        severity: Fail,
+        expects: "no uncorrected error and fewer than 1000 corrected ones since the driver of the controllers (EDAC) was loaded; corrected ones are a warning",
+        why: "A memory module that needs many corrections is slow and about to give wrong data.",
+        hint: "`ras-mc-ctl --error-count` or the management controller says which module: replace it at the next maintenance, at once where errors were not corrected",
+        source: "Linux kernel: Documentation/admin-guide/ras.rst",
+        run: memory_errors,
     },
     Check {
         id: "system.oom",
@@ -406,6 +419,28 @@ fn mce(subject: &Subject<'_>) -> Checked {
     of_kernel(subject, "system.mce")
 }
 
+fn memory_errors(subject: &Subject<'_>) -> Checked {
+    // Those of a container are of the machine around it.
+    subject.has_own_system()?;
+    let files = subject.seen(Ok(&subject.system()?.files), None)?;
+    if files.memory_errors.is_empty() {
+        return Err(Verdict::Skip("no memory controller is watched, as in virtual machines".to_owned()));
+    }
+    let (mut fails, mut warns) = (Findings::default(), Findings::default());
+    for (name, corrected, not) in &files.memory_errors {
+        let from = format!("/sys/devices/system/edac/mc/{name}");
+        if *not > 0 {
+            fails.wrong(name, format!("{not} uncorrected errors"), from, format!("ue_count {not}"));
+        } else if *corrected >= CORRECTED {
+            warns.wrong(name, format!("{corrected} corrected errors"), from, format!("ce_count {corrected}"));
+        }
+    }
+    if fails.is_well() {
+        return Ok(warns.verdict("none that count").counted_as(Warn));
+    }
+    Ok(fails.verdict(""))
+}
+
 fn oom(subject: &Subject<'_>) -> Checked {
     of_kernel(subject, "system.oom")
 }
@@ -572,7 +607,14 @@ fn units(subject: &Subject<'_>) -> Checked {
     for unit in failed.iter().filter(|unit| is_missed(unit, own)) {
         findings.wrong(unit, "failed", "systemctl list-units --state=failed", unit);
     }
-    Ok(findings.verdict("none failed"))
+    let verdict = findings.verdict("none failed");
+    let fabric = failed.iter().any(|unit| unit.starts_with("nvidia-fabricmanager"));
+    if fabric && !subject.needs_fabric_manager() {
+        return Ok(verdict.hint(
+            "no NVSwitch is on this host, so it needs no fabric manager: `systemctl disable --now nvidia-fabricmanager`, then `systemctl reset-failed`; of other units `journalctl -u UNIT -b`",
+        ));
+    }
+    Ok(verdict)
 }
 
 /// Whether a cluster misses a unit that failed.

@@ -129,7 +129,9 @@ pub fn parse(sections: &Sections<'_>) -> Fabric {
         verbs,
         netns: sections.read("rdma system show", NOT_ASKED, netns),
         qos: by_netdev,
-        lspci: sections.read("lspci -vvv", NOT_ASKED, |text| Ok(lspci(text))),
+        lspci: sections.read("lspci -vvv", "the host has no RDMA device and fewer than two GPUs", |text| {
+            Ok(lspci(text))
+        }),
         settings: sections.read("settings", "the list was cut short", |text| Ok(settings(text))),
     }
 }

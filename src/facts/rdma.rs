@@ -30,7 +30,28 @@ pub struct Gid {
 impl Gid {
     /// The IPv4 address in a GID that maps one.
     pub fn ipv4(&self) -> Option<std::net::Ipv4Addr> {
-        self.gid.parse::<std::net::Ipv6Addr>().ok()?.to_ipv4_mapped()
+        self.address()?.to_ipv4_mapped()
+    }
+
+    fn address(&self) -> Option<std::net::Ipv6Addr> {
+        self.gid.parse().ok()
+    }
+
+    /// Whether only neighbours on one link reach it, as `fe80::1`.
+    pub fn is_link_local(&self) -> bool {
+        self.address().is_some_and(|address| address.is_unicast_link_local())
+    }
+
+    /// Whether other hosts may reach it: an IPv4 address, or an IPv6 one beyond the link.
+    pub fn leads_out(&self) -> bool {
+        self.address().is_some_and(|address| {
+            let v4 = address.to_ipv4_mapped();
+            let local = |v4: std::net::Ipv4Addr| v4.is_loopback() || v4.is_unspecified();
+            !address.is_unicast_link_local()
+                && !address.is_loopback()
+                && !address.is_unspecified()
+                && !v4.is_some_and(local)
+        })
     }
 }
 
@@ -91,6 +112,18 @@ impl Device {
     /// Whether it is a `ConnectX` or `BlueField` card. rdma-core calls them `rocep25s0f0` or `ibp26s0` where it renames them.
     pub fn is_mlx5(&self) -> bool {
         self.driver == "mlx5_core" || self.name.starts_with("mlx5_")
+    }
+
+    /// Whether it speaks iWARP, which connects by rdma_cm and has no RoCE GIDs.
+    pub fn is_iwarp(&self) -> bool {
+        // siw, and cxgb4, iw_cxgb4, i40iw of the kernel; eRDMA is of its own kind.
+        let words = ["siw", "iw_cxgb4", "cxgb4", "i40iw"];
+        words.contains(&self.driver.as_str())
+            || ["siw", "cxgb4", "iw_cxgb4", "i40iw", "iwp", "iw"].iter().any(|stem| {
+                let rest = self.name.strip_prefix(stem);
+                rest.is_some_and(|rest| rest.starts_with(|c: char| c.is_ascii_digit() || c == '_'))
+            })
+            || self.name.starts_with("iwp")
     }
 
     /// Its network device: that of its PCI function, else that of its GID table.

@@ -33,6 +33,8 @@ pub struct Files {
     pub processes: Vec<String>,
     /// Whether ptp4l sets the clock of the system itself, by software time stamps.
     pub ptp_software: bool,
+    /// Errors that memory controllers counted: name, corrected ones, uncorrected ones.
+    pub memory_errors: Vec<(String, u64, u64)>,
     /// Units that somebody made for this machine.
     pub own_units: Vec<String>,
     /// The time, in seconds since 1970.
@@ -116,6 +118,14 @@ fn files(text: &str) -> Files {
             "systemd" => files.systemd = true,
             "process" if !value.is_empty() => files.processes.push(value.to_owned()),
             "ptp_software" => files.ptp_software = true,
+            "edac" => {
+                let words: Vec<&str> = value.split(' ').collect();
+                if let [name, corrected, not] = words.as_slice()
+                    && let (Ok(corrected), Ok(not)) = (corrected.parse(), not.parse())
+                {
+                    files.memory_errors.push(((*name).to_owned(), corrected, not));
+                }
+            }
             "own_unit" => files.own_units.push(value.to_owned()),
             "now" => files.now = value.parse().ok(),
             "slurmd_memlock" => files.slurmd_memlock = Some(value.to_owned()),

@@ -2,6 +2,7 @@
 
 use super::log;
 use super::settings::switch;
+use crate::checks::driver::holders;
 use crate::checks::shared::models;
 use crate::checks::shared::values::majority;
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
@@ -132,18 +133,24 @@ fn answers(subject: &Subject<'_>) -> Checked {
         Err(gap) if gap.kind == GapKind::Absent => {
             let what = "the nvidia module is not loaded";
             let verdict = Verdict::finding(what, "/sys/module/nvidia", "no such directory");
-            Err(match log::reason(subject) {
-                Some(act) => verdict.hint(act),
-                None => verdict.hint("`modprobe nvidia`; when that fails, `dmesg` says why"),
+            let held = holders(subject);
+            Err(if !held.is_empty() {
+                verdict.hint(format!(
+                    "{} holds the GPUs: see driver.nouveau; `modprobe nvidia` cannot work before that is mended",
+                    held.join(", ")
+                ))
+            } else if let Some(act) = log::reason(subject) {
+                verdict.hint(act)
+            } else {
+                verdict.hint("`modprobe nvidia`; when that fails, `dmesg` says why")
             })
         }
         Err(gap) => {
             let line = if gap.output.is_empty() { &gap.reason } else { &gap.output };
             let verdict = Verdict::finding(gap.reason.clone(), SMI, line);
+            // driver.coherence has the versions; no GPU is to blame.
             Err(if gap.output.contains("version mismatch") {
-                verdict.hint(
-                    "reboot, or unload and load the modules: driver.coherence says which versions there are",
-                )
+                verdict.hint("the libraries have another version than the loaded module, as after an upgrade: see driver.coherence; reboot, or stop all programs that use the GPUs and reload the modules. /var/log/apt/history.log says who upgraded")
             } else {
                 match log::reason(subject) {
                     Some(act) => verdict.hint(act),

@@ -224,7 +224,14 @@ fn mig(subject: &Subject<'_>) -> Checked {
             None => findings.unknown(name, "nvidia-smi does not show its multi-instance mode", SMI),
         }
     }
-    Ok(findings.verdict(word(wanted)))
+    let verdict = findings.verdict(word(wanted));
+    Ok(if wanted {
+        verdict.hint(
+            "`nvidia-smi -mig 1`, then a reset of the GPU, then instances: `nvidia-smi mig -cgi PROFILE -C`",
+        )
+    } else {
+        verdict
+    })
 }
 
 fn compute_mode(subject: &Subject<'_>) -> Checked {

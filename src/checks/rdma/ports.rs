@@ -5,6 +5,8 @@ use crate::checks::shared::verdict::{Checked, Findings, Verdict, evidence};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::Fail;
 use crate::facts::rdma::{Device, Port};
+use crate::hostlist;
+use crate::words::count;
 
 pub(in crate::checks) const CHECKS: &[Check] = &[
     Check {
@@ -23,7 +25,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "every port is up",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "ACTIVE; `expect.rdma.state` when it is declared. `expect.rdma.ignore` leaves out devices without a cable",
+        expects: "ACTIVE; `expect.rdma.state` when it is declared. An Ethernet port may be down where the inventory does not name it, it has no address and is in no bond, and it is up on no other host of the group. `expect.rdma.ignore` leaves devices out",
         why: "Without the port its rail is gone. A port in state INIT waits for a subnet manager.",
         hint: "DOWN and Polling: look at the cable and the switch port; DOWN and Disabled: `ip link set IF up`; INIT: start a subnet manager",
         source: "Linux kernel: Documentation/ABI/stable/sysfs-class-infiniband",
@@ -88,13 +90,18 @@ fn port_active(subject: &Subject<'_>) -> Checked {
     let wanted = subject.expect_rdma().state.unwrap_or_else(|| "ACTIVE".to_owned());
     let wanted = wanted.trim_start_matches("PORT_").to_ascii_uppercase();
     let mut findings = Findings::default();
+    let (mut up, mut spare) = (0, Vec::new());
     for device in &devices {
         for port in &device.ports {
-            if port.state.is_empty() {
+            if port.state != wanted && is_spare(subject, device, port) {
+                spare.push(device.name.as_str());
+            } else if port.state.is_empty() {
                 findings.unknown(&device.name, "its state cannot be read", port_file(device, port, "state"));
             } else if port.state != wanted {
                 let how = format!("{} ({}), expected {wanted}", port.state, port.physical);
                 findings.wrong(&device.name, how, port_file(device, port, "state"), &port.state);
+            } else {
+                up += 1;
             }
         }
         if device.ports.is_empty() {
@@ -105,7 +112,45 @@ fn port_active(subject: &Subject<'_>) -> Checked {
             );
         }
     }
-    Ok(findings.verdict(format!("{} ports {wanted}", devices.len())))
+    let without = match spare.as_slice() {
+        [] => String::new(),
+        names => format!("; nothing needs {} ({})", hostlist::fold(names.iter().copied()), "down, Ethernet"),
+    };
+    if up == 0 && findings.is_well() && !spare.is_empty() {
+        let names = hostlist::fold(spare.iter().copied());
+        findings.wrong(
+            &names,
+            format!("DOWN, expected {wanted} of one port at least"),
+            "/sys/class/infiniband",
+            "no port is up",
+        );
+    }
+    Ok(findings.verdict(format!("{} {wanted}{without}", count(up, "port"))))
+}
+
+/// Whether an Ethernet port that is down may be one without a cable: the second of a card, one for storage or
+/// management. A port that the inventory names is needed, one of InfiniBand has a cable, and so has one whose link the
+/// system was told to bring up with an address, or that is alike the ports that are up while most hosts of the group
+/// have it up.
+fn is_spare(subject: &Subject<'_>, device: &Device, port: &Port) -> bool {
+    let expect = subject.expect_rdma();
+    let named = subject.nic_of(device).is_some()
+        || expect.devices.iter().flatten().any(|name| *name == device.name)
+        || expect.state.is_some()
+        || expect.count.is_some() && subject.compute_nics().next().is_none();
+    let is_down = port.link_layer == "Ethernet" && port.state == "DOWN";
+    // A bond or an address says that somebody counts on it.
+    let links = subject.facts.pointer("/network/links").and_then(serde_json::Value::as_array);
+    let used = |link: &serde_json::Value| {
+        let name = link.get("name").and_then(serde_json::Value::as_str);
+        let list = |key: &str| {
+            link.get(key).and_then(serde_json::Value::as_array).is_some_and(|list| !list.is_empty())
+        };
+        let bond = link.get("bond").and_then(serde_json::Value::as_str).is_some_and(|bond| !bond.is_empty());
+        name.is_some() && name == device.netdev() && (list("addresses") || bond)
+    };
+    let counted_on = links.into_iter().flatten().any(used);
+    is_down && !named && !counted_on && !subject.is_up_elsewhere(&device.name, port.number)
 }
 
 fn rate(subject: &Subject<'_>) -> Checked {

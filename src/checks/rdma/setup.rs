@@ -7,7 +7,7 @@ use crate::checks::shared::values::majority;
 use crate::checks::shared::verdict::{Checked, Findings, Verdict};
 use crate::checks::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
-use crate::facts::rdma::{Device, Port};
+use crate::facts::rdma::{Device, Gid, Port};
 use crate::inventory::expect::LinkLayer;
 use crate::inventory::host::is_compute;
 
@@ -49,12 +49,12 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
     },
     Check {
         id: "rdma.gid",
-        title: "every RoCE port has a RoCE v2 GID with an IPv4 address",
+        title: "every RoCE port has a RoCE v2 GID that other hosts reach",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "one such GID for each port that is up",
+        expects: "a GID with an IPv4 or a routable IPv6 address for each port that is up; iWARP devices have none and are left out. NCCL_IB_GID_INDEX in /etc/nccl.conf or /etc/environment names such a one",
         why: "Without an address the port has only link-local GIDs: NCCL fails, or picks one that no other host can reach.",
-        hint: "give the network device its address; when it has one, `ip link set IF down; ip link set IF up`",
+        hint: "give the network device its address; when it has one, `ip link set IF down; ip link set IF up`. NCCL_IB_GID_INDEX: leave it out with NCCL 2.21 and later, or take the index that `show_gids` has for a RoCE v2 address",
         source: "Linux kernel: Documentation/ABI/stable/sysfs-class-infiniband",
         run: gid,
     },
@@ -226,19 +226,63 @@ fn link_layer(subject: &Subject<'_>) -> Checked {
     Ok(findings.verdict(wanted))
 }
 
-/// The first RoCE v2 GID with an IPv4 address.
-fn roce_v2(port: &Port) -> Option<&crate::facts::rdma::Gid> {
-    port.gids.iter().filter(|gid| gid.kind == "RoCE v2" && gid.ipv4().is_some()).min_by_key(|gid| gid.index)
+/// The first RoCE v2 GID with an IPv4 address, else with an IPv6 one that other hosts may reach.
+pub(in crate::checks) fn roce_v2(port: &Port) -> Option<&Gid> {
+    let usable = port.gids.iter().filter(|gid| gid.kind == "RoCE v2" && gid.leads_out());
+    usable.min_by_key(|gid| (gid.ipv4().is_none(), gid.index))
+}
+
+/// Whether user space says that the device speaks iWARP.
+fn is_iwarp(subject: &Subject<'_>, device: &Device) -> bool {
+    let verbs = subject.fabric().ok().and_then(|fabric| fabric.verbs.as_ref().ok());
+    let told = verbs.into_iter().flatten().find(|verbs| verbs.name == device.name);
+    device.is_iwarp() || told.is_some_and(|verbs| verbs.transport == "iWARP")
+}
+
+/// What a setting of NCCL is, in a file that all jobs read.
+fn setting<'s>(subject: &'s Subject<'_>, name: &str) -> Option<(&'s str, &'s str)> {
+    let settings = subject.fabric().ok()?.settings.as_ref().ok()?;
+    let set = settings.nccl.iter().rfind(|(_, seen, _)| seen == name);
+    set.map(|(file, _, value)| (file.as_str(), value.as_str()))
 }
 
 fn gid(subject: &Subject<'_>) -> Checked {
     let devices = subject.devices()?;
-    let ports = active(&devices, "Ethernet");
+    let mut ports = active(&devices, "Ethernet");
     if ports.is_empty() {
         return Err(Verdict::Skip("no Ethernet port is up".to_owned()));
     }
+    ports.retain(|(device, _)| !is_iwarp(subject, device));
+    if ports.is_empty() {
+        return Err(Verdict::Skip("iWARP devices have no RoCE GIDs".to_owned()));
+    }
     let mut findings = Findings::default();
     for (device, port) in &ports {
+        // One number for all ports that NCCL uses; those of other cards may have other tables.
+        let chosen = setting(subject, "NCCL_IB_GID_INDEX")
+            .and_then(|(file, value)| Some((file, value.parse::<u32>().ok()?)));
+        let used = setting(subject, "NCCL_IB_HCA").is_none_or(|(_, value)| selects(value, &device.name));
+        if let Some((file, index)) = chosen.filter(|_| used)
+            && roce_v2(port).is_some()
+        {
+            let from = file.to_owned();
+            let line = format!("NCCL_IB_GID_INDEX={index}");
+            match port.gids.iter().find(|gid| gid.index == index) {
+                None => findings.wrong(
+                    &device.name,
+                    format!("NCCL_IB_GID_INDEX names GID {index}, which is empty"),
+                    from,
+                    line,
+                ),
+                Some(gid) if gid.is_link_local() => {
+                    let how = format!(
+                        "NCCL_IB_GID_INDEX names GID {index}, a link-local one that no other network reaches"
+                    );
+                    findings.wrong(&device.name, how, from, format!("{line}: {}", gid.gid));
+                }
+                Some(_) => {}
+            }
+        }
         if roce_v2(port).is_none() {
             let line = match port.gids.first() {
                 None => "no GID".to_owned(),
@@ -246,7 +290,7 @@ fn gid(subject: &Subject<'_>) -> Checked {
             };
             findings.wrong(
                 &device.name,
-                "no RoCE v2 GID with an IPv4 address",
+                "no RoCE v2 GID that other hosts reach",
                 port_file(device, port, "gids"),
                 line,
             );

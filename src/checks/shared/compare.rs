@@ -56,6 +56,8 @@ pub struct Comparison {
     holders: BTreeMap<&'static str, usize>,
     /// How far their clocks are ahead of that of the machine that asks, by host.
     pub(in crate::checks) clocks: BTreeMap<String, Offset>,
+    /// Ports that are up, by groups of hosts: device and number.
+    ports: BTreeSet<(String, String, u32)>,
 }
 
 impl Compared {
@@ -125,9 +127,23 @@ impl Comparison {
             }
         }
         for subject in subjects {
+            let groups = subject.host.groups.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+            for device in subject.devices().unwrap_or_default() {
+                let up = device.ports.iter().filter(|port| port.state == "ACTIVE");
+                fleet.ports.extend(up.map(|port| (groups.clone(), device.name.clone(), port.number)));
+            }
             fleet.clocks.extend(subject.clock_offset().map(|offset| (subject.host.name.clone(), offset)));
         }
         Arc::new(fleet)
+    }
+}
+
+impl Subject<'_> {
+    /// Whether another host in the same groups has this port up.
+    pub(in crate::checks) fn is_up_elsewhere(&self, device: &str, port: u32) -> bool {
+        let groups = self.host.groups.iter().map(String::as_str).collect::<Vec<_>>().join(",");
+        let key = (groups, device.to_owned(), port);
+        self.fleet.as_deref().is_some_and(|fleet| fleet.ports.contains(&key))
     }
 }
 

@@ -385,6 +385,37 @@ impl<'a> Subject<'a> {
         Some(nvidia.map(|gpu| (text(gpu, "address"), text(gpu, "model"))).collect())
     }
 
+    /// NVIDIA's GPUs on the PCI bus that have a driver, with its name.
+    pub fn gpu_drivers(&self) -> impl Iterator<Item = (&str, &str)> {
+        let gpus = self.facts.pointer("/pci/gpus").and_then(Json::as_array).into_iter().flatten();
+        let of_nvidia = |gpu: &&Json| gpu.get("vendor").and_then(Json::as_str) == Some("10de");
+        gpus.filter(of_nvidia).filter_map(|gpu| {
+            let driver = gpu.get("driver")?.as_str().filter(|driver| !driver.is_empty())?;
+            Some((gpu.get("address")?.as_str()?, driver))
+        })
+    }
+
+    /// Whether its GPUs are a board of NVLink 5, whose switches are no PCI devices: HGX B200 and B300. Those of GB200
+    /// and GB300 stand elsewhere.
+    pub fn is_nvlink5_board(&self) -> bool {
+        let gpus = self.pci_gpus().unwrap_or_default();
+        gpus.len() >= 4 && gpus.iter().all(|(_, model)| matches!(model.as_str(), "B200" | "B300"))
+    }
+
+    /// Whether its GPUs need a fabric manager on this host.
+    pub fn needs_fabric_manager(&self) -> bool {
+        let switches = self.facts.pointer("/pci/nvswitches").and_then(Json::as_array);
+        self.expect_driver().fabric_manager == Some(true)
+            || switches.is_some_and(|list| !list.is_empty())
+            || self.is_nvlink5_board()
+    }
+
+    /// Whether the list of loaded modules is known and has not this one.
+    pub fn lacks_module(&self, name: &str) -> bool {
+        let loaded = self.facts.pointer("/modules/loaded").and_then(Json::as_array);
+        loaded.is_some_and(|list| !list.is_empty() && !list.iter().any(|module| module == name))
+    }
+
     /// Whether accelerators are on the PCI bus that are not of NVIDIA.
     pub fn has_other_accelerators(&self) -> bool {
         let list = |path: &str| self.facts.pointer(path).and_then(Json::as_array);

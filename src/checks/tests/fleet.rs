@@ -35,6 +35,18 @@ pub(super) fn compared(sites: &[(&str, Site)]) -> BTreeMap<String, Vec<(String, 
         .collect()
 }
 
+/// How a check of each of several hosts of one group ended.
+pub(super) fn compared_all(sites: &[(&str, Site)], check: &str) -> Vec<CheckStatus> {
+    let of = |(name, site): &(&str, Site)| {
+        (Host { name: (*name).to_owned(), expect: site.expect.clone(), ..host() }, site.answers())
+    };
+    let hosts: Vec<(Host, Facts)> = sites.iter().map(of).collect();
+    let mut subjects: Vec<Subject<'_>> =
+        hosts.iter().map(|(host, answers)| Subject::new(host, answers, 0).unwrap()).collect();
+    let ended = evaluate(&mut subjects).into_iter();
+    ended.map(|one| one.results.into_iter().find(|result| result.check == check).unwrap().status).collect()
+}
+
 #[test]
 fn outliers_have_names_and_ties_are_told() {
     let usual = healthy();

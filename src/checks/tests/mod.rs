@@ -3,6 +3,7 @@
 mod apart;
 mod fleet;
 mod gpu;
+mod hardware;
 mod network;
 mod software;
 mod system;

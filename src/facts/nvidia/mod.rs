@@ -171,11 +171,24 @@ impl Element {
     /// The value at a path, unless it says that there is none.
     fn value(&self, path: &str) -> Option<&str> {
         let text = self.at(path)?.text.trim();
+        // A value may have a note behind it that its field will go: `Enabled [Deprecated; use ...]`.
+        let text = match text.find(" [") {
+            Some(at) if text.to_ascii_lowercase().contains("[deprecated") => {
+                text.get(..at).unwrap_or(text).trim()
+            }
+            _ => text,
+        };
         let lower = text.to_ascii_lowercase();
         let none = ["", "n/a", "[n/a]", "not supported", "[not supported]", "unknown error", "err!", LOST]
             .contains(&lower.as_str())
             || lower.contains("deprecated");
         (!none).then_some(text)
+    }
+
+    /// The version that a text begins with: `610.57.04 [Deprecated; ... Use KMD Version instead]`.
+    fn leading_version(&self, path: &str) -> Option<String> {
+        let word = self.at(path)?.text.split_whitespace().next()?;
+        word.starts_with(|c: char| c.is_ascii_digit()).then(|| word.to_owned())
     }
 
     fn flag(&self, path: &str) -> Option<bool> {
@@ -273,14 +286,17 @@ pub fn bus(id: &str) -> String {
 pub fn smi(text: &str) -> Result<Smi, String> {
     let root = tree(text)?;
     let log = root.at("nvidia_smi_log").ok_or("it has no <nvidia_smi_log>")?;
-    let driver = log.value("driver_version").ok_or("it has no <driver_version>")?.to_owned();
+    // From branch 610 on the kernel's part and the libraries have a version each, and the old field says that it goes.
+    let driver = ["driver_version", "kmd_version"].iter().find_map(|name| log.leading_version(name));
+    let driver = driver.ok_or("it has neither <driver_version> nor <kmd_version>")?;
     let gpus: Vec<Gpu> = log.children.iter().filter(|child| child.name == "gpu").map(gpu).collect();
     if let Some(attached) = log.number::<usize>("attached_gpus")
         && attached != gpus.len()
     {
         return Err(format!("{attached} GPUs attached, {} described", gpus.len()));
     }
-    Ok(Smi { driver, cuda: log.value("cuda_version").map(str::to_owned), gpus })
+    let cuda = ["cuda_version", "cuda_umd_version"].iter().find_map(|name| log.leading_version(name));
+    Ok(Smi { driver, cuda, gpus })
 }
 
 fn gpu(node: &Element) -> Gpu {

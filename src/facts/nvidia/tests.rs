@@ -151,3 +151,19 @@ fn matrices() {
     assert_eq!(topology(old).unwrap()["GPU0"]["GPU1"], "SOC");
     assert!(topology("nonsense").is_err());
 }
+
+/// Branch 610: a note stands behind the version, later the field goes.
+#[test]
+fn versions_of_the_kernel_part_and_of_the_libraries() {
+    let of = |fields: &str| smi(&format!("<nvidia_smi_log>{fields}</nvidia_smi_log>")).unwrap();
+    let noted = "<driver_version>610.57.04 [Deprecated; will be removed. Use KMD Version instead]</driver_version><kmd_version>610.57.04</kmd_version><cuda_version>13.3 [Deprecated; use CUDA UMD Version]</cuda_version><cuda_umd_version>13.3</cuda_umd_version>";
+    let alone = "<kmd_version>610.57.04</kmd_version><cuda_umd_version>13.3</cuda_umd_version>";
+    let unknown = "<driver_version>Requested functionality has been deprecated</driver_version><kmd_version>610.57.04</kmd_version><cuda_version>N/A</cuda_version><cuda_umd_version>13.3</cuda_umd_version>";
+    for fields in [noted, alone, unknown] {
+        let smi = of(fields);
+        assert_eq!((smi.driver.as_str(), smi.cuda.as_deref()), ("610.57.04", Some("13.3")), "{fields}");
+    }
+    let gpu = "<gpu><persistence_mode>Enabled [Deprecated; use the daemon]</persistence_mode><compute_mode>Requested functionality has been deprecated</compute_mode></gpu>";
+    let gpus = of(&format!("{alone}{gpu}")).gpus;
+    assert_eq!((gpus[0].persistence, gpus[0].compute_mode.as_deref()), (Some(true), None));
+}

@@ -51,7 +51,18 @@ for device in /sys/class/infiniband/*; do
         for member in $members; do add "$member"; done
     done
 done
-[ -n "$found" ] || exit 0
+acs='^[0-9a-f]+:|ACSCtl:|MaxReadReq|access denied'
+# Bridges stand between GPUs as well. lspci is asked of two and more, whoever made them.
+if [ -z "$found" ]; then
+    gpus=0
+    for device in /sys/bus/pci/devices/*; do
+        class='' vendor=''
+        { read -r class <"$device/class" && read -r vendor <"$device/vendor"; } 2>/dev/null || continue
+        case $class$vendor in 0x03*0x10de | 0x0302* | 0x0380*0x1002 | 0x1200*) gpus=$((gpus + 1)) ;; esac
+    done
+    [ "$gpus" -lt 2 ] || sift "$acs" 20 lspci -vvv
+    exit 0
+fi
 # One place where OFED puts tools.
 [ ! -d /opt/mellanox/ethtool/sbin ] || ! rooted /opt/mellanox/ethtool/sbin || PATH=$PATH:/opt/mellanox/ethtool/sbin
 ask 15 ibv_devinfo -v
@@ -69,5 +80,5 @@ for net in $nets; do
         ask 5 dcb pfc show dev "$net" || break
     fi
 done
-sift '^[0-9a-f]+:|ACSCtl:|MaxReadReq|access denied' 20 lspci -vvv
+sift "$acs" 20 lspci -vvv
 :

@@ -52,6 +52,12 @@ done
 for file in /etc/ssh/ssh_host_*_key.pub; do
     value host_key "$file"
 done
+# Errors that memory controllers counted since their driver was loaded: corrected and not.
+for controller in /sys/devices/system/edac/mc/mc*; do
+    corrected='' lost_bits=''
+    { read -r corrected <"$controller/ce_count" && read -r lost_bits <"$controller/ue_count"; } 2>/dev/null || continue
+    printf 'edac=%s %s %s\n' "${controller##*/}" "$corrected" "$lost_bits"
+done
 # Units that somebody made for this machine; links are units of packages that are enabled.
 for file in /etc/systemd/system/*.*; do
     [ -L "$file" ] || [ ! -f "$file" ] || printf 'own_unit=%s\n' "${file##*/}"
