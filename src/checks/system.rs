@@ -627,7 +627,8 @@ fn is_missed(unit: &str, own: &[String]) -> bool {
         file == unit
             || template.is_some_and(|(name, _)| unit.split_once('@').is_some_and(|(of, _)| of == name))
     };
-    let is_mount = unit.ends_with(".mount") && !KERNEL.iter().any(|stem| unit.starts_with(stem));
+    let is_mount = unit.rsplit_once('.').is_some_and(|(_, kind)| kind == "mount")
+        && !KERNEL.iter().any(|stem| unit.starts_with(stem));
     UNITS.iter().any(|stem| unit.starts_with(stem)) || is_mount || own.iter().any(is_own)
 }
 

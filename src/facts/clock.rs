@@ -71,7 +71,7 @@ pub struct Clock {
     pub chrony: Seen<Told>,
     /// The files of systemd-timesyncd.
     pub timesyncd: Seen<Told>,
-    /// `ntpctl`, of OpenNTPD.
+    /// `ntpctl`, of openntpd.
     pub openntpd: Seen<Told>,
     /// `ntpq`, of the other two that are called ntpd.
     pub ntpd: Seen<Told>,
@@ -114,7 +114,7 @@ pub fn read(sections: &Sections<'_>) -> Clock {
     };
     Clock {
         chrony: ask("chronyc tracking", &|text| chronyc(text, now)),
-        timesyncd: ask("ls /run/systemd/timesync", &timesyncd),
+        timesyncd: ask("ls /run/systemd/timesync", &|text| Ok(timesyncd(text))),
         openntpd: ask("ntpctl -s status", &openntpd),
         ntpd: ask("ntpq -c rv", &ntpq),
         ptp: of_ptp("journalctl -b", &|text| logged(text, has("phc2sys"))),
@@ -165,12 +165,12 @@ fn reference_time(text: &str) -> Option<i64> {
 }
 
 /// systemd-timesyncd makes that file when it has set the clock.
-fn timesyncd(text: &str) -> Result<Told, String> {
-    Ok(if text.lines().any(|line| line == "synchronized") {
+fn timesyncd(text: &str) -> Told {
+    if text.lines().any(|line| line == "synchronized") {
         Told::new(Kept::Well, "systemd-timesyncd has set the clock")
     } else {
         Told::new(Kept::Not, "never set by systemd-timesyncd")
-    })
+    }
 }
 
 /// `4/4 peers valid, clock synced, stratum 3`.
@@ -198,11 +198,14 @@ fn ntpq(text: &str) -> Result<Told, String> {
 /// `CLOCK_REALTIME phc offset 23 s2 freq +5131 delay 1623`, `master offset -3 s2 freq +34 path delay 345`, and in
 /// summaries `CLOCK_REALTIME rms 14 max 33`.
 fn logged(text: &str, by_phc2sys: bool) -> Result<Told, String> {
-    let of = |line: &&str| match by_phc2sys {
-        true => line.contains("CLOCK_REALTIME") || line.contains("Waiting for ptp4l"),
-        false => line.contains("master offset"),
+    let of = |line: &&str| {
+        if by_phc2sys {
+            line.contains("CLOCK_REALTIME") || line.contains("Waiting for ptp4l")
+        } else {
+            line.contains("master offset")
+        }
     };
-    let line = text.lines().filter(of).next_back().ok_or("it logs no offset")?.trim();
+    let line = text.lines().rfind(of).ok_or("it logs no offset")?.trim();
     let line = line.split_whitespace().collect::<Vec<_>>().join(" ");
     let mut words = line.split(' ');
     let number = words.find(|word| matches!(*word, "offset" | "rms")).and_then(|_| words.next());

@@ -114,7 +114,7 @@ impl Device {
         self.driver == "mlx5_core" || self.name.starts_with("mlx5_")
     }
 
-    /// Whether it speaks iWARP, which connects by rdma_cm and has no RoCE GIDs.
+    /// Whether it speaks `iWARP`, which connects by `rdma_cm` and has no GIDs of `RoCE`.
     pub fn is_iwarp(&self) -> bool {
         // siw, and cxgb4, iw_cxgb4, i40iw of the kernel; eRDMA is of its own kind.
         let words = ["siw", "iw_cxgb4", "cxgb4", "i40iw"];

@@ -43,16 +43,13 @@ pub(in crate::checks) fn compared(subject: &Subject<'_>) -> Checked {
     }
     // Most hosts agree with the reference; without it nobody can say who is right.
     let reference = others().find(|(_, offset)| with(offset) * 2 > all);
-    let (against, offset) = match reference {
-        Some((_, offset)) => {
-            let usual = others().filter(|(_, other)| agrees(offset, other));
-            (usual.map(|(host, _)| host.clone()).collect::<Vec<_>>(), *offset)
-        }
-        None => {
-            let farthest = others().max_by_key(|(_, other)| apart(*own, **other).abs());
-            let Some((host, offset)) = farthest else { return skip("no other host said what the time is") };
-            (vec![host.clone()], *offset)
-        }
+    let (against, offset) = if let Some((_, offset)) = reference {
+        let usual = others().filter(|(_, other)| agrees(offset, other));
+        (usual.map(|(host, _)| host.clone()).collect::<Vec<_>>(), *offset)
+    } else {
+        let farthest = others().max_by_key(|(_, other)| apart(*own, **other).abs());
+        let Some((host, offset)) = farthest else { return skip("no other host said what the time is") };
+        (vec![host.clone()], *offset)
     };
     let difference = apart(offset, *own);
     let way = if difference < 0 { "behind" } else { "ahead of" };
