@@ -104,6 +104,7 @@ impl Session {
     async fn show_plan(&mut self, work: &[Work], end: usize, leaders: &Leaders) -> Result<StageDigest, Gone> {
         let reboot = self.context.project.policy.reboot;
         let mut planner = self.planner.take().unwrap_or_else(|| Planner::new(reboot));
+        planner.next_stage();
         let mut plans = Vec::new();
         let mut known_after = BTreeSet::new();
         let mut shown = Vec::new();
@@ -218,10 +219,8 @@ impl Session {
         shown.retain(|task| !matches!(task.verdict, PlannedVerdict::Unchanged | PlannedVerdict::Skipped(_)));
         self.emit(EventKind::HostPlanned { host: self.host.name.clone(), tasks: shown });
         let expected = self.context.expected.as_ref().and_then(|hosts| hosts.get(&self.host.name));
-        if let Some(stage) = expected.and_then(|stages| stages.get(self.standing.digests().len())) {
-            known_after.clone_from(&stage.known_after);
-        }
-        Ok(plan::digest(&plans, known_after))
+        let expected = expected.and_then(|stages| stages.get(self.standing.digests().len()));
+        Ok(plan::digest(&plans, known_after, expected))
     }
 
     /// Whether a task has nothing to do by the facts of this moment.

@@ -90,6 +90,7 @@ impl Stand<'_> {
                 owner: root(),
                 group: root(),
                 size: 0,
+                written: 0,
                 target: None,
             };
             self.facts.to_mut().put(PathQuery(path.clone()), Some(directory));

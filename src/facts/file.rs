@@ -57,6 +57,9 @@ pub struct Attributes {
     pub group: String,
     /// Size in bytes.
     pub size: u64,
+    /// When it was last written, in seconds since 1970. Only for telling whether it was written since.
+    #[serde(skip)]
+    pub written: i64,
     /// Where a symbolic link points.
     #[serde(default)]
     pub target: Option<String>,
@@ -302,7 +305,8 @@ fn read_stat(line: &str) -> Option<(&str, Attributes)> {
     let gid = fields.next()?.parse().ok()?;
     let raw = u32::from_str_radix(fields.next()?, 16).ok()?;
     let size = fields.next()?.parse().ok()?;
-    let path = fields.nth(3)?;
+    let written = fields.nth(1)?.parse().ok()?;
+    let path = fields.nth(1)?;
     let kind = match raw & 0o170_000 {
         0o100_000 => FileKind::File,
         0o040_000 => FileKind::Directory,
@@ -310,7 +314,8 @@ fn read_stat(line: &str) -> Option<(&str, Attributes)> {
         _ => FileKind::Other,
     };
     let (owner, group) = (String::new(), String::new());
-    Some((path, Attributes { kind, mode: raw & 0o7777, uid, gid, owner, group, size, target: None }))
+    let target = None;
+    Some((path, Attributes { kind, mode: raw & 0o7777, uid, gid, owner, group, size, written, target }))
 }
 
 /// As `stat` and `ls` call a number: 0 is root everywhere, and one without a name is `UNKNOWN`.

@@ -41,6 +41,18 @@ pub fn render(path: &str, detail: &Detail) -> String {
     }
 }
 
+/// All that a change's detail says of the state before it.
+pub fn before(detail: &Detail) -> String {
+    match detail {
+        Detail::Text { before, .. } => format!("{before:?}"),
+        Detail::Attributes(attributes) => {
+            let before = attributes.iter().map(|attribute| (&attribute.name, &attribute.before));
+            format!("{:?}", before.collect::<Vec<_>>())
+        }
+        Detail::Command(_) => String::new(),
+    }
+}
+
 fn attribute(attribute: &Attribute) -> String {
     match (&attribute.before, &attribute.after) {
         (Some(before), Some(after)) => format!("  {}: {before} -> {after}\n", attribute.name),

@@ -2,12 +2,13 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 
+use crate::facts::file::PathQuery;
 use crate::facts::next_boot::NextBootQuery;
-use crate::facts::{BaseQuery, CommandQuery, Facts, Object, Query, Touches};
+use crate::facts::{BaseQuery, CommandQuery, Facts, Known, Object, Query, Touches};
 use crate::hostlist::fold;
 use crate::inventory::Reboot;
 use crate::project::{Instance, InstanceState, Step};
-use crate::resources::{Change, Disruption, Resource, Unplannable};
+use crate::resources::{Change, Detail, Disruption, Resource, Unplannable};
 
 /// What is to be done for one task.
 #[derive(Debug, Clone, PartialEq)]
@@ -37,12 +38,23 @@ pub struct TaskPlan {
     pub blocked: Option<String>,
     /// What that may touch.
     pub touches: Option<Touches>,
+    /// The state before the changes, as far as they are lost with it.
+    pub before: Before,
+}
+
+/// The state that a task's changes begin with.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct Before {
+    /// What tells that state from another one where no change shows it.
+    pub unshown: Vec<String>,
+    /// Whether tasks of an earlier stage may make it another one.
+    pub moves: bool,
 }
 
 /// The plan of a task that touches nothing, or of which nobody knows yet what it touches.
 impl From<TaskVerdict> for TaskPlan {
     fn from(verdict: TaskVerdict) -> Self {
-        Self { verdict, blocked: None, touches: None }
+        Self { verdict, blocked: None, touches: None, before: Before::default() }
     }
 }
 
@@ -56,6 +68,8 @@ pub struct Planner {
     answers: BTreeMap<String, String>,
     /// Pending tasks that change nothing as far as anybody can tell before they ran.
     perhaps: BTreeSet<String>,
+    /// How many of the pending tasks are of earlier stages.
+    earlier: usize,
     asks_again: bool,
 }
 
@@ -68,6 +82,7 @@ impl Planner {
             blocked: Vec::new(),
             answers: BTreeMap::new(),
             perhaps: BTreeSet::new(),
+            earlier: 0,
             asks_again: false,
         }
     }
@@ -75,6 +90,11 @@ impl Planner {
     /// For tasks that are carried out: facts that one may have changed are asked again before the next.
     pub fn asking_again(reboot: Reboot) -> Self {
         Self { asks_again: true, ..Self::new(reboot) }
+    }
+
+    /// The tasks that are planned from here on are of another stage.
+    pub fn next_stage(&mut self) {
+        self.earlier = self.pending.len();
     }
 
     /// Plans the next task, one of this step.
@@ -138,6 +158,11 @@ impl Planner {
             }
             Err(Unplannable::Failed(text)) => TaskVerdict::Failed(text),
         };
+        let before = if let TaskVerdict::Changes(changes) = &verdict {
+            self.before(&**resource, changes, facts)
+        } else {
+            Before::default()
+        };
         match &verdict {
             TaskVerdict::Changes(_) | TaskVerdict::Runs(_) | TaskVerdict::KnownAfter(_) => {
                 self.pending.push((touches.clone(), instance.name.clone()));
@@ -155,7 +180,14 @@ impl Planner {
         if blocked.is_some() || matches!(verdict, TaskVerdict::Blocked(_)) {
             self.blocked.push((touches.clone(), instance.name.clone()));
         }
-        TaskPlan { verdict, blocked, touches: Some(touches) }
+        TaskPlan { verdict, blocked, touches: Some(touches), before }
+    }
+
+    fn before(&self, resource: &dyn Resource, changes: &[Change], facts: &Facts) -> Before {
+        let earlier = self.pending.get(..self.earlier).unwrap_or_default();
+        let queries = all_queries(resource);
+        let moves = earlier.iter().any(|(touches, _)| queries.iter().any(|query| query.touched_by(touches)));
+        Before { unshown: changes.iter().filter_map(|change| unshown(change, facts)).collect(), moves }
     }
 
     /// Notes that a planned task was carried out: it is no longer pending.
@@ -254,6 +286,19 @@ impl Planner {
     }
 }
 
+/// What tells a file or a directory from another one, where the change that takes it away does not show it.
+fn unshown(change: &Change, facts: &Facts) -> Option<String> {
+    let shown = match &change.detail {
+        Detail::Text { before, .. } => before.is_some(),
+        Detail::Attributes(attributes) => !attributes.is_empty(),
+        Detail::Command(_) => true,
+    };
+    let Object::Path(path) = &change.object else { return None };
+    let query = PathQuery(path.clone());
+    let Known::Answer(Some(found)) = facts.get(&query) else { return None };
+    (!shown).then(|| format!("{path} {} {} {:?}", found.size, found.written, found.target))
+}
+
 /// What a step waits for, as its author wrote it.
 fn listed(step: &Step, names: &[&str]) -> String {
     let spelled = |name: &&str| match name.strip_prefix("register ") {
@@ -283,7 +328,7 @@ mod tests {
     use super::*;
     use crate::project::Project;
     use crate::project::testing::load;
-    use crate::resources::{Detail, Planned};
+    use crate::resources::Planned;
     use crate::transport::Script;
 
     /// A resource with this answer.

@@ -52,11 +52,24 @@ pub struct StageDigest {
     pub digest: String,
     /// Ids of tasks that are known only after others: the digest is not over these.
     pub known_after: BTreeSet<String>,
+    /// Ids of tasks that begin with what an earlier stage leaves: the digest is not over the state before these.
+    pub moves: BTreeSet<String>,
 }
 
-/// The digest of a host's plan for one stage: equal digests mean that the same would be done. Names of
-/// secrets count, their values do not.
-pub fn digest(plans: &[(String, TaskPlan)], known_after: BTreeSet<String>) -> StageDigest {
+/// The digest of a host's plan for one stage: equal digests mean that the same would be done, and that the
+/// same would be lost by it. Names of secrets count, their values do not.
+///
+/// What is not compared is that of an expected digest, else what this plan says.
+pub fn digest(
+    plans: &[(String, TaskPlan)],
+    known_after: BTreeSet<String>,
+    expected: Option<&StageDigest>,
+) -> StageDigest {
+    let known_after = expected.map_or(known_after, |stage| stage.known_after.clone());
+    let moves = match expected {
+        Some(stage) => stage.moves.clone(),
+        None => plans.iter().filter(|(_, plan)| plan.before.moves).map(|(id, _)| id.clone()).collect(),
+    };
     let mut hash = Sha256::new();
     for (id, plan) in plans {
         // The items of a loop may be what was not known.
@@ -71,6 +84,12 @@ pub fn digest(plans: &[(String, TaskPlan)], known_after: BTreeSet<String>) -> St
                 for change in changes {
                     hash.update(change.summary.as_bytes());
                     hash_script(&mut hash, &change.script);
+                    if !moves.contains(id) {
+                        hash.update(diff::before(&change.detail).as_bytes());
+                    }
+                }
+                for unshown in plan.before.unshown.iter().filter(|_| !moves.contains(id)) {
+                    hash.update(unshown.as_bytes());
                 }
             }
             TaskVerdict::Unchanged => hash.update(b"unchanged"),
@@ -85,7 +104,7 @@ pub fn digest(plans: &[(String, TaskPlan)], known_after: BTreeSet<String>) -> St
         }
         hash.update([1]);
     }
-    StageDigest { digest: hex(&hash.finalize()), known_after }
+    StageDigest { digest: hex(&hash.finalize()), known_after, moves }
 }
 
 fn hash_script(hash: &mut Sha256, script: &Script) {

@@ -494,6 +494,60 @@ async fn a_plan_file_is_carried_out_as_it_is_or_not_at_all() {
     }
 }
 
+/// Hosts with a file of this text, which was written at this time.
+fn with_file(text: &str, written: u32) -> Scripted {
+    let transport = bare();
+    let sha256 = format!("{:0>64}", text.len());
+    let size = text.len();
+    let shown = text.lines().fold(String::new(), |shown, line| shown + "|" + line + "\n");
+    transport.first(Reply::part("file").output(format!(
+        "stat 0:0:81a4:{size}:1:{written}:{written}:/etc/other\nstat 0:0:41ed:9:1:1:1:/etc\n\
+         {sha256}  /etc/other\ntext /etc/other\n{shown}.\ndiffers /etc/other\n"
+    )));
+    transport
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_plan_is_another_one_where_something_else_would_be_lost() {
+    let playbook = |tasks: &str| format!("name: p\ntasks:{tasks}");
+    let line = "
+  - name: line
+    line: { path: /etc/other, line: c }
+";
+    let absent = "
+  - name: absent
+    file: { path: /etc/other, state: absent }
+";
+    for (tasks, text, seen) in [
+        (ELSEWHERE, "a line by hand\n", true),
+        (ELSEWHERE, "old\n", false),
+        (line, "a line by hand\n", true),
+        (absent, "a line by hand\n", true),
+        (absent, "odd\n", true),
+        (absent, "old\n", true),
+    ] {
+        let before = digests(&playbook(tasks), &with_file("old\n", 1)).await;
+        let again = digests(&playbook(tasks), &with_file("old\n", 1)).await;
+        assert_eq!(before, again, "{tasks}");
+        let after = digests(&playbook(tasks), &with_file(text, 2)).await;
+        assert_eq!(before["gpu0"] != after["gpu0"], seen, "{tasks} {text}");
+    }
+    // What a stage before it may write is not compared.
+    let stages = format!(
+        "{line}{}",
+        "
+  - name: another
+    when: hosts.gpu1.facts.hostname == \"old\"
+    file: { path: /etc/other, state: absent }
+"
+    );
+    let first = digests(&playbook(&stages), &with_file("old\n", 1)).await;
+    let second = digests(&playbook(&stages), &with_file("older\n", 2)).await;
+    assert_eq!(first["gpu0"].len(), 2, "{first:?}");
+    assert_ne!(first["gpu0"][0], second["gpu0"][0]);
+    assert_eq!(first["gpu0"][1], second["gpu0"][1]);
+}
+
 /// Hosts that get a new name by `rename`. One of them gets another mode of `/etc/kept` with it.
 fn renamed(moved: &'static str) -> Scripted {
     let done: Mutex<BTreeSet<String>> = Mutex::default();

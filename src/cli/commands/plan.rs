@@ -48,7 +48,7 @@ pub(crate) struct HostPlan {
 }
 
 impl PlanFile {
-    const VERSION: u32 = 2;
+    const VERSION: u32 = 3;
     /// In bytes; 10 000 hosts with 100 tasks each have less.
     const LARGEST: u64 = 1 << 30;
 
@@ -193,9 +193,13 @@ mod tests {
     use crate::project::testing::Case;
 
     fn good() -> Vec<u8> {
-        let stages = vec![StageDigest { digest: "d".to_owned(), known_after: BTreeSet::new() }];
+        let stages = vec![StageDigest {
+            digest: "d".to_owned(),
+            known_after: BTreeSet::new(),
+            moves: BTreeSet::new(),
+        }];
         let hosts = BTreeMap::from([("a".to_owned(), HostPlan { stages, tasks: Vec::new() })]);
-        let plan = PlanFile { version: 2, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
+        let plan = PlanFile { version: PlanFile::VERSION, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
         serde_json::to_vec(&plan).unwrap()
     }
 
@@ -224,9 +228,9 @@ mod tests {
             (b"cluster: c", "it is damaged: expected value"),
             (b"\xff\xfe{}", "it is damaged: expected value"),
             (b"[]", "it is damaged: invalid"),
-            (b"{\"version\": 1, \"old\": 1}", "its format is 1"),
+            (b"{\"version\": 2, \"old\": 1}", "its format is 2"),
             (b"{\"version\": 4294967297}", "its format is 4294967297"),
-            (b"{\"version\": 2, \"hosts\": 3}", "it is damaged: invalid type"),
+            (b"{\"version\": 3, \"hosts\": 3}", "it is damaged: invalid type"),
         ] {
             let error = PlanFile::parse(bytes).err().unwrap_or_else(|| panic!("{why}"));
             assert!(error.starts_with(why), "{error}");
