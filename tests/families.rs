@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use camino::Utf8PathBuf;
 use provision::facts::{Facts, Object, base, batch, specimens};
-use provision::project::{self, Inputs, InstanceState, LoadOptions};
+use provision::project::{self, Fleet, Inputs, InstanceState, LoadOptions};
 use provision::template::package_names::TABLE;
 use provision::transport::PartEnd;
 use serde_json::Value as Json;
@@ -196,4 +196,35 @@ fn no_drop_in_replaces_the_command_of_a_unit() {
     }
     assert_eq!(wrong, [""; 0]);
     assert!(drop_ins >= 3, "{drop_ins} drop-ins");
+}
+
+#[test]
+fn slurmd_finds_a_node_that_has_another_name_in_the_inventory() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = Utf8PathBuf::from_path_buf(directory.path().join("inventory.yaml")).unwrap();
+    fs::write(
+        &path,
+        "cluster: c\nplaybooks: [{ use: slurm, with: { controller: w1 } }]\nsecrets: { munge: { env: MUNGE } }\n\
+         groups: { gpu: { hosts: [w1, w2.example.org, W3, w4] } }\n",
+    )
+    .unwrap();
+    let project = project::load(&path, &LoadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let fact = |hostname: &str| {
+        serde_json::json!({ "hostname": hostname, "cpu": { "count": 8, "sockets": 1, "threads_per_core": 2 },
+            "memory": { "total_mib": 1000 }, "pci": { "gpus": [] }, "os": { "family": "debian", "el": "" } })
+    };
+    let names = [("w1", "w1"), ("w2.example.org", "w2"), ("W3", "w3"), ("w4", "w4.example.org")];
+    let facts = names.iter().map(|(name, own)| (project.host(name).unwrap().index, fact(own))).collect();
+    let (fleet, own) = (Fleet::new(facts), fact("w1"));
+    let inputs = Inputs { facts: Some(&own), fleet: Some(&fleet), ..Inputs::none() };
+    let step = project.steps.iter().find(|step| step.title == "configuration of Slurm").unwrap();
+    let shown = format!("{:?}", project.instantiate(step, project.host("w1").unwrap(), &inputs));
+    for line in [
+        "NodeName=w1 NodeAddr=",
+        "NodeName=w2.example.org NodeHostname=w2 NodeAddr=",
+        "NodeName=W3 NodeHostname=w3 NodeAddr=",
+        "NodeName=w4 NodeAddr=",
+    ] {
+        assert!(shown.contains(line), "{line}: {shown}");
+    }
 }

@@ -15,5 +15,11 @@ pub(super) const FACT: BaseFact = BaseFact {
 
 fn parse(output: &str) -> Result<Json, String> {
     let name = output.trim();
-    if name.is_empty() { Err("the host has no name".to_owned()) } else { Ok(json!(name)) }
+    // It is written into files of other programs.
+    let good = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '-' | '_');
+    match name {
+        "" => Err("the host has no name".to_owned()),
+        name if name.chars().all(good) => Ok(json!(name)),
+        _ => Err("what the host calls itself is no name of a host".to_owned()),
+    }
 }
