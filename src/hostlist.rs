@@ -3,6 +3,7 @@
 //! Bounded: the number of hosts is computed before the first name is made, so that a range of a
 //! billion is an error at once. [`fold`] is the way back, for output.
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write as _;
 
@@ -234,6 +235,35 @@ fn last_number(name: &str) -> Option<(&str, &str, &str)> {
     let start = head.rfind(|c: char| !c.is_ascii_digit()).map_or(0, |i| i + 1);
     let digits = head.get(start..)?;
     (digits.len() <= 18).then_some((head.get(..start)?, digits, name.get(end..)?))
+}
+
+/// The order of names where numbers count as numbers: `gpu2` comes before `gpu10`.
+pub fn order(one: &str, other: &str) -> Ordering {
+    let (mut left, mut right) = (one, other);
+    loop {
+        let text = head(&mut left, |c| !c.is_ascii_digit()).cmp(head(&mut right, |c| !c.is_ascii_digit()));
+        let (first, second) =
+            (head(&mut left, |c| c.is_ascii_digit()), head(&mut right, |c| c.is_ascii_digit()));
+        let value = |digits: &'_ str| digits.trim_start_matches('0').len();
+        let number = value(first)
+            .cmp(&value(second))
+            .then_with(|| first.trim_start_matches('0').cmp(second.trim_start_matches('0')));
+        let order = text.then(number);
+        if order.is_ne() {
+            return order;
+        }
+        if first.is_empty() && second.is_empty() {
+            return one.cmp(other);
+        }
+    }
+}
+
+/// Takes the characters at the beginning of a text that are of a kind.
+fn head<'a>(text: &mut &'a str, of_kind: impl Fn(char) -> bool) -> &'a str {
+    let end = text.find(|c| !of_kind(c)).unwrap_or(text.len());
+    let (head, rest) = text.split_at(end);
+    *text = rest;
+    head
 }
 
 /// Most runs of digits of a name that are looked at: a host list may have as many ranges.
@@ -536,6 +566,16 @@ mod tests {
         ] {
             assert!(expand(&text).is_err());
         }
+    }
+
+    #[test]
+    fn numbers_in_names_count() {
+        let mut names = ["gpu10", "gpu2", "gpu02", "ctl", "gpu2-ib1", "gpu", "a1b10", "a1b9", "W1", "gpu2.x"];
+        names.sort_by(|one, other| order(one, other));
+        assert_eq!(
+            names,
+            ["W1", "a1b9", "a1b10", "ctl", "gpu", "gpu02", "gpu2", "gpu2-ib1", "gpu2.x", "gpu10"]
+        );
     }
 
     #[test]

@@ -215,6 +215,7 @@ impl Context for Files {
 
     fn roster(&self) -> Roster {
         let member = |number: u64| Member {
+            place: usize::try_from(number).unwrap_or_default(),
             name: format!("gpu{number}"),
             address: format!("10.0.0.1{number}"),
             offline: number == 3,

@@ -589,3 +589,27 @@ tasks:
     project.leave_alone(1, true);
     assert_eq!(project.needed_secrets(true).into_keys().collect::<Vec<_>>(), ["b"]);
 }
+
+#[test]
+fn what_is_written_of_all_hosts_has_the_order_of_their_names() {
+    let tasks = "--- p.yaml
+name: p
+tasks:
+- name: all
+  command: { script: \"{% for name, node in hosts %}{{ name }} {% endfor %}/{{ groups['b'] | join(sep=' ') }}/{{ groups['every'] | join(sep=' ') }}\" }
+";
+    let inventories = [
+        "groups: { a: { hosts: [n10, n2] }, b: { hosts: \"n[1,20,3]\" }, every: { children: [a, b] } }\nhosts: { ctl: }\n",
+        "hosts: { ctl: }\ngroups: { every: { children: [b, a] }, b: { hosts: \"n[3,1,20]\" }, a: { hosts: [n2, n10] } }\n",
+    ];
+    for inventory in inventories {
+        let text = format!("--- inventory.yaml\ncluster: c\nplaybooks: [./p.yaml]\n{inventory}{tasks}");
+        let project = load(&text).unwrap();
+        let shown = show(&project, 0, "n2", &Inputs::none());
+        assert!(shown.contains("ctl n1 n2 n3 n10 n20 /n1 n3 n20/n1 n2 n3 n10 n20"), "{shown}");
+        let targets = std::sync::Arc::new(project.steps[0].hosts.clone());
+        let roster = project.world.roster(project.host("n2").unwrap(), &targets);
+        let names: Vec<&str> = roster.members.iter().map(|member| member.name.as_str()).collect();
+        assert_eq!(names, ["ctl", "n1", "n2", "n3", "n10", "n20"]);
+    }
+}

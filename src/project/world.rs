@@ -8,6 +8,7 @@ use indexmap::IndexMap;
 use serde_json::{Map, Value as Json, json};
 
 use crate::config::{Diagnostic, Node, TextError, did_you_mean_text, weight};
+use crate::hostlist;
 use crate::inventory::Host;
 use crate::placeholder;
 use crate::playbook::file::{Param, ParamType};
@@ -94,16 +95,25 @@ impl World {
         Some((format!("there is no group `{name}`"), did_you_mean_text(name, known)))
     }
 
+    /// All hosts in the order of their names. What is written of all of them stays as it is when a group moves in
+    /// the inventory.
+    fn by_name(&self) -> impl Iterator<Item = &Host> {
+        let mut hosts: Vec<&Host> = self.hosts.iter().collect();
+        hosts.sort_by(|one, other| hostlist::order(&one.name, &other.name));
+        hosts.into_iter()
+    }
+
     /// The inventory as a task for one of its hosts sees it.
     pub(super) fn roster(&self, own: &Host, targets: &Arc<BTreeSet<usize>>) -> Roster {
         let member = |host: &Host| Member {
+            place: host.index,
             name: host.name.clone(),
             address: host.address.clone(),
             offline: host.offline.is_some(),
             groups: host.groups.clone(),
             gpus: host.expect.pointer("/gpu/count").and_then(Json::as_u64),
         };
-        let members = self.members.get_or_init(|| self.hosts.iter().map(member).collect());
+        let members = self.members.get_or_init(|| self.by_name().map(member).collect());
         Roster {
             cluster: self.cluster.clone(),
             own: own.name.clone(),
@@ -401,8 +411,7 @@ impl<'a> Env<'a> {
         let plain = Env { inputs: Inputs::none(), ..*self };
         let hosts: IndexMap<String, tera::Value> = self
             .world
-            .hosts
-            .iter()
+            .by_name()
             .map(|host| {
                 let mut view = plain.view_of(host);
                 let facts = fleet.and_then(|fleet| fleet.facts.get(&host.index));
@@ -416,12 +425,12 @@ impl<'a> Env<'a> {
     }
 
     fn groups(&self) -> &'a Json {
-        let name = |index: &usize| self.world.hosts.get(*index).map(|host| host.name.as_str());
         self.world.groups_json.get_or_init(|| {
-            let lists = self.world.groups.iter();
-            lists
-                .map(|(group, hosts)| (group.clone(), hosts.iter().filter_map(name).collect::<Json>()))
-                .collect()
+            let members = |group: &BTreeSet<usize>| {
+                let hosts = self.world.by_name().filter(|host| group.contains(&host.index));
+                hosts.map(|host| host.name.as_str()).collect::<Json>()
+            };
+            self.world.groups.iter().map(|(name, group)| (name.clone(), members(group))).collect()
         })
     }
 }

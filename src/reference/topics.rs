@@ -214,7 +214,7 @@ pub fn templates() -> String {
          - `host`: `name`, `index`, `number`, `address`, `groups`, `labels`, `nics`\n\
          - `facts`: those of this host (`provision explain facts`)\n\
          - `hosts[\"gpu0\"]`: another host, with its `facts`\n\
-         - `groups[\"gpu\"]`: the names of its hosts\n\
+         - `groups[\"gpu\"]`: the names of its hosts; like `hosts`, in the order of names, wherever they stand in the inventory\n\
          - `cluster.name`: the cluster, as `cluster:` of the inventory says\n\
          - `secrets.NAME`: alone between braces\n\n\
          Filters stand behind `|`, as in `{{ path | basename }}`:\n\n",

@@ -16,6 +16,8 @@ use crate::resources::Unplannable;
 /// A host of the inventory.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Member {
+    /// Its place in the inventory.
+    pub place: usize,
     /// Its name.
     pub name: String,
     /// What the controller connects to.
@@ -79,7 +81,8 @@ pub struct Roster {
     pub cluster: String,
     /// Name of the host that the task is for.
     pub own: String,
-    /// All hosts in the order of the inventory.
+    /// All hosts in the order of their names: what is written of them does not change when the inventory is put in
+    /// another order.
     pub members: Arc<[Member]>,
     /// Places in the inventory of the hosts that the task is for, whatever `--hosts` says.
     pub targets: Arc<BTreeSet<usize>>,
@@ -114,7 +117,7 @@ impl Roster {
     /// Leaves only hosts that the task is for.
     pub(in crate::resources) fn targeted(mut self) -> Self {
         if self.targets.len() < self.members.len() {
-            let targeted = self.targets.iter().filter_map(|index| self.members.get(*index));
+            let targeted = self.members.iter().filter(|member| self.targets.contains(&member.place));
             self.members = targeted.cloned().collect();
         }
         self
