@@ -31,9 +31,10 @@ crate::record! {
     /// under which address the others see each. For a host that cannot be reached now, the address that
     /// an earlier run saw is used; if no run ever saw it, its existing entry is kept. Entries of hosts
     /// that left the inventory are removed. Names of the inventory are removed from lines of `127.x`
-    /// and `::1`: with them MPI and NCCL would tell other hosts to connect to themselves. The name that
-    /// a host calls itself is never written, since it could be that of a mirror; the `hostname` task
-    /// gives the host its name in the inventory. If the host has cloud-init, cloud-init is told to
+    /// and `::1`: with them MPI and NCCL would tell other hosts to connect to themselves. Other forms of
+    /// the host's own name that stand there, such as the one with its domain, go to its own entry: `hostname -f`
+    /// needs them. The name that a host calls itself is not written otherwise, since it could be that of a
+    /// mirror; the `hostname` task gives the host its name in the inventory. If the host has cloud-init, cloud-init is told to
     /// leave the file alone.
     HostsFileFields("a hosts file") {
         /// Addresses are taken from this network. Left out: the address in the inventory if the host
@@ -131,8 +132,8 @@ pub(in crate::resources) fn cut_block<'a>(
 type Entries<'a> = (Vec<String>, Vec<&'a str>, BTreeSet<String>, Owners<'a>);
 
 impl HostsFile {
-    /// Lines of the block by host, and the hosts whose addresses are not known.
-    fn entries<'a>(&'a self, facts: &Facts, old: &[&str]) -> Result<Entries<'a>, Unplannable> {
+    /// Lines of the block by host, and the hosts whose addresses are not known. `own`: more names of this host.
+    fn entries<'a>(&'a self, facts: &Facts, old: &[&str], own: &[&str]) -> Result<Entries<'a>, Unplannable> {
         let networks = fleet_facts(facts, "network")?;
         let of_names = self.owners();
         let said = self.roster.members.iter().flat_map(|member| {
@@ -165,12 +166,20 @@ impl HostsFile {
             let mut line = address.to_string();
             let mut add = |line: &mut String, name: String| {
                 let _ = write!(line, "{}{name}", if line.contains('\t') { ' ' } else { '\t' });
-                names.insert(name);
+                names.insert(name.to_ascii_lowercase());
             };
+            let own = if member.name == self.roster.own { own } else { &[] };
+            // The first name of a line is the one that `hostname -f` says.
+            for name in own.iter().filter(|name| name.contains('.')) {
+                add(&mut line, (*name).to_owned());
+            }
             if let Some(domain) = &self.domain {
                 add(&mut line, format!("{}.{domain}", member.name));
             }
             add(&mut line, member.name.clone());
+            for name in own.iter().filter(|name| !name.contains('.')) {
+                add(&mut line, (*name).to_owned());
+            }
             lines.push(line);
             for (suffix, within) in &self.aliases {
                 if let Some(address) =
@@ -182,6 +191,28 @@ impl HostsFile {
             }
         }
         Ok((lines, waits, names, owners))
+    }
+
+    /// Other forms of this host's own name that lines of this machine have, or its entry had before: with a domain,
+    /// without one, in other letters. Where the names have a domain by the task, that one is said.
+    fn own_forms<'a>(&self, old: &[&'a str], rest: &[&'a str]) -> Vec<&'a str> {
+        let own = self.roster.own.as_str();
+        let is_form = |name: &str| {
+            let same = short(name).eq_ignore_ascii_case(short(own));
+            same && name != own && (self.domain.is_none() || !name.contains('.'))
+        };
+        let entry = old.iter().filter(|line| line.split_whitespace().skip(1).any(|name| name == own));
+        let local = rest.iter().filter(|line| is_local(line));
+        let mut forms = Vec::new();
+        for line in entry.chain(local) {
+            let text = line.split('#').next().unwrap_or_default();
+            for name in text.split_whitespace().skip(1).filter(|name| is_form(name)) {
+                if !forms.contains(&name) {
+                    forms.push(name);
+                }
+            }
+        }
+        forms
     }
 
     /// Whose name each is: the name itself, with the domain, with each suffix.
@@ -201,13 +232,26 @@ impl HostsFile {
     }
 }
 
+/// A name without its domain.
+fn short(name: &str) -> &str {
+    name.split('.').next().unwrap_or(name)
+}
+
+/// Whether a line is about this machine itself.
+fn is_local(line: &str) -> bool {
+    line.split_whitespace().next().is_some_and(|address| address.starts_with("127.") || address == "::1")
+}
+
 /// A line without names that another line of the block has, when it is one of this machine itself.
 fn without_own(line: &str, names: &BTreeSet<String>) -> Option<String> {
     let (text, comment) = line.split_once('#').map_or((line, ""), |(text, comment)| (text, comment));
     let mut words = text.split_whitespace();
-    let local = words.next().is_some_and(|address| address.starts_with("127.") || address == "::1");
+    let local = is_local(text);
+    words.next();
+    // Names are the same in capitals.
     let taken = |name: &str| {
-        names.contains(name) || name.split_once('.').is_some_and(|(first, _)| names.contains(first))
+        let name = name.to_ascii_lowercase();
+        names.contains(&name) || name.split_once('.').is_some_and(|(first, _)| names.contains(first))
     };
     if !local || !words.clone().any(taken) {
         return Some(line.to_owned());
@@ -249,7 +293,8 @@ impl Resource for HostsFile {
         };
         let marks = self.roster.marks("hosts");
         let (old, rest) = cut_block(before.unwrap_or(LOCALHOST), &marks);
-        let (lines, waits, names, owners) = self.entries(facts, &old)?;
+        let own = self.own_forms(&old, &rest);
+        let (lines, waits, names, owners) = self.entries(facts, &old, &own)?;
         let mut after = format!("{}\n", marks.0);
         for line in &lines {
             after.push_str(line);
