@@ -233,7 +233,7 @@ fn a_file_that_finds_no_room_is_not_put_in_place() {
         let mount = |words: &[&str]| Command::new(words[0]).args(&words[1..]).arg(&small).status().unwrap();
         assert!(mount(&["mount", "-t", "tmpfs", "-o", "size=64k", "none"]).success());
         fs::write(small.join("a"), "old\n").unwrap();
-        for text in ["x".repeat(70_000), "ü".repeat(35_000), format!("{}ü", "x".repeat(53_000))] {
+        for text in ["x".repeat(70_000), "ü".repeat(35_000), format!("{}ü", "x".repeat(58_000))] {
             fs::write(small.join("fill"), "x".repeat(8192)).unwrap();
             let task = read(&format!("file: {{ path: DIR/small/a, content: \"{text}\" }}"));
             let said = converge(shell, &*task).expect_err("no room");
@@ -530,7 +530,7 @@ fn nccl_env() {
         // What a login then has: empty is set, null is not.
         let profile = directory.join("profile.d/nccl.sh");
         let script = "unset NCCL_DEBUG; . \"$1\"; printf '<%s>' \"${NCCL_IB_HCA-unset}\" \"${NCCL_DEBUG-unset}\" \"$NCCL_SOCKET_IFNAME\" \"$NCCL_DEBUG_FILE\"";
-        let output = std::process::Command::new(shell[0])
+        let output = Command::new(shell[0])
             .args(&shell[1..])
             .args(["-c", script, "sh", profile.to_str().unwrap()])
             .output()
@@ -614,7 +614,7 @@ fn wheel(directory: &Path, version: &str) {
     fs::write(metadata.join("RECORD"), "").unwrap();
     fs::create_dir_all(directory.join("wheels")).unwrap();
     let file = directory.join(format!("wheels/stand_in-{version}-py3-none-any.whl"));
-    let status = std::process::Command::new("python3")
+    let status = Command::new("python3")
         .args(["-m", "zipfile", "-c"])
         .arg(file)
         .args(["stand_in".into(), metadata.file_name().unwrap().to_owned()])
@@ -626,7 +626,7 @@ fn wheel(directory: &Path, version: &str) {
 
 #[test]
 fn pip() {
-    let able = std::process::Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
+    let able = Command::new("python3").args(["-c", "import venv, ensurepip"]).output();
     if !able.is_ok_and(|output| output.status.success()) {
         return println!("python3 with venv is not installed");
     }
@@ -640,10 +640,8 @@ fn pip() {
     wheel(directory, "1.1+cu121");
     let says = || {
         let python = directory.join("venv/bin/python");
-        let output = std::process::Command::new(python)
-            .args(["-c", "import stand_in; print(stand_in.version)"])
-            .output()
-            .unwrap();
+        let output =
+            Command::new(python).args(["-c", "import stand_in; print(stand_in.version)"]).output().unwrap();
         String::from_utf8(output.stdout).unwrap().trim().to_owned()
     };
     let one = read("pip: { venv: DIR/venv, wheels: DIR/wheels, packages: [Stand.In==1.0] }");
@@ -678,7 +676,7 @@ fn pip() {
 #[test]
 fn netdev_in_a_namespace() {
     use std::io::BufRead as _;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     // Its own sysfs shows its own links; what is written below /etc is seen by it alone.
     let make = "mount -t sysfs sysfs /sys && mkdir -p /etc/udev/rules.d && mount -t tmpfs none /etc/udev/rules.d \
                 && PATH=$PATH:/sbin:/usr/sbin && ip link add rail0 type veth peer name switch0 && ip link set rail0 up \
@@ -839,7 +837,7 @@ fn a_user_who_is_not_there_asks_nothing() {
 /// nothing of this one is touched. `None` where none can be made.
 fn machine() -> Option<(std::process::Child, String)> {
     use std::io::BufRead as _;
-    use std::process::{Command, Stdio};
+    use std::process::Stdio;
     let make = "etc=$(mktemp -d) && mount -t tmpfs none \"$etc\" && cp -a /etc/. \"$etc\" && mount --move \"$etc\" /etc \
                 && rmdir \"$etc\" && mount -t tmpfs -o mode=755 none /opt && mount -t tmpfs -o mode=755 none /usr/local \
                 && echo ready && exec cat";
