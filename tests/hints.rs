@@ -18,6 +18,7 @@ use serde_json::Value as Json;
 const TOOLS: &[&str] = &[
     "all_reduce_perf",
     "chown",
+    "date",
     "dmesg",
     "exclusive",
     "exec",
@@ -30,6 +31,7 @@ const TOOLS: &[&str] = &[
     "oob_tcp_if_include",
     "rping",
     "runas_default",
+    "show_gids",
     "sminfo",
     "su",
 ];

@@ -168,7 +168,9 @@ fn no_more_is_taken_of_a_build_than_was_declared() {
             for sends in ["cat sent", flood] {
                 let other = built("", sends, tool);
                 let (status, _, errors) = run(shell, &build_fetch(&other), Some(&other.path));
-                assert_eq!((status, errors.as_str()), (0, ""), "{shell:?} {tool:?} {sends}");
+                // The tools of uutils say that tar has read enough.
+                let said = errors.lines().filter(|line| !line.contains("Broken pipe")).count();
+                assert_eq!((status, said), (0, 0), "{shell:?} {tool:?} {sends}: {errors}");
                 assert_eq!(other.left(), ["prefix"]);
                 assert!(Path::new(&other.text("to/prefix/x")).exists());
             }

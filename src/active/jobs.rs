@@ -187,7 +187,7 @@ fn reaches(
         let refused =
             user == "root" && result.evidence.iter().any(|line| line.line.contains("Permission denied"));
         // Keys of ssh-mesh do not help where sshd takes none of root.
-        let hint = "sshd may refuse root: `sshd -T | grep -i permitrootlogin` on the host that is refused. With `no`, name another user in `expect.software.mpi_user` and `users:` of ssh-mesh, or set `PermitRootLogin prohibit-password`; otherwise run `provision apply` with the playbook `ssh-mesh`";
+        let hint = "sshd may refuse root: `sshd -T | grep -i permitrootlogin` on the host that is refused. With PermitRootLogin no, name another user in `expect.software.mpi_user` and `users:` of ssh-mesh, or set `PermitRootLogin prohibit-password`; otherwise run `provision apply` with the playbook `ssh-mesh`";
         return CheckResult { hint: if refused { Some(hint.to_owned()) } else { result.hint }, ..result };
     }
     let good = own.iter().filter(|(_, ended)| ended.is_ok()).count();

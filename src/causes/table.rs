@@ -79,10 +79,7 @@ fn is_needed(cause: &Cause) -> bool {
             || other.apart.iter().any(|apart| apart.beside.contains(&cause.id))
             || other.worse.iter().any(|worse| beside(worse.when))
     };
-    cause.counts > Counts::Note
-        || !cause.worse.is_empty()
-        || cause.begins
-        || TABLE.iter().any(|other| names(&other))
+    cause.counts > Counts::Note || !cause.worse.is_empty() || cause.begins || TABLE.iter().any(names)
 }
 
 /// The same pattern without the names of its parts, which only the crate `regex` knows.

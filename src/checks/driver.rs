@@ -418,7 +418,7 @@ fn fabric_manager(subject: &Subject<'_>) -> Checked {
         let how = "not loaded: without it the fabric manager does not reach the switches of NVLink 5";
         findings.wrong("ib_umad", how, "/proc/modules", "no ib_umad");
         return Ok(findings.verdict("").hint(
-            "`modprobe ib_umad` and a line `ib_umad` in /etc/modules-load.d; nvlsm and a driver of the cards with it must be installed; then `systemctl restart nvidia-fabricmanager`",
+            "`modprobe ib_umad` and a line ib_umad in /etc/modules-load.d; nvlsm and a driver of the cards with it must be installed; then `systemctl restart nvidia-fabricmanager`",
         ));
     }
     let loaded = subject.loaded()?.map(|loaded| loaded.version.as_str());

@@ -305,7 +305,7 @@ mod tests {
         told[0].clone()
     }
 
-    /// Formats of chrony 3 to 4.7, NTPsec 1.2, OpenNTPD 6.2 and linuxptp 1.8 to 4.
+    /// Formats of chrony 3 to 4.7, `NTPsec` 1.2, `OpenNTPD` 6.2 and linuxptp 1.8 to 4.
     #[test]
     fn every_program_that_keeps_a_clock() {
         let tracking = |reference: &str, time: &str, off: &str, leap: &str| {

@@ -56,7 +56,7 @@ pub(super) fn suits(file: &Utf8Path) -> Result<(), String> {
     }
 }
 
-/// Whether a line is one as sshd(8) has it under "SSH_KNOWN_HOSTS FILE FORMAT"; nothing for one without a meaning.
+/// Whether a line is one as sshd(8) has it under "`SSH_KNOWN_HOSTS` FILE FORMAT"; nothing for one without a meaning.
 fn is_key(line: &[u8]) -> Option<bool> {
     let mut words = line.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty()).peekable();
     let first = words.peek()?;

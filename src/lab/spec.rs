@@ -225,8 +225,8 @@ impl LabSpec {
 
     /// The first key of the lab or of a host that only containers know.
     pub(crate) fn of_containers(&self) -> Option<&'static str> {
-        let all = std::iter::once(&self.settings).chain(self.hosts.iter().map(|host| &host.settings));
-        all.filter_map(LabSettings::of_containers).next()
+        let mut all = std::iter::once(&self.settings).chain(self.hosts.iter().map(|host| &host.settings));
+        all.find_map(LabSettings::of_containers)
     }
 
     /// A host's settings with the defaults filled in.

@@ -35,7 +35,12 @@ fn told(task: usize, kinds: Vec<EventKind>) -> String {
         let at = "2026-01-01T00:00:00Z".parse().unwrap();
         Lines::new(&mut out).write(&Event { run: "n".to_owned(), seq, at, elapsed: 0.0, kind }).unwrap();
     }
-    String::from_utf8(out).unwrap().lines().map(|line| format!("{task}: {line}\n")).collect()
+    labelled(task, &String::from_utf8(out).unwrap())
+}
+
+/// Lines as `srun --label` gives them.
+fn labelled(task: usize, text: &str) -> String {
+    text.lines().fold(String::new(), |all, line| all + &format!("{task}: {line}\n"))
 }
 
 fn lines(task: usize, about: &str, exit_code: Option<u8>) -> String {
@@ -246,10 +251,7 @@ async fn a_lie_is_the_liars_own() {
     let batch = lines(0, "gpu0", Some(0));
     let lies = [
         ("ended well for another", told(0, events("gpu2", Some(0)))),
-        (
-            "failed for another, by the line",
-            lines(1, "gpu1", Some(5)).lines().map(|line| format!("0: {line}\n")).collect(),
-        ),
+        ("failed for another, by the line", labelled(0, &lines(1, "gpu1", Some(5)))),
         ("another's event is missing", "0: provision-event gpu1 9999 0 . {}\n".to_owned()),
         ("away, and its run ended well", told(0, vec![finished("gpu0", away(), tasks), ended(tasks, 0)])),
         (

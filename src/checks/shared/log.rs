@@ -55,12 +55,11 @@ pub(in crate::checks) fn judge_those<'s, 'l: 's>(
         [] => format!("{says}: {}", count(*times, "line")),
         devices => format!("{}: {says}", hostlist::fold(devices.iter().copied())),
     });
-    let hint = match acts.len() {
-        1 => acts.keys().copied().collect(),
-        _ => {
-            let each = acts.iter().take(ADVICE).map(|(act, says)| format!("{says}: {act}"));
-            each.collect::<Vec<String>>().join("; ")
-        }
+    let hint = if acts.len() == 1 {
+        acts.keys().copied().collect()
+    } else {
+        let each = acts.iter().take(ADVICE).map(|(act, says)| format!("{says}: {act}"));
+        each.collect::<Vec<String>>().join("; ")
     };
     // The first line of each kind before a second of any.
     let mut kinds: Vec<String> = Vec::new();

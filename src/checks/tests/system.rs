@@ -69,7 +69,7 @@ fn a_unit_that_a_cluster_misses() {
 fn one_program_that_keeps_the_clock_is_enough() {
     let log = "journalctl -b -n 60 -o cat --no-pager -t phc2sys -t ptp4l";
     let with = |processes: &[&str], sections: &[String]| {
-        let list: String = processes.iter().map(|name| format!("process={name}\n")).collect();
+        let list = processes.iter().fold(String::new(), |list, name| list + "process=" + name + "\n");
         let chrony = section("chronyc tracking", "Leap status     : Normal", "0");
         let site = healthy().with("system", "systemd=1\n", &format!("systemd=1\n{list}"));
         of(&site.with("system", &chrony, &sections.concat()), "system.time_sync")
@@ -80,18 +80,18 @@ fn one_program_that_keeps_the_clock_is_enough() {
     let open = section("ntpctl -s status", "4/4 peers valid, clock synced, stratum 3", "0");
     let sync = section("ls /run/systemd/timesync", "synchronized", "0");
     let rows: &[(&[&str], &[String], CheckStatus)] = &[
-        (&["ptp4l", "phc2sys"], &[phc.clone()], Pass),
+        (&["ptp4l", "phc2sys"], std::slice::from_ref(&phc), Pass),
         (&["ptp4l", "phc2sys"], &[dead.clone(), phc.clone()], Pass),
         (&["ptp4l", "phc2sys"], &[phc.replace(" s2 ", " s0 ")], Warn),
         (&["ptp4l", "phc2sys"], &[], Skip),
         (&["ptp4l"], &[], Warn),
-        (&["ntpd"], &[ntpd.clone()], Pass),
+        (&["ntpd"], std::slice::from_ref(&ntpd), Pass),
         (&["ntpd"], &[ntpd.replace("leap_none, sync_ntp", "leap_alarm, sync_unspec")], Warn),
         (&["ntpd"], &[section("ntpq -c rv", "", "missing")], Skip),
         (&["ntpd"], &[dead.clone(), open], Pass),
         (&["systemd-timesyn"], &[dead.clone(), sync], Pass),
         (&["ntp-daemon"], &[], Skip),
-        (&["sfptpd"], &[dead.clone()], Skip),
+        (&["sfptpd"], &[section("chronyc tracking", "506 Cannot talk to daemon", "1")], Skip),
         (&["chronyd"], &[section("chronyc tracking", "", "124")], Unknown),
         (&[], &[dead], Warn),
         (&[], &[], Warn),

@@ -199,7 +199,8 @@ mod tests {
             moves: BTreeSet::new(),
         }];
         let hosts = BTreeMap::from([("a".to_owned(), HostPlan { stages, tasks: Vec::new() })]);
-        let plan = PlanFile { version: PlanFile::VERSION, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
+        let plan =
+            PlanFile { version: PlanFile::VERSION, cluster: "c".to_owned(), sources: BTreeMap::new(), hosts };
         serde_json::to_vec(&plan).unwrap()
     }
 
