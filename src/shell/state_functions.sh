@@ -87,7 +87,7 @@ provision_result() {
 		if ! kept=$(tr -d '\000' <"$1/tail" | wc -c) || [ "$kept" -gt 65536 ]; then
 			provision_left_out
 		fi
-		tail -c 65536 "$1/tail" | tr -d '\000' || provision_left_out
+		{ tail -c 65536 "$1/tail" || provision_left_out; } | tr -d '\000' || provision_left_out
 	fi
 	[ ! -e "$1/unread" ] || provision_left_out
 }
