@@ -127,8 +127,11 @@ pub(super) fn user_touched(user: &str, touches: &Touches) -> bool {
         || touches.any(|object| matches!(object, Object::Path(path) if path.contains("/.ssh")))
 }
 
-pub(super) const FAMILY: Family =
-    Family { output: 96 << 10, ..Family::new("account", script, parse, read_label) };
+pub(super) const FAMILY: Family = Family {
+    output: 96 << 10,
+    tools: "`getent`, `id` and `stat`",
+    ..Family::new("account", script, parse, read_label)
+};
 
 fn read_label(label: &str) -> Option<Query> {
     let (kind, name) = label.split_once(' ')?;

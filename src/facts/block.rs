@@ -98,6 +98,7 @@ impl Question for BlockQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`blkid` and `dd`",
     output: 8 << 10,
     ..Family::new("block", script, parse, |label| Some(BlockQuery(after("block", label)?.to_owned()).into()))
 };

@@ -93,6 +93,7 @@ impl Question for BuildQuery {
 
 /// Its paths may be on file systems of a network, and a source is read when it is new.
 pub(super) const FAMILY: Family = Family {
+    tools: "`stat`, `find` and the compiler",
     chunk: 16,
     output: 96 << 10,
     ..Family::new("build", script, parse, |label| {

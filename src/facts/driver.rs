@@ -214,6 +214,7 @@ impl Question for DriverQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`modinfo`, `dpkg-query`, `rpm` and `dkms`",
     deadline: Some(Duration::from_secs(45)),
     output: 1 << 20,
     ..Family::new("driver", script, parse, |label| {

@@ -74,6 +74,7 @@ impl Question for FetchQuery {
 
 /// One file as base64 with its lines, and what is told of it.
 pub(super) const FAMILY: Family = Family {
+    tools: "`stat` and `sha256sum`",
     chunk: 1,
     output: 1_500_000,
     ..Family::new("fetch", script, parse, |label| Some(FetchQuery(after("fetch", label)?.to_owned()).into()))

@@ -155,8 +155,12 @@ impl Query {
 }
 
 /// One text has 64 KiB as base64, and the lines around it.
-pub(super) const FAMILY: Family =
-    Family { chunk: 256, output: 96 << 10, ..Family::new("file", script, parse, read_label) };
+pub(super) const FAMILY: Family = Family {
+    chunk: 256,
+    output: 96 << 10,
+    tools: "`stat`, `readlink` and `sha256sum`",
+    ..Family::new("file", script, parse, read_label)
+};
 
 /// `path /a file`, `content /etc/x`, `content /etc/x text`.
 fn read_label(label: &str) -> Option<Query> {

@@ -94,6 +94,7 @@ impl Question for FilesystemsQuery {
 
 /// A mount of a container is 1 KiB.
 pub(super) const FAMILY: Family = Family {
+    tools: "`/proc/self/mountinfo` and `stat`",
     output: 4 << 20,
     ..Family::new(
         "filesystem",

@@ -103,6 +103,7 @@ impl Question for FirewallQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`nft` and `firewall-cmd`",
     output: 1 << 20,
     ..Family::new(
         "firewall",

@@ -67,6 +67,7 @@ impl Question for CheckoutQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`git`",
     chunk: 256,
     ..Family::new("git", script, parse, |label| {
         Some(CheckoutQuery { path: after("checkout", label)?.to_owned(), user: None }.into())

@@ -50,6 +50,7 @@ impl Question for InstalledQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`dpkg-query` and `rpm`",
     chunk: 256,
     ..Family::new("installed", script, parse, |label| {
         Some(InstalledQuery(after("installed", label)?.to_owned()).into())

@@ -46,6 +46,7 @@ impl Question for LoaderQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`ldconfig`",
     chunk: 64,
     ..Family::new("loader", script, parse, |label| {
         Some(LoaderQuery(after("loader", label)?.to_owned()).into())

@@ -47,6 +47,7 @@ impl Question for ModuleQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`modprobe` and `modinfo`",
     output: 4 << 10,
     ..Family::new("module", script, parse, |label| {
         Some(ModuleQuery(after("module", label)?.to_owned()).into())

@@ -95,7 +95,11 @@ impl Question for NetdevQuery {
     }
 }
 
-pub(super) const FAMILY: Family = Family { chunk: 64, ..Family::new("netdev", script, parse, read_label) };
+pub(super) const FAMILY: Family = Family {
+    chunk: 64,
+    tools: "`ip`, `ethtool` and `nmcli`",
+    ..Family::new("netdev", script, parse, read_label)
+};
 
 fn read_label(label: &str) -> Option<Query> {
     let mut which = LinkMatch::default();

@@ -141,8 +141,11 @@ impl Question for PackageQuery {
     }
 }
 
-pub(super) const FAMILY: Family =
-    Family { output: 32 << 10, ..Family::new("package", script, parse, read_label) };
+pub(super) const FAMILY: Family = Family {
+    output: 32 << 10,
+    tools: "`dpkg-query`, `apt-cache`, `rpm` and `dnf`",
+    ..Family::new("package", script, parse, read_label)
+};
 
 /// `packages`, `package perftest`, `package perftest 4.5`, `package perftest latest`.
 fn read_label(label: &str) -> Option<Query> {

@@ -63,6 +63,8 @@ pub struct Family {
     pub output: usize,
     /// The deadline of one part, where it is not the usual one.
     pub deadline: Option<Duration>,
+    /// The tools whose output its answers are made of, for who is told that it cannot be read.
+    pub tools: &'static str,
     /// Whether what a question had printed before it was killed is an answer: a command of a playbook ends
     /// as it likes, and sections of a probe say themselves how each ended. In other output a name without
     /// its last letters looks whole.
@@ -88,6 +90,7 @@ impl Family {
             chunk: 1024,
             output: 64 << 10,
             deadline: None,
+            tools: "",
             partial: false,
             script,
             parse,
@@ -144,6 +147,8 @@ pub enum Answer {
     NoUser(String),
     /// It was asked and there is no answer: why.
     Unknown(String),
+    /// It was asked, and what the host said of it cannot be read: whose words those are.
+    Unreadable(String),
 }
 
 /// Answers to one question by the names of hosts.

@@ -41,6 +41,7 @@ impl Question for RdmaLinkQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`rdma`",
     chunk: 256,
     output: 4 << 10,
     ..Family::new("rdma_link", script, parse, |label| {

@@ -55,6 +55,7 @@ impl Question for RoceQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "`ls` and the kernel",
     chunk: 64,
     ..Family::new("roce", script, parse, |label| Some(RoceQuery(after("roce", label)?.to_owned()).into()))
 };

@@ -42,6 +42,7 @@ impl Question for SettingQuery {
 }
 
 pub(super) const FAMILY: Family = Family {
+    tools: "the files of `/proc/sys`",
     output: 8 << 10,
     ..Family::new("setting", script, parse, |label| {
         Some(SettingQuery(after("setting", label)?.to_owned()).into())

@@ -107,8 +107,12 @@ impl Question for SshFilesQuery {
 }
 
 /// Four files as base64.
-pub(super) const FAMILY: Family =
-    Family { chunk: 64, output: 24 << 20, ..Family::new("ssh_user", script, parse, read_label) };
+pub(super) const FAMILY: Family = Family {
+    chunk: 64,
+    output: 24 << 20,
+    tools: "`stat`, `getent` and `ssh-keygen`",
+    ..Family::new("ssh_user", script, parse, read_label)
+};
 
 fn read_label(label: &str) -> Option<Query> {
     let mut words = label.splitn(3, ' ').map(str::to_owned);

@@ -25,6 +25,8 @@ pub enum Known<'a, T> {
     Answer(&'a T),
     /// It was asked and there is no answer: why.
     Unknown(&'a str),
+    /// It was asked, and what the host said of it cannot be read: whose words those are.
+    Unreadable(&'a str),
     /// Nothing was asked: this user, who should ask, is not on the host.
     NoUser(&'a str),
     /// It was not asked.
@@ -38,11 +40,18 @@ impl<'a, T> Known<'a, T> {
     }
 }
 
+/// What is said of an answer that nobody understands. What a tool printed may hold what a file does, so it is not shown.
+fn unreadable(family: &str, tools: &str) -> String {
+    let who = if tools.is_empty() { "the host" } else { tools };
+    format!("{who} said nothing of it that can be read (question `{family}`)")
+}
+
 impl Facts {
     /// What is known about a question.
     pub fn get<Q: Question>(&self, question: &Q) -> Known<'_, Q::Answer> {
         match self.answers.get(&Query::from(question.clone())) {
             Some(Answer::Unknown(reason)) => Known::Unknown(reason),
+            Some(Answer::Unreadable(reason)) => Known::Unreadable(reason),
             Some(Answer::NoUser(user)) => Known::NoUser(user),
             answer => answer.and_then(Answer::known).map_or(Known::NotAsked, Known::Answer),
         }
@@ -66,12 +75,17 @@ impl Facts {
 
     /// Whether a query was asked and is answered.
     pub fn knows(&self, query: &Query) -> bool {
-        !matches!(self.answers.get(query), None | Some(Answer::Unknown(_)))
+        !matches!(self.answers.get(query), None | Some(Answer::Unknown(_) | Answer::Unreadable(_)))
     }
 
     /// Whether the script of a query ended and said nothing of it.
     pub fn was_silent(&self, query: &Query) -> bool {
-        matches!(self.answers.get(query), Some(Answer::Unknown(reason)) if reason.starts_with(SILENT))
+        match self.answers.get(query) {
+            Some(Answer::Unknown(reason)) => reason.starts_with(SILENT),
+            // Its tools may have been ended, and the script went on.
+            Some(Answer::Unreadable(_)) => true,
+            None | Some(Answer::Known(_) | Answer::OfAll(_) | Answer::NoUser(_)) => false,
+        }
     }
 
     /// Puts an answer in.
@@ -94,6 +108,11 @@ impl Facts {
             return self.unknown(part, &format!("signal {} ended the question", end.status - 128));
         }
         self.unknown(part, &format!("{SILENT} (status {})", end.status));
+        if end.status == 0 {
+            // A script that went to its end has said something of each question.
+            let unreadable = Answer::Unreadable(unreadable(first.family().name, first.family().tools));
+            self.answers.extend(part.queries.iter().map(|query| (query.clone(), unreadable.clone())));
+        }
         match as_user::output(first.user(), &end.output) {
             Ok(output) => {
                 let output = String::from_utf8_lossy(output);

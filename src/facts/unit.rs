@@ -65,8 +65,12 @@ impl Question for ManagerQuery {
     }
 }
 
-pub(super) const FAMILY: Family =
-    Family { chunk: 512, output: 16 << 10, ..Family::new("unit", script, parse, read_label) };
+pub(super) const FAMILY: Family = Family {
+    chunk: 512,
+    output: 16 << 10,
+    tools: "`systemctl`",
+    ..Family::new("unit", script, parse, read_label)
+};
 
 fn read_label(label: &str) -> Option<Query> {
     let unit = after("unit", label).map(|name| UnitQuery(name.to_owned()).into());

@@ -44,7 +44,9 @@ impl JobView {
     pub fn new(launcher: String, login: Result<&Facts, &str>, job: Result<&Facts, &str>) -> Self {
         let view = |facts: Result<&Facts, &str>| match facts.map(|facts| facts.get(&ViewQuery)) {
             Ok(Known::Answer(view)) => view.clone(),
-            Ok(Known::Unknown(reason)) | Err(reason) => Err(Gap::new(GapKind::Hung, "view", reason)),
+            Ok(Known::Unknown(reason) | Known::Unreadable(reason)) | Err(reason) => {
+                Err(Gap::new(GapKind::Hung, "view", reason))
+            }
             Ok(Known::NoUser(_) | Known::NotAsked) => {
                 Err(Gap::new(GapKind::Failed, "view", "the host was not asked"))
             }
@@ -193,6 +195,7 @@ impl<'a> Subject<'a> {
         match self.answers.get(question) {
             Known::Answer(answer) => Ok(answer),
             Known::Unknown(reason) => gap(GapKind::Hung, reason),
+            Known::Unreadable(reason) => gap(GapKind::Failed, reason),
             Known::NoUser(_) | Known::NotAsked => gap(GapKind::Failed, "the host was not asked"),
         }
     }

@@ -14,6 +14,8 @@ pub(in crate::resources) fn answer<'a, Q: Question>(
     match facts.get(question) {
         Known::Answer(answer) => Ok(answer),
         Known::Unknown(reason) => Err(Unplannable::Unknown(object.clone(), reason.to_owned())),
+        // No task before this one makes it better.
+        Known::Unreadable(reason) => Err(Unplannable::Failed(format!("{object}: {reason}"))),
         Known::NoUser(user) => Err(Unplannable::Missing(
             Object::User(user.to_owned()),
             format!("`become_user` names `{user}`, but there is no such user on the host"),

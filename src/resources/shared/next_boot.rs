@@ -26,7 +26,7 @@ impl Proof {
     pub(in crate::resources) fn of(facts: &Facts) -> Option<Self> {
         match facts.get(&NextBootQuery) {
             Known::Answer(next) => Some(Self::read(next)),
-            Known::Unknown(reason) => {
+            Known::Unknown(reason) | Known::Unreadable(reason) => {
                 Some(Self { unknown: vec![format!("the next boot: {reason}")], ..Self::default() })
             }
             Known::NoUser(_) | Known::NotAsked => None,
