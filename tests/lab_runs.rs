@@ -8,6 +8,7 @@ mod at_first {
     mod examples;
     mod paused;
     mod slurm;
+    mod years;
 }
 #[path = "lab_runs/broken.rs"]
 mod broken;

@@ -3,6 +3,8 @@
 #![allow(clippy::unwrap_used, clippy::indexing_slicing, reason = "a test")]
 #![allow(clippy::disallowed_methods, reason = "tests start shells and programs")]
 
+#[path = "tools_real/makers.rs"]
+mod makers;
 #[path = "tools_real/questions.rs"]
 mod questions;
 mod support;
@@ -17,6 +19,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 
+use makers::Maker;
 use provision::engine::state;
 use provision::facts::ask::{Command as Asked, CommandQuery};
 use provision::transport::Script;
@@ -1250,13 +1253,13 @@ impl Place {
     }
 
     /// Leads from a directory to what stands in for a tool, if the system has that, and writes its name into `$S/calls`.
-    fn link(&self, tool: &str, bin: &Path) {
+    fn link(&self, maker: Maker, tool: &str, bin: &Path) {
         static ALONE: Mutex<()> = Mutex::new(());
-        let Some(real) = found(tool) else { return };
-        let path = self.0.path().join("tools").join(tool);
+        let Some(real) = maker.command(tool) else { return };
+        let path = self.0.path().join("tools").join(format!("{maker:?}-{tool}"));
         let alone = ALONE.lock().unwrap_or_else(PoisonError::into_inner);
         if !path.exists() {
-            program(&path, &format!("echo {tool} >>\"$S/calls\"\nexec {} \"$@\"", real.display()));
+            program(&path, &format!("echo {tool} >>\"$S/calls\"\nexec {real} \"$@\""));
         }
         drop(alone);
         fs::hard_link(path, bin.join(tool)).unwrap();
@@ -1275,6 +1278,10 @@ impl Sandbox {
     }
 
     fn with(tools: &str, made_up: &str, wrong: Option<(&str, Tool)>) -> Self {
+        Self::of(Maker::System, tools, made_up, wrong)
+    }
+
+    fn of(maker: Maker, tools: &str, made_up: &str, wrong: Option<(&str, Tool)>) -> Self {
         let place = Place::shared();
         let directory = tempfile::tempdir_in(place.0.path()).unwrap().keep();
         let bin = directory.join("bin");
@@ -1282,7 +1289,7 @@ impl Sandbox {
         let made_up: BTreeSet<&str> = made_up.split_whitespace().collect();
         let tools: BTreeSet<&str> = tools.split_whitespace().collect();
         for tool in tools.difference(&made_up) {
-            place.link(tool, &bin);
+            place.link(maker, tool, &bin);
         }
         let sandbox = Self { directory, _place: place };
         for tool in made_up {

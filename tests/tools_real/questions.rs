@@ -40,7 +40,7 @@ use serde_json::Value as Json;
 use super::*;
 
 /// What questions call of what systems have; it changes nothing.
-const READERS: &str = "df getconf getent hostname ip ldconfig modinfo nvidia-smi od pgrep ps systemd-detect-virt timeout uniq wc xargs";
+pub(crate) const READERS: &str = "df getconf getent hostname ip ldconfig modinfo nvidia-smi od pgrep ps systemd-detect-virt timeout uniq wc xargs";
 
 /// Stands for all fields.
 const BASIC: &str = "all";
@@ -64,10 +64,10 @@ const EXCEPTED: &[(&str, &str)] = &[
 ];
 
 /// One question in an empty directory.
-struct Asked {
+pub(crate) struct Asked {
     /// What is asked, of the directory.
-    query: fn(&str) -> Query,
-    row: Row,
+    pub(crate) query: fn(&str) -> Query,
+    pub(crate) row: Row,
     /// What the answer has in it where all tools work.
     known: &'static str,
     /// Fields that are null where nothing is known.
@@ -477,7 +477,7 @@ fn questions() -> Vec<Asked> {
 }
 
 /// The answer of a run, with the directory as `S`; `None` where there is none.
-fn answer(sandbox: &Sandbox, shell: &[&str], asked: &Asked) -> Option<Json> {
+pub(crate) fn answer(sandbox: &Sandbox, shell: &[&str], asked: &Asked) -> Option<Json> {
     let at = sandbox.path().display().to_string();
     assert!(sandbox.ok(asked.row.before) || asked.row.before.is_empty(), "{}", asked.row.before);
     let query = (asked.query)(&at);
@@ -528,7 +528,7 @@ fn tells_gap(answer: &Json) -> bool {
 }
 
 /// Where two answers differ. What is null in a basic fact, or in one of these fields, is not known.
-fn differences(at: &str, open: &str, whole: &Json, got: &Json, found: &mut Vec<String>) {
+pub(crate) fn differences(at: &str, open: &str, whole: &Json, got: &Json, found: &mut Vec<String>) {
     match (whole, got) {
         (Json::Array(whole), Json::Array(got)) if whole.len() == got.len() => {
             for (whole, got) in whole.iter().zip(got) {
@@ -548,7 +548,7 @@ fn differences(at: &str, open: &str, whole: &Json, got: &Json, found: &mut Vec<S
 }
 
 /// Those, and all basic facts.
-fn all_questions() -> Vec<Asked> {
+pub(crate) fn all_questions() -> Vec<Asked> {
     let mut all = questions();
     for fact in base::TABLE {
         // Only functions without an environment are rows.
