@@ -4,6 +4,7 @@
 
 use std::time::Duration;
 
+use super::causes;
 use crate::events::{Failure, Outcome};
 use crate::inventory::{Become, Host};
 use crate::plan::diff;
@@ -114,7 +115,13 @@ pub fn connect(kind: ConnectKind, host: &Host, project: &Project) -> Option<Stri
         ConnectKind::Refused => {
             format!("no sshd on that port: start it, or set ssh.port for {name} in {inventory}")
         }
-        ConnectKind::NoRoute | ConnectKind::TimedOut | ConnectKind::Closed => {
+        // OpenSSH 9.8 and later, sshd_config(5): each refused login counts, and nothing says so to who is shut out.
+        ConnectKind::Closed => format!(
+            "sshd there closes logins at once where it has too many, and for a while after refused ones (PerSourcePenalties): wait a minute and try it by hand: ssh -v {}{user}{}",
+            port_option(host),
+            host.address
+        ),
+        ConnectKind::NoRoute | ConnectKind::TimedOut => {
             // It does not come to keys there, and a short command can be copied.
             let port = port_option(host);
             format!(
@@ -133,8 +140,6 @@ pub(super) fn task(message: &str, output: &str) -> Option<String> {
     let has = |needle: &str| text.contains(needle);
     let cause = if has("Module ") && has("not found in directory") {
         "the module is not installed for the running kernel: install its package and the headers of this kernel, or reboot into the kernel it was built for"
-    } else if has("Could not get lock") || has("Waiting for cache lock") {
-        "another package manager runs on the host (unattended-upgrades?)"
     } else if (has("Unable to locate package linux-headers-") || has("kernel-devel-"))
         && (has("Unable to locate package") || has("No match for argument"))
     {
@@ -207,8 +212,9 @@ pub(super) const HOST_LOST: &str =
 
 /// How a task ended that failed: its last lines and what they usually mean.
 pub(super) fn failure(message: String, command: Option<String>, output: &str) -> Outcome {
+    let cause = causes::find(output).and_then(|cause| cause.hint);
     let output = tail(output);
-    let hint = if message == HOST_LOST { None } else { task(&message, &output) };
+    let hint = if message == HOST_LOST { None } else { cause.or_else(|| task(&message, &output)) };
     Outcome::Failed(Failure { message, command, output, hint })
 }
 

@@ -40,12 +40,14 @@
 //!   work           the tasks of one step
 //!   state          the state directory of a host: its scripts and their answers
 //!   hints          what is said of a failure
+//!   causes         why a program failed, by what it said
 //!   cancel         how a run is stopped
 //! ```
 
 mod batch;
 mod boot;
 mod cancel;
+mod causes;
 mod connection;
 mod context;
 mod execute;

@@ -20,6 +20,7 @@ use tokio::time::Instant;
 use super::batch::Sent;
 use super::boot;
 use super::cancel::Stop;
+use super::causes;
 use super::connection::Gone;
 use super::context::Context;
 use super::guard::{Done, Guard};
@@ -874,7 +875,8 @@ fn done(report: SpoolReport, step: &Step) -> Done {
     match report {
         SpoolReport::Ended(0, output) => Ok(output),
         SpoolReport::Ended(status, output) => {
-            let last = hints::last_line(&output);
+            let cause = causes::find(&output).map(|cause| cause.message);
+            let last = cause.unwrap_or_else(|| hints::last_line(&output));
             let message = if last.is_empty() {
                 format!("ended with status {status}")
             } else if step.runs_anything() {
