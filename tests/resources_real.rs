@@ -976,3 +976,82 @@ fn library_path() {
         child.wait().unwrap();
     });
 }
+
+/// A script of this repository under a shell and no other tools than these.
+fn bare(script: &str, tools: &[&str], variables: &[(&str, &str)]) -> i32 {
+    let directory = tempfile::tempdir().unwrap();
+    for tool in tools {
+        let found = ["/usr/bin", "/bin", "/usr/sbin"].map(|place| Path::new(place).join(tool));
+        let found = found.iter().find(|path| path.exists()).unwrap();
+        symlink(found, directory.path().join(tool)).unwrap();
+    }
+    let mut shell = Command::new("/bin/dash");
+    shell.args(["-c", script]).env_clear().env("PATH", directory.path()).envs(variables.iter().copied());
+    shell.stdout(std::process::Stdio::null()).status().unwrap().code().unwrap()
+}
+
+/// README promises that a host needs sshd and a POSIX shell. Each Debian has perl; python3 and the ssh client are
+/// often there.
+#[test]
+fn a_port_of_another_host_is_asked_for_with_what_is_there() {
+    let script = include_str!("../src/shell/resources/wait_for.sh");
+    let listener = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port().to_string();
+    let unused = {
+        let other = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+        other.local_addr().unwrap().port().to_string()
+    };
+    let ask = |tools: &[&str], place, port| {
+        bare(script, tools, &[("WANT", "port"), ("WHERE", place), ("WHAT", port)])
+    };
+    for tool in ["perl", "python3", "ssh"] {
+        if !["/usr/bin", "/bin"].iter().any(|place| Path::new(place).join(tool).exists()) {
+            continue;
+        }
+        assert_eq!(ask(&[tool], "127.0.0.1", &port), 0, "{tool}");
+        assert!(![0, 9].contains(&ask(&[tool], "127.0.0.1", &unused)), "{tool}");
+        assert!(![0, 9].contains(&ask(&[tool], "no-such-host.invalid", &port)), "{tool}");
+    }
+    // Where nothing can ask, that is said; a port of the host itself needs nothing.
+    assert_eq!(ask(&[], "127.0.0.1", &port), 9);
+    assert_eq!(ask(&[], "", &port), 0);
+    assert_eq!(ask(&[], "", &unused), 1);
+}
+
+/// A text of a playbook behind a key, as `sh` gets it.
+fn text_of(playbook: &str, task: &str, key: &str) -> String {
+    let (_, task) = playbook.split_once(&format!("- name: {task}\n")).unwrap();
+    let (_, text) = task.split_once(&format!("{key}: |\n")).unwrap();
+    let indent = text.len() - text.trim_start_matches(' ').len();
+    let lines = text.lines().take_while(|line| line.len() - line.trim_start_matches(' ').len() >= indent);
+    lines.fold(String::new(), |text, line| text + &line[indent..] + "\n")
+}
+
+#[test]
+fn new_home_directories_are_never_more_open_than_they_were() {
+    let playbook = include_str!("../playbooks/base.yaml");
+    let task = "new home directories are closed to others";
+    let directory = tempfile::tempdir().unwrap();
+    let file = directory.path().join("login.defs");
+    let part = |key| text_of(playbook, task, key).replace("/etc/login.defs", file.to_str().unwrap());
+    let (script, check) = (part("script"), part("check"));
+    let tools = ["sed", "grep", "tail"];
+    for (before, mode) in [
+        ("HOME_MODE\t0700\n", None),
+        ("UMASK\t\t022\n#HOME_MODE\t0700\n", Some("HOME_MODE\t0750")),
+        ("UMASK 077\n", None),
+        ("HOME_MODE 0755\n", Some("HOME_MODE\t0750")),
+        ("HOME_MODE\t711\n", Some("HOME_MODE\t0710")),
+        ("", Some("HOME_MODE\t0750")),
+    ] {
+        fs::write(&file, before).unwrap();
+        let due = bare(&check, &tools, &[]) != 0;
+        assert_eq!(due, mode.is_some(), "{before}");
+        if due {
+            assert_eq!(bare(&script, &tools, &[]), 0, "{before}");
+            assert_eq!(bare(&check, &tools, &[]), 0, "{before}");
+        }
+        let after = fs::read_to_string(&file).unwrap();
+        assert!(mode.map_or(after == before, |mode| after.lines().any(|line| line == mode)), "{after}");
+    }
+}
