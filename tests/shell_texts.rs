@@ -110,7 +110,7 @@ const RUN_BY: &[(&str, &str)] = &[
     ),
     (
         "lab_runs",
-        "relay/directory.sh relay/poll.sh relay/start.sh active/as_user.sh active/mesh.sh active/tools.sh end_task.sh facts/account.sh facts/cmdline.sh \
+        "relay/directory.sh relay/poll.sh relay/start.sh active/as_user.sh active/mesh.sh active/tools.sh package_holder.sh end_task.sh facts/account.sh facts/cmdline.sh \
          facts/dnf_providers.sh facts/driver.sh facts/fetch.sh facts/filesystems.sh facts/module.sh facts/package.sh facts/ssh_user.sh facts/sshd.sh \
          facts/unit.sh follow.sh probes/login.sh probes/view.sh resources/account.sh resources/apt.sh resources/dnf.sh resources/driver_lock.sh resources/driver_stream.sh \
          resources/driver_hold.sh resources/hostname.sh resources/netdev_restore.sh resources/sshd.sh \

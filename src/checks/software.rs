@@ -4,6 +4,7 @@ use super::shared::values::fits;
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
+use crate::facts::GapKind;
 use crate::facts::software::{Linked, Software, finds_nccl, finds_openmpi, finds_tests};
 use crate::inventory::expect::ExpectSoftware;
 
@@ -51,6 +52,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         hint: "build them with MPI=1, MPI_HOME and NCCL_HOME: the playbook `nccl-tests`. Where another copy wins: `library_path` (the playbooks `nccl` and `openmpi` with `loader: true`), and LD_LIBRARY_PATH in the login's profile",
         source: "NVIDIA/nccl-tests, README.md; ldd(1)",
         run: nccl_tests,
+    },
+    Check {
+        id: "software.half_done",
+        title: "no package is half-installed",
+        needs: Needs::Idle,
+        severity: Fail,
+        expects: "each package of dpkg is installed to its end, and of rpm there is one of each, kernels aside; skipped while a program changes packages",
+        why: "A script of the package failed, or its transaction was cut: each later change of packages ends with it, and it may not work.",
+        hint: "`dpkg --configure -a` on the host says why; a DKMS module has its log below /var/lib/dkms. With rpm: `dnf check --duplicates`, then `dnf remove --duplicates`",
+        source: "dpkg-query(1), db:Status-Status; dnf(8), check",
+        run: half_done,
     },
     Check {
         id: "software.perftest",
@@ -251,6 +263,22 @@ fn elsewhere<'a>(linked: &'a Linked, stem: &str, home: &(String, String)) -> Opt
     };
     let good = [found, real].into_iter().any(|file| inside(file, &home.0) || inside(file, &home.1));
     (!good).then_some((name.as_str(), real.as_str()))
+}
+
+fn half_done(subject: &Subject<'_>) -> Checked {
+    const FROM: &str = "dpkg-query -W, rpm -qa";
+    let seen = match &software(subject)?.half_done {
+        Err(gap) if gap.kind == GapKind::Absent => return Err(Verdict::Skip(gap.reason.clone())),
+        seen => subject.seen(Ok(seen), None)?,
+    };
+    if let Some(who) = &seen.busy {
+        return Err(Verdict::Skip(format!("{who} changes packages now")));
+    }
+    let mut findings = Findings::default();
+    for (name, state) in &seen.packages {
+        findings.wrong(name, state.as_str(), FROM, format!("{state} {name}"));
+    }
+    Ok(findings.verdict("all are".to_owned()))
 }
 
 fn perftest(subject: &Subject<'_>) -> Checked {

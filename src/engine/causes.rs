@@ -23,14 +23,16 @@ impl Cause {
     }
 }
 
+/// Finds a cause in the lines of an output.
+type Finder = fn(&[&str]) -> Option<Cause>;
+
 /// Longest message.
 const SHOWN: usize = 300;
 
 /// The cause that an output names, if it names one.
 pub(super) fn find(output: &str) -> Option<Cause> {
     let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let finders: &[fn(&[&str]) -> Option<Cause>] =
-        &[dkms, locked, signature, sources, module, slurmd, package, first_error];
+    let finders: &[Finder] = &[dkms, locked, signature, sources, module, slurmd, package, first_error];
     let mut cause = finders.iter().find_map(|find| find(&lines))?;
     cause.message = cause.message.chars().take(SHOWN).collect();
     Some(cause)

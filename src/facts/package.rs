@@ -20,12 +20,34 @@ pub struct Packages {
     /// Whether a dpkg transaction was cut and waits for `dpkg --configure -a`.
     #[serde(default)]
     pub interrupted: bool,
+    /// Who is in the middle of a dpkg transaction: `process 4711 (apt-get)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub busy: Option<String>,
+    /// Packages that dpkg has half-done, with their state; of no transaction that is under way.
+    #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
+    pub unfinished: BTreeMap<String, String>,
     /// Whether versions can be locked (dnf needs a plugin for that).
     #[serde(default)]
     pub can_hold: bool,
 }
 
 impl Packages {
+    /// What has to be finished before apt does anything: a transaction that was cut, packages that are half-done.
+    /// Nothing where somebody is in the middle of it.
+    pub fn to_finish(&self, broken: bool) -> Option<String> {
+        if self.manager != "apt" || self.busy.is_some() {
+            return None;
+        }
+        let half: Vec<String> =
+            self.unfinished.iter().map(|(name, state)| format!("{name} is {state}")).collect();
+        let told = if half.is_empty() {
+            "the interrupted transaction".to_owned()
+        } else {
+            format!("its work: {}", half.join(", "))
+        };
+        (self.interrupted || broken || !half.is_empty()).then(|| format!("~ dpkg (finish {told})"))
+    }
+
     /// The package that must be installed before versions can be locked: the plugin of dnf-plugins-core, or of
     /// yum-utils.
     pub fn lacks_for_holding(&self) -> Option<&'static str> {
@@ -160,11 +182,11 @@ fn read_label(label: &str) -> Option<Query> {
 }
 
 fn script(queries: &[Query]) -> Script {
-    Script::new(crate::shell!("facts/dnf_providers.sh", "facts/package.sh")).args(of_type(queries).flat_map(
-        |PackageQuery { name, version, latest }| {
+    Script::new(crate::shell!("facts/dnf_providers.sh", "package_holder.sh", "facts/package.sh")).args(
+        of_type(queries).flat_map(|PackageQuery { name, version, latest }| {
             [name.as_str(), version.as_deref().unwrap_or(""), if *latest { "latest" } else { "" }]
-        },
-    ))
+        }),
+    )
 }
 
 #[derive(Default)]
@@ -172,6 +194,8 @@ struct PackageLines<'a> {
     manager: &'a str,
     ended: bool,
     interrupted: bool,
+    busy: Option<String>,
+    unfinished: BTreeMap<String, String>,
     locks: Option<Vec<&'a str>>,
     installed: BTreeMap<String, Package>,
     asked: bool,
@@ -207,6 +231,12 @@ fn read(output: &str) -> PackageLines<'_> {
                 match line.split_once(' ').unwrap_or((line, "")) {
                     ("manager", name) => seen.manager = name,
                     ("interrupted", _) => seen.interrupted = true,
+                    ("busy", who) => seen.busy = Some(who.to_owned()),
+                    ("unfinished", record) => {
+                        if let [state, _, name] = record.split(' ').collect::<Vec<_>>().as_slice() {
+                            seen.unfinished.insert((*name).to_owned(), (*state).to_owned());
+                        }
+                    }
                     ("lock", entry) => locks.push(entry),
                     ("provides", record) => {
                         let mut words = record.split(' ');
@@ -352,6 +382,8 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
     let mut all = answers(queries, |PackagesQuery| {
         Some(managed().map(|manager| Packages {
             interrupted: seen.interrupted,
+            busy: seen.busy.clone(),
+            unfinished: seen.unfinished.clone(),
             can_hold: manager == "apt" || seen.locks.is_some(),
             manager,
         }))

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use super::probe::Probe;
 use super::section::{Sections, pair};
-use super::{BatchPart, Query, Seen};
+use super::{BatchPart, Gap, GapKind, Query, Seen};
 
 /// What lies on disk.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -58,6 +58,22 @@ pub struct Software {
     pub openmpi: BTreeMap<String, Seen<String>>,
     /// Programs of nccl-tests.
     pub tests: BTreeMap<String, Seen<Linked>>,
+    /// Packages of the distribution that are half-done.
+    #[serde(default = "unasked")]
+    pub half_done: Seen<HalfDone>,
+}
+
+/// Packages that a cut transaction or a failed script left.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct HalfDone {
+    /// Their states by name: `half-configured`, `twice`.
+    pub packages: BTreeMap<String, String>,
+    /// Who changes packages at this moment.
+    pub busy: Option<String>,
+}
+
+fn unasked() -> Seen<HalfDone> {
+    Err(Gap::new(GapKind::Absent, "packages", "neither dpkg nor rpm is installed"))
 }
 
 /// NCCL, Open MPI, nccl-tests and perftest as they are installed.
@@ -67,7 +83,8 @@ pub struct SoftwareQuery;
 impl Probe for SoftwareQuery {
     type Shown = Software;
     const NAME: &'static str = "software";
-    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "rooted.sh", "probes/software.sh");
+    const SCRIPT: &'static str =
+        crate::shell!("probes/ask.sh", "rooted.sh", "package_holder.sh", "probes/software.sh");
     const DEADLINE: Option<Duration> = Some(Duration::from_secs(40));
 
     fn read(sections: &Sections<'_>) -> Software {
@@ -125,7 +142,24 @@ pub fn parse(sections: &Sections<'_>) -> Software {
         files: sections.read("software", "the list was cut short", |text| Ok(files(text))),
         openmpi,
         tests: tests.collect(),
+        half_done: sections
+            .get("packages")
+            .map_or_else(unasked, |section| section.read(|text| Ok(half_done(text)))),
     }
+}
+
+/// `half-configured ok drbd-dkms`, `busy process 4711 (apt-get)`.
+fn half_done(text: &str) -> HalfDone {
+    let mut found = HalfDone::default();
+    for line in text.lines() {
+        if let Some(who) = line.strip_prefix("busy ") {
+            found.busy = Some(who.to_owned());
+        } else if let [state, flag, name] = line.split(' ').collect::<Vec<_>>().as_slice() {
+            let state = if *flag == "reinstreq" { "half-installed" } else { state };
+            found.packages.insert((*name).to_owned(), state.to_owned());
+        }
+    }
+    found
 }
 
 fn files(text: &str) -> Files {

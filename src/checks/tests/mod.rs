@@ -136,6 +136,7 @@ pub(super) fn healthy() -> Site {
                 "nccl=/usr/local/nccl 2.27.7\nhome=/opt/nccl-tests/build/all_reduce_perf NCCL /usr/local/nccl /srv/nccl\nhome=/opt/nccl-tests/build/all_reduce_perf MPI /opt/openmpi /opt/openmpi\nlibrary=/usr/local/nccl/lib/libnccl.so.2 /usr/local/nccl/lib/libnccl.so.2.27.7\nperftest=1",
                 "0",
             ) + &section("/opt/openmpi/bin/mpirun --version", "mpirun (Open MPI) 4.1.3", "0")
+                + &section("packages", "", "0")
                 + &section(
                     "ldd /opt/nccl-tests/build/all_reduce_perf",
                     "\tlibmpi.so.40 => /opt/openmpi/lib/libmpi.so.40 (0x1)\n\tlibnccl.so.2 => /usr/local/nccl/lib/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /srv/nccl/lib/libnccl.so.2.27.7",
@@ -497,6 +498,7 @@ fn one_fault_is_one_finding() {
         ("fail software.nccl_tests", healthy().with("software", "/usr/local/nccl/lib/libnccl.so.2 (0x2)\nuser=ubuntu\nfile=libnccl.so.2 /srv/nccl/lib/libnccl.so.2.27.7", OTHER_NCCL)),
         ("fail software.nccl_tests", healthy().with("software", "=> /opt/openmpi/lib/libmpi.so.40", "=> /usr/lib/x86_64-linux-gnu/libmpi.so.40")),
         ("warn software.nccl_copies", healthy().with("software", "perftest=1", "library=/usr/lib64/libnccl.so.2 /usr/lib64/libnccl.so.2.18.5\nperftest=1")),
+        ("fail software.half_done", healthy().with("software", "ask packages\n", "ask packages\nhalf-configured ok drbd-dkms\n")),
         ("warn software.perftest", healthy().expect(json!({ "software": { "perftest_cuda": true } }))),
         ("fail slurm.gres", healthy().with("system", "gpu:h200:2", "gpu:h200:1")),
         ("fail slurm.memlock", healthy().with("system", "slurmd_memlock=unlimited", "slurmd_memlock=8388608")),

@@ -88,7 +88,7 @@ impl NvidiaDriver {
                 pins.push(Pin::never(&never));
             }
         }
-        Script::new(crate::shell!("resources/apt.sh"))
+        Script::new(crate::shell!("package_holder.sh", "resources/apt.sh"))
             .named("action", action)
             .named("preferences", preferences(&pins))
     }
@@ -156,9 +156,9 @@ impl NvidiaDriver {
         all.extend(here.iter().map(|part| part.name.clone()).filter(|name| !names.contains(name)));
         let disruption = if host.driver.loaded.is_some() { Disruption::Gpu } else { Disruption::None };
         if host.manager.manager == "apt" {
-            if host.manager.interrupted || parts.iter().any(|part| part.broken) {
+            if let Some(summary) = host.manager.to_finish(parts.iter().any(|part| part.broken)) {
                 changes.push(change(
-                    "~ dpkg (finish the interrupted transaction)".to_owned(),
+                    summary,
                     Detail::Command("dpkg --configure -a".to_owned()),
                     self.package_script(host, "configure"),
                     disruption,

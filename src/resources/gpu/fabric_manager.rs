@@ -165,7 +165,9 @@ impl FabricManager {
 
     fn script(manager: &str, action: &'static str) -> Script {
         if manager == "apt" {
-            Script::new(crate::shell!("resources/apt.sh")).named("action", action).named("preferences", "")
+            Script::new(crate::shell!("package_holder.sh", "resources/apt.sh"))
+                .named("action", action)
+                .named("preferences", "")
         } else {
             Script::new(crate::shell!("facts/dnf_providers.sh", "resources/dnf.sh"))
                 .named("tool", manager)

@@ -294,7 +294,7 @@ impl Task {
     fn change(&self, manager: &Packages, action: &'static str, names: &[String]) -> Change {
         let script = if manager.manager == "apt" {
             let pins: Vec<Pin<'_>> = self.exclude.iter().map(|pattern| Pin::never(pattern)).collect();
-            Script::new(crate::shell!("resources/apt.sh"))
+            Script::new(crate::shell!("package_holder.sh", "resources/apt.sh"))
                 .named("action", action)
                 .named("preferences", preferences(&pins))
         } else {
@@ -442,11 +442,13 @@ impl Resource for Task {
         if !due.is_empty() && manager.manager == "rpm" {
             return Err(Unplannable::Unknown(object, "neither dnf nor yum is installed".to_owned()));
         }
-        // Nothing can be done before a cut transaction is finished.
-        let broken = manager.interrupted || due.iter().any(|due| due.package.broken);
-        if broken && manager.manager == "apt" && !due.is_empty() {
+        // Nothing can be done before a cut transaction is finished, and a half-done package is not left.
+        let broken = due.iter().any(|due| due.package.broken);
+        if let Some(summary) = manager.to_finish(broken)
+            && (!due.is_empty() || !manager.unfinished.is_empty())
+        {
             changes.push(Change {
-                summary: "~ dpkg (finish the interrupted transaction)".to_owned(),
+                summary,
                 detail: Detail::Command("dpkg --configure -a".to_owned()),
                 ..self.change(manager, "configure", &[])
             });

@@ -430,14 +430,15 @@ impl Repository {
         }
     }
 
-    /// Reads the lists of this repository and no other.
-    fn update(&self) -> Change {
+    /// Reads the lists of this repository and no other. A file of it that was `written` just now goes again where
+    /// they cannot be read.
+    fn update(&self, written: bool) -> Change {
         Change {
             object: self.object(),
             summary: format!("~ package lists of {} (update)", self.name),
             detail: Detail::Command("apt-get update".to_owned()),
-            script: Script::new(crate::shell!("resources/apt.sh"))
-                .named("action", "source")
+            script: Script::new(crate::shell!("package_holder.sh", "resources/apt.sh"))
+                .named("action", if written { "new-source" } else { "source" })
                 .named("preferences", "")
                 .named("word", source_path(Manager::Apt, &self.name))
                 .list("word", self.lists.iter().flatten().cloned()),
@@ -496,7 +497,8 @@ impl Resource for Repository {
             unread |= known::path(facts, signed)?.is_none() && known::path(facts, detached)?.is_none();
         }
         if manager == Manager::Apt && unread {
-            changes.push(self.update());
+            let written = changes.iter().any(|change| change.object == self.object());
+            changes.push(self.update(written));
         }
         Ok(changes)
     }

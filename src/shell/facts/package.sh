@@ -1,3 +1,4 @@
+# Needs package_holder.
 # Asks about packages: one query of the package database for all names; the repositories only for
 # those that are missing, have another version, or shall be the latest. What provides a missing one is
 # told as `provides NAME PROVIDER`, with the version of the provider where apt says it.
@@ -91,10 +92,23 @@ from_showpkg() {
 }
 if command -v dpkg-query >/dev/null 2>&1; then
     printf 'manager apt\n'
+    # A transaction that was cut, and packages that it or a failed script left half-done. While somebody is in the
+    # middle of one, that is not known.
+    cut=''
     for file in /var/lib/dpkg/updates/[0-9]*; do
-        [ ! -e "$file" ] || printf 'interrupted\n'
+        [ ! -e "$file" ] || cut=interrupted
         break
     done
+    if [ -n "$cut" ] || grep -q -E '^Status: [a-z]+ ([a-z]+ (half-|unpacked|triggers-)|reinstreq )' /var/lib/dpkg/status 2>/dev/null; then
+        package_holder
+        if [ -n "$holder" ]; then
+            printf 'busy %s\n' "$holder"
+        else
+            [ -z "$cut" ] || printf 'interrupted\n'
+            dpkg-query -W -f 'unfinished ${db:Status-Status} ${db:Status-Eflag} ${binary:Package}\n' 2>/dev/null |
+                grep -E '^unfinished (half-|unpacked|triggers-|[a-z-]+ reinstreq )' | head -n 20
+        fi
+    fi
     lists=none
     for file in /var/lib/apt/lists/*_Packages*; do
         [ ! -e "$file" ] || lists=there

@@ -1,3 +1,4 @@
+# Needs package_holder.
 # NCCL, Open MPI, nccl-tests and perftest: what lies below /opt, /usr/local and /usr, and how it is linked.
 # No program of them is started but those that print their version, and root starts none that others can change.
 # software USER: the user who starts jobs; empty is the one who is logged in.
@@ -140,4 +141,26 @@ done
 for program in $programs; do
     linked "$program"
 done
+# Packages that are half-done. Nobody knows that while somebody is in the middle of it.
+package_holder
+if [ -n "$holder" ]; then
+    begin packages
+    printf 'busy %s\n' "$holder"
+    finish 0
+elif command -v dpkg-query >/dev/null 2>&1; then
+    # shellcheck disable=SC2016 # of dpkg-query
+    sift_as packages '^(half-|unpacked|triggers-|[a-z-]+ reinstreq )' 10 \
+        dpkg-query -W -f '${db:Status-Status} ${db:Status-Eflag} ${binary:Package}\n'
+elif command -v rpm >/dev/null 2>&1; then
+    begin packages
+    status=0
+    if command -v timeout >/dev/null 2>&1; then
+        text=$(timeout -k 2 20 rpm -qa --qf '%{NAME}.%{ARCH}\n' 2>&1) || status=$?
+    else
+        text=$(rpm -qa --qf '%{NAME}.%{ARCH}\n' 2>&1) || status=$?
+    fi
+    # Kernels, their modules and keys stand side by side; of all else a cut transaction leaves two.
+    printf '%s\n' "$text" | grep -v -E '^(kernel|kmod-|gpg-pubkey)' | sort | uniq -d | sed 's/^/twice ok /'
+    finish "$status"
+fi
 :
