@@ -1,6 +1,10 @@
 //! Hosts of Debian 13, one of them with sudo-rs, uutils and no bash, become a Slurm cluster, which another joins.
 
-#![expect(clippy::indexing_slicing, reason = "these are tests, though not in functions that are marked so")]
+#![expect(
+    clippy::indexing_slicing,
+    clippy::unwrap_used,
+    reason = "these are tests, though not in functions that are marked so"
+)]
 
 use crate::support::Lab;
 
@@ -33,7 +37,7 @@ fn a_cluster(release: &str, cgroups: &str) {
     assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
     assert_eq!(lab.node("c0").sh("srun -N1 hostname"), "n0");
     // The slurmctld that runs does not know it, and answers all the same.
-    std::fs::write(lab.path("lab.yaml"), text("n0, n1")).expect("inventory");
+    std::fs::write(lab.path("lab.yaml"), text("n0, n1")).unwrap();
     apply();
     assert_eq!(lab.node("c0").sh("srun -N2 hostname | sort | tr '\\n' ' '"), "n0 n1");
     assert_eq!(apply()["summary"]["tasks"]["changed"], 0);
