@@ -233,7 +233,7 @@ fn json_on_a_terminal_holds_nothing_that_it_obeys() {
         &exec,
         "facts site.yaml --json -",
         "inventory show site.yaml --json -",
-        "validate bad.yaml --json -",
+        "validate site.yaml --json -",
         apply,
         "report show site.yaml --json -",
     ];
@@ -250,6 +250,9 @@ fn json_on_a_terminal_holds_nothing_that_it_obeys() {
         let obeyed = text.chars().find(|c| c.is_control() && *c != '\n' || "\u{202e}\u{e0041}".contains(*c));
         assert_eq!(obeyed, None, "{arguments}: {text:?}");
     }
+    // A name in a file of somebody else, in what is said of it.
+    let said = text(&site.run("validate bad.yaml", "").stderr);
+    assert!(said.contains("title.yaml") && !said.contains(['\u{9b}', '\u{202e}', '\u{e0041}']), "{said:?}");
     // The commands of the reference that take `--json`; a table of the project's own containers is the last one.
     let reference = include_str!("../docs/reference/cli.md");
     let listed = reference.matches("--json <FILE>").count();

@@ -6,6 +6,7 @@ use annotate_snippets::{AnnotationKind, Group, Level, Renderer, Snippet};
 
 use super::source::{SourceId, Sources, Span};
 use crate::placeholder;
+use crate::words::is_deceptive;
 
 /// How bad it is.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, serde::Serialize)]
@@ -150,7 +151,14 @@ impl Diagnostic {
             }
             report.push(group);
         }
-        placeholder::shown(&renderer.render(&report)).into_owned()
+        // The renderer shows the first 32 controls by signs of their own, and escapes are its colours.
+        let text = renderer.render(&report);
+        let text = text.chars().map(|c| match c {
+            '\n' | '\t' | '\u{1b}' => c,
+            c if c.is_control() || is_deceptive(c) => '\u{fffd}',
+            c => c,
+        });
+        placeholder::shown(&text.collect::<String>()).into_owned()
     }
 }
 

@@ -3,6 +3,7 @@
 use anstyle::{AnsiColor, Style};
 
 use crate::put;
+use crate::words::is_deceptive;
 
 /// Width of the verb column.
 pub const VERB: usize = 10;
@@ -51,32 +52,6 @@ pub fn safe_json(json: &str) -> String {
         }
     }
     text
-}
-
-/// Whether a character has no shape of its own: Unicode's format characters, its line and
-/// paragraph separators, and letters that are blank.
-fn is_deceptive(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{600}'..='\u{605}'
-            | '\u{61c}'
-            | '\u{6dd}'
-            | '\u{70f}'
-            | '\u{115f}' | '\u{1160}'
-            | '\u{17b4}' | '\u{17b5}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
 }
 
 /// Wraps text in a style.
