@@ -1,6 +1,7 @@
 //! A host as the rest of the program sees it: every layer of the inventory resolved.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::Utf8PathBuf;
@@ -104,8 +105,8 @@ pub struct Var {
     pub span: Span,
 }
 
-/// Variables by name.
-pub type Vars = BTreeMap<String, Var>;
+/// Variables by name; hosts that have the same ones share them.
+pub type Vars = Arc<BTreeMap<String, Var>>;
 
 /// One host with everything that the inventory says of it.
 #[derive(Debug, Clone, PartialEq)]

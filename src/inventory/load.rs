@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::ops::RangeInclusive;
+use std::sync::Arc;
 use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
@@ -75,15 +76,18 @@ struct Given {
     expect: Map<String, Json>,
 }
 
-/// The most that all hosts together are given, in bytes: 10 000 hosts with 100 variables each have half of it.
-const MOST_GIVEN: usize = 256 << 20;
+/// The most that all hosts together are given, in bytes: 10 000 hosts with 60 variables of their own have it.
+const MOST_GIVEN: usize = 192 << 20;
 /// What a variable takes besides its value: its name, and where it comes from.
-const VARIABLE: usize = 150;
+const VARIABLE: usize = 220;
+/// What a label takes besides: it is looked for by its value as well.
+const LABEL: usize = 450;
 
-/// What a host is given, in bytes.
-fn weight_of(host: &Host) -> usize {
-    let vars = host.vars.values().map(|var| VARIABLE + weight(&var.value, MOST_GIVEN));
-    let labels = host.labels.iter().map(|(name, value)| VARIABLE + name.len() + value.len());
+/// What a host is given, in bytes; the variables that it shares with others aside.
+fn weight_of(host: &Host, shared: &Vars) -> usize {
+    let own = !Arc::ptr_eq(&host.vars, shared);
+    let vars = host.vars.values().filter(|_| own).map(|var| VARIABLE + weight(&var.value, MOST_GIVEN));
+    let labels = host.labels.iter().map(|(name, value)| LABEL + name.len() + value.len());
     let more = [&host.nics, &host.expect].into_iter().map(|value| weight(value, MOST_GIVEN));
     vars.chain(labels).chain(more).fold(0, usize::saturating_add)
 }
@@ -437,7 +441,7 @@ impl Loader<'_> {
             self.refine(&mut host, &mut expect, &said, secrets);
             host.expect = Json::Object(expect);
             self.address(&mut host, &said, &mut texts);
-            given_bytes = given_bytes.saturating_add(weight_of(&host));
+            given_bytes = given_bytes.saturating_add(weight_of(&host, &given.vars));
             hosts.push(host);
             if given_bytes > MOST_GIVEN {
                 let text = format!(
@@ -480,7 +484,8 @@ impl Loader<'_> {
             let what = format!("the variable `{name}`");
             if let Some((index, value, span)) = groups::decide(groups, set, &what, say, self.diagnostics) {
                 let origin = format!("group {}", group_name(index));
-                given.vars.insert(name.to_owned(), Var { value, layer: Layer::Group, origin, span });
+                Arc::make_mut(&mut given.vars)
+                    .insert(name.to_owned(), Var { value, layer: Layer::Group, origin, span });
             }
         }
         let names: BTreeSet<&str> = files().flat_map(|file| keys(&file.labels)).collect();
@@ -671,7 +676,7 @@ impl Loader<'_> {
                 once(format!("the variable `{}`", name.value), name.span, self.diagnostics);
                 let origin = format!("host {}", key.value);
                 let var = Var { value: value.to_json(), layer: Layer::Host, origin, span: name.span };
-                host.vars.insert(name.value.clone(), var);
+                Arc::make_mut(&mut host.vars).insert(name.value.clone(), var);
             }
             if let Some(ssh) = &file.ssh {
                 let fields = [
@@ -792,12 +797,9 @@ fn object(entries: &Entries<Node>) -> Map<String, Json> {
 }
 
 fn vars(entries: &Entries<Node>, layer: Layer, origin: &str) -> Vars {
-    entries
-        .0
-        .iter()
-        .map(|(name, value)| {
-            let var = Var { value: value.to_json(), layer, origin: origin.to_owned(), span: name.span };
-            (name.value.clone(), var)
-        })
-        .collect()
+    let vars = entries.0.iter().map(|(name, value)| {
+        let var = Var { value: value.to_json(), layer, origin: origin.to_owned(), span: name.span };
+        (name.value.clone(), var)
+    });
+    Arc::new(vars.collect())
 }

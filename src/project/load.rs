@@ -16,7 +16,7 @@ use crate::config::{
 };
 use crate::foreign::{self, Place};
 use crate::inventory::file::RolloutFile;
-use crate::inventory::{Host, Inventory, Ssh, TransportKind, load as inventory, select};
+use crate::inventory::{Host, Inventory, Ssh, TransportKind, Vars, load as inventory, select};
 use crate::playbook::{Library, Origin, files, library};
 use crate::resources::Kind;
 use crate::secrets::Secrets;
@@ -281,7 +281,7 @@ fn controller(world: &World) -> Host {
         address: "localhost".to_owned(),
         transport: TransportKind::Local,
         ssh: Ssh::default(),
-        vars: BTreeMap::new(),
+        vars: Vars::default(),
         nics: Json::Null,
         expect: Json::Null,
         mesh_user: None,

@@ -60,7 +60,7 @@ pub(super) fn host(name: &str) -> Host {
         address: name.to_owned(),
         transport: TransportKind::Ssh,
         ssh: Ssh::default(),
-        vars: BTreeMap::new(),
+        vars: crate::inventory::Vars::default(),
         nics: Json::Null,
         expect: Json::Null,
         mesh_user: None,

@@ -272,7 +272,7 @@ pub(crate) fn host(name: &str, ssh: SshOptions) -> Host {
         address: "127.0.0.1".to_owned(),
         transport: TransportKind::Ssh,
         ssh: SshOptions { become_method: Become::None, ..ssh },
-        vars: BTreeMap::new(),
+        vars: provision::inventory::Vars::default(),
         nics: serde_json::Value::Null,
         expect: serde_json::Value::Null,
         mesh_user: None,

@@ -25,7 +25,8 @@ pub(crate) async fn run(settings: &Settings, command: InventoryCommand) -> anyho
             super::import::run(&ansible, &output, &cluster, force)
         }
         InventoryCommand::Trust { target, yes, replace } => {
-            let project = reachable(settings, &target, load(settings, &target)?)?;
+            // What is wrong with the project is told before its hosts are connected to.
+            let project = reachable(settings, &target, super::load::checked(load(settings, &target)?)?)?;
             let hosts: Vec<Host> = project.chosen().cloned().collect();
             let hosts_option = target
                 .hosts
@@ -102,7 +103,7 @@ fn show(settings: &Settings, target: &Target, reports: &JsonReport) -> anyhow::R
         if !host.ssh.jump.is_empty() {
             put!(text, "  jump: {}\n", host.ssh.jump.join(", "));
         }
-        for (name, variable) in &host.vars {
+        for (name, variable) in &*host.vars {
             let place = project.sources.place(variable.span);
             let from = paint(DIM, &format!("{} {place}", variable.origin));
             put!(text, "  {name} = {}  {from}\n", safe_line(&variable.value.to_string()));

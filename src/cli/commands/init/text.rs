@@ -202,7 +202,7 @@ mod tests {
             address: format!("{name}.example.org"),
             transport: TransportKind::Ssh,
             ssh: Ssh { port: Some(2222), ..Ssh::default() },
-            vars: BTreeMap::new(),
+            vars: crate::inventory::Vars::default(),
             nics: Json::Null,
             expect: Json::Null,
             mesh_user: None,

@@ -152,7 +152,7 @@ pub(super) fn hosts(args: &InitArgs, known_hosts: &Utf8Path) -> anyhow::Result<V
                 address: address.clone(),
                 transport: TransportKind::Ssh,
                 ssh,
-                vars: BTreeMap::new(),
+                vars: crate::inventory::Vars::default(),
                 nics: Json::Null,
                 expect: Json::Null,
                 mesh_user: None,
