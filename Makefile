@@ -54,6 +54,8 @@ test: setup ## everything that must pass: lint, unit, case, property, snapshot a
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-9} $(CARGO) test --locked --test lab_runs
 
 test-build:
+	@# before tests with deadlines, and tests that run as another user, ask for them
+	@scripts/other-tools.sh trixie target/other-tools/trixie
 	$(CARGO) test --locked --no-run
 
 test-working:
