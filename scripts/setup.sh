@@ -36,6 +36,7 @@ wanted=(
     script:bsdutils
     /usr/bin/time:time
     pgrep:procps
+    setfacl:acl
     strace:strace
     iptables:iptables
     nft:nftables

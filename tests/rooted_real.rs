@@ -11,6 +11,7 @@ mod transport_support;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
 use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -390,4 +391,100 @@ fn no_directory_of_others_is_in_the_path_of_root() {
     let old = std::env::var("PATH").unwrap();
     ask(&old);
     health("directories");
+}
+
+/// Files of root that an account can change all the same: by an access list, and by a directory on a link's way.
+#[test]
+fn links_and_access_lists_of_others_are_seen() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("links_and_access_lists_of_others_are_seen") {
+        return;
+    }
+    plant("/opt/v2/theirs");
+    for (link, name) in [("/usr/bin/ib_write_bw", "a"), ("/usr/local/bin/chronyc", "b")] {
+        let target = format!("/opt/v2/{name}");
+        program(Path::new(&target), MARKER);
+        chown(&target, Some(0), Some(0)).unwrap();
+        assert!(sh(&format!("ln -sfn {target} {link}")));
+    }
+    program(Path::new("/usr/local/bin/getent"), MARKER);
+    chown("/usr/local/bin/getent", Some(0), Some(0)).unwrap();
+    let listed = sh("setfacl -m u:4711:rwx /usr/local/bin/getent");
+    assert!(listed, "setfacl of the package acl is needed");
+    assert!(sh(
+        "ib_write_bw >/dev/null; /usr/local/bin/chronyc >/dev/null; /usr/local/bin/getent >/dev/null"
+    ));
+    assert_eq!(ran().len(), 3);
+    ask("links");
+    assert_eq!(of_root(&ran()), Vec::<&String>::new());
+}
+
+/// A submodule may be a repository of an account, whose configuration names a program.
+#[test]
+fn git_is_kept_out_of_submodules() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("git_is_kept_out_of_submodules") {
+        return;
+    }
+    plant("/home/mallory/bin/monitor");
+    assert!(sh("export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+        export GIT_CONFIG_GLOBAL=/dev/null
+        mkdir /opt/served; cd /opt/served; git init -q sub; git -C sub commit -q --allow-empty -m one
+        git init -q whole; cd whole; git -c protocol.file.allow=always submodule --quiet add /opt/served/sub sub
+        git commit -qm one; git tag v1; git commit -q --allow-empty -m two; git tag v2"));
+    let task = |tag: &str| {
+        let text = format!("git: {{ path: /opt/co, url: \"file:///opt/served/whole\", tag: {tag} }}");
+        read(&Nothing, &text)
+    };
+    assert_eq!(converge(SHELLS[0], &*task("v1")).unwrap().len(), 1);
+    assert!(sh("export GIT_CONFIG_GLOBAL=/dev/null; cd /opt/co/sub; git clone -q /opt/served/sub .
+        git config core.fsmonitor /home/mallory/bin/monitor; chown -R 4711:4711 ."));
+    // The place is one that runs: git with root's word for it does.
+    assert!(sh("cd /opt/co; git -c safe.directory='*' -C sub status --porcelain >/dev/null"));
+    assert!(!of_root(&ran()).is_empty());
+    assert!(sh("git config --global --add safe.directory '*'"));
+    for shell in SHELLS {
+        for tag in ["v1", "v2"] {
+            converge(shell, &*task(tag)).unwrap();
+            assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {tag}");
+        }
+    }
+}
+
+/// The real limits and jobs are those of daemons of root, whatever else has their names.
+#[test]
+fn a_name_makes_no_daemon() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    let there = tempfile::tempdir().unwrap();
+    assert!(sh(&format!("chmod 755 {}", there.path().display())));
+    for (owner, believed) in [(OTHER, false), (0, true)] {
+        let mut started = Vec::new();
+        for (name, title) in [("slurmd", "slurmd"), ("slurmstepd", "slurmstepd: [4242.0] root")] {
+            let path = there.path().join(format!("{owner}/{name}"));
+            fs::create_dir_all(path.parent().unwrap()).unwrap();
+            fs::copy("/usr/bin/sleep", &path).unwrap();
+            started.push(Command::new(path).arg0(title).arg("60").uid(owner).spawn().unwrap());
+        }
+        let queries = [base("busy").unwrap(), query("system").unwrap()];
+        let said: String = batch(&queries.into_iter().collect(), Duration::from_secs(60))
+            .into_iter()
+            .map(|part| {
+                let (_, output, _) = support::run(SHELLS[0], &part.part.script, None);
+                String::from_utf8_lossy(&output).into_owned()
+            })
+            .collect();
+        for sign in ["4242.0", "process=slurmd", "slurmd_memlock="] {
+            assert_eq!(said.contains(sign), believed, "{owner} {sign}: {said}");
+        }
+        for mut process in started {
+            process.kill().unwrap();
+            process.wait().unwrap();
+        }
+    }
 }

@@ -5,13 +5,19 @@
 PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 HOME=/root
 export PATH HOME
-read -r provision bundle </etc/provision/slurm-health || exit 0
-# Records of these runs are for nobody.
-XDG_STATE_HOME=$(mktemp -d) || exit 0
-export XDG_STATE_HOME
-trap 'rm -rf "$XDG_STATE_HOME"' EXIT
-error=$XDG_STATE_HOME/error
-said=$(timeout 60 "$provision" verify --bundle "$bundle" --here --as "$SLURMD_NODENAME" 2>"$error")
+unchecked() {
+    logger -t slurm-health "no check was made: $1"
+    exit 0
+}
+read -r provision bundle </etc/provision/slurm-health || unchecked 'cannot read /etc/provision/slurm-health'
+# Records of these runs are for nobody. A job can fill /tmp.
+private=$(mktemp -d /run/slurm-health.XXXXXX) || unchecked 'cannot make a directory in /run'
+trap 'rm -rf "$private"' EXIT
+error=$private/error
+# Nothing of the job's variables.
+said=$(timeout 60 env -i PATH="$PATH" HOME="$HOME" XDG_STATE_HOME="$private" XDG_CACHE_HOME="$private" \
+    SLURM_SCRIPT_CONTEXT="${SLURM_SCRIPT_CONTEXT-}" SLURM_JOB_ID="${SLURM_JOB_ID-}" ${SLURM_CONF:+SLURM_CONF="$SLURM_CONF"} \
+    "$provision" verify --bundle "$bundle" --here --as "$SLURMD_NODENAME" 2>"$error")
 status=$?
 finding=$(printf '%s\n' "$said" | sed -n 's/^ *fail  *\([a-z_.]*\)  *[^ ]*  */\1: /p' | head -n 1)
 if [ -z "$finding" ]; then

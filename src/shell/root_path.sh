@@ -85,16 +85,26 @@ root_path() {
     # Programs that somebody else can change, and links of others than the system's packages that lead to such.
     root_outer=''
     for root_dir in $root_good; do
-        case $root_dir in /usr/sbin | /usr/bin | /sbin | /bin) ;; *) root_outer=$root_outer:$root_dir ;; esac
+        root_outer=$root_outer:$root_dir
     done
     [ ! -d /etc/alternatives ] || root_outer=$root_outer:/etc/alternatives
     # shellcheck disable=SC2086
-    root_foreign=$(find -L $root_good -maxdepth 1 -type f \( ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 \) 2>/dev/null)
+    root_found=$(find -L $root_good -maxdepth 1 -type f \( \( ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 \) -print -o -perm -20 -exec ls -Lldn {} + \) 2>/dev/null)
     # shellcheck disable=SC2086
     root_led=$([ -z "$root_outer" ] || find ${root_outer#:} -maxdepth 1 -type l -exec ls -ldn {} + 2>/dev/null)
     IFS=$root_newline
+    root_foreign=''
+    for root_line in $root_found; do
+        case $root_line in
+        /*) root_foreign=$root_foreign$root_newline$root_line ;;
+        # With an access list the bits of the group are its mask.
+        ?????w????+*) root_foreign=$root_foreign$root_newline/${root_line#* /} ;;
+        esac
+    done
     for root_line in $root_led; do
         case $root_line in
+        # Packages lead their own programs to their own files.
+        *' /usr/'*bin/*' -> ../lib'* | *' /usr/'*bin/*' -> ../share/'* | *' /usr/'*bin/*' -> /etc/alternatives/'*) continue ;;
         *' -> /usr/bin/'* | *' -> /usr/sbin/'* | *' -> /bin/'* | *' -> /sbin/'* | *' -> /usr/lib'* | *' -> /usr/share/'* | *' -> /lib'*) continue ;;
         *' -> '*/*) ;;
         *) continue ;;

@@ -91,8 +91,12 @@ rooted_say() {
     *)
         rooted_by=$rooted_uid
         rooted_why="$rooted_at belongs to user $rooted_uid"
-        rooted_name=$(stat -c %U "$rooted_at" 2>/dev/null) || rooted_name=''
-        case $rooted_name in '' | UNKNOWN) rooted_name='' ;; *) rooted_why="$rooted_at belongs to $rooted_name" ;; esac
+        # Without a program: it may be the one that is in question.
+        rooted_name=''
+        while IFS=: read -r rooted_user _ rooted_number _; do
+            [ "$rooted_number" != "$rooted_uid" ] || rooted_name=$rooted_user
+        done </etc/passwd
+        [ -z "$rooted_name" ] || rooted_why="$rooted_at belongs to $rooted_name"
         ;;
     esac
 }

@@ -35,7 +35,7 @@ for path; do
     elif head=$(git -C "$path" rev-parse -q --verify HEAD 2>/dev/null); then
         printf 'head %s\n' "$head"
         git -C "$path" for-each-ref --points-at HEAD --format 'ref %(refname)' 2>/dev/null || exit 1
-        changes=$(git -C "$path" status --porcelain --untracked-files=no 2>/dev/null) || exit 1
+        changes=$(git -C "$path" status --porcelain --untracked-files=no --ignore-submodules=all 2>/dev/null) || exit 1
         [ -z "$changes" ] || printf '%s\n' "$changes" | while IFS= read -r line; do printf 'changed %s\n' "$line"; done
     fi
     printf 'url %s\n' "$(git -C "$path" config --get remote.origin.url 2>/dev/null)"

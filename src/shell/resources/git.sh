@@ -38,13 +38,14 @@ tag) wanted="refs/tags/$name^{commit}" from="+refs/tags/$name:refs/tags/$name" ;
 branch) wanted="refs/remotes/origin/$name" from="+refs/heads/$name:refs/remotes/origin/$name" ;;
 *) exit 2 ;;
 esac
+# A submodule may be a repository of somebody else, whose configuration names programs: git is kept out of them.
 has() { git rev-parse -q --verify "$wanted^{commit}" >/dev/null 2>&1; }
 if [ "$kind" = branch ] || ! has; then
     # Only that revision; a server that cannot do so (plain files over http) gives all of them.
-    git fetch -q --no-tags --depth 1 origin "$from" 2>/dev/null || {
+    git fetch -q --no-recurse-submodules --no-tags --depth 1 origin "$from" 2>/dev/null || {
         case $kind in
-        commit) git fetch -q --tags origin '+refs/heads/*:refs/remotes/origin/*' ;;
-        *) git fetch -q --no-tags origin "$from" ;;
+        commit) git fetch -q --no-recurse-submodules --tags origin '+refs/heads/*:refs/remotes/origin/*' ;;
+        *) git fetch -q --no-recurse-submodules --no-tags origin "$from" ;;
         esac
     } || exit 1
 fi
@@ -58,7 +59,7 @@ if [ -n "$commit" ] && [ "$found" != "$commit" ]; then
     exit 1
 fi
 if [ "$force" = force ]; then
-    git checkout -q --detach --force "$found"
+    git checkout -q --no-recurse-submodules --detach --force "$found"
 else
-    git checkout -q --detach "$found"
+    git checkout -q --no-recurse-submodules --detach "$found"
 fi
