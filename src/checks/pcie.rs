@@ -70,14 +70,19 @@ fn acs(subject: &Subject<'_>) -> Checked {
             "in a virtual machine the PCIe bridges are not those of the hardware".to_owned(),
         ));
     }
-    let lspci = subject.seen(subject.fabric().map(|fabric| &fabric.lspci), None)?;
+    // Between GPUs that NVLink joins little goes over PCIe.
+    let links = subject.nvidia().ok().and_then(|nvidia| nvidia.links.as_ref().ok());
+    let joined = links.is_some_and(|links| links.values().flatten().any(Option::is_some));
+    let lspci = match subject.seen(subject.fabric().map(|fabric| &fabric.lspci), None) {
+        Err(_) if alone && joined => {
+            return Err(Verdict::Skip("NVLink joins the GPUs, and the bridges are not known".to_owned()));
+        }
+        seen => seen?,
+    };
     if lspci.denied > 0 && lspci.acs.is_empty() {
         let line = "Capabilities: <access denied>";
         return Err(Verdict::unknown("only root can read it", LSPCI, line));
     }
-    // Between GPUs that NVLink joins little goes over PCIe.
-    let links = subject.nvidia().ok().and_then(|nvidia| nvidia.links.as_ref().ok());
-    let joined = links.is_some_and(|links| links.values().flatten().any(Option::is_some));
     let mut findings = Findings::default();
     for (address, flags) in &lspci.acs {
         let bad: Vec<&str> =
