@@ -472,7 +472,7 @@ fn a_name_makes_no_daemon() {
             started.push(Command::new(path).arg0(title).arg("60").uid(owner).spawn().unwrap());
         }
         let queries = [base("busy").unwrap(), query("system").unwrap()];
-        let said: String = batch(&queries.into_iter().collect(), Duration::from_secs(60))
+        let said: String = batch(&queries.into_iter().collect(), Duration::from_mins(1))
             .into_iter()
             .map(|part| {
                 let (_, output, _) = support::run(SHELLS[0], &part.part.script, None);
