@@ -266,7 +266,7 @@ fn why(text: &str) -> String {
     line.map(|line| format!(": {line}")).unwrap_or_default()
 }
 
-/// What a host without Open MPI is told: it is missing only where it is declared.
+/// The verdict on a host without Open MPI: it is missing only where it is declared.
 fn without_mpi(id: &str, member: &Participant) -> CheckResult {
     let text = "Open MPI is not installed where `explain software.openmpi` looks";
     let expect = &member.expect;

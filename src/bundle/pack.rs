@@ -34,14 +34,14 @@ pub struct Packed {
     from: Vec<Utf8PathBuf>,
 }
 
-/// Which files may be packed, by where they really are.
+/// The files that may be packed, by where they really are.
 #[derive(Debug, Clone, Copy)]
 pub enum Reach<'a> {
-    /// Those below the directory of the inventory.
+    /// Files below the directory of the inventory.
     Inventory,
-    /// Those below a directory, which a person named.
+    /// Files below a directory that a person named.
     Below(&'a Utf8Path),
-    /// Those that the project names by relative paths: for a run, which sends them in any case.
+    /// Files that the project names by relative paths: for a run, which sends them in any case.
     Named,
 }
 
@@ -171,7 +171,7 @@ fn absolute(path: &Utf8Path) -> Utf8PathBuf {
     Utf8Path::new("/").join(normal(whole.as_deref().unwrap_or(path)))
 }
 
-/// What a file is, whatever it is called.
+/// The file itself, whatever it is called.
 fn identity(path: &Utf8Path) -> Option<(u64, u64)> {
     path.metadata().ok().map(|file| (file.dev(), file.ino()))
 }
