@@ -71,12 +71,14 @@ fn acs(subject: &Subject<'_>) -> Checked {
         ));
     }
     // Between GPUs that NVLink joins little goes over PCIe.
-    let links = subject.nvidia().ok().and_then(|nvidia| nvidia.links.as_ref().ok());
-    let joined = links.is_some_and(|links| links.values().flatten().any(Option::is_some));
+    let nvlink = subject.seen(subject.nvidia().map(|nvidia| &nvidia.links), Some("gpu.answers"));
+    let joined = nvlink.as_ref().is_ok_and(|links| links.values().flatten().any(Option::is_some));
     let lspci = match subject.seen(subject.fabric().map(|fabric| &fabric.lspci), None) {
         Err(_) if alone && joined => {
             return Err(Verdict::Skip("NVLink joins the GPUs, and the bridges are not known".to_owned()));
         }
+        // Without an answer about NVLink nobody can say whether the bridges matter.
+        Err(unknown) if alone => return Err(nvlink.err().unwrap_or(unknown)),
         seen => seen?,
     };
     if lspci.denied > 0 && lspci.acs.is_empty() {

@@ -97,6 +97,24 @@ fn access_control_between_gpus_without_cards() {
 }
 
 #[test]
+fn bridges_nobody_can_judge_follow_from_a_silent_nvidia_smi() {
+    let mut site = healthy();
+    site.nics = json!([]);
+    site.expect = Json::Null;
+    site.probes.insert("rdma", section("sysfs", "", "0"));
+    site.probes.insert("fabric", section("lspci -vvv", "", "127"));
+    let because = |site: &Site| {
+        let (host, answers) = (host(), site.answers());
+        let results = evaluate(&mut [Subject::new(&host, &answers, 0).unwrap()]).remove(0).results;
+        results.into_iter().find(|result| result.check == "pcie.acs").unwrap().because
+    };
+    assert_eq!(of(&site, "pcie.acs").0, Skip, "NVLink joins them");
+    site.probes.insert("nvidia", section("nvidia-smi -q -x", "", "124"));
+    assert_eq!(of(&site, "pcie.acs").0, Unknown);
+    assert_eq!(because(&site).as_deref(), Some("gpu.answers"));
+}
+
+#[test]
 fn another_driver_holds_the_gpus() {
     for (driver, status, word) in [
         ("NovaCore", Fail, "nova_core"),
