@@ -835,7 +835,10 @@ fn one_run_has_the_lock() {
         let owner = busy.lines().next().and_then(|line| line.strip_prefix("busy ")).unwrap_or_default();
         let owner = state::LockOwner::parse(owner).unwrap_or_else(|| panic!("{words:?} {busy}"));
         assert_eq!((owner.run.as_str(), owner.controller.as_str()), ("run1", "me@here/1"), "{words:?}");
+        assert!(owner.since.starts_with("20") && owner.since.ends_with('Z'), "{words:?} {owner:?}");
         assert!(busy.trim_end().ends_with("/provision"), "where uploads go: {busy}");
+        // Who only looks is told as well.
+        assert_eq!(look(words, home).holder.as_ref(), Some(&owner), "{words:?}");
         assert!(said("run1").starts_with("shared\n"), "{words:?}");
         // Its change is refused, too.
         let refused = frame(words, home, Some("run2"), &spool("echo never"));
@@ -848,6 +851,8 @@ fn one_run_has_the_lock() {
         assert!(said("run2").starts_with("held\n"), "{words:?}");
         drop(input);
         child.wait().unwrap();
+        // That of a shell that is gone is nobody's, whatever of its run goes on.
+        assert_eq!(look(words, home).holder, None, "{words:?}");
         // Nowhere to write.
         let blocked = home.join("file");
         fs::write(&blocked, "").unwrap();

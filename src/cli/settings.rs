@@ -20,7 +20,7 @@ pub(super) struct Settings {
     pub home: Option<Utf8PathBuf>,
     /// The number of the user who became root by sudo.
     pub sudo_user: Option<u32>,
-    /// Name of the user, for messages; empty where nobody says it.
+    /// Name of the user, for messages and for the locks of hosts.
     pub user: String,
     /// What says which letters are shown: the first of `LC_ALL`, `LC_CTYPE` and `LANG` that is set.
     pub locale: Option<String>,
@@ -56,7 +56,8 @@ impl Settings {
             (false, _) => Verbosity::Verbose,
         };
         // A timer or a job sets none; the next run by hand must find the same locks.
-        let home = variable("HOME").or_else(|| home_of(user));
+        let (name, account_home) = account_of(user);
+        let home = variable("HOME").or(account_home);
         let width = stderr.then(|| {
             let columns =
                 console_width().or_else(|| variable("COLUMNS").and_then(|columns| columns.parse().ok()));
@@ -67,7 +68,7 @@ impl Settings {
             cache: cache_home(home.as_deref(), variable("XDG_CACHE_HOME").as_deref(), user),
             home: home.map(Utf8PathBuf::from),
             sudo_user: variable("SUDO_UID").and_then(|number| number.parse().ok()).filter(|_| user == 0),
-            user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or_default(),
+            user: variable("USER").or_else(|| variable("LOGNAME")).unwrap_or(name),
             locale: variable("LC_ALL").or_else(|| variable("LC_CTYPE")).or_else(|| variable("LANG")),
             runtime_dir: variable("XDG_RUNTIME_DIR").map(Utf8PathBuf::from),
             verbosity,
@@ -90,16 +91,18 @@ impl Settings {
     }
 }
 
-/// The home of a user of this machine.
-fn home_of(user: u32) -> Option<String> {
-    let accounts = crate::disk::read("/etc/passwd".into(), 16 << 20).ok()?;
+/// Name and home of a user of this machine; the number, where it has no name.
+fn account_of(user: u32) -> (String, Option<String>) {
+    let accounts = crate::disk::read("/etc/passwd".into(), 16 << 20).unwrap_or_default();
     let accounts = String::from_utf8_lossy(&accounts);
-    accounts.lines().find_map(|line| {
+    let account = accounts.lines().find_map(|line| {
         // name, password, user, group, comment, home
-        let mut fields = line.split(':').skip(2);
-        (fields.next()?.parse() == Ok(user)).then_some(())?;
-        fields.nth(2).filter(|home| home.starts_with('/')).map(str::to_owned)
-    })
+        let fields: Vec<&str> = line.split(':').collect();
+        let (name, number) = (fields.first()?, fields.get(2)?);
+        let home = fields.get(5).filter(|home| home.starts_with('/'));
+        (number.parse() == Ok(user)).then(|| ((*name).to_owned(), home.map(|home| (*home).to_owned())))
+    });
+    account.unwrap_or_else(|| (user.to_string(), None))
 }
 
 /// The socket that has the answer, where `ssh` has started this program to ask for a password.

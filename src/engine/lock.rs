@@ -4,8 +4,10 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 
 use super::connection::{Connection, Gone, LOSSES};
+use super::context::Context;
 use super::known::Known;
 use super::state::{self, LockOwner};
+use crate::events::HostStatus;
 use crate::facts::{self, BatchPart, Query};
 use crate::project::{Instance, InstanceState};
 use crate::resources::{Change, Unplannable};
@@ -38,6 +40,21 @@ impl Lock {
     /// Whether another run held it.
     pub(super) fn was_refused(&self) -> bool {
         self.refused
+    }
+
+    /// Refuses a host where another run is at work, before anything of that one is followed. A run of this controller
+    /// that is dead is no other: its tasks are followed, and its lock is taken over.
+    pub(super) fn refuse(&mut self, connection: &Connection, holder: Option<LockOwner>) -> Result<(), Gone> {
+        let context = connection.context();
+        // Runs of other clusters write on the same controller; each is short.
+        let Some(owner) = holder.filter(|_| connection.host().index < context.project.hosts.len()) else {
+            return Ok(());
+        };
+        if owner.run == context.emitter.run() || is_dead(context, &owner) {
+            return Ok(());
+        }
+        self.refused = true;
+        Err(Gone(HostStatus::NotStarted(busy(&owner))))
     }
 
     /// The host lacks tools that every change needs, so there is no lock for one.
@@ -135,11 +152,7 @@ impl Lock {
                     }
                     let owner = other.strip_prefix("busy ").and_then(LockOwner::parse);
                     match owner {
-                        Some(owner)
-                            if !taken_over
-                                && owner.controller == context.controller
-                                && !(context.alive)(&owner.run) =>
-                        {
+                        Some(owner) if !taken_over && is_dead(&context, &owner) => {
                             taken_over = true;
                             connection.warn(format!(
                                 "its lock was still held by run {}, whose controller is dead; taken over",
@@ -275,6 +288,20 @@ pub(super) async fn run_fenced(
     })
 }
 
+/// Whether it is a run of this controller whose process is gone.
+fn is_dead(context: &Context, owner: &LockOwner) -> bool {
+    owner.controller == context.controller && !(context.alive)(&owner.run)
+}
+
+/// Another run has the lock, for people.
+fn busy(owner: &LockOwner) -> String {
+    let LockOwner { run, controller, since, .. } = owner;
+    let since = if since.is_empty() { String::new() } else { format!(", since {since}") };
+    format!(
+        "another run works on this host: run {run} of controller {controller}{since}; if that one is cut off, `provision unlock` takes its lock"
+    )
+}
+
 /// What stands in the way of the lock, for people.
 pub(super) fn text(state: &str) -> String {
     if let Some(reason) = state.strip_prefix("unwritable ") {
@@ -301,10 +328,7 @@ pub(super) fn text(state: &str) -> String {
             "a task of a run whose lock was taken away still runs on this host; the next run follows it"
                 .to_owned()
         }
-        Some(owner) => format!(
-            "another run works on this host: run {} of controller {}; if that one is cut off, `provision unlock` takes its lock",
-            owner.run, owner.controller
-        ),
+        Some(owner) => busy(&owner),
         None if state.starts_with("busy") => "another run works on this host".to_owned(),
         None => format!("its lock could not be taken: {state}"),
     }

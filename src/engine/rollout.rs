@@ -72,6 +72,9 @@ impl Budget {
 
     /// Takes note of how a host stands at the end of a stage.
     pub(super) fn note(&self, session: &Session) {
+        if session.locked() && !session.has_failed() {
+            self.note_left(session, "another run works there");
+        }
         let how = match session.result().0 {
             _ if session.has_failed() => "failed".to_owned(),
             status @ (HostStatus::Unreachable { .. } | HostStatus::Quarantined { .. }) => {

@@ -285,6 +285,7 @@ impl Session {
             ));
         }
         if self.context.mode == Mode::Apply {
+            self.lock.refuse(&self.connection, found.holder)?;
             self.spool.forget(found.interrupted.into_keys());
             if self.spool.is_left() {
                 self.spool.attach(&mut self.connection).await?;

@@ -102,6 +102,8 @@ pub struct HostState {
     pub armed: Vec<String>,
     /// Names of those that the host took back by itself.
     pub undone: Vec<String>,
+    /// The run whose shell has the lock.
+    pub holder: Option<LockOwner>,
     /// Tools that changes need and that the host does not have.
     pub missing: Vec<String>,
 }
@@ -134,6 +136,7 @@ impl HostState {
                 }
                 Some("armed") => state.armed.extend(fields.next().map(str::to_owned)),
                 Some("undone") => state.undone.extend(fields.next().map(str::to_owned)),
+                Some("holder") => state.holder = fields.next().and_then(LockOwner::parse),
                 Some("missing") => state.missing.extend(fields.next().map(str::to_owned)),
                 Some("spool") => state.spool.extend(spool_entry(fields)),
                 _ => {}
@@ -241,6 +244,8 @@ pub struct LockOwner {
     pub pid: String,
     /// Start time of that process.
     pub start: String,
+    /// Since when, in UTC; empty where that is not known.
+    pub since: String,
 }
 
 impl LockOwner {
@@ -252,7 +257,10 @@ impl LockOwner {
     /// Reads the owner line.
     pub fn parse(line: &str) -> Option<Self> {
         let mut words = line.split_whitespace().map(str::to_owned);
-        Some(Self { run: words.next()?, controller: words.next()?, pid: words.next()?, start: words.next()? })
+        let (run, controller, pid, start) = (words.next()?, words.next()?, words.next()?, words.next()?);
+        // Behind the host and the number of the shell.
+        let since = words.nth(2).unwrap_or_default();
+        Some(Self { run, controller, pid, start, since })
     }
 }
 

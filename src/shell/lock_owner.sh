@@ -5,7 +5,7 @@ command -v flock >/dev/null 2>&1 && [ -e "$d/lock" ] || exit 0
 ! flock -n "$d/lock" true || exit 0
 owner=
 read -r owner 2>/dev/null <"$d/owner"
-printf 'owner\t%s\t%s\n' "$owner" "$(date -u -r "$d/owner" +%Y-%m-%dT%H:%MZ 2>/dev/null)"
+printf 'owner\t%s\t%s\n' "$owner" "$(provision_since)"
 for s in "$d"/spool/*; do
 	[ -d "$s" ] || continue
 	provision_spool "$s"

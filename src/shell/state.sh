@@ -74,6 +74,14 @@ provision_identity
 identity=
 read -r identity 2>/dev/null <"$d/identity"
 [ "$identity" = "$current" ] || exit 0
+# The run whose host shell lives has the lock. Where that is gone a task of it may still hold it, and is followed.
+owner=
+read -r owner 2>/dev/null <"$d/owner"
+# shellcheck disable=SC2086 # the fields are wanted as words
+set -- $owner
+if provision_birth "${3:-0}" && [ "$birth" = "${4-}" ]; then
+	printf 'holder\t%s %s\n' "$owner" "$(provision_since)"
+fi
 for s in "$d"/spool/*; do
 	[ -d "$s" ] || continue
 	provision_spool "$s"

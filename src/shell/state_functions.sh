@@ -133,6 +133,8 @@ provision_end_shell() {
 		done
 	done
 }
+# Prints since when the owner has the lock, in UTC; nothing where `date` cannot tell.
+provision_since() { date -u -r "$d/owner" +%Y-%m-%dT%H:%MZ 2>/dev/null; }
 # Takes the lock of this host for run $1 of controller $2; the host shell keeps it as descriptor 9. $4 counts
 # the shells of host $3 of the run: one of a lost connection lives on until sshd notices, and is ended here.
 # With $5 `again` the run had the lock before, and goes on only where nobody else had it since.
@@ -156,7 +158,7 @@ provision_lock() {
 	case ${provision_locked-} in
 	none) return ;;
 	held)
-		[ "${6-$1}" = "$1" ] || provision_locked="busy $owner"
+		[ "${6-$1}" = "$1" ] || provision_locked="busy $owner $(provision_since)"
 		return
 		;;
 	esac
@@ -192,7 +194,7 @@ provision_lock() {
 	if [ "${owner%% *}" != "$1" ]; then
 		# Who comes back learns that its lock was taken, though a task of its own still holds it.
 		if [ "$provision_locked" = shared ] && [ "$5 ${owner%% *}" != 'again unlock' ]; then
-			provision_locked="busy $owner"
+			provision_locked="busy $owner $(provision_since)"
 			return
 		elif [ "$5" = again ]; then
 			exec 9>&-

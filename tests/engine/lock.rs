@@ -102,6 +102,52 @@ async fn a_lock_that_cannot_be_had_as_usual() {
     assert_eq!(ran.report.stats.ok, 3);
 }
 
+/// A host where a task of a run goes on under the lock of that run.
+fn worked_on_by(run: &str, controller: &str) -> Scripted {
+    let transport = healthy();
+    let state = format!(
+        "version\t1\nspool\tabc\trunning\t\t{run}\t./site.yaml/one\nholder\t{run} {controller} 4711 100 0 1 2026-11-29T12:04Z\n"
+    );
+    transport.first(Reply::part("state").on("gpu0").output(state));
+    transport.first(Reply::part("follow").output("ended 0\n"));
+    transport
+}
+
+#[tokio::test(start_paused = true)]
+async fn a_task_of_another_run_is_not_followed() {
+    let told = |owner: &str| {
+        format!(
+            "another run works on this host: {owner}, since 2026-11-29T12:04Z; if that one is cut off, `provision unlock` takes its lock"
+        )
+    };
+    // Somebody else, or another inventory of our own whose run is alive.
+    for (run, controller) in [("run9", "anna@there/2"), ("alive1", "me@here/1")] {
+        let transport = worked_on_by(run, controller);
+        let ran = apply(&world("{}", TWO), &transport).await;
+        let HostStatus::NotStarted(reason) = ran.status("gpu0") else { panic!("{:?}", ran.status("gpu0")) };
+        assert_eq!(*reason, told(&format!("run {run} of controller {controller}")));
+        assert!(names(&transport, "gpu0").is_empty(), "{:?}", names(&transport, "gpu0"));
+        assert!(ran.report.locked);
+        assert_eq!(ran.report.stats.ok, 3, "the others are free");
+        // Its canary was not changed, so nothing is known to be good.
+        let transport = worked_on_by(run, controller);
+        let ran = apply(&world("{ canary: 1 }", TWO), &transport).await;
+        let HostStatus::NotStarted(reason) = ran.status("gpu1") else { panic!("{:?}", ran.status("gpu1")) };
+        assert_eq!(reason, "the canary gpu0 was not changed: another run works there");
+    }
+    // A dead run of ours, and this run itself.
+    for (run, controller) in [("run9", "me@here/1"), ("run1", "me@here/1")] {
+        let transport = worked_on_by(run, controller);
+        let ran = apply(&world("{}", TWO), &transport).await;
+        assert_eq!(ran.report.stats.ok, 4, "{:?}", ran.record);
+        assert_eq!(names(&transport, "gpu0")[0], "follow");
+    }
+    // A plan changes nothing, whoever works there.
+    let ran = run(&world("{}", TWO), &worked_on_by("run9", "anna@there/2"), Mode::Plan, |_| {}).await;
+    assert!(!ran.report.locked);
+    assert_eq!(*ran.status("gpu0"), HostStatus::Ok);
+}
+
 #[tokio::test(start_paused = true)]
 async fn a_host_that_changed_since_the_plan_is_left_as_it_is() {
     let asked = Mutex::new(BTreeMap::<String, u32>::new());

@@ -309,13 +309,24 @@ tasks:
     assert!(!ran.err.contains("Lost"), "{}", ran.err);
     other.run("apply", &[]).expect(0);
 
-    // Another controller works on the host: its lock is the host's own.
-    node.sh("rm /root/ledger");
-    let run = site.spawn("apply", &[]);
-    wait_for_task(node, "slow");
+    // Another operator logs in to the host as somebody else and becomes root there as well: told at once, by name.
+    node.sh("rm /root/ledger; useradd -m -s /bin/sh anna; cp -r ~provision/.ssh ~anna/; chown -R anna: ~anna
+        printf 'anna ALL=(ALL) NOPASSWD: ALL\\n' >/etc/sudoers.d/anna");
+    let annas = lab.text("stopped/annas.yaml");
+    let text = std::fs::read_to_string(&site.inventory).unwrap();
+    let user = format!("user: {}", lab.field("user"));
+    std::fs::write(&annas, text.replacen(&user, "user: anna", 1)).unwrap();
     let elsewhere = lab.text("elsewhere");
-    std::fs::create_dir(&elsewhere).unwrap();
-    let other = site.run_with("apply", &[], &[("XDG_STATE_HOME", &elsewhere)], "").expect(0).says("Attached");
+    let anna = || {
+        let environment = [("XDG_STATE_HOME", elsewhere.as_str()), ("USER", "anna")];
+        lab.spawn_with(&["apply", &annas, "--yes"], &environment, "").wait()
+    };
+    let run = lab.spawn_with(&["apply", &site.inventory, "--yes"], &[("USER", "bert")], "");
+    wait_for_task(node, "slow");
+    let told = anna().expect(8).says("another run works on this host: run ").says(" of controller bert@");
+    told.says(", since 20").lacks("Attached");
     run.wait().expect(0);
-    assert_eq!(node.sh("cat /root/ledger"), "once", "{}", other.err);
+    assert_eq!(node.sh("cat /root/ledger"), "once");
+    anna().expect(0).says("0 tasks changed");
+    lab.assert_nothing_left();
 }

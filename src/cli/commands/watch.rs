@@ -127,13 +127,12 @@ fn systemd(settings: &Settings, args: &WatchArgs, project: &Project) -> anyhow::
     if let Some(parallel) = args.parallel {
         arguments.extend(["--parallel".to_owned(), parallel.to_string()]);
     }
-    let user = if settings.user.is_empty() { "root" } else { &settings.user };
     Ok(unit(&Unit {
         cluster: &project.cluster,
         program: &settings::program().context("the system does not say where this program is")?,
         inventory: &absolute(&args.target.inventory),
         arguments: &arguments,
-        user,
+        user: &settings.user,
         state: &settings.state,
         local: project.is_local(),
     }))
