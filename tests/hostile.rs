@@ -8,8 +8,8 @@ use std::fmt::Write as _;
 use std::fs;
 use std::os::unix::fs::symlink;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output};
-use std::time::Instant;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
 
 /// So much memory a command may ask for, in KiB. The kernel refuses more.
 const MEMORY: u32 = 300 << 10;
@@ -82,6 +82,44 @@ impl Project {
             .output()
             .unwrap();
         (output, started.elapsed().as_secs_f64())
+    }
+
+    /// What a command says, the seconds of processors that it took, and the most MiB that it had.
+    fn spent(&self, words: &str) -> (Output, f64, u64) {
+        let log = || fs::File::create(self.path("log")).unwrap();
+        let mut child = Command::new(env!("CARGO_BIN_EXE_provision"))
+            .args(words.split(' '))
+            .current_dir(self.0.path())
+            .env("HOME", self.path("home"))
+            .env("XDG_STATE_HOME", self.path("state"))
+            .env("XDG_CACHE_HOME", self.path("cache"))
+            .stdout(Stdio::null())
+            .stderr(log())
+            .spawn()
+            .unwrap();
+        let (mut seconds, mut memory) = (0.0_f64, 0);
+        let status = loop {
+            let of =
+                |name: &str| fs::read_to_string(format!("/proc/{}/{name}", child.id())).unwrap_or_default();
+            let text = of("stat");
+            let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();
+            // Fields 14 and 15 of proc(5), in hundredths of a second.
+            let ticks: Vec<f64> =
+                fields.iter().skip(11).take(2).filter_map(|field| field.parse().ok()).collect();
+            seconds = seconds.max(ticks.iter().sum::<f64>() / 100.0);
+            let text = of("status");
+            let most = text.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+            let most = most.and_then(|most| most.trim().trim_end_matches(" kB").parse::<u64>().ok());
+            memory = memory.max(most.unwrap_or(0) >> 10);
+            if seconds > 60.0 || memory > 2000 {
+                child.kill().unwrap();
+            }
+            match child.try_wait().unwrap() {
+                Some(status) => break status,
+                None => std::thread::sleep(Duration::from_millis(5)),
+            }
+        };
+        (Output { status, stdout: Vec::new(), stderr: fs::read(self.path("log")).unwrap() }, seconds, memory)
     }
 
     /// Names of the programs that the last command started.
@@ -244,6 +282,124 @@ fn a_hostile_project_ends_soon_in_little_memory_and_reaches_nobody() {
                 project.run(command, "");
                 assert_eq!(project.started(), BTreeSet::new(), "{name}: {command}");
             }
+        }
+    }
+}
+
+/// Templates that ask for time or memory without end and need not write anything for it. `l` is a list of 10 000 words.
+const ENDLESS: &[(&str, &str)] = &[
+    ("empty loops", "{% for a in l %}{% for a in l %}{% for a in l %}{% endfor %}{% endfor %}{% endfor %}"),
+    ("ranges", "{% for a in range(end=100000) %}{% for a in range(end=100000) %}{% endfor %}{% endfor %}"),
+    ("filters in a loop", "{% for a in l %}{% set y = l | sort | unique | join(sep=\"x\") %}{% endfor %}"),
+    (
+        "searches in a loop",
+        "{% for a in l %}{% for b in l %}{% if \"z\" in l %}x{% endif %}{% endfor %}{% endfor %}",
+    ),
+    ("texts that double", "{% set x = \"abcdefgh\" %}DOUBLE{% set x = x ~ x %}DOUBLE{{ x | length }}"),
+    (
+        "blocks that double",
+        "{% set x = \"abcdefgh\" %}DOUBLE{% set x %}{{ x }}{{ x }}{% endset %}DOUBLE{{ x | length }}",
+    ),
+    (
+        "texts in texts",
+        "{% set x = \"aaaaaaaaaa\" %}DOUBLE{% set x = x | replace(from=\"a\", to=x) %}DOUBLE{{ x | length }}",
+    ),
+    ("lists in lists", "{% set x = [1] %}DOUBLE{% set x = [x, x, x, x] %}DOUBLE{{ x | json | length }}"),
+    (
+        "lists that are joined",
+        "{% set x = l | join(sep=\"aaaaaaaaaa\") %}DOUBLE{% set x = l | join(sep=x) %}DOUBLE{{ x | length }}",
+    ),
+];
+
+/// Tasks that ask for it in other places than a template.
+fn other_endless() -> Vec<(&'static str, Project)> {
+    let mut all = Vec::new();
+    let mut add = |name, make: &dyn Fn(&Project)| {
+        let project = Project::new();
+        make(&project);
+        all.push((name, project));
+    };
+    let list = format!("params: {{ l: {{ type: list, default: [{}] }} }}", words(10_000));
+    add("the name of a task", &|project| {
+        project.inventory(ONE);
+        let name = ENDLESS[0].1;
+        project.put(
+            "p.yaml",
+            format!("name: P\n{list}\ntasks:\n- name: \"{name}\"\n  file: {{ path: /x, content: x }}\n"),
+        );
+    });
+    add("a condition", &|project| {
+        project.inventory(ONE);
+        let condition = vec!["'zz' in l"; 2000].join(" or ");
+        project.task(&list, &format!("when: \"{condition}\"\n  file: {{ path: /x, content: x }}"));
+    });
+    add("large items of a loop", &|project| {
+        project.inventory(ONE);
+        let params = format!(
+            "params: {{ l: {{ type: list, default: [{}] }}, big: {{ type: string, default: {} }} }}",
+            words(3000),
+            "x".repeat(1_000_000)
+        );
+        project.task(
+            &params,
+            "loop: \"{{ l }}\"\n  file: { path: \"/{{ item }}\", content: \"{{ big }}{{ item }}\" }",
+        );
+    });
+    add("many tasks that take their time", &|project| {
+        project.inventory(ONE);
+        let tasks: String = (0..1000)
+            .map(|number| format!("- name: t{number}\n  template: {{ path: /x{number}, src: ./t.tera }}\n"))
+            .collect();
+        project.put("p.yaml", format!("name: P\n{list}\ntasks:\n{tasks}"));
+        project.put("t.tera", "{% for a in l %}{% for b in range(end=100) %}{% endfor %}{% endfor %}");
+    });
+    add("variables of many hosts", &|project| {
+        let vars: String = (0..5)
+            .map(|number| format!("  v{number}: \"{}\"\n", format!("{{{{ v{} }}}}", number + 1).repeat(10)))
+            .collect();
+        project.inventory(&format!("{MANY}\nvars:\n{vars}  v5: \"{{{{ host.name }}}}\""));
+        project.task("params: { v0: { type: string } }", "file: { path: /x, content: \"{{ v0 }}\" }");
+    });
+    add("addresses of hosts", &|project| {
+        let empty = "{% for a in range(end=100000) %}{% endfor %}";
+        project.inventory(&format!("hosts: {{ \"n[0-999]\": {{ address: \"{}x\" }} }}", empty.repeat(10)));
+        project.task("", "file: { path: /x, content: x }");
+    });
+    all
+}
+
+/// The kernel refuses nothing here: what is taken is measured. The program is not optimised.
+#[test]
+fn what_asks_for_time_or_memory_without_end_is_refused() {
+    let of_template = |text: &str| {
+        let project = Project::new();
+        project.inventory(ONE);
+        let list = format!("params: {{ l: {{ type: list, default: [{}] }} }}", words(10_000));
+        project.task(&list, "template: { path: /x, src: ./t.tera }");
+        let parts: Vec<&str> = text.split("DOUBLE").collect();
+        let text = match parts.as_slice() {
+            [before, again, after] => format!("{before}{}{after}", again.repeat(40)),
+            _ => text.to_owned(),
+        };
+        project.put("t.tera", text);
+        project
+    };
+    let mut all: Vec<(&str, Project)> =
+        ENDLESS.iter().map(|(name, text)| (*name, of_template(text))).collect();
+    all.extend(other_endless());
+    for (place, (name, project)) in all.iter().enumerate() {
+        // All commands check a project by one function.
+        let commands = ["validate site.yaml", "bundle site.yaml -o out", "plan site.yaml"];
+        let some = if place == 0 { &commands[..] } else { &commands[..1] };
+        for command in some {
+            let (output, seconds, memory) = project.spent(command);
+            println!("{seconds:6.2} s {memory:5} MiB  {command}: {name}");
+            let text = told(&output);
+            assert_eq!(output.status.code(), Some(3), "{name}: {command}: {text}");
+            let says = ["this project takes more than", "longer than 8 MiB"];
+            assert!(says.iter().any(|says| text.contains(says)), "{name}: {command}: {text}");
+            assert!(seconds < 5.0 && memory < 300, "{name}: {command}: {seconds} s, {memory} MiB");
+            assert!(!project.path("out").exists());
         }
     }
 }

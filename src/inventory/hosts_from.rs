@@ -81,6 +81,9 @@ pub trait Lists {
 
     /// Keeps a text that was a good list, to be used again.
     fn keep(&self, origin: &Origin, text: &str);
+
+    /// Hears how many hosts the inventory names, before they are made.
+    fn named(&self, _: usize) {}
 }
 
 /// Puts the hosts of all lists into an inventory.

@@ -92,6 +92,23 @@ fn weight_of(host: &Host, shared: &Vars) -> usize {
     vars.chain(labels).chain(more).fold(0, usize::saturating_add)
 }
 
+/// What an entry gives each of its hosts, in bytes: its variables and labels.
+fn weight_of_file(file: &HostFile) -> usize {
+    let vars = file.vars.0.iter().map(|(_, value)| VARIABLE + weight(&value.to_json(), MOST_GIVEN));
+    let labels = file.labels.0.iter().map(|(name, value)| LABEL + name.value.len() + value.len());
+    vars.chain(labels).fold(0, usize::saturating_add)
+}
+
+fn too_much_given(span: Span) -> Diagnostic {
+    let text = format!(
+        "the variables, labels, cards and expectations of all hosts come to more than {} MiB",
+        MOST_GIVEN >> 20
+    );
+    Diagnostic::error(span, text)
+        .label("each host has its own copy of what its groups say: this one is too many")
+        .help("give large lists to the tasks that need them, by `with:` or `params:` of a playbook")
+}
+
 /// Reads an inventory that is already among the sources. `checks` are the ids that it may name, `lists` gets those
 /// of `hosts_from`.
 pub fn load(
@@ -123,6 +140,7 @@ pub fn load(
         named: 0,
         hosts: Vec::new(),
         key_files: BTreeSet::new(),
+        lists,
     };
     Some(loader.inventory(file, checks))
 }
@@ -219,6 +237,7 @@ struct Loader<'a> {
     hosts: Vec<(Sp<String>, Vec<usize>)>,
     /// Files of host keys that were looked at.
     key_files: BTreeSet<Utf8PathBuf>,
+    lists: &'a dyn Lists,
 }
 
 impl Loader<'_> {
@@ -282,6 +301,7 @@ impl Loader<'_> {
             .iter()
             .map(|(name, secret)| (name.value.clone(), secret.resolve(self.bases)))
             .collect();
+        self.lists.named(self.hosts.len());
         let hosts = self.resolve(&file, &host_files, &groups, &secrets);
         let host_labs = self.host_labs(&host_files);
         doubts::look(&hosts, &self.addresses(&host_files), &file, self.diagnostics);
@@ -392,6 +412,10 @@ impl Loader<'_> {
         groups: &[Group],
         secrets: &BTreeMap<String, SecretSource>,
     ) -> Vec<Host> {
+        if let Some(span) = self.foreseen(host_files) {
+            self.diagnostics.push(too_much_given(span));
+            return Vec::new();
+        }
         let cluster = Given {
             vars: vars(&file.vars, Layer::Cluster, "cluster"),
             ssh: self.ssh(&Ssh::default(), [file.ssh.as_ref()].into_iter().flatten(), secrets),
@@ -444,20 +468,27 @@ impl Loader<'_> {
             given_bytes = given_bytes.saturating_add(weight_of(&host, &given.vars));
             hosts.push(host);
             if given_bytes > MOST_GIVEN {
-                let text = format!(
-                    "the variables, labels, cards and expectations of all hosts come to more than {} MiB",
-                    MOST_GIVEN >> 20
-                );
-                self.diagnostics.push(
-                    Diagnostic::error(name.span, text)
-                        .label("each host has its own copy of what its groups say: this one is the first too many")
-                        .help("give large lists to the tasks that need them, by `with:` or `params:` of a playbook"),
-                );
+                self.diagnostics.push(too_much_given(name.span));
                 break;
             }
         }
         self.hosts = named;
         hosts
+    }
+
+    /// Where entries give their hosts much more than there is room for, the first of their hosts: nothing need be
+    /// made to see that.
+    fn foreseen(&self, host_files: &[(Sp<String>, HostFile)]) -> Option<Span> {
+        let own: Vec<usize> = host_files.iter().map(|(_, file)| weight_of_file(file)).collect();
+        let mut sum = 0_usize;
+        self.hosts.iter().find_map(|(name, said)| {
+            let more = said
+                .iter()
+                .filter_map(|place| own.get(*place))
+                .fold(0, |sum: usize, own| sum.saturating_add(*own));
+            sum = sum.saturating_add(more);
+            (sum > 2 * MOST_GIVEN).then_some(name.span)
+        })
     }
 
     fn given(

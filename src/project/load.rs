@@ -235,6 +235,7 @@ pub fn load_with(
         cluster: inventory.cluster,
         path: path.to_owned(),
         options: Vec::new(),
+        budget: options.outside.budget.clone(),
         sources,
         hosts: world.hosts.clone(),
         controller,

@@ -5,6 +5,7 @@
 //! what is known by then.
 
 mod alone;
+mod budget;
 #[cfg(test)]
 mod cases;
 mod check;
@@ -26,6 +27,7 @@ mod validate;
 mod world;
 
 pub use alone::FilesRead;
+pub use budget::Budget;
 pub use load::{Language, LoadError, LoadOptions, load, load_with};
 pub use model::{Project, Rollout};
 pub use outside::Outside;

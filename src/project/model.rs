@@ -66,6 +66,8 @@ pub struct Project {
     pub options: Vec<String>,
     /// All files read.
     pub sources: Sources,
+    /// What looking at it may take.
+    pub budget: super::Budget,
     /// All hosts of the inventory in order of their index.
     pub hosts: Vec<Host>,
     /// This machine, where a step is done on it for all hosts. Its index comes after theirs; it is no

@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use camino::{Utf8Path, Utf8PathBuf};
 
+use super::budget::Budget;
 use crate::disk;
 use crate::inventory::{Listed, Lists, Origin};
 use crate::playbook::files;
@@ -26,6 +27,8 @@ pub struct Outside {
     pub carried: Option<BTreeMap<String, String>>,
     /// The lists that were had.
     pub heard: Arc<Mutex<Vec<(Origin, String)>>>,
+    /// What the whole project may take.
+    pub budget: Budget,
 }
 
 impl Outside {
@@ -48,6 +51,10 @@ impl Lists for Outside {
         let mut heard = self.heard.lock().unwrap_or_else(PoisonError::into_inner);
         heard.push((origin.clone(), listed.text.clone()));
         Ok(listed)
+    }
+
+    fn named(&self, number: usize) {
+        self.budget.hosts(number as u64);
     }
 
     fn keep(&self, origin: &Origin, text: &str) {

@@ -96,6 +96,7 @@ impl Project {
         let inputs = Inputs { facts, ..Inputs::none() };
         let size = |step| {
             let step: &Step = step;
+            let _looking = self.budget.looks_at(step.span);
             let host = self.seen_by(step, *step.hosts.first()?)?;
             let most = if step.program.reads.hosts { WIDE } else { usize::MAX };
             Some((step, self.number_of_items(step, host, &inputs), step.hosts.len().min(most)))
@@ -105,6 +106,7 @@ impl Project {
         let product = |(_, items, hosts): &(&Step, usize, usize)| items.saturating_mul(*hosts);
         let sum = |sizes: &[(&Step, usize, usize)]| sizes.iter().map(product).fold(0, usize::saturating_add);
         if sum(&sizes) <= MOST_FILLINGS {
+            self.budget.tasks(sum(&sizes));
             return None;
         }
         // Hosts that agree on what a step reads share the result.
@@ -115,6 +117,7 @@ impl Project {
         }
         let number = sum(&sizes);
         let (step, items, hosts) = sizes.iter().max_by_key(|size| product(size))?;
+        self.budget.tasks(number.min(MOST_FILLINGS));
         (number > MOST_FILLINGS).then(|| {
             Diagnostic::error(
                 step.span,
@@ -154,6 +157,7 @@ impl Project {
     ) -> (Diagnostics, Claims) {
         let mut diagnostics = Diagnostics::default();
         let mut claims = Claims::new();
+        let _looking = self.budget.looks_at(step.span);
         let reads = &step.program.reads;
         let mut groups: IndexMap<(String, Vec<&str>), Vec<usize>> = IndexMap::new();
         for index in &step.hosts {

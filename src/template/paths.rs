@@ -101,7 +101,7 @@ const TRANSPARENT: [&str; 5] = ["sort", "reverse", "unique", "values", "default"
 
 /// Whether a text has anything that tera would act on.
 pub fn is_template(text: &str) -> bool {
-    text.contains("{{") || text.contains("{%") || text.contains("{#")
+    text.match_indices('{').any(|(at, _)| matches!(text.as_bytes().get(at + 1), Some(b'{' | b'%' | b'#')))
 }
 
 /// For a text that is exactly one `{{ expression }}`: where the expression stands.

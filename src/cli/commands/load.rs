@@ -1,7 +1,9 @@
 //! From an inventory's path to a project, with its mistakes shown as they should be.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 
+use anyhow::Context as _;
 use camino::Utf8Path;
 
 use crate::bundle;
@@ -69,7 +71,9 @@ pub(super) fn read_from(
         },
         recorded: recorded(settings, target),
     };
-    match project::load(inventory, &options) {
+    let file = inventory.to_owned();
+    let loaded = options.outside.budget.clone().spend(move || project::load(&file, &options));
+    match loaded.map_err(|much| exhausted(*much, &Sources::default()))? {
         Ok(mut project) => {
             project.options = target.lasting();
             Ok(project)
@@ -96,8 +100,8 @@ pub(super) fn told(project: Project) -> Project {
 ///
 /// # Errors
 /// With exit code 3; what is wrong was shown already.
-pub(super) fn checked(mut project: Project) -> anyhow::Result<Project> {
-    let mut found = project.validate();
+pub(super) fn checked(project: Project) -> anyhow::Result<Project> {
+    let (mut project, mut found) = validated(project)?;
     labs(&project, &mut found);
     show(&found, &project.sources);
     if found.has_errors() {
@@ -105,6 +109,27 @@ pub(super) fn checked(mut project: Project) -> anyhow::Result<Project> {
     }
     project.warnings = found;
     Ok(project)
+}
+
+/// Validates a project as far as its budget goes.
+fn validated(project: Project) -> anyhow::Result<(Project, Diagnostics)> {
+    let project = Arc::new(project);
+    let looked_at = project.clone();
+    let found = project.budget.spend(move || {
+        let found = looked_at.validate();
+        drop(looked_at);
+        found
+    });
+    let found = found.map_err(|much| exhausted(*much, &project.sources))?;
+    let project = Arc::into_inner(project).context("a project that was validated is still in use")?;
+    Ok((project, found))
+}
+
+fn exhausted(much: Diagnostic, sources: &Sources) -> anyhow::Error {
+    let mut found = Diagnostics::default();
+    found.push(much);
+    show(&found, sources);
+    count(&found)
 }
 
 /// Puts the running lab's addresses and keys in place of the inventory's.
