@@ -1,5 +1,9 @@
 //! Numbers, bytes and commands as words.
 
+use std::sync::LazyLock;
+
+use regex::Regex;
+
 /// `1 host`, `2 hosts`.
 pub fn count(number: u64, noun: &str) -> String {
     if number == 1 { format!("1 {noun}") } else { format!("{number} {noun}s") }
@@ -32,28 +36,73 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Whether a character has no shape of its own: Unicode's format characters, its line and
-/// paragraph separators, and letters that are blank.
+/// Whether a character has no shape of its own: Unicode's format characters, its line and paragraph separators, and
+/// what is not shown by default, letters that are blank among that. The two that choose between the forms of an emoji
+/// stand behind what is shown.
 pub fn is_deceptive(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}'
-            | '\u{34f}'
-            | '\u{600}'..='\u{605}'
-            | '\u{61c}'
-            | '\u{6dd}'
-            | '\u{70f}'
-            | '\u{115f}' | '\u{1160}'
-            | '\u{17b4}' | '\u{17b5}'
-            | '\u{180e}'
-            | '\u{200b}'..='\u{200f}'
-            | '\u{2028}'..='\u{202e}'
-            | '\u{2060}'..='\u{206f}'
-            | '\u{3164}'
-            | '\u{feff}'
-            | '\u{ffa0}'
-            | '\u{fff9}'..='\u{fffb}'
-            | '\u{1d173}'..='\u{1d17a}'
-            | '\u{e0000}'..='\u{e007f}'
-    )
+    static SET: LazyLock<Option<Regex>> = LazyLock::new(|| {
+        Regex::new(r"^[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}&&[^\u{fe0e}\u{fe0f}]]$").ok()
+    });
+    let mut text = [0; 4];
+    !c.is_ascii() && SET.as_ref().is_none_or(|set| set.is_match(c.encode_utf8(&mut text)))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// General category Cf, Zl and Zp of Unicode 16.0, extracted/DerivedGeneralCategory.txt.
+    const FORMAT: &[(u32, u32)] = &[
+        (0xad, 0xad),
+        (0x600, 0x605),
+        (0x61c, 0x61c),
+        (0x6dd, 0x6dd),
+        (0x70f, 0x70f),
+        (0x890, 0x891),
+        (0x8e2, 0x8e2),
+        (0x180e, 0x180e),
+        (0x200b, 0x200f),
+        (0x2028, 0x202e),
+        (0x2060, 0x2064),
+        (0x2066, 0x206f),
+        (0xfeff, 0xfeff),
+        (0xfff9, 0xfffb),
+        (0x110bd, 0x110bd),
+        (0x110cd, 0x110cd),
+        (0x13430, 0x1343f),
+        (0x1bca0, 0x1bca3),
+        (0x1d173, 0x1d17a),
+        (0xe0001, 0xe0001),
+        (0xe0020, 0xe007f),
+    ];
+    /// `Default_Ignorable_Code_Point` of Unicode 16.0, DerivedCoreProperties.txt.
+    const NOT_SHOWN: &[(u32, u32)] = &[
+        (0xad, 0xad),
+        (0x34f, 0x34f),
+        (0x61c, 0x61c),
+        (0x115f, 0x1160),
+        (0x17b4, 0x17b5),
+        (0x180b, 0x180f),
+        (0x200b, 0x200f),
+        (0x202a, 0x202e),
+        (0x2060, 0x206f),
+        (0x3164, 0x3164),
+        (0xfe00, 0xfe0f),
+        (0xfeff, 0xfeff),
+        (0xffa0, 0xffa0),
+        (0xfff0, 0xfff8),
+        (0x1bca0, 0x1bca3),
+        (0x1d173, 0x1d17a),
+        (0xe0000, 0xe0fff),
+    ];
+
+    #[test]
+    fn what_has_no_shape_is_known_and_nothing_else() {
+        let listed = |c: char| {
+            let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&u32::from(c));
+            !matches!(c, '\u{fe0e}' | '\u{fe0f}') && FORMAT.iter().chain(NOT_SHOWN).any(within)
+        };
+        let wrong: Vec<char> = ('\0'..=char::MAX).filter(|c| is_deceptive(*c) != listed(*c)).collect();
+        assert!(wrong.is_empty(), "{wrong:?}");
+    }
 }
