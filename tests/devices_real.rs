@@ -275,6 +275,20 @@ case $3 in *=*) echo "$3" >>/run/written; echo "${3#*=}" >"$file" ;; *) cat "$fi
 END
 "#;
 
+/// Root runs it at each boot, so nobody else may put another program in its place.
+#[test]
+fn the_program_of_a_boot_goes_to_no_directory_of_others() {
+    each(PCIE, |shell, machine| {
+        machine.sh("mkdir -p /usr/local/sbin && chgrp 4711 /usr/local/sbin && chmod 775 /usr/local/sbin");
+        let error = converge(shell, &*read("pcie: { max_read_request: 4096 }")).unwrap_err();
+        assert!(error.contains("others than root may change what is in /usr/local/sbin"), "{error}");
+        machine.sh(
+            "[ ! -e /usr/local/sbin/provision-pcie ]; chgrp 0 /usr/local/sbin && chmod 755 /usr/local/sbin",
+        );
+        converge(shell, &*read("pcie: { max_read_request: 4096 }")).unwrap();
+    });
+}
+
 #[test]
 fn pcie_settings_are_set_now_and_by_the_program_of_a_boot() {
     each(PCIE, |shell, machine| {

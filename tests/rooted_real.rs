@@ -421,6 +421,41 @@ fn links_and_access_lists_of_others_are_seen() {
     assert_eq!(of_root(&ran()), Vec::<&String>::new());
 }
 
+/// Scripts of root whose first line names a program of an account: by itself, by way of `env`, and of another script.
+#[test]
+fn scripts_of_root_are_not_run_by_interpreters_of_others() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("scripts_of_root_are_not_run_by_interpreters_of_others") {
+        return;
+    }
+    let script = |place: &str, first: &str| {
+        fs::create_dir_all(Path::new(place).parent().unwrap()).unwrap();
+        drop(fs::remove_file(place));
+        program(Path::new(place), &format!("{first}\necho 4.1.3\n"));
+        chown(place, Some(0), Some(0)).unwrap();
+    };
+    plant("/opt/py/bin/python");
+    script("/usr/local/bin/inner", "#!/opt/py/bin/python");
+    let places = [
+        ("/usr/local/bin/getent", "#!/opt/py/bin/python"),
+        ("/usr/local/sbin/chronyc", "#! /usr/bin/env -S /opt/py/bin/python -u"),
+        ("/usr/bin/ib_write_bw", "#!/usr/local/bin/inner"),
+        ("/opt/v4/bin/mpirun", "#!/opt/py/bin/python"),
+    ];
+    for (place, first) in places {
+        script(place, first);
+        // The place is one that runs, and the program is started for it.
+        assert!(sh(&format!("{place} >/dev/null")));
+        assert_eq!(ran(), ["0 /opt/py/bin/python"], "{place}");
+    }
+    ask("interpreters");
+    let told = ran();
+    assert_eq!(of_root(&told), Vec::<&String>::new());
+    assert!(told.contains(&format!("{OTHER} /opt/py/bin/python")), "nobody asked for the version: {told:?}");
+}
+
 /// A submodule may be a repository of an account, whose configuration names a program.
 #[test]
 fn git_is_kept_out_of_submodules() {

@@ -1,6 +1,7 @@
 # Prints the PATH that root uses here: directories that nobody else can change, as whoever can puts programs there that
 # root would run. A program in them that somebody else can change is not run either: another one of its name is taken, else a
-# stand-in that says why and ends with 126. Asks four programs where all is as usual.
+# stand-in that says why and ends with 126. Asks seven programs where all is as usual, and one more for
+# each interpreter.
 root_path() {
     root_newline='
 '
@@ -116,10 +117,45 @@ root_path() {
         rooted "$root_line" || root_foreign=$root_foreign$root_newline$root_line
         IFS=$root_newline
     done
+    root_scripts
     if [ -n "$root_foreign$root_bad" ]; then
         root_stand_ins
     fi
     printf '%s\n' "$root_good"
+}
+# Adds scripts to $root_foreign whose interpreter somebody else can change. Each first line is looked at once.
+root_scripts() {
+    IFS=:
+    # shellcheck disable=SC2086
+    root_found=$(find -L $root_good -maxdepth 1 -type f -exec head -c 160 /dev/null {} + 2>/dev/null |
+        sed -n -e '/^==> /{' -e h -e d -e '}' -e '/^#!/{' -e x -e p -e x -e p -e '}')
+    IFS=$root_newline root_well=$root_newline root_ill=$root_newline
+    for root_line in $root_found; do
+        case $root_line in
+        '==> '*)
+            root_program=${root_line#==> }
+            root_program=${root_program% <==}
+            continue
+            ;;
+        esac
+        case $root_well in *"$root_newline$root_line$root_newline"*) continue ;; esac
+        root_runs "$root_program" || continue
+        case $root_ill in
+        *"$root_newline$root_line$root_newline"*) ;;
+        *)
+            # shellcheck disable=SC2034 # for rooted.sh
+            IFS=' ' rooted_path=$root_program rooted_last=-
+            if rooted_script; then
+                root_well=$root_well$root_line$root_newline
+                IFS=$root_newline
+                continue
+            fi
+            root_ill=$root_ill$root_line$root_newline
+            IFS=$root_newline
+            ;;
+        esac
+        root_foreign=$root_foreign$root_newline$root_program
+    done
 }
 root_runs() { [ -f "$1" ] && [ -x "$1" ]; }
 # Prints where a program called $1 is that root may run; fails where there is none.

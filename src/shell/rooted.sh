@@ -45,7 +45,10 @@ rooted() {
         done <<END
 $rooted_seen
 END
-        [ -n "$rooted_turn" ] || return 0
+        if [ -z "$rooted_turn" ]; then
+            rooted_script
+            return
+        fi
         rooted_links=$((rooted_links + 1))
         # What was looked at so far has no link in it, so leading dots are what they look like.
         rooted_rest=${rooted_path#"$rooted_at"} rooted_path=${rooted_at%/*}
@@ -68,6 +71,32 @@ END
         esac
         rooted_path=$rooted_path${rooted_turn:+/$rooted_turn}$rooted_rest
     done
+}
+# The same of the interpreter of the script that $rooted_path is, and of each path in its first line: `env` runs one too.
+rooted_script() {
+    case $rooted_last in -*) ;; *) return 0 ;; esac
+    rooted_line=''
+    { IFS= read -r rooted_line <"${rooted_path:-/}"; } 2>/dev/null || :
+    case $rooted_line in '#!'*) ;; *) return 0 ;; esac
+    set -- "${rooted_line#??}"
+    rooted_deep=$((${rooted_deep:-0} + 1))
+    # The kernel follows four.
+    while [ "$rooted_deep" -le 5 ]; do
+        set -- "${1#"${1%%[! 	]*}"}"
+        case $1 in
+        /*) rooted "${1%%[ 	]*}" || break ;;
+        esac
+        case $1 in
+        *[' 	']*) set -- "${1#*[ 	]}" ;;
+        *)
+            rooted_deep=$((rooted_deep - 1))
+            return 0
+            ;;
+        esac
+    done
+    [ "$rooted_deep" -le 5 ] || rooted_why="the first line of $rooted_path leads by too many turns"
+    rooted_deep=0
+    return 1
 }
 # Whether others than root and the user can change what has mode $1, owner $2 and group $3. In a directory with the sticky bit
 # they can add names, and change none of root's. With an access list, the bits of the group are its mask. Who is not root

@@ -11,6 +11,7 @@ use crate::inventory::Promise;
 use crate::inventory::expect::ExpectRdma;
 use crate::inventory::file::PciAddress;
 use crate::resources::services::service::Service;
+use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, Want, removal};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileMode, HostPath, Presence, claims};
@@ -107,7 +108,7 @@ fn program() -> RegularFile {
         mode: Some(FileMode(0o755)),
         owner: None,
         group: None,
-        check: None,
+        check: Some(Check::of_boot_program()),
     }
 }
 

@@ -10,6 +10,7 @@ use crate::facts::{Facts, Object, Query, Touches, base};
 use crate::inventory::Promise;
 use crate::inventory::expect::{ExpectNetwork, Trust};
 use crate::resources::services::boot_unit::BootUnit;
+use crate::resources::shared::check::Check;
 use crate::resources::shared::content::{RegularFile, describe};
 use crate::resources::shared::known;
 use crate::resources::shared::value::{FileMode, NetdevName, Presence, claims};
@@ -177,6 +178,7 @@ pub(in crate::resources) fn read(
     );
     let mut program = RegularFile::drop_in(PROGRAM.to_owned(), TEXT.to_owned());
     program.mode = Some(FileMode(0o755));
+    program.check = Some(Check::of_boot_program());
     Some(Arc::new(Qos {
         netdev,
         trust: fields.trust,

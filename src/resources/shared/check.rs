@@ -51,6 +51,12 @@ impl FromNode for Check {
 }
 
 impl Check {
+    /// That of a program that root runs at each boot: the shell can read it, and nobody else can put another one in its
+    /// place.
+    pub(in crate::resources) fn of_boot_program() -> Self {
+        Self { words: ["sh", "-n", DRAFT].map(str::to_owned).to_vec(), needed: true }
+    }
+
     /// The one that a file needs at its path, whoever writes it: a rule that sudo does not take shuts out
     /// everybody (sudoers(5)). Where sudo is not installed nothing reads it.
     pub(in crate::resources) fn of(path: &str) -> Option<Self> {
