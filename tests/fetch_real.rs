@@ -66,6 +66,13 @@ fn answer(mut stream: TcpStream, root: &Path, ranges: bool, sent: &AtomicUsize) 
     }
     let path = request.split(' ').nth(1).unwrap_or("/").trim_start_matches('/');
     let path = path.split('?').next().unwrap_or_default();
+    if path == "endless" && !request.starts_with("HEAD") {
+        stream.write_all(b"HTTP/1.0 200 OK\r\nConnection: close\r\n\r\n")?;
+        loop {
+            stream.write_all(&vec![b'x'; 1 << 16])?;
+            sent.fetch_add(1 << 16, Ordering::Relaxed);
+        }
+    }
     let Ok(body) = fs::read(root.join(path)) else {
         return stream.write_all(b"HTTP/1.0 404 Not Found\r\nContent-Length: 0\r\nConnection: close\r\n\r\n");
     };
@@ -229,6 +236,56 @@ fn wget_and_the_helper_of_apt_do_as_well_as_curl() {
             let (status, _, errors) = run(shell, &script("nowhere"), None);
             assert!(status != 0 && errors.contains("404"), "without {hidden}: {errors}");
         }
+    }
+}
+
+/// A server need not say how much it sends, and need not end.
+#[test]
+fn an_endless_file_ends_at_its_limit_and_leaves_nothing() {
+    for shell in SHELLS {
+        let served = tempfile::tempdir().unwrap();
+        let server = Server::new(served.path().to_owned(), true);
+        let target = served.path().join("target");
+        for hidden in ["none", "curl"] {
+            // The wget of busybox says the same in other words.
+            if hidden == "curl" && shell[0] == "busybox" {
+                continue;
+            }
+            let text = get(hidden).replace("get \"$1\" \"$2\"\n", "get \"$1\" \"$2\" \"$3\"\n");
+            let script = |name: &str, most: &str| {
+                Script::new(text.clone()).arg(server.url(name)).arg(target.to_str().unwrap()).arg(most)
+            };
+            let (status, _, errors) = run(shell, &script("endless", "4096"), None);
+            assert_eq!(status, 92, "{shell:?} without {hidden}: {errors}");
+            assert!(errors.contains("there is more of it than 4 MiB"), "{errors}");
+            assert!(!target.exists(), "{shell:?} without {hidden}");
+            // What the buffers of the system take is on its way still.
+            assert!(server.sent() < 64 << 20);
+            let body = content("bounded", shell, 3 << 20);
+            fs::write(served.path().join("it"), &body).unwrap();
+            assert_eq!(run(shell, &script("it", "4096"), None).0, 0);
+            assert_eq!(fs::read(&target).unwrap(), body);
+            fs::remove_file(&target).unwrap();
+        }
+    }
+}
+
+/// Nobody names a limit: a download may have nine tenths of what is free.
+#[test]
+fn a_download_leaves_room_on_the_disk() {
+    for shell in SHELLS {
+        let there = tempfile::tempdir().unwrap();
+        let part = there.path().join("part");
+        fs::write(&part, vec![0; 1 << 20]).unwrap();
+        let text: &str = provision::shell!("resources/get.sh");
+        let script = Script::new(format!("{text}\nget_room \"$1\"\ndf -Pk \"$1\" | tail -n 1\n"));
+        let (status, output, errors) = run(shell, &script.arg(part.to_str().unwrap()), None);
+        assert_eq!(status, 0, "{errors}");
+        let output = String::from_utf8(output).unwrap();
+        let mut lines = output.lines();
+        let room: f64 = lines.next().unwrap().parse().unwrap();
+        let free: f64 = lines.next().unwrap().split_whitespace().nth(3).unwrap().parse().unwrap();
+        assert!((room / (free * 0.9 + 1024.0) - 1.0).abs() < 0.05, "{shell:?}: {output}");
     }
 }
 

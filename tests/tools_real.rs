@@ -33,7 +33,7 @@ const SHELLS: &[&[&str]] = &[&["/bin/dash"], &["/bin/bash"]];
 const LEFT_OUT: &str = "[... output left out ...]";
 
 /// What our scripts call of what every system has.
-const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd env find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
+const TOOLS: &str = "awk base64 cat chmod chown cmp cp cut date dd df env find flock grep gzip head id ln ls make mkdir mkfifo mktemp \
      mv nproc readlink rm rmdir sed setsid sh sha256sum sleep sort ssh-keygen stat su tail tar timeout touch tr umount uname wc";
 
 /// Lines of ours that lead out of the sandbox.

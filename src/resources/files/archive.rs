@@ -18,7 +18,7 @@ crate::record! {
     /// A packed tree from the network (tar, compressed or not, or zip), unpacked into a directory of
     /// its own.
     ///
-    /// It is fetched like a `download` and kept in the host's cache, `/var/cache/provision`. The tree
+    /// It is fetched like a `download`, within the same limit, and kept in the host's cache, `/var/cache/provision`. The tree
     /// appears in one step. A stamp in it records which archive it came from: another digest replaces
     /// the whole tree, and files that were added to it are lost. Nothing else is asked: what is changed in the tree
     /// by hand is not seen.

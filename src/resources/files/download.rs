@@ -14,7 +14,8 @@ crate::record! {
     ///
     /// The host fetches it with curl, wget or apt's own helper, whichever is installed; if `sources:`
     /// names a mirror, from there. An interrupted transfer is continued. The file appears under its
-    /// name only after its digest was checked.
+    /// name only after its digest was checked. It may take nine tenths of what is free on the host: a server that
+    /// sends more, or without end, is left, and what it sent is removed.
     DownloadFields("a download") {
         /// URL of the file: `https`, `http` or `file`.
         req url: Sp<Url>,

@@ -4,7 +4,8 @@
 reach "$1" '' make && spot_alone sticky && spot_plain || exit 1
 get_into=$1.provision-new
 rm -f "$get_into"
-get "$2" "$get_into" || {
+# No key has a MiB.
+get "$2" "$get_into" 1024 || {
     printf 'cannot get %s\n' "$2" >&2
     exit 1
 }
