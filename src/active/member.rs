@@ -7,6 +7,7 @@ use std::time::Duration;
 use tokio::sync::Mutex;
 
 use super::gate::{Fabric, Network};
+use super::owners::Claims;
 use crate::checks::{LEFT_OUT, Subject};
 use crate::events::{CheckResult, CheckStatus, Evidence};
 use crate::facts::base::network::is_of_one_host;
@@ -91,6 +92,13 @@ impl Participant {
             0 => Ok(gpus),
             number => Err(format!("its GPUs are in use; processes on them: {number}")),
         }
+    }
+
+    /// The addresses that it says are its own.
+    pub(super) fn claims(&self) -> Claims<'_> {
+        let ends = self.rails.iter().flat_map(BTreeMap::values).filter(|end| end.own_address);
+        let addresses = ends.filter_map(|end| Some((end.device.as_str(), end.address.parse().ok()?)));
+        Claims { host: &self.name, addresses: addresses.collect() }
     }
 
     /// Its end of a rail.

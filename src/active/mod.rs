@@ -14,6 +14,7 @@ mod jobs;
 pub mod judge;
 mod member;
 pub mod nccl;
+mod owners;
 pub mod pairs;
 pub mod perftest;
 pub mod rping;

@@ -1,12 +1,14 @@
 //! Carries tests between hosts out: one login per host, at most one test on a host at a time.
 
 use std::collections::{BTreeMap, BTreeSet};
+use std::net::IpAddr;
 use std::time::Duration;
 
 use futures::StreamExt as _;
 
 use super::judge::{PairEnded, PairTrial, RailTests, results};
 use super::member::{LIMIT, Participant, RailEnd, open, said, skipped, untold};
+use super::owners::{Claims, contested};
 use super::pairs::{Round, neighbours};
 use super::perftest::{self, Way};
 use super::{jobs, rping};
@@ -117,6 +119,7 @@ pub async fn run(
             }
         }
     }
+    settle(hosts, &mut members);
     let mut results = Vec::new();
     let bandwidths = [Way::One, Way::Both, Way::Gpu].map(Tool::Bandwidth);
     for test in std::iter::once(Tool::Rping).chain(bandwidths).chain([Tool::Latency]) {
@@ -139,6 +142,23 @@ pub async fn run(
     }))
     .await;
     found
+}
+
+/// Leaves out the cards of hosts that claim an address of another host.
+fn settle(hosts: &[(Host, Promises)], members: &mut [Participant]) {
+    let mut inventory: BTreeMap<IpAddr, BTreeSet<&str>> = BTreeMap::new();
+    for (host, _) in hosts {
+        if let Ok(address) = host.address.parse::<IpAddr>() {
+            inventory.entry(address).or_default().insert(&host.name);
+        }
+    }
+    let claims: Vec<Claims<'_>> = members.iter().map(Participant::claims).collect();
+    let contested = contested(&claims, &inventory);
+    for (place, why) in contested {
+        if let Some(member) = members.get_mut(place) {
+            member.rails = Err(why);
+        }
+    }
 }
 
 /// One test on all rails: results by place in `members`, and every pair.
