@@ -747,3 +747,40 @@ async fn this_machine_is_a_host() {
     assert!(remote.stream("/no-such-directory/file", &mut &b""[..]).await.is_err());
     remote.close().await;
 }
+
+/// A host whose programs answer without end: the controller keeps no more of that than a question may have. It takes
+/// about 25 MiB in an optimised program, and 30 more in one that is not.
+#[test]
+#[expect(clippy::disallowed_methods, reason = "a test starts the program")]
+fn a_host_that_answers_without_end_takes_little_memory() {
+    let server = Server::start_with_endless(&["ip"]);
+    let place = tempfile::tempdir().unwrap();
+    let text = format!(
+        "cluster: c\nssh: {{ port: {}, identity_file: {}, known_hosts: {} }}\nhosts: {{ n0: {{ address: 127.0.0.1 }} }}\n",
+        server.port,
+        server.path("id"),
+        server.path("known_hosts")
+    );
+    std::fs::write(place.path().join("site.yaml"), text).unwrap();
+    let mut child = std::process::Command::new(env!("CARGO_BIN_EXE_provision"))
+        .args(["facts", "site.yaml"])
+        .current_dir(place.path())
+        .env("HOME", place.path())
+        .env("XDG_STATE_HOME", place.path().join("state"))
+        .stdout(std::process::Stdio::null())
+        .stderr(std::fs::File::create(place.path().join("said")).unwrap())
+        .spawn()
+        .unwrap();
+    let mut most = 0;
+    while child.try_wait().unwrap().is_none() {
+        let status = std::fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap_or_default();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:"));
+        let peak = peak.and_then(|peak| peak.trim().trim_end_matches(" kB").parse::<u64>().ok());
+        most = most.max(peak.unwrap_or(0) >> 10);
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    println!("{most} MiB");
+    assert!((1..100).contains(&most), "{most} MiB");
+    let said = std::fs::read_to_string(place.path().join("said")).unwrap();
+    assert!(said.contains("`base.network` gave no answer"), "nothing was endless: {said}");
+}

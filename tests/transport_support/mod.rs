@@ -53,6 +53,7 @@ pub(crate) const DEADLINE: Duration = Duration::from_secs(30);
 /// A server, its keys and the directory of the runs that talk to it.
 pub(crate) struct Server {
     dir: tempfile::TempDir,
+    tools: Option<tempfile::TempDir>,
     pub(crate) port: u16,
     child: Child,
 }
@@ -111,6 +112,23 @@ impl Server {
         Self::with("")
     }
 
+    /// With programs that print without end, where root takes its own from.
+    pub(crate) fn start_with_endless(names: &[&str]) -> Self {
+        let place = if is_root() { "/opt" } else { "/tmp" };
+        let tools =
+            tempfile::Builder::new().permissions(std::fs::Permissions::from_mode(0o755)).tempdir_in(place);
+        let tools = tools.unwrap();
+        for name in names {
+            let program = tools.path().join(name);
+            std::fs::write(&program, "#!/bin/sh\nexec yes 'lie=18446744073709551615 a b c'\n").unwrap();
+            std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
+        }
+        let path = format!("SetEnv PATH={}:/usr/sbin:/usr/bin:/sbin:/bin", tools.path().display());
+        let mut server = Self::with(&path);
+        server.tools = Some(tools);
+        server
+    }
+
     /// With more lines for its configuration; they come first, so they win.
     pub(crate) fn with(more: &str) -> Self {
         let dir = tempfile::tempdir().unwrap();
@@ -139,7 +157,7 @@ impl Server {
         let Some((port, child)) = started else {
             panic!("sshd does not listen: {}", std::fs::read_to_string(path.join("sshd.log")).unwrap())
         };
-        let server = Self { dir, port, child };
+        let server = Self { dir, tools: None, port, child };
         server.trust(&server.path("known_hosts"), "host_key.pub");
         server
     }
