@@ -197,6 +197,43 @@ fn no_number_of_a_host_panics() {
     }
 }
 
+/// Every number in an answer is one that some machine may have, whatever the host prints.
+#[test]
+fn no_number_of_a_host_is_more_than_a_machine_has() {
+    fn largest(json: &Json) -> f64 {
+        match json {
+            Json::Number(number) => number.as_f64().unwrap().abs(),
+            Json::Array(items) => items.iter().map(largest).fold(0.0, f64::max),
+            Json::Object(map) => map.values().map(largest).fold(0.0, f64::max),
+            Json::Null | Json::Bool(_) | Json::String(_) => 0.0,
+        }
+    }
+    // An exbibyte.
+    let most = 1_152_921_504_606_846_976.0;
+    let mut looked_at = 0;
+    for kind in children(&root("facts")) {
+        let kind_name = kind.file_name().unwrap().to_str().unwrap().to_owned();
+        for case in children(&kind) {
+            let queries = queries_of(&kind_name, &case);
+            let parts = batch(&queries.iter().cloned().collect(), Duration::from_secs(1));
+            let text = String::from_utf8_lossy(&fs::read(case.join("output")).unwrap()).into_owned();
+            for number in ["18446744073709551615", "9223372036854775807", "2305843009213693953"] {
+                for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (3, 7), (5, 7)] {
+                    let output = with_numbers(&text, number, first, every).into_bytes();
+                    let mut facts = Facts::default();
+                    facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output, gap: None });
+                    for query in &queries {
+                        let answer = answer_of(&facts, query);
+                        looked_at += 1;
+                        assert!(largest(&answer) <= most, "{}: {number}: {answer:#}", case.display());
+                    }
+                }
+            }
+        }
+    }
+    assert!(looked_at > 5000, "{looked_at}");
+}
+
 /// Two files: `small` and the tree `tree`; network cards as the case says; a user for the task.
 struct Files(Json, Option<&'static str>);
 

@@ -8,6 +8,7 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 
 use super::base::unescape;
+use super::possible;
 use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
@@ -140,7 +141,7 @@ fn device(section: &[&str], tools: &BTreeSet<String>) -> Result<Option<Block>, S
             ("other", "") => return Err("it is no block device".to_owned()),
             ("unreadable", "") => return Err("only root can read it".to_owned()),
             ("name", name) => name.clone_into(&mut block.name),
-            ("sectors", sectors) => block.bytes = sectors.parse::<u64>().unwrap_or(0).saturating_mul(512),
+            ("sectors", sectors) => block.bytes = bytes(sectors),
             ("level", level) => block.level = Some(level.to_owned()),
             ("partition", name) => block.partitions.push(name.to_owned()),
             ("holder", name) => block.holders.push(name.to_owned()),
@@ -173,4 +174,10 @@ fn device(section: &[&str], tools: &BTreeSet<String>) -> Result<Option<Block>, S
         return Err("it cannot be read: is there a medium in it, and does the host have cmp?".to_owned());
     }
     Ok(Some(block))
+}
+
+/// Bytes of so many sectors, zero where no disk has them.
+fn bytes(sectors: &str) -> u64 {
+    let bytes = sectors.parse::<u64>().ok().and_then(|sectors| sectors.checked_mul(512));
+    bytes.filter(|bytes| possible::BYTES.contains(bytes)).unwrap_or(0)
 }

@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::file::{UNREAD, read_text};
+use super::possible;
 use super::{Answers, Family, Query, Question, Touches, after, answers, of_type};
 use crate::transport::Script;
 
@@ -155,7 +156,7 @@ fn parse(queries: &[Query], output: &str, status: i32) -> Answers {
             "cuda" => build.cuda = Some(rest.to_owned()),
             "platform" => rest.trim_end().clone_into(&mut build.platform),
             "free" => {
-                let mut numbers = rest.split(' ').map(|number| number.parse().ok());
+                let mut numbers = rest.split(' ').map(|kib| possible::number(kib, &possible::KIB));
                 build.free_kib = numbers.next().flatten();
                 build.prefix_free_kib = numbers.next().flatten();
             }

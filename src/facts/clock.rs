@@ -6,6 +6,7 @@
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 
+use super::possible;
 use super::section::{Sections, pair};
 use super::{Family, Gap, GapKind, Question, Seen, Touches};
 use crate::transport::Script;
@@ -97,7 +98,7 @@ pub fn read(sections: &Sections<'_>) -> Clock {
         |key: &str| list.lines().filter_map(pair).find(|(seen, _)| *seen == key).map(|(_, text)| text);
     let has =
         |name: &str| list.lines().filter_map(pair).any(|(key, value)| key == "process" && value == name);
-    let now = field("now").and_then(|now| now.parse::<i64>().ok());
+    let now = field("now").and_then(|now| possible::number(now, &possible::TIME));
     // Without phc2sys it is ptp4l that may set the clock of the system; most often it sets that of its card.
     let by_ptp = has("phc2sys") || field("ptp_software").is_some();
     let ask =
@@ -139,7 +140,7 @@ fn chronyc(text: &str, now: Option<i64>) -> Result<Told, String> {
     // `46800.000006523 seconds slow of NTP time`: it is on the way there, or has given up.
     if let Some(system) = value(text, "System time")
         && let Some(seconds) = system.split(' ').next().and_then(|number| number.parse::<f64>().ok())
-        && seconds.abs() > OFF_SECONDS
+        && !(0.0..=OFF_SECONDS).contains(&seconds.abs())
     {
         let trouble = format!("the clock is {system}, whatever its leap status says");
         return Ok(Told::off(trouble, format!("System time : {system}")));

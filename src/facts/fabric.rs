@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
+use super::possible;
 use super::probe::Probe;
 use super::section::{Sections, pair};
 use super::{Seen, qos};
@@ -150,15 +151,11 @@ fn links(text: &str) -> BTreeMap<String, Link> {
         }
         let Some(link) = links.get_mut(&address) else { continue };
         // `32.0 GT/s PCIe`, or `Unknown`.
-        let leading = || value.split(' ').next().and_then(|number| number.parse::<f64>().ok());
+        let leading =
+            || value.split(' ').next().and_then(|number| possible::number(number, &possible::TRANSFERS));
         match key {
-            "current_link_width" => width = value.parse::<u32>().ok(),
-            "max_link_width" => {
-                let most = value.parse::<u32>().ok();
-                // Virtual functions and guests say 0 or 255.
-                let known = |lanes: &u32| (1..=32).contains(lanes);
-                link.width = width.filter(known).zip(most.filter(known));
-            }
+            "current_link_width" => width = possible::number(value, &possible::LANES),
+            "max_link_width" => link.width = width.zip(possible::number(value, &possible::LANES)),
             "current_link_speed" => speed = leading(),
             "max_link_speed" => link.speed = speed.zip(leading()),
             "iommu" => link.iommu = Some(value.to_owned()),
@@ -186,9 +183,9 @@ pub fn verbs(text: &str) -> Result<Vec<Verbs>, String> {
         let first = value.split(' ').next().unwrap_or("");
         match key {
             "transport" => first.clone_into(&mut device.transport),
-            "port" => port = first.parse().unwrap_or(0),
+            "port" => port = possible::number(first, &possible::PORTS).unwrap_or(0),
             "active_mtu" => {
-                if let Ok(mtu) = first.parse() {
+                if let Some(mtu) = possible::number(first, &possible::RDMA_MTU) {
                     device.active_mtu.insert(port, mtu);
                 }
             }
@@ -232,7 +229,8 @@ fn lspci(text: &str) -> Lspci {
         } else if let Some((_, flags)) = line.split_once("ACSCtl:") {
             seen.acs.insert(address.clone(), flags.trim().to_owned());
         } else if let Some((_, rest)) = line.split_once("MaxReadReq ") {
-            if let Some(bytes) = rest.split(' ').next().and_then(|number| number.parse().ok()) {
+            let number = rest.split(' ').next();
+            if let Some(bytes) = number.and_then(|number| possible::number(number, &possible::READ_REQUEST)) {
                 seen.max_read.insert(address.clone(), bytes);
             }
         } else if line.contains("access denied") {
@@ -279,6 +277,16 @@ mod tests {
         let none = "\n\u{1e}ask ibv_devinfo -v\n\n\u{1e}end 255\nNo IB devices found\n";
         assert_eq!(parse(&Sections::split(none)).verbs, Ok(Vec::new()));
         assert_eq!(parse(&Sections::split("")).verbs.unwrap_err().kind, GapKind::Absent);
+    }
+
+    #[test]
+    fn what_no_card_has_is_not_taken() {
+        let text = "pci=0000:4b:00.0\ncurrent_link_width=4294967295\nmax_link_width=16\ncurrent_link_speed=1e300 GT/s PCIe\nmax_link_speed=nan GT/s PCIe\n";
+        assert_eq!(links(text)["0000:4b:00.0"], Link::default());
+        assert!(lspci("0000:0c:00.0 x\n\tMaxReadReq 4294967295 bytes\n").max_read.is_empty());
+        let devices = verbs("hca_id: mlx5_0\nport: 4294967295\nactive_mtu: 4294967295 (5)\n").unwrap();
+        assert!(devices[0].active_mtu.is_empty());
+        assert_eq!(qos::dcb_pfc("prio-pfc 0:on 1:on 2:on 3:on 4:on 5:on 6:on 255:on"), None);
     }
 
     #[test]

@@ -7,6 +7,7 @@ use base64::engine::general_purpose::STANDARD;
 use serde::{Deserialize, Serialize};
 
 use super::file::{UNREAD, read_text};
+use super::possible::{BYTES, number};
 use super::{Answers, Family, Object, Query, Question, Touches, after, answers, lines, of_type};
 use crate::transport::Script;
 
@@ -97,7 +98,7 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
             "unreadable" => (rest, Fetched::Unreadable("no permission to read it".to_owned())),
             "refused" => (rest, Fetched::Unreadable(lines.next().unwrap_or_default().to_owned())),
             "large" => match rest.split_once(' ') {
-                Some((size, path)) => (path, Fetched::Large(size.parse().unwrap_or(u64::MAX))),
+                Some((size, path)) => (path, Fetched::Large(number(size, &BYTES).unwrap_or(*BYTES.end()))),
                 None => continue,
             },
             "text" => (

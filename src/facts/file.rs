@@ -8,6 +8,7 @@ use base64::Engine as _;
 use serde::{Deserialize, Serialize};
 
 use super::object::inside;
+use super::possible;
 use super::{Answers, Family, Object, Query, Question, Told, Touches, after, answers, lines, of_type};
 use crate::transport::{Arg, Script};
 
@@ -308,8 +309,8 @@ fn read_stat(line: &str) -> Option<(&str, Attributes)> {
     let uid = fields.next()?.parse().ok()?;
     let gid = fields.next()?.parse().ok()?;
     let raw = u32::from_str_radix(fields.next()?, 16).ok()?;
-    let size = fields.next()?.parse().ok()?;
-    let written = fields.nth(1)?.parse().ok()?;
+    let size = possible::number(fields.next()?, &possible::BYTES)?;
+    let written = possible::number(fields.nth(1)?, &possible::FILE_TIME)?;
     let path = fields.nth(1)?;
     let kind = match raw & 0o170_000 {
         0o100_000 => FileKind::File,

@@ -36,6 +36,7 @@ pub mod nvidia;
 pub mod object;
 pub mod package;
 pub mod pcie;
+mod possible;
 pub mod probe;
 mod qos;
 mod question;

@@ -2,6 +2,8 @@
 
 use std::collections::BTreeMap;
 
+use super::possible::{DSCPS, PRIORITIES, number};
+
 /// What `mlnx_qos` says; `None` where it does not.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(super) struct Classes {
@@ -27,8 +29,8 @@ pub(super) fn mlnx_qos(text: &str) -> Classes {
         } else if let Some((priority, dscps)) =
             line.strip_prefix("prio:").and_then(|rest| rest.split_once(" dscp:"))
         {
-            let Ok(priority) = priority.trim().parse::<u8>() else { continue };
-            let dscps = dscps.split(',').filter_map(|dscp| dscp.trim().parse::<u8>().ok());
+            let Some(priority) = number(priority.trim(), &PRIORITIES) else { continue };
+            let dscps = dscps.split(',').filter_map(|dscp| number(dscp.trim(), &DSCPS));
             classes.dscp.get_or_insert_default().extend(dscps.map(|dscp| (dscp, priority)));
         }
     }
@@ -44,7 +46,7 @@ pub(super) fn dcb_pfc(text: &str) -> Option<Vec<u8>> {
         .skip(start + 1)
         .map_while(|word| {
             let (priority, state) = word.split_once(':')?;
-            Some((priority.parse().ok()?, state))
+            Some((number(priority, &PRIORITIES)?, state))
         })
         .collect();
     (states.len() == 8).then(|| on(states, "on"))

@@ -5,11 +5,13 @@
 //! `facts.network`.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::possible;
 use super::probe::Probe;
 use super::section::{Sections, pair};
 use super::{Gap, GapKind, Seen};
@@ -179,16 +181,17 @@ fn word(value: &str) -> String {
     value.split_once(':').map_or(value, |(_, word)| word).trim().to_owned()
 }
 
-fn number(value: &str) -> Option<u32> {
-    match value.strip_prefix("0x") {
+fn number(value: &str, possible: &RangeInclusive<u32>) -> Option<u32> {
+    let number = match value.strip_prefix("0x") {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
         None => value.parse().ok(),
-    }
+    };
+    number.filter(|number| possible.contains(number))
 }
 
 fn gid(value: &str) -> Option<Gid> {
     let mut words = value.splitn(4, ' ');
-    let index = words.next()?.parse().ok()?;
+    let index = number(words.next()?, &possible::GIDS)?;
     let gid = words.next()?.to_owned();
     let netdev = words.next().filter(|name| *name != "-").unwrap_or("").to_owned();
     Some(Gid { index, gid, netdev, kind: words.next().unwrap_or("").to_owned() })
@@ -249,14 +252,16 @@ pub fn parse(sections: &Sections<'_>) -> Rdma {
 fn netdev_field(netdev: &mut Netdev, key: &str, value: &str) {
     match key {
         "operstate" => value.clone_into(&mut netdev.state),
-        "carrier_changes" => netdev.carrier_changes = value.parse().ok(),
+        "carrier_changes" => netdev.carrier_changes = possible::number(value, &possible::COUNT),
         "rx_errors" | "tx_errors" => {
-            if let Ok(count) = value.parse::<u64>() {
+            if let Some(count) = possible::number(value, &possible::COUNT) {
                 netdev.errors = Some(netdev.errors.unwrap_or(0).saturating_add(count));
             }
         }
         _ => {
-            if let Some(priority) = key.strip_prefix("ecn.").and_then(|priority| priority.parse().ok()) {
+            let priority = key.strip_prefix("ecn.");
+            let priority = priority.and_then(|priority| possible::number(priority, &possible::PRIORITIES));
+            if let Some(priority) = priority.map(u32::from) {
                 let ecn = netdev.ecn.get_or_insert_default();
                 if value == "1" {
                     ecn.push(priority);
@@ -276,7 +281,10 @@ fn device_field(device: &mut Device, key: &str, value: &str) {
         "driver" => value.clone_into(&mut device.driver),
         "manages_switch" => device.manages_switch = true,
         "netdev" => device.netdevs.push(value.to_owned()),
-        "port" => device.ports.push(Port { number: value.parse().unwrap_or(0), ..Port::default() }),
+        "port" => {
+            let number = number(value, &possible::PORTS).unwrap_or(0);
+            device.ports.push(Port { number, ..Port::default() });
+        }
         _ => {
             let Some(port) = device.ports.last_mut() else { return };
             match key {
@@ -284,12 +292,13 @@ fn device_field(device: &mut Device, key: &str, value: &str) {
                 "phys_state" => port.physical = word(value),
                 "rate" => {
                     value.clone_into(&mut port.rate);
-                    port.rate_gbps = value.split(' ').next().and_then(|number| number.parse().ok());
+                    let number = value.split(' ').next();
+                    port.rate_gbps = number.and_then(|number| possible::number(number, &possible::RATE));
                 }
                 "link_layer" => value.clone_into(&mut port.link_layer),
-                "lid" => port.lid = number(value),
-                "sm_lid" => port.sm_lid = number(value),
-                "pkey" => port.pkey = number(value),
+                "lid" => port.lid = number(value, &possible::LIDS),
+                "sm_lid" => port.sm_lid = number(value, &possible::LIDS),
+                "pkey" => port.pkey = number(value, &possible::PKEYS),
                 "gid" => port.gids.extend(gid(value)),
                 // `N/A (no PMA)` on some virtual functions is no number, hence no counter.
                 _ => {
@@ -323,5 +332,26 @@ mod tests {
         assert_eq!(port.counters.len(), 2);
         let netdev = &rdma.netdevs["rdma1"];
         assert_eq!((netdev.errors, netdev.ecn.as_deref()), (Some(3), Some([3].as_slice())));
+    }
+
+    #[test]
+    fn what_no_card_has_is_not_taken() {
+        let text = TEXT
+            .replace("port=1", "port=4294967295")
+            .replace("rate=400", "rate=1e300")
+            .replace("lid=0x2a", "lid=0xffffffff\npkey=0x10000")
+            .replace("gid=3 ", "gid=4294967295 ")
+            .replace("carrier_changes=4", "carrier_changes=18446744073709551615")
+            .replace("rx_errors=2", "rx_errors=18446744073709551615")
+            .replace("ecn.3=1", "ecn.4294967295=1");
+        let rdma = parse(&Sections::split(&text));
+        let port = &rdma.devices.unwrap()[1].ports[0];
+        assert_eq!((port.number, port.rate_gbps, port.lid, port.pkey), (0, None, None, None));
+        assert!(port.gids.is_empty());
+        let netdev = &rdma.netdevs["rdma1"];
+        assert_eq!(
+            (netdev.carrier_changes, netdev.errors, netdev.ecn.as_deref()),
+            (None, Some(1), Some([].as_slice()))
+        );
     }
 }

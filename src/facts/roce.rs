@@ -8,6 +8,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use super::possible::{DSCPS, PRIORITIES, number};
 use super::{Answers, Family, Query, Question, Touches, after, answers, lines, of_type, qos};
 use crate::transport::Script;
 
@@ -93,7 +94,7 @@ impl Roce {
         }
         let pairs = line.split_whitespace().filter_map(|word| {
             let (dscp, priority) = word.split_once(':')?;
-            Some((dscp.parse::<u8>().ok()?, priority.parse::<u8>().ok()?))
+            Some((number(dscp, &DSCPS)?, number(priority, &PRIORITIES)?))
         });
         self.dscp.get_or_insert_default().extend(pairs);
     }
@@ -105,7 +106,7 @@ impl Roce {
             "trust" => self.trust = Some(value.to_owned()),
             "ecn" => {
                 if let [_, priority, on] = value.split(' ').collect::<Vec<_>>().as_slice()
-                    && let Ok(priority) = priority.parse::<u8>()
+                    && let Some(priority) = number(priority, &PRIORITIES)
                 {
                     let both = self.ecn.entry(priority).or_insert(true);
                     *both &= *on == "1";

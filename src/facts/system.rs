@@ -6,6 +6,7 @@ use std::time::Duration;
 use serde::{Deserialize, Serialize};
 
 use super::clock::{self, Clock};
+use super::possible;
 use super::probe::Probe;
 use super::section::{Section, Sections, pair};
 use super::{Gap, GapKind, Seen};
@@ -112,7 +113,9 @@ fn files(text: &str) -> Files {
             "governor" => {
                 if let Some((name, count)) = value.rsplit_once(' ') {
                     // CPUs one behind the other that have the same are on one line.
-                    *files.governors.entry(name.to_owned()).or_default() += count.parse::<u64>().unwrap_or(0);
+                    let count = possible::number(count, &possible::CPUS).unwrap_or(0);
+                    let sum = files.governors.entry(name.to_owned()).or_default();
+                    *sum = (*sum + count).min(*possible::CPUS.end());
                 }
             }
             "systemd" => files.systemd = true,
@@ -121,13 +124,14 @@ fn files(text: &str) -> Files {
             "edac" => {
                 let words: Vec<&str> = value.split(' ').collect();
                 if let [name, corrected, not] = words.as_slice()
-                    && let (Ok(corrected), Ok(not)) = (corrected.parse(), not.parse())
+                    && let Some(corrected) = possible::number(corrected, &possible::COUNT)
+                    && let Some(not) = possible::number(not, &possible::COUNT)
                 {
                     files.memory_errors.push(((*name).to_owned(), corrected, not));
                 }
             }
             "own_unit" => files.own_units.push(value.to_owned()),
-            "now" => files.now = value.parse().ok(),
+            "now" => files.now = possible::number(value, &possible::TIME),
             "slurmd_memlock" => files.slurmd_memlock = Some(value.to_owned()),
             "host_key" => files.host_keys.extend(host_key(value)),
             _ => {}
@@ -155,7 +159,8 @@ fn space(section: &Section<'_>) -> Seen<Vec<Space>> {
     for line in section.stdout.lines().skip(1) {
         let words: Vec<&str> = line.split_whitespace().collect();
         let [_, total, _, free, _, mount] = words.as_slice() else { continue };
-        let (Ok(total_kib), Ok(free_kib)) = (total.parse(), free.parse()) else { continue };
+        let kib = |text| possible::number(text, &possible::KIB);
+        let (Some(total_kib), Some(free_kib)) = (kib(total), kib(free)) else { continue };
         if !rows.iter().any(|row| row.mount == *mount) {
             rows.push(Space { mount: (*mount).to_owned(), total_kib, free_kib });
         }
@@ -208,6 +213,19 @@ mod tests {
         let node = system.node.unwrap();
         assert_eq!((node.node.state.as_str(), node.node.gpus()), ("drained*", 8));
         assert_eq!(node.reason, "bad cable, see 4711");
+    }
+
+    #[test]
+    fn what_no_host_has_is_not_taken() {
+        let text = "\n\u{1e}ask system\ngovernor=performance 8192\ngovernor=performance 8192\ngovernor=powersave 18446744073709551615\nedac=mc0 18446744073709551615 0\nnow=9223372036854775807\n\n\u{1e}end 0\n\n\u{1e}ask df -Pk /\nFilesystem     1024-blocks      Used Available Capacity Mounted on\n/dev/sda1        18446744073709551615  0   18446744073709551615      95% /\n\n\u{1e}end 0\n";
+        let system = parse(&Sections::split(text));
+        let files = system.files.unwrap();
+        assert_eq!(
+            files.governors,
+            BTreeMap::from([("performance".to_owned(), 8192), ("powersave".to_owned(), 0)])
+        );
+        assert_eq!((files.memory_errors, files.now), (Vec::new(), None));
+        assert!(system.space.is_err());
     }
 
     #[test]

@@ -5,6 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
+use super::possible;
 use super::probe::Probe;
 use super::section::{Sections, pair};
 use super::{Seen, Touches};
@@ -138,7 +139,7 @@ fn parse(text: &str) -> View {
             "limit" => drop(view.limits.insert(word(), Limit { soft: word(), hard: word() })),
             // Without a limit it says `max`.
             "memory" => {
-                let bytes: Option<u64> = value.parse().ok();
+                let bytes = possible::number(value, &possible::BYTES);
                 view.memory = [view.memory, bytes].into_iter().flatten().min();
             }
             "gpu" => {
@@ -150,7 +151,7 @@ fn parse(text: &str) -> View {
             "env" => insert(&mut view.env, value.split_once('=')),
             "conf" => insert(&mut view.conf, value.split_once('=')),
             "library" => drop(view.libraries.insert(word(), Library { found: word(), file: word() })),
-            "booted" => view.booted = value.parse().ok(),
+            "booted" => view.booted = possible::number(value, &possible::TIME),
             _ => {}
         }
     }
@@ -168,7 +169,8 @@ pub fn cpus(list: &str) -> BTreeSet<u32> {
         let (first, last) = (first.trim().parse::<u32>().ok()?, last.trim().parse::<u32>().ok()?);
         Some(first..last.min(CPUS).saturating_add(1))
     };
-    list.split(',').filter_map(range).flatten().collect()
+    // No host names one twice: a list that does would take long.
+    list.split(',').filter_map(range).flatten().take(CPUS as usize + 1).collect()
 }
 
 #[cfg(test)]
@@ -180,6 +182,15 @@ mod tests {
         assert_eq!(cpus("0-2,8, 10-10"), BTreeSet::from([0, 1, 2, 8, 10]));
         assert_eq!(cpus("-,x,5-3,"), BTreeSet::new());
         assert_eq!(cpus("0-4294967295").len(), 1 + CPUS as usize);
+        let started = std::time::Instant::now();
+        assert_eq!(cpus(&"0-8191,".repeat(32_000)).len(), 8192);
+        assert!(started.elapsed().as_secs() < 5, "a host chooses how long its list takes");
+    }
+
+    #[test]
+    fn what_no_host_has_is_not_taken() {
+        let view = parse("memory=18446744073709551615\nbooted=9223372036854775807\n");
+        assert_eq!((view.memory, view.booted), (None, None));
     }
 
     #[test]

@@ -31,8 +31,8 @@ enum Bound {
 
 use Bound::{Flag, Line, List, Number, Word};
 
-/// Bytes and what is counted in them.
-const SIZE: Bound = Number(0, u64::MAX as i128);
+/// Bytes and what is counted in them: 1 EiB.
+const SIZE: Bound = Number(0, 1 << 60);
 /// Accounts and groups.
 const ID: Bound = Number(0, u32::MAX as i128);
 /// Nodes of memory: `MAX_NUMNODES` of the kernel is 1024 at most; -1 is none.

@@ -4,6 +4,8 @@
 //! functionality has been deprecated`. A field that is not a plain value is `None`.
 
 use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
 use std::time::Duration;
 
 use quick_xml::Reader;
@@ -11,6 +13,7 @@ use quick_xml::events::Event;
 use serde::{Deserialize, Serialize};
 
 use super::Seen;
+use super::possible;
 use super::probe::Probe;
 use super::section::Sections;
 
@@ -199,8 +202,8 @@ impl Element {
         }
     }
 
-    fn number<T: std::str::FromStr>(&self, path: &str) -> Option<T> {
-        leading(self.value(path)?)
+    fn number<T: FromStr + PartialOrd>(&self, path: &str, possible: &RangeInclusive<T>) -> Option<T> {
+        leading(self.value(path)?).filter(|number| possible.contains(number))
     }
 
     /// Every element of this name below it.
@@ -215,13 +218,13 @@ impl Element {
 
     /// The sum of the counters that are there.
     fn sum(&self, paths: &[&str]) -> Option<u64> {
-        let found: Vec<u64> = paths.iter().filter_map(|path| self.number(path)).collect();
+        let found: Vec<u64> = paths.iter().filter_map(|path| self.number(path, &possible::COUNT)).collect();
         (!found.is_empty()).then(|| found.iter().fold(0_u64, |sum, count| sum.saturating_add(*count)))
     }
 }
 
 /// The number that a value with a unit begins with: `81559 MiB`, `16x`, `700.00 W`.
-fn leading<T: std::str::FromStr>(text: &str) -> Option<T> {
+fn leading<T: FromStr>(text: &str) -> Option<T> {
     let end = text.find(|c: char| !(c.is_ascii_digit() || c == '.' || c == '-')).unwrap_or(text.len());
     text.get(..end)?.parse().ok()
 }
@@ -290,10 +293,13 @@ pub fn smi(text: &str) -> Result<Smi, String> {
     let driver = ["driver_version", "kmd_version"].iter().find_map(|name| log.leading_version(name));
     let driver = driver.ok_or("it has neither <driver_version> nor <kmd_version>")?;
     let gpus: Vec<Gpu> = log.children.iter().filter(|child| child.name == "gpu").map(gpu).collect();
-    if let Some(attached) = log.number::<usize>("attached_gpus")
+    if let Some(attached) = log.number("attached_gpus", &(0..=usize::MAX))
         && attached != gpus.len()
     {
         return Err(format!("{attached} GPUs attached, {} described", gpus.len()));
+    }
+    if gpus.len() > possible::ACCELERATORS {
+        return Err(format!("it describes {} GPUs, and no host has so many", gpus.len()));
     }
     let cuda = ["cuda_version", "cuda_umd_version"].iter().find_map(|name| log.leading_version(name));
     Ok(Smi { driver, cuda, gpus })
@@ -301,7 +307,8 @@ pub fn smi(text: &str) -> Result<Smi, String> {
 
 fn gpu(node: &Element) -> Gpu {
     let text = |path: &str| node.value(path).map(str::to_owned);
-    let both = |now: &str, most: &str| Some((node.number(now)?, node.number(most)?));
+    let both =
+        |now: &str, most: &str, possible| Some((node.number(now, possible)?, node.number(most, possible)?));
     let counted = |period: &str, names: &[&str]| {
         let paths: Vec<String> = names.iter().map(|name| format!("ecc_errors/{period}/{name}")).collect();
         node.sum(&paths.iter().map(String::as_str).collect::<Vec<_>>())
@@ -315,8 +322,8 @@ fn gpu(node: &Element) -> Gpu {
         "double_bit/total",
     ];
     let power = |readings: &str, now: &str| {
-        let limit = node.number(&format!("{readings}/{now}"))?;
-        Some((limit, node.number(&format!("{readings}/default_power_limit"))?))
+        let watts = |name| node.number(&format!("{readings}/{name}"), &possible::POWER);
+        Some((watts(now)?, watts("default_power_limit")?))
     };
     let recovery = text("gpu_recovery_action").filter(|action| action != "None").or_else(|| {
         let path = ["gpu_reset_status/reset_required", "gpu_reset_status/drain_and_reset_recommended"];
@@ -330,7 +337,7 @@ fn gpu(node: &Element) -> Gpu {
     // A GPU in instances counts its errors for each of them.
     let of_instances = || {
         let counts = node.each("mig_devices", "mig_device").filter_map(|instance| {
-            instance.number::<u64>("ecc_error_count/volatile_count/sram_uncorrectable")
+            instance.number("ecc_error_count/volatile_count/sram_uncorrectable", &possible::COUNT)
         });
         counts.reduce(u64::saturating_add)
     };
@@ -338,11 +345,11 @@ fn gpu(node: &Element) -> Gpu {
         bus: bus(node.value("pci/pci_bus_id").or(node.id.as_deref()).unwrap_or_default()),
         name: text("product_name").unwrap_or_default(),
         vbios: text("vbios_version"),
-        memory_mib: node.number("fb_memory_usage/total"),
+        memory_mib: node.number("fb_memory_usage/total", &possible::MEMORY_MIB),
         persistence: node.flag("persistence_mode"),
         mig: node.flag("mig_mode/current_mig"),
         instances: (node.flag("mig_mode/current_mig") == Some(true))
-            .then(|| node.each("mig_devices", "mig_device").count() as u64),
+            .then(|| node.each("mig_devices", "mig_device").take(possible::INSTANCES).count() as u64),
         ecc: node.flag("ecc_mode/current_ecc"),
         ecc_pending: node.flag("ecc_mode/pending_ecc"),
         ecc_absent: node.at("ecc_mode/current_ecc").is_some_and(|mode| mode.text.trim() == "N/A"),
@@ -354,19 +361,21 @@ fn gpu(node: &Element) -> Gpu {
         page_pending: node
             .flag("retired_pages/pending_retirement")
             .or_else(|| node.flag("retired_pages/pending_blacklist")),
-        remapped: node.number("remapped_rows/remapped_row_unc"),
+        remapped: node.number("remapped_rows/remapped_row_unc", &possible::COUNT),
         remap_pending: node.flag("remapped_rows/remapped_row_pending"),
         remap_failure: node.flag("remapped_rows/remapped_row_failure"),
         width: both(
             "pci/pci_gpu_link_info/link_widths/current_link_width",
             "pci/pci_gpu_link_info/link_widths/max_link_width",
+            &possible::LANES,
         ),
         passed_through: node.value("gpu_virtualization_mode/virtualization_mode") == Some("Pass-Through"),
         generation: both(
             "pci/pci_gpu_link_info/pcie_gen/current_link_gen",
             "pci/pci_gpu_link_info/pcie_gen/max_link_gen",
+            &possible::GENERATION,
         ),
-        temperature: node.number("temperature/gpu_temp"),
+        temperature: node.number("temperature/gpu_temp", &possible::TEMPERATURE),
         throttle: throttle(node),
         power_limit: power("gpu_power_readings", "current_power_limit")
             .or_else(|| power("gpu_power_readings", "power_limit"))
@@ -377,7 +386,7 @@ fn gpu(node: &Element) -> Gpu {
         lost: node.says(LOST),
         recovery,
         compute_mode: text("compute_mode"),
-        replays: node.number("pci/replay_counter"),
+        replays: node.number("pci/replay_counter", &possible::COUNT),
         processes: node.at("processes").map_or(0, |list| list.children.len() as u64),
         at_rest: reasons(node).any(|(reason, holds)| holds && reason == "gpu_idle"),
     }
@@ -437,11 +446,12 @@ pub fn nvlink(text: &str) -> Result<BTreeMap<usize, Links>, String> {
             Some((number.parse::<usize>().ok()?, value.trim()))
         };
         if let Some((number, _)) = numbered("GPU ") {
-            open = Some(gpus.entry(number).or_default());
+            open = (number < possible::ACCELERATORS).then(|| gpus.entry(number).or_default());
         } else if let (Some(links), Some((number @ 0..MOST_LINKS, value))) = (&mut open, numbered("Link ")) {
             links.resize(links.len().max(number + 1), None);
             if let Some(link) = links.get_mut(number) {
-                *link = value.strip_suffix("GB/s").and_then(|number| number.trim().parse().ok());
+                let rate = value.strip_suffix("GB/s");
+                *link = rate.and_then(|number| possible::number(number.trim(), &possible::RATE));
             }
         }
     }

@@ -19,6 +19,38 @@ fn two_h200() {
     assert_eq!((gpu.fabric_state.as_deref(), &gpu.recovery), (Some("Completed"), &None));
 }
 
+/// A driver under another's control says what it likes.
+#[test]
+fn what_no_gpu_has_is_not_taken() {
+    let xml = XML
+        .replace("143771 MiB", "18446744073709551615 MiB")
+        .replace("700.00 W", "1e300 W")
+        .replace("16x", "4294967295x")
+        .replace("<replay_counter>0<", "<replay_counter>18446744073709551615<");
+    let xml =
+        regex::Regex::new("<gpu_temp>[0-9]+ C").unwrap().replace_all(&xml, "<gpu_temp>9223372036854775807 C");
+    let smi = smi(&xml).unwrap();
+    let gpu = &smi.gpus[0];
+    assert_eq!((gpu.memory_mib, gpu.width, gpu.temperature, gpu.replays), (None, None, None, None));
+    // What stands before the letter.
+    assert_eq!(gpu.power_limit, Some((1.0, 1.0)));
+    let many = format!(
+        "<nvidia_smi_log><driver_version>1.1</driver_version>{}</nvidia_smi_log>",
+        "<gpu id=\"00000000:00:1E.0\"></gpu>".repeat(257)
+    );
+    assert!(super::smi(&many).unwrap_err().contains("257 GPUs"));
+    let mig = format!(
+        "<nvidia_smi_log><driver_version>1.1</driver_version><gpu id=\"00000000:00:1E.0\"><mig_mode>\
+         <current_mig>Enabled</current_mig></mig_mode><mig_devices>{}</mig_devices></gpu></nvidia_smi_log>",
+        "<mig_device></mig_device>".repeat(1000)
+    );
+    assert_eq!(super::smi(&mig).unwrap().gpus[0].instances, Some(64));
+    let links =
+        nvlink("GPU 0: x\n Link 0: 1e300 GB/s\n Link 1: 26.562 GB/s\nGPU 4294967295: x\n Link 0: 1 GB/s\n")
+            .unwrap();
+    assert_eq!((links.len(), links[&0].as_slice()), (1, [None, Some(26.562)].as_slice()));
+}
+
 /// Who only holds a GPU open does not work on it: the driver says what runs there. Its words for that changed once.
 #[test]
 fn a_gpu_at_rest() {
