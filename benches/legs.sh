@@ -16,7 +16,7 @@ leg_bare() {
 }
 changed_bare() { echo 0; }
 
-# A careful script, one login per host, at once. What stands behind the dot of a set is how hosts are reached.
+# A lean script, one login per host, at once. What stands behind the dot of a set is how hosts are reached.
 leg_script() {
     local host pids=()
     for host in "${HOSTS[@]}"; do

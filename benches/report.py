@@ -35,7 +35,17 @@ SCENES = {
         "The same with `ssh.kex: curve25519-sha256`: logins are cheaper, and what provision adds is not.",
         "bare",
     ),
-    "first": ("First apply, no packages", "Four hosts that have nothing of it; 40 tasks of file and directory.", "provision"),
+    "first": (
+        "First apply, no packages",
+        "Four hosts that have nothing of it, with /run on a tmpfs; 40 tasks of file and directory. The script is a lean one:\n"
+        "it compares each file with `cmp`, prints it to a name beside it, gives it its mode and renames it; nothing else.",
+        "script",
+    ),
+    "firstdisk": (
+        "First apply, no packages, /run on a disk",
+        "The same where the state of a run is on the disk of the host, as it is where /run is no tmpfs.",
+        "script",
+    ),
     "packages": (
         "First apply with packages",
         "Four hosts that have nothing of it; 40 tasks, five packages to install from apt's own cache.",

@@ -4,7 +4,7 @@
 # new hosts, and with bare logins on up to 1000 hosts, of which 45 are bad at last, and times `validate` of 10 000;
 # writes docs/benchmarks.md.
 #
-#   scripts/bench.sh [converged] [kex] [first] [packages] [delay] [warm] [mixed] [first100] [scale] [bad] [validate]
+#   scripts/bench.sh [converged] [kex] [first] [firstdisk] [packages] [delay] [warm] [mixed] [first100] [scale] [bad] [validate]
 #       default: all
 #   ROUNDS=5 TURNS=5 LEGS="bare script provision ansible mitogen pyinfra" HOST_COUNTS="10 100 300 1000"
 #
@@ -25,7 +25,7 @@ WORK=$PWD/target/bench
 TASKS=$WORK/tasks
 RESULTS=$WORK/results.tsv
 parts=("$@")
-[ ${#parts[@]} -gt 0 ] || parts=(converged kex first packages delay warm mixed first100 scale bad validate)
+[ ${#parts[@]} -gt 0 ] || parts=(converged kex first firstdisk packages delay warm mixed first100 scale bad validate)
 # Ansible refuses any other encoding.
 export LC_ALL=C.UTF-8
 
@@ -109,11 +109,28 @@ first() {
     local leg
     for _ in $(seq "$ROUNDS"); do
         for leg in "${LEGS[@]}"; do
-            [ "$leg" != bare ] || continue
-            everywhere rm -rf /srv/free
-            run first "$leg" free $((40 * ${#HOSTS[@]}))
+            [ "$leg" = bare ] || anew first "$leg"
+        done
+        for _ in $(seq 2 "$TURNS"); do
+            for leg in script provision; do anew first "$leg"; done
         done
     done
+}
+# The same where the state of a run is on the disk of the host, as it is where /run is no tmpfs.
+firstdisk() {
+    local leg
+    everywhere 'mountpoint -q /run/provision || {
+        mkdir -p /var/lib/bench-run /run/provision && mount --bind /var/lib/bench-run /run/provision
+    }'
+    for _ in $(seq $((ROUNDS * TURNS))); do
+        for leg in script provision; do anew firstdisk "$leg"; done
+    done
+    everywhere 'umount /run/provision && rm -rf /var/lib/bench-run'
+}
+anew() {
+    has_leg "$2" || return 0
+    everywhere rm -rf /srv/free
+    run "$1" "$2" free $((40 * ${#HOSTS[@]}))
 }
 
 # The same with packages to install. They lie in apt's cache already, so that nobody's time
@@ -229,7 +246,7 @@ if has_leg ansible || has_leg mitogen || has_leg pyinfra; then
 fi
 benches/generate.py "$TASKS"
 
-if [[ " ${parts[*]} " =~ \ (converged|kex|first|packages|delay|warm)\  ]]; then
+if [[ " ${parts[*]} " =~ \ (converged|kex|first|firstdisk|packages|delay|warm)\  ]]; then
     say "starting the hosts of $INVENTORY"
     # BENCH_LAB_READY=1: somebody else has started them.
     [ -n "${BENCH_LAB_READY:-}" ] || "$PROVISION" lab up "$INVENTORY" >"$WORK/lab.log" 2>&1 || fail "$WORK/lab.log"
