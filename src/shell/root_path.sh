@@ -1,6 +1,6 @@
 # Prints the PATH that root uses here: directories that nobody else can change, as whoever can puts programs there that
 # root would run. A program in them that somebody else can change is not run either: another one of its name is taken, else a
-# stand-in that says why and ends with 126. Asks seven programs where all is as usual, and one more for
+# stand-in that says why and ends with 126. Asks six programs where all is as usual, and one more for
 # each interpreter.
 root_path() {
     root_newline='
@@ -91,8 +91,14 @@ root_path() {
     [ ! -d /etc/alternatives ] || root_outer=$root_outer:/etc/alternatives
     # shellcheck disable=SC2086
     root_found=$(find -L $root_good -maxdepth 1 -type f \( \( ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 \) -print -o -perm -20 -exec ls -Lldn {} + \) 2>/dev/null)
-    # shellcheck disable=SC2086
-    root_led=$([ -z "$root_outer" ] || find ${root_outer#:} -maxdepth 1 -type l -exec ls -ldn {} + 2>/dev/null)
+    root_led=''
+    if [ -n "$root_outer" ]; then
+        # The find of GNU reads only where they lead; `ls` asks three things of each.
+        # shellcheck disable=SC2086
+        root_led=$(find ${root_outer#:} -maxdepth 1 -type l -printf ' %p -> %l\n' 2>/dev/null)
+        # shellcheck disable=SC2086
+        [ -n "$root_led" ] || root_led=$(find ${root_outer#:} -maxdepth 1 -type l -exec ls -ldn {} + 2>/dev/null)
+    fi
     IFS=$root_newline
     root_foreign=''
     for root_line in $root_found; do
