@@ -117,10 +117,7 @@ const RUN_BY: &[(&str, &str)] = &[
          resources/sshd_reload.sh resources/sysctl.sh resources/unit.sh resources/unit_restore.sh spool.sh \
          state.sh state_directory.sh state_functions.sh take_over.sh tidy.sh undo_end.sh undo_keep.sh",
     ),
-    (
-        "state_real",
-        "asked.sh batch.sh batch_next.sh fence.sh lock_owner.sh unlock.sh upload.sh upload_drop.sh",
-    ),
+    ("state_real", "asked.sh batch.sh fence.sh lock_owner.sh unlock.sh upload.sh upload_drop.sh"),
     ("disks_real", "facts/block.sh resources/empty_device.sh resources/filesystem.sh zeros.sh"),
     ("lab_vm", "booted.sh resources/cmdline.sh resources/raid.sh resources/reboot.sh"),
     (

@@ -5,16 +5,18 @@
 
 mod support;
 
+use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead as _, BufReader, Read as _, Write as _};
-use std::os::unix::fs::PermissionsExt as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _};
 use std::path::Path;
 use std::process::{Child, ChildStdin, Command, Stdio};
 use std::time::Duration;
 
-use provision::engine::state::{self, HostState, SpoolReport, SpoolRequest, SpoolState};
+use provision::engine::state::{self, HostState, SpoolReport, SpoolRequest, SpoolState, Way};
 use provision::facts::{self, CommandQuery};
 use provision::resources::Undo;
+use provision::shell;
 use provision::transport::Script;
 use sha2::Digest as _;
 use support::{SHELLS, render};
@@ -677,12 +679,26 @@ fn together_behind(
     wait: &[&str],
 ) -> Vec<SpoolReport> {
     let notify = ["base/reload sshd".to_owned()];
-    let script = state::batch(state::Together {
+    let row = state::Together {
         entries: changes.iter().map(|(key, _)| (*key, "base/edit", &notify[..])).collect(),
         scripts: changes.iter().map(|(_, text)| Script::new(*text)).collect(),
         run: "run1",
         cluster: "t",
-    });
+        directories: Vec::new(),
+        ways: Vec::new(),
+    };
+    row_behind(words, home, lock, row, wait)
+}
+
+/// The same of this row.
+fn row_behind(
+    words: &[&str],
+    home: &Path,
+    lock: &str,
+    row: state::Together<'_>,
+    wait: &[&str],
+) -> Vec<SpoolReport> {
+    let script = state::batch(row);
     let scripts = [script].into_iter().chain(wait.iter().map(|key| state::batch_next(key)));
     let parts: Vec<String> = scripts.map(|script| render(&script)).collect();
     let parts = parts.join("\nprintf '<end>'\n") + "\nprintf '<end>'\n";
@@ -720,14 +736,211 @@ fn changes_that_are_sent_together_end_each_by_itself() {
         let seen = look(words, home);
         assert_eq!((seen.spool.len(), seen.notified.len()), (2, 1), "{words:?}");
         assert!(seen.spool.iter().all(|entry| entry.state == SpoolState::Ended(0)), "{words:?} {seen:?}");
-        // Nothing else is left of it.
+        // They have one entry, and nothing else is left of them.
         let left: Vec<_> = fs::read_dir(home.join("provision/spool")).unwrap().collect();
-        assert_eq!(left.len(), 2, "{words:?} {left:?}");
+        assert_eq!(left.len(), 1, "{words:?} {left:?}");
         // What is in the spool is not started again, and nothing that was to come with it.
         let again = leak(format!("echo again >>{made}"));
         let said = together(words, home, &[(KEYS[2], again), (KEYS[0], again)], &[KEYS[2]]);
         assert_eq!(said, [SpoolReport::Unstarted], "{words:?}");
         assert_eq!(fs::read_to_string(&made).unwrap(), "one\ntwo\n", "{words:?}");
+    }
+}
+
+#[test]
+fn a_row_has_few_files_and_each_change_its_own_output() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let keys: Vec<String> = (1..=40).map(|number| format!("{number:016}")).collect();
+        let changes: Vec<(&str, &'static str)> = keys
+            .iter()
+            .enumerate()
+            .map(|(number, key)| {
+                (key.as_str(), if number % 20 == 3 { leak(format!("echo {number}")) } else { ":" })
+            })
+            .collect();
+        let wait: Vec<&str> = keys.iter().map(String::as_str).collect();
+        let said = together(words, home, &changes, &wait);
+        let spool = home.join("provision/spool");
+        let row = spool.join(state::row_key(&keys[0]));
+        // Each notifies here, and has a file for that.
+        let files =
+            fs::read_dir(&row).unwrap().map(|entry| entry.unwrap().file_name().into_string().unwrap());
+        let files: BTreeSet<String> = files.filter(|name| !name.starts_with("notify.")).collect();
+        let wanted = ["out.1", "out.25", "out.5", "pid", "status", "tasks"];
+        assert_eq!(files.iter().map(String::as_str).collect::<Vec<_>>(), wanted, "{words:?}");
+        // As it is told at once, and as it is found later.
+        let later = |key: &String| {
+            let said = frame(words, home, Some("run1"), &state::follow(key));
+            SpoolReport::parse(said.as_bytes())
+        };
+        for (number, said) in said.into_iter().enumerate() {
+            let text = if number % 20 == 3 { format!("{number}\n") } else { String::new() };
+            assert_eq!(said, SpoolReport::Ended(0, text), "{words:?} {number}");
+            if number < 6 {
+                assert_eq!(later(&keys[number]), said, "{words:?} {number}");
+            }
+        }
+        // They are forgotten one by one, or all at once by the name of the row.
+        frame(words, home, Some("run1"), &state::tidy(&[], &keys[..2]));
+        let left: Vec<String> = look(words, home).spool.into_iter().map(|entry| entry.key).collect();
+        assert_eq!(left, keys[2..], "{words:?}");
+        assert_eq!(later(&keys[3]), SpoolReport::Ended(0, "3\n".to_owned()), "{words:?}");
+        frame(words, home, Some("run1"), &state::tidy(&[], &keys[2..]));
+        assert!(look(words, home).spool.is_empty() && !row.exists(), "{words:?}");
+        together(words, home, &changes, &wait);
+        frame(words, home, Some("run1"), &state::tidy(&[], &[state::row_key(&keys[0])]));
+        assert!(look(words, home).spool.is_empty() && !row.exists(), "{words:?}");
+    }
+}
+
+/// What a row knows of directories is true for each of its changes, whatever those before it did.
+#[test]
+fn a_row_looks_again_where_a_way_may_have_changed() {
+    if !is_root() {
+        return;
+    }
+    let make = || Script::new(shell!("resources/reach.sh", "resources/after.sh", "resources/directory.sh"));
+    let write = || {
+        Script::new(shell!(
+            "base64.sh",
+            "resources/reach.sh",
+            "resources/after.sh",
+            "resources/put.sh",
+            "resources/write.sh"
+        ))
+    };
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let ground = home.join("ground");
+        let path = |name: &str| ground.join(name).display().to_string();
+        let file = |name: &str| write().arg(path(name)).arg("0640").arg("root:root").arg("").arg("=text");
+        let directory = |name: &str| make().arg(path(name)).arg("0755").arg("root:root");
+        let run = |scripts: Vec<Script>, ways: Vec<Way>| {
+            let keys: Vec<String> = (1..=scripts.len()).map(|number| format!("{number:016}")).collect();
+            let ground = ground.join("x");
+            let mut directories: Vec<String> =
+                ground.ancestors().skip(1).map(|path| path.display().to_string()).collect();
+            directories.reverse();
+            let row = state::Together {
+                entries: keys.iter().map(|key| (key.as_str(), "base/edit", &[][..])).collect(),
+                scripts,
+                run: "run1",
+                cluster: "t",
+                directories,
+                ways,
+            };
+            let said =
+                row_behind(words, home, LOCK, row, &keys.iter().map(String::as_str).collect::<Vec<_>>());
+            frame(words, home, Some("run1"), &state::tidy(&[], &[state::row_key(&keys[0])]));
+            said
+        };
+        fs::create_dir(&ground).unwrap();
+        fs::create_dir(ground.join("theirs")).unwrap();
+        std::os::unix::fs::chown(ground.join("theirs"), Some(65534), Some(65534)).unwrap();
+        let done = SpoolReport::Ended(0, String::new());
+        let refused =
+            |said: &SpoolReport| matches!(said, SpoolReport::Ended(1, text) if text.contains("belongs to"));
+        // Given away by a change of the row.
+        let give = Script::new("chown 65534 \"$1\"").arg(path("d"));
+        let said = run(
+            vec![directory("d"), file("d/f"), give, file("d/g")],
+            vec![Way::Made(path("d")), Way::Kept, Way::Unknown, Way::Kept],
+        );
+        assert_eq!(said[..3], [done.clone(), done.clone(), done.clone()], "{words:?}");
+        assert!(refused(&said[3]) && !ground.join("d/g").exists(), "{words:?} {said:?}");
+        let made = fs::metadata(ground.join("d/f")).unwrap();
+        assert_eq!((made.permissions().mode() & 0o7777, made.uid(), made.gid()), (0o640, 0, 0), "{words:?}");
+        assert_eq!(fs::read_to_string(ground.join("d/f")).unwrap(), "text", "{words:?}");
+        // A link that comes from elsewhere while the row is under way.
+        let lead = Script::new("rmdir \"$1\" && ln -s theirs \"$1\"").arg(path("e"));
+        let said =
+            run(vec![directory("e"), lead, file("e/f")], vec![Way::Made(path("e")), Way::Kept, Way::Kept]);
+        assert_eq!(said[..2], [done.clone(), done.clone()], "{words:?}");
+        assert!(refused(&said[2]) && !ground.join("theirs/f").exists(), "{words:?} {said:?}");
+        // Of somebody else from the beginning, and one that everybody may write in.
+        let said = run(vec![file("theirs/f")], vec![Way::Kept]);
+        assert!(refused(&said[0]), "{words:?} {said:?}");
+        // The group of a directory goes to what is made there, and is not what was wanted.
+        let group = Script::new("mkdir \"$1\" && chgrp 65534 \"$1\" && chmod 2755 \"$1\"").arg(path("s"));
+        let said = run(
+            vec![group, file("s/f"), directory("s/d")],
+            vec![Way::Made(path("s")), Way::Kept, Way::Made(path("s/d"))],
+        );
+        assert_eq!(said, [done.clone(), done.clone(), done.clone()], "{words:?}");
+        for name in ["s/f", "s/d"] {
+            assert_eq!(fs::metadata(ground.join(name)).unwrap().gid(), 0, "{words:?} {name}");
+        }
+    }
+}
+
+#[test]
+fn what_a_row_did_not_begin_is_started_by_itself_and_what_runs_is_not() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let made = home.join("made");
+        let third = leak(format!("echo third >>{}", made.display()));
+        let changes = [(KEYS[0], "echo first"), (KEYS[1], "echo why; exit 3"), (KEYS[2], third)];
+        together(words, home, &changes, &KEYS);
+        let alone = |key: &'static str| {
+            state::spool(SpoolRequest {
+                key,
+                name: "base/edit",
+                run: "run1",
+                detach: false,
+                user: None,
+                cluster: "t",
+                script: Script::new(third),
+                notify: &[],
+            })
+        };
+        let said = frame(words, home, Some("run1"), &alone(KEYS[2]));
+        assert!(said.starts_with("ended 0"), "{words:?} {said}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "third\n", "{words:?}");
+        // Each is there once, and the others are as they were.
+        let seen = look(words, home).spool;
+        let mut states: Vec<_> = seen.iter().map(|entry| (entry.key.as_str(), entry.state)).collect();
+        states.sort_by_key(|(key, _)| *key);
+        let ended = SpoolState::Ended;
+        assert_eq!(states, [(KEYS[0], ended(0)), (KEYS[1], ended(3)), (KEYS[2], ended(0))], "{words:?}");
+        // What a row that runs will do is followed.
+        let go = home.join("go");
+        let first = leak(format!("until [ -e {} ]; do sleep 0.1; done", go.display()));
+        let keys = ["0000000000000004", "0000000000000005"];
+        together(words, home, &[(keys[0], first), (keys[1], third)], &[]);
+        wait(|| look(words, home).spool.iter().any(|entry| entry.state == SpoolState::Running));
+        let lock = format!("{LOCK}; {{ sleep 0.5; : >{}; }} &", go.display());
+        let said = frame_behind(words, home, &lock, &alone(keys[1]));
+        assert!(said.starts_with("ended 0"), "{words:?} {said}");
+        assert_eq!(fs::read_to_string(&made).unwrap(), "third\nthird\n", "{words:?}");
+    }
+}
+
+#[test]
+fn a_row_whose_runner_is_slow_is_taken_by_nobody_twice() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let home = home.path();
+        let made = home.join("made");
+        let one = leak(format!("echo one >>{}", made.display()));
+        let changes = [(KEYS[0], one), (KEYS[1], ":")];
+        together(words, home, &changes, &KEYS[..2]);
+        // As it is before its runner came: no pid, nothing begun.
+        let row = home.join("provision/spool").join(state::row_key(KEYS[0]));
+        fs::remove_file(row.join("pid")).unwrap();
+        fs::write(row.join("status"), "- -   -   -\n- -   -   -\n").unwrap();
+        let said = together(words, home, &[(KEYS[1], ":")], &KEYS[1..2]);
+        assert_eq!(said, [SpoolReport::Ended(0, String::new())], "{words:?}");
+        // The runner finds that it is not its own any more.
+        assert_eq!(fs::read_to_string(row.join("pid")).unwrap(), "0 0\n", "{words:?}");
+        // What was not made to its end is in nobody's way.
+        fs::remove_dir_all(&row).unwrap();
+        fs::create_dir(&row).unwrap();
+        let said = together(words, home, &changes[..1], &KEYS[..1]);
+        assert_eq!(said, [SpoolReport::Ended(0, String::new())], "{words:?}");
     }
 }
 

@@ -1456,7 +1456,6 @@ const SECTIONS: &str = "each command has a section that says how it ended; facts
 /// Scripts that are tried in another way, or not, and why.
 const OTHERS: &[(&str, &str)] = &[
     ("batch.sh", "a_batch_says_what_was_done_whatever_a_tool_does"),
-    ("batch_next.sh", "a_batch_says_what_was_done_whatever_a_tool_does"),
     ("probes/fabric.sh", SECTIONS),
     ("root_path.sh", "without its tools only the directories of the system are looked into"),
     ("probes/nvidia.sh", SECTIONS),
@@ -1514,6 +1513,8 @@ fn batch(sandbox: &Sandbox, shell: &[&str]) -> Vec<String> {
         scripts: scripts.to_vec(),
         run: "run1",
         cluster: "t",
+        directories: Vec::new(),
+        ways: Vec::new(),
     });
     let parts = [start, state::batch_next("k1"), state::batch_next("k2")];
     let parts = parts.map(|script| sandbox.moved(&render(&script), "")).join("\nprintf '<end>'\n");

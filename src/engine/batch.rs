@@ -10,6 +10,7 @@
 use std::collections::{BTreeMap, BTreeSet};
 use std::time::Duration;
 
+use camino::Utf8Path;
 use tokio::time::Instant;
 
 use super::cancel::Stop;
@@ -18,7 +19,7 @@ use super::hints::human;
 use super::known::Known;
 use super::lock;
 use super::spool::{OUTPUT_LIMIT, end_task, is_in_spool};
-use super::state::{self, SpoolReport, Together};
+use super::state::{self, SpoolReport, Together, Way};
 use super::writers::Duty;
 use crate::events::{ChangeView, EventKind};
 use crate::facts::state::StateQuery;
@@ -39,6 +40,10 @@ pub(super) struct Short {
     pub script: Script,
     pub timeout: Duration,
     pub notify: Vec<String>,
+    /// What it does to directories.
+    pub way: Way,
+    /// Paths of what it changes.
+    pub paths: Vec<String>,
 }
 
 /// How it went.
@@ -232,7 +237,17 @@ fn start(context: &super::context::Context, changes: &[Short]) -> Script {
         scripts: changes.iter().map(|it| it.script.clone()).collect(),
         run: context.emitter.run(),
         cluster: &context.project.cluster,
+        directories: directories(changes),
+        ways: changes.iter().map(|it| it.way.clone()).collect(),
     })
+}
+
+/// All directories on the ways to what is changed; each stands behind the one that it is in.
+fn directories(changes: &[Short]) -> Vec<String> {
+    let paths = changes.iter().flat_map(|change| &change.paths);
+    let ways = paths.flat_map(|path| Utf8Path::new(path).ancestors().skip(1));
+    let ways: BTreeSet<&Utf8Path> = ways.filter(|way| way.is_absolute()).collect();
+    ways.into_iter().map(|way| way.as_str().to_owned()).collect()
 }
 
 fn next(change: &Short, deadline: Duration) -> Part {

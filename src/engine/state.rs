@@ -9,6 +9,7 @@
 //!   notify/KEY              a notified handler whose run was not seen; holds its id, the cluster and the boot
 //!   detached/KEY            a detached task whose end was not seen; holds its name, the run and the boot
 //!   spool/KEY/              one change: pid, out, tail, unread (some of it is lost), status, name, run
+//!   spool/row.KEY/          several that were sent together, with the key of the first: src/shell/batch.sh
 //!   upload/KEY              a large file on its way, and KEY.writer for who writes it; what has too
 //!                           little room here is in /var/tmp/provision-upload-UID/KEY, often as a link to beside
 //!                           its target
@@ -361,27 +362,59 @@ pub struct Together<'a> {
     pub run: &'a str,
     /// The cluster that the run is about.
     pub cluster: &'a str,
+    /// Directories on the ways to what they change, each behind the one that it is in: looked at once for all.
+    pub directories: Vec<String>,
+    /// What each does to directories; nobody knows of those that are missing here.
+    pub ways: Vec<Way>,
+}
+
+/// What a change does to the directories on the ways of those behind it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Way {
+    /// Nothing.
+    Kept,
+    /// It makes this one, in which nobody but its owner can change anything.
+    Made(String),
+    /// Anything.
+    Unknown,
+}
+
+impl Way {
+    fn word(&self) -> &str {
+        match self {
+            Self::Kept => "-",
+            Self::Made(path) => path,
+            Self::Unknown => "*",
+        }
+    }
+}
+
+/// The name of the entry that several changes have together, by the key of the first.
+pub fn row_key(first: &str) -> String {
+    format!("row.{first}")
 }
 
 /// The script that starts several short changes in the spool; its frame has made the pipe.
 pub fn batch(together: Together<'_>) -> Script {
-    let Together { entries, scripts, run, cluster } = together;
+    let Together { entries, scripts, run, cluster, directories, ways } = together;
     let keys: Vec<&str> = entries.iter().map(|(key, ..)| *key).collect();
     let mut script = Script::new(include_str!("../shell/batch.sh"))
         .arg(run)
         .arg(one_line(cluster))
         .arg(keys.join(" "))
-        .arg(Arg::Tasks(scripts));
-    for (_, name, notify) in entries {
+        .arg(Arg::Tasks(scripts))
+        .arg(directories.iter().map(|path| format!("{path}\n")).collect::<String>());
+    for (number, (_, name, notify)) in entries.into_iter().enumerate() {
         let line = |handler: &String| format!("{} {}\n", notify_key(cluster, handler), one_line(handler));
-        script = script.arg(one_line(name)).arg(notify.iter().map(line).collect::<String>());
+        let way = ways.get(number).unwrap_or(&Way::Unknown);
+        script = script.arg(one_line(name)).arg(notify.iter().map(line).collect::<String>()).arg(way.word());
     }
     script
 }
 
 /// The script that waits for one of them.
 pub fn batch_next(key: &str) -> Script {
-    Script::new(include_str!("../shell/batch_next.sh")).arg(key)
+    Script::new("provision_next \"$1\"").arg(key).inline()
 }
 
 /// The script that waits for a spool entry.

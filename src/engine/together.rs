@@ -8,11 +8,11 @@
 use std::borrow::Cow;
 use std::collections::BTreeSet;
 
-use super::batch::{self, Sent, Short};
+use super::batch::{self, Sent, Short, Went};
 use super::connection::Gone;
 use super::hints::{HOST_LOST, failure};
 use super::session::{Containers, Session};
-use super::state::{self, SpoolReport};
+use super::state::{self, SpoolReport, Way};
 use super::turn::places;
 use super::work::{Later, Work, depends, queries, task_id, task_ref};
 use super::writers::{Claim, Duty};
@@ -21,7 +21,7 @@ use crate::facts::file::{Attributes, FileKind, PathQuery};
 use crate::facts::{self, Facts, Object, Query, Touches};
 use crate::plan::{Planner, change_view, spool_key};
 use crate::project::{Instance, InstanceState};
-use crate::resources::{Change, Disruption, LoginEffect, Resource};
+use crate::resources::{Change, Detail, Disruption, LoginEffect, Resource};
 use crate::transport::{Arg, Script};
 
 /// How many are sent together. A first Ctrl-C lets all of them end, so that must not take long.
@@ -36,6 +36,8 @@ struct Member<'a> {
     instance: Instance,
     changes: Vec<Change>,
     touches: Touches,
+    /// What its changes do to directories.
+    way: Way,
     /// The right to write; the first one has its own.
     duty: Option<Duty>,
 }
@@ -77,8 +79,8 @@ impl Stand<'_> {
         })
     }
 
-    /// A task is made before the next ones.
-    fn add(&mut self, resource: &dyn Resource, touches: &Touches) {
+    /// A task is made before the next ones. Gives the directory that it makes.
+    fn add(&mut self, resource: &dyn Resource, touches: &Touches) -> Option<&str> {
         let made = resource.makes_directory(&self.facts).map(str::to_owned);
         if let Some(path) = &made {
             let root = || "root".to_owned();
@@ -96,6 +98,7 @@ impl Stand<'_> {
             self.facts.to_mut().put(PathQuery(path.clone()), Some(directory));
         }
         self.changed.push((touches.clone(), made));
+        self.changed.last().and_then(|(_, made)| made.as_deref())
     }
 }
 
@@ -153,7 +156,7 @@ impl Session {
             }
         };
         let ran = batch::run(&mut self.connection, &mut self.known, &shorts, &again, &mut starts).await;
-        self.spool.saw(shorts.into_iter().map(|short| short.key));
+        self.saw(&shorts, &ran);
         let went = match ran {
             Ok(went) => went,
             Err(gone) => {
@@ -181,6 +184,18 @@ impl Session {
             }
         }
         Ok(Ok(()))
+    }
+
+    /// Nobody wants the row any more; where it may not have been ours, only the changes of it that are.
+    fn saw(&mut self, shorts: &[Short], ran: &Result<Vec<Went>, Gone>) {
+        let began = ran.as_ref().is_ok_and(|went| {
+            went.first()
+                .is_some_and(|went| matches!(went.report, SpoolReport::Ended(..) | SpoolReport::Lost(_)))
+        });
+        match shorts.first() {
+            Some(first) if began => self.spool.saw([state::row_key(&first.key)]),
+            _ => self.spool.saw(shorts.iter().map(|short| short.key.clone())),
+        }
     }
 
     /// Whether a task can be sent with others: it is over at once, and needs nothing around it.
@@ -225,9 +240,9 @@ impl Session {
         let mut room = SIZE.saturating_sub(size(changes));
         if let InstanceState::Ready { resource, .. } = &instance.state {
             let touches = resource.touches();
-            stand.add(&**resource, &touches);
+            let way = way(stand.add(&**resource, &touches), changes);
             let (instance, changes) = (instance.clone(), changes.to_vec());
-            members.push(Member { item, instance, changes, touches, duty: None });
+            members.push(Member { item, instance, changes, touches, way, duty: None });
         }
         let rest = later.instances.iter().map(|instance| (item, Cow::Borrowed(instance)));
         let after = later
@@ -259,8 +274,9 @@ impl Session {
             }
             let Some(left) = room.checked_sub(size(&changes)) else { break };
             room = left;
-            stand.add(&*resource, &touches);
-            members.push(Member { item, instance: instance.into_owned(), changes, touches, duty: None });
+            let way = way(stand.add(&*resource, &touches), &changes);
+            let instance = instance.into_owned();
+            members.push(Member { item, instance, changes, touches, way, duty: None });
         }
         members
     }
@@ -307,7 +323,45 @@ impl Session {
             script,
             timeout: step.conduct.timeout,
             notify: step.conduct.notify.clone(),
+            way: member.way.clone(),
+            paths: member.changes.iter().filter_map(path).collect(),
         })
+    }
+}
+
+/// What changes do to directories, of which one may be made that is not there yet.
+fn way(made: Option<&str>, changes: &[Change]) -> Way {
+    let Some(made) = made else {
+        // What writes or removes a file leaves directories as they are.
+        let files = changes.iter().all(|change| matches!(change.detail, Detail::Text { .. }));
+        return if files { Way::Kept } else { Way::Unknown };
+    };
+    let [change] = changes else { return Way::Unknown };
+    let word = |name: &str| {
+        let at = change.script.names.iter().position(|it| *it == name)?;
+        match change.script.args.get(at)? {
+            Arg::Word(word) => Some(word.as_str()),
+            Arg::Text(_)
+            | Arg::Packed(_)
+            | Arg::Bytes(_)
+            | Arg::Script(_)
+            | Arg::Scripts(_)
+            | Arg::Tasks(_) => None,
+        }
+    };
+    let mode = word("mode").and_then(|mode| u32::from_str_radix(mode, 8).ok());
+    let owner = word("ownership").map(|ownership| ownership.split(':').next().unwrap_or_default());
+    match (mode, owner) {
+        (Some(mode), Some("" | "root" | "0")) if mode & 0o022 == 0 => Way::Made(made.to_owned()),
+        _ => Way::Kept,
+    }
+}
+
+/// The path of what is changed.
+fn path(change: &Change) -> Option<String> {
+    match &change.object {
+        Object::Path(path) => Some(path.clone()),
+        _ => None,
     }
 }
 

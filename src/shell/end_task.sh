@@ -1,10 +1,11 @@
 # Ends the processes of a spool entry. Prints `unit yes` where all of them are known, because it is a unit
 # of its own, else `unit no`; then `left PID NAME` for each that still runs. key
 provision_dir
-provision_spool "$d/spool/$1"
+provision_find "$1"
+provision_spool "$s"
 [ "$spool" = running ] || exit 0
 runner=$pid
-mark=PROVISION_TASK=$1.$pid.$began
+tag=PROVISION_TASK=${entry##*/}.$pid.$began
 members=
 unit=no
 group=
@@ -19,7 +20,7 @@ find_all() {
 	provision_tree "$runner" any
 	members=$(
 		[ -z "$group" ] || cat "$group/cgroup.procs"
-		grep -ls "$mark" /proc/[0-9]*/environ
+		grep -ls "$tag" /proc/[0-9]*/environ
 	) 2>/dev/null
 	for member in $members; do
 		member=${member#/proc/}

@@ -6,11 +6,5 @@ command -v flock >/dev/null 2>&1 && [ -e "$d/lock" ] || exit 0
 owner=
 read -r owner 2>/dev/null <"$d/owner"
 printf 'owner\t%s\t%s\n' "$owner" "$(provision_since)"
-for s in "$d"/spool/*; do
-	[ -d "$s" ] || continue
-	provision_spool "$s"
-	[ "$spool" = running ] || continue
-	name=
-	read -r name 2>/dev/null <"$s/name"
-	printf 'task\t%s\n' "$name"
-done
+tell() { [ "$spool" != running ] || printf 'task\t%s\n' "$name"; }
+provision_all tell

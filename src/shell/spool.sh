@@ -16,8 +16,9 @@ user=$5
 cluster=$6
 script=$7
 shift 7
-s=$d/spool/$key
-if [ -d "$s" ]; then
+provision_find "$key"
+provision_entry "$s"
+if [ -d "$entry" ]; then
 	provision_begun "$s"
 	provision_spool "$s"
 	# What began, and may have ended, while it was waited for is what is asked for here.
@@ -26,11 +27,12 @@ if [ -d "$s" ]; then
 		exit 0
 	fi
 	# What an earlier one left would be taken for the end of this one.
-	errors=$(rm -rf "$s" 2>&1) || {
+	errors=$(provision_forget "$s" 2>&1) || {
 		printf 'unwritable %s: %s\n' "$s" "$errors"
 		exit 0
 	}
 fi
+s=$d/spool/$key
 umask 077
 provision_kept
 provision_identity

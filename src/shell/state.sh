@@ -82,15 +82,8 @@ set -- $owner
 if provision_birth "${3:-0}" && [ "$birth" = "${4-}" ]; then
 	printf 'holder\t%s %s\n' "$owner" "$(provision_since)"
 fi
-for s in "$d"/spool/*; do
-	[ -d "$s" ] || continue
-	provision_spool "$s"
-	run=
-	name=
-	read -r run 2>/dev/null <"$s/run"
-	read -r name 2>/dev/null <"$s/name"
-	printf 'spool\t%s\t%s\t%s\t%s\t%s\n' "${s##*/}" "$spool" "$status" "$run" "$name"
-done
+tell() { printf 'spool\t%s\t%s\t%s\t%s\t%s\n' "$key" "$spool" "$status" "$run" "$name"; }
+provision_all tell
 for u in "$d"/undo/*; do
 	if [ -d "$u/undone" ]; then
 		printf 'undone\t%s\n' "${u##*/}"

@@ -49,23 +49,132 @@ provision_signal() {
 		fi
 	done
 }
-# Sets $status to that of the entry in directory $1; fails where it has none yet, which is `-`: the status is
-# written over it, which needs no room.
-provision_status() {
-	status=
-	if read -r status 2>/dev/null <"$1/status" && [ "$status" != - ]; then
+# Sets $s to where the entry of a change with key $1 is: a directory of its own, else `row.KEY/NUMBER` for one of
+# several that were sent together (see batch.sh). Such a directory is none where there is neither.
+provision_find() {
+	s=$d/spool/$1
+	[ ! -d "$s" ] || return 0
+	for row in "$d"/spool/row.*; do
+		row_keys=
+		{ read -r line && read -r row_keys; } 2>/dev/null <"$row/tasks"
+		case " $row_keys " in *" $1 "*) ;; *) continue ;; esac
+		member=0
+		for row_key in $row_keys; do
+			member=$((member + 1))
+			[ "$row_key" = "$1" ] || continue
+			provision_status "$row/$member"
+			[ "$mark" != ! ] || continue
+			s=$row/$member
+			return
+		done
+	done
+}
+# Calls $1 for each change of row $2 that was not forgotten, with $s, $key, $name, $run, $spool and $status.
+provision_members() {
+	member=0
+	{
+		read -r run && read -r keys || return 0
+		while read -r line && [ -n "$line" ]; do :; done
+		for key in $keys; do read -r line; done
+		for key in $keys; do
+			member=$((member + 1)) s=$2/$member mark='' status=''
+			read -r name
+			read -r mark out status printed <&3
+			case $mark:$status in
+			!:*) continue ;;
+			*:[0-9]*) spool=ended ;;
+			*) provision_spool "$s" ;;
+			esac
+			"$1"
+		done
+	} 2>/dev/null <"$2/tasks" 3<"$2/status"
+}
+# Calls $1 for each change in the spool.
+# shellcheck disable=SC2034 # for what is called
+provision_all() {
+	for entry in "$d"/spool/*; do
+		[ -d "$entry" ] || continue
+		case ${entry##*/} in
+		row.*)
+			provision_members "$1" "$entry"
+			continue
+			;;
+		esac
+		s=$entry key=${entry##*/} run='' name=''
+		provision_spool "$s"
+		read -r run 2>/dev/null <"$s/run"
+		read -r name 2>/dev/null <"$s/name"
+		"$1"
+	done
+}
+# Takes away entry $1: the directory, or its record in a row, and the row with the last of them. Fails where it runs.
+provision_forget() {
+	provision_entry "$1"
+	if [ "$entry" = "$1" ]; then
+		rm -rf "$1"
 		return
 	fi
-	status=
+	# A runner that was slow to start does not take it any more.
+	(set -C && printf '0 0\n' >"$entry/pid") 2>/dev/null
+	provision_spool "$1"
+	[ "$spool" != running ] || return
+	member=0 records='' left=''
+	{
+		while read -r record; do
+			member=$((member + 1))
+			[ "$member" != "${1##*/}" ] || record="!${record#?}"
+			case $record in !*) ;; *) left=1 ;; esac
+			records="$records$record
+"
+		done <"$entry/status"
+	} 2>/dev/null
+	if [ -n "$left" ]; then
+		printf %s "$records" 1<>"$entry/status"
+	else
+		rm -rf "$entry"
+	fi
+}
+# Sets $entry to the directory of entry $1: that of a row is shared.
+provision_entry() {
+	entry=$1
+	case ${1##*/spool/} in row.*/*) entry=${1%/*} ;; esac
+}
+# Sets $status to that of entry $1; fails where it has none yet, which is `-`: the status is written over it, which
+# needs no room. Of one in a row also $mark (`-` before it begins, `>` after, `!` forgotten), $out, which numbers the
+# file of its output, and $printed (`+` where there is any).
+provision_status() {
+	status='' mark='' out='' printed=''
+	provision_entry "$1"
+	if [ "$entry" = "$1" ]; then
+		{ read -r status <"$1/status"; } 2>/dev/null
+	else
+		{
+			turn=0
+			while [ "$turn" -lt "${1##*/}" ] && read -r mark out status printed; do
+				turn=$((turn + 1))
+			done <"$entry/status"
+			[ "$turn" = "${1##*/}" ] || mark='' status=''
+		} 2>/dev/null
+	fi
+	case $status in - | '') status='' ;; *) return 0 ;; esac
 	return 1
 }
-# Sets $spool to running, ended or lost for the entry in directory $1, and $status when ended.
+# Whether entry $1, which is lost, never began.
+provision_idle() {
+	provision_entry "$1"
+	if [ "$entry" = "$1" ]; then
+		[ ! -e "$1/out" ]
+	else
+		[ "$mark" != '>' ]
+	fi
+}
+# Sets $spool to running, ended or lost for entry $1, and $status when ended.
 provision_spool() {
 	pid=
 	began=
 	if provision_status "$1"; then
 		spool=ended
-	elif read -r pid began 2>/dev/null <"$1/pid" && provision_birth "$pid" && [ "$birth" = "$began" ]; then
+	elif read -r pid began 2>/dev/null <"$entry/pid" && provision_birth "$pid" && [ "$birth" = "$began" ]; then
 		spool=running
 	elif provision_status "$1"; then
 		# It ended between the two looks.
@@ -76,12 +185,19 @@ provision_spool() {
 }
 # Stands for output that was lost, or is too long.
 provision_left_out() { printf '\n[... output left out ...]\n'; }
-# Prints the result line and the output of the entry in directory $1, without NUL bytes: see spool.sh.
+# Prints the result line and the output of entry $1, without NUL bytes: see spool.sh.
 provision_result() {
 	printf '%s %s\n' "$spool" "${status:-0}"
-	if [ -s "$1/out" ]; then
-		tr -d '\000' <"$1/out" || provision_left_out
+	provision_entry "$1"
+	if [ "$entry" != "$1" ]; then
+		# One that did not end has no sign of what it printed.
+		case $spool:$printed in
+		ended:-) ;;
+		*) provision_text "$entry/out.$out" ;;
+		esac
+		return
 	fi
+	provision_text "$1/out"
 	if [ -s "$1/tail" ]; then
 		# It has been trimmed to one byte more than is shown, where there was more.
 		if ! kept=$(tr -d '\000' <"$1/tail" | wc -c) || [ "$kept" -gt 65536 ]; then
@@ -91,20 +207,25 @@ provision_result() {
 	fi
 	[ ! -e "$1/unread" ] || provision_left_out
 }
-# Waits until the runner of the entry in directory $1, which may have been started just now, has said who it is.
+# Prints file $1, if there is anything in it.
+provision_text() {
+	[ ! -s "$1" ] || tr -d '\000' <"$1" || provision_left_out
+}
+# Waits until the runner of entry $1, which may have been started just now, has said who it is.
 # One that takes too long will find that somebody else has it.
 provision_begun() {
 	tries=0
-	while [ -e "$1/cmd" ] && [ ! -s "$1/pid" ] && [ "$tries" -lt 50 ] && ! provision_status "$1"; do
+	provision_entry "$1"
+	while [ -e "$entry/cmd" ] && [ ! -s "$entry/pid" ] && [ "$tries" -lt 50 ] && ! provision_status "$1"; do
 		tries=$((tries + 1))
 		sleep 0.1 2>/dev/null || {
 			sleep 1
 			tries=$((tries + 9))
 		}
 	done
-	[ "$tries" -lt 50 ] || (set -C && printf '0 0\n' >"$1/pid") 2>/dev/null
+	[ "$tries" -lt 50 ] || (set -C && printf '0 0\n' >"$entry/pid") 2>/dev/null
 }
-# Waits for the end of the entry in directory $1 that is no child of this shell.
+# Waits for the end of entry $1 that is no child of this shell.
 provision_follow() {
 	provision_begun "$1"
 	provision_spool "$1"
@@ -165,7 +286,7 @@ provision_lock() {
 	provision_why=$(
 		exec 2>&1
 		umask 077
-		mkdir -p "$d/spool" "$d/upload" && : >>"$d/lock"
+		[ -d "$d/spool" ] && [ -d "$d/upload" ] || mkdir -p "$d/spool" "$d/upload" && : >>"$d/lock"
 	) || {
 		provision_unwritable
 		return
@@ -272,4 +393,38 @@ provision_pipe() {
 	provision_pipe=$d/spool/.pipe.$$
 	(umask 077 && { mkfifo "$provision_pipe" || { rm -f "$provision_pipe" && mkfifo "$provision_pipe"; }; }) 2>/dev/null || provision_pipe=
 	[ -z "$provision_pipe" ] || exec 8<>"$provision_pipe"
+}
+# Waits for the end of the change with key $1 of a row, and prints it: told by the pipe of the frame that started it, else
+# by looking. Without a process: a row has many.
+provision_next() {
+	provision_dir
+	while [ -n "${provision_pipe-}" ]; do
+		said=
+		# What the runner wrote into the record.
+		read -r said status printed <&8 || break
+		case $said in
+		"$1")
+			# What it printed is found in the spool.
+			[ "$printed" = - ] || break
+			printf 'ended %s\n' "$status"
+			return
+			;;
+		over)
+			# The next part wants to know it too.
+			printf 'over\n' >&8
+			break
+			;;
+		esac
+	done
+	provision_find "$1"
+	provision_spool "$s"
+	while [ "$spool" = running ]; do
+		sleep 0.1 2>/dev/null || sleep 1
+		provision_spool "$s"
+	done
+	if [ "$spool" = lost ] && provision_idle "$s"; then
+		printf 'unstarted\n'
+	else
+		provision_result "$s"
+	fi
 }

@@ -1,4 +1,4 @@
-# Forgets spool entries whose end was seen and notifications whose handlers ran.
+# Forgets spool entries whose end was seen and notifications whose handlers ran. A row is forgotten at once by its name.
 # notification-key... -- spool-key...
 provision_dir
 provision_kept
@@ -12,6 +12,9 @@ for key; do
 		set -- "$@" "${p:?}/notify/$key" "${d:?}/notify/$key"
 	else
 		set -- "$@" "${d:?}/spool/$key" "${p:?}/detached/$key"
+		provision_find "$key"
+		provision_entry "$s"
+		[ "$entry" = "$s" ] || provision_forget "$s" || failed=1
 	fi
 done
 [ $# = 0 ] || rm -rf "$@" || failed=1
@@ -21,5 +24,5 @@ for file in "${TMPDIR:-/tmp}"/provision-script.*; do
 	pid=${pid%%.*}
 	[ ! -f "$file" ] || [ -e "/proc/${pid:-1}" ] || rm -f "$file" 2>/dev/null
 done
-[ "$p" = "$d" ] || rmdir "$p/notify" "$p/detached" "$p" 2>/dev/null
+[ "$p" = "$d" ] || [ ! -d "$p" ] || rmdir "$p/notify" "$p/detached" "$p" 2>/dev/null
 exit $failed

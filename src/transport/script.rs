@@ -47,12 +47,22 @@ pub struct Script {
     /// What the head of the text calls each of them, for tests and readers: hosts do not get it. Empty
     /// for one without a name.
     pub names: Vec<&'static str>,
+    /// Whether it runs in the host shell itself, short of a process: one that neither ends the shell nor leaves
+    /// anything in it that others would miss.
+    pub inline: bool,
 }
 
 impl Script {
     /// A script without data.
     pub fn new(text: impl Into<Cow<'static, str>>) -> Self {
-        Self { text: text.into(), args: Vec::new(), names: Vec::new() }
+        Self { text: text.into(), args: Vec::new(), names: Vec::new(), inline: false }
+    }
+
+    /// Runs in the host shell itself.
+    #[must_use]
+    pub fn inline(mut self) -> Self {
+        self.inline = true;
+        self
     }
 
     /// Adds one parameter.

@@ -47,10 +47,11 @@ impl Script {
 
     fn define(&self, out: &mut String, name: &str) {
         out.push_str(name);
-        // A subshell without any command is a syntax error, hence the colon.
-        out.push_str("() (\n:\n");
+        // Without any command it is a syntax error, hence the colon.
+        let (open, close) = if self.inline { ("() {\n:\n", "\n}\n") } else { ("() (\n:\n", "\n)\n") };
+        out.push_str(open);
         out.push_str(&self.text);
-        out.push_str("\n)\n");
+        out.push_str(close);
     }
 
     fn call(&self, out: &mut String, secrets: &Secrets, name: &str) {

@@ -1,6 +1,7 @@
 # What follows a change of a file. Parameters of `after`: the path.
 after() {
-    if command -v restorecon >/dev/null 2>&1; then
+    # In a row it was looked for once.
+    if [ -z "${runner_labels-}" ] && command -v restorecon >/dev/null 2>&1; then
         restorecon "$1" 2>/dev/null || :
     fi
     case $1 in

@@ -3,12 +3,12 @@
 reach "$1" "$3" make || exit 1
 if [ -n "$spot_held" ]; then
     mkdir -m "$2" "$spot" || exit 1
-    if [ -n "$3" ]; then
+    if [ -n "$3" ] && ! spot_mine "$3" "$spot"; then
         chown -h "$3" "$spot" || exit 1
     fi
 else
     spot_make 077 "$spot" || exit 1
-    if [ -n "$3" ]; then
+    if [ -n "$3" ] && ! spot_mine "$3" .; then
         chown "$3" . || exit 1
     fi
     chmod "$2" . || exit 1

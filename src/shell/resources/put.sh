@@ -32,7 +32,7 @@ put() {
     open=/proc/self/fd/3
     # Only a chroot that nobody else is in has no /proc.
     [ -e "$open" ] || open=$temporary
-    if put_content "$4" "$5" && { [ -z "$3" ] || chown "$3" "$open"; } && chmod "$2" "$open" && exec 3>&- && { [ -z "${put_words-}" ] || put_passes "$temporary" "$1"; } && spot_rename "$temporary" "$1"; then
+    if put_content "$4" "$5" && { [ -z "$3" ] || spot_mine "$3" "$open" || chown "$3" "$open"; } && chmod "$2" "$open" && exec 3>&- && { [ -z "${put_words-}" ] || put_passes "$temporary" "$1"; } && spot_rename "$temporary" "$1"; then
         trap - HUP INT TERM
         return 0
     fi

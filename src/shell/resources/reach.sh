@@ -16,6 +16,7 @@ reach() {
         spot_top=${PWD%/} spot_for='*'
         spot_way=$spot_top${spot_way#"$spot_base"}
     fi
+    spot_known && return
     if [ "${3-}" = make ]; then
         while [ -n "$spot_way" ] && [ ! -e "$spot_way" ] && [ ! -L "$spot_way" ]; do
             spot_missing=/${spot_way##*/}$spot_missing spot_way=${spot_way%/*}
@@ -26,6 +27,21 @@ reach() {
         [ -n "$spot_turn" ] || return 1
     done
     spot_stands && spot_make_missing
+}
+# Whether a row of changes has looked already and nobody else can have changed anything on the way since: directories in
+# $spot_closed (see batch.sh) are $spot_held=closed. The kernel says that no link is on the way; what is no file of ours is
+# looked at.
+spot_known() {
+    case ${spot_closed-} in *"
+${spot_way:-/}
+"*) ;; *) return 1 ;; esac
+    [ -z "${spot_base-}" ] && cd -P "${spot_way:-/}" 2>/dev/null && [ "$PWD" = "${spot_way:-/}" ] || return
+    spot_kind='file'
+    [ -f "$spot" ] || spot_kind=none
+    if [ -L "$spot" ] || { [ -e "$spot" ] && { [ $spot_kind = none ] || [ ! -O "$spot" ]; }; }; then return 1; fi
+    spot_me=${runner_user:-none} spot_group=${runner_group:-none} spot_held=closed spot_fixed=1 spot_owner=''
+    [ $spot_kind = none ] || spot_owner=$spot_me
+    [ "$spot_me" = 0 ] || spot_for='*'
 }
 # Looks at all directories of $spot_way and at $spot, by one `stat`. Fails with $spot_turn when a link was
 # put in the place of where it leads, so that there is more to look at.
@@ -41,16 +57,16 @@ spot_look() {
         spot_held=closed
         set -- / "$@"
     fi
-    spot_left=$# spot_me=0 spot_owner='' spot_kind=none spot_fixed='' spot_turn=''
-    spot_found=$(stat -c '%u %f %n/' /proc/self/. "$@" "$spot" 2>/dev/null)
-    while read -r spot_uid spot_mode spot_at; do
+    spot_left=$# spot_me=0 spot_group=none spot_owner='' spot_kind=none spot_fixed='' spot_turn=''
+    spot_found=$(stat -c '%u %g %f %n/' /proc/self/. "$@" "$spot" 2>/dev/null)
+    while read -r spot_uid spot_gid spot_mode spot_at; do
         spot_at=${spot_at%/}
         case $spot_uid in 0 | "$spot_me") spot_ours=1 ;; *) spot_ours='' ;; esac
         case $spot_at in ./*) spot_owner=$spot_uid spot_bits=$spot_mode ;; esac
         case "$spot_mode $spot_at" in
         *' /proc/self/.')
             # Who is not root can do no more than the system lets them.
-            spot_me=$spot_uid
+            spot_me=$spot_uid spot_group=$spot_gid
             [ "$spot_me" = 0 ] || spot_for='*'
             ;;
         8*' ./'*) spot_kind='file' ;;
@@ -221,11 +237,20 @@ spot_dress() {
         esac
     fi
     # The owner first: it takes setuid and setgid away.
-    if [ -n "$1" ]; then
+    if [ -n "$1" ] && ! spot_mine "$1" "$spot_it"; then
         case $spot_it in
         /*) chown "$1" "$spot_it" ;;
         *) chown -h "$1" "$spot_it" ;;
         esac || return
     fi
     [ -z "$2" ] || chmod "$2" "$spot_it"
+}
+# Whether ownership $1 is that of root and $2 has it already: what root makes, mostly, needs no program for that.
+spot_mine() {
+    [ "$spot_me" = 0 ] || return
+    case $1 in
+    root | 0) [ -O "$2" ] ;;
+    root:root | 0:0) [ "$spot_group" = 0 ] && [ -O "$2" ] && [ -G "$2" ] ;;
+    *) return 1 ;;
+    esac 2>/dev/null
 }
