@@ -7,7 +7,7 @@ use std::time::Duration;
 use super::gate::{Fabric, gate};
 use super::judge::PairEnded;
 use super::member::{LIMIT, Participant, said, skipped, untold};
-use super::nccl;
+use super::{nccl, rails};
 use crate::checks;
 use crate::checks::active::{ALL_REDUCE, MPIRUN};
 use crate::checks::ssh::MESH;
@@ -458,7 +458,7 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> 
             let rest = evidence(from, text);
             let rest = rest.into_iter().filter(|seen| !failed.lines.contains(&seen.line));
             let told: Vec<Evidence> = told.chain(rest).collect();
-            return named(CheckStatus::Fail, ALL_REDUCE, failed.message, told);
+            return rails::explained(named(CheckStatus::Fail, ALL_REDUCE, failed.message, told));
         }
     };
     let judged = nccl::judge(&run, gate);
@@ -468,7 +468,7 @@ fn reduced(text: &str, gate: &nccl::Gate, from: &str, library: Option<&str>) -> 
     let place = library.map(|file| format!(" from {file}")).unwrap_or_default();
     lines.push(Evidence { from: from.to_owned(), line: format!("NCCL {version}{place}") });
     match (judged.fails.first(), judged.warns.first()) {
-        (Some(first), _) => named(CheckStatus::Fail, ALL_REDUCE, first.clone(), lines),
+        (Some(first), _) => rails::explained(named(CheckStatus::Fail, ALL_REDUCE, first.clone(), lines)),
         (None, Some(first)) => named(CheckStatus::Warn, ALL_REDUCE, first.clone(), lines),
         (None, None) => {
             let size = run.largest().map_or(0, |row| row.size);

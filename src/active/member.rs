@@ -11,6 +11,7 @@ use super::owners::Claims;
 use crate::checks::{LEFT_OUT, Subject};
 use crate::events::{CheckResult, CheckStatus, Evidence};
 use crate::facts::base::network::is_of_one_host;
+use crate::facts::fabric::FabricQuery;
 use crate::facts::nvidia::{Gpu, NvidiaQuery, Topology};
 use crate::facts::rdma::{Device, Gid, RdmaQuery};
 use crate::facts::software::{Software, SoftwareQuery, in_jobs_of};
@@ -64,6 +65,8 @@ pub(super) struct Participant {
     pub expect: ExpectSoftware,
     /// What of speeds is declared.
     pub thresholds: ExpectActive,
+    /// Whether `NCCL_CROSS_NIC=0` keeps jobs on their rails.
+    pub keeps_rails: bool,
     /// Whether GPUs must be reachable for the cards.
     pub gdr: Option<bool>,
     /// Tests in which it takes no part.
@@ -218,7 +221,7 @@ pub(super) async fn open(
     promises: &Promises,
     secrets: &Secrets,
 ) -> Result<Participant, String> {
-    let asked = [RdmaQuery.into(), NvidiaQuery.into(), SoftwareQuery.into()];
+    let asked = [RdmaQuery.into(), FabricQuery.into(), NvidiaQuery.into(), SoftwareQuery.into()];
     let parts = in_jobs_of(batch(&BTreeSet::from(asked), Duration::from_secs(20)), host.mpi_user());
     let probes = parts.len();
     let tools =
@@ -276,6 +279,7 @@ pub(super) async fn open(
         software: subject.software().ok().cloned(),
         expect: subject.expect.software.clone().unwrap_or_default(),
         thresholds: subject.expect.active.clone().unwrap_or_default(),
+        keeps_rails: subject.nccl_setting("NCCL_CROSS_NIC").is_some_and(|(_, value)| value == "0"),
         gdr: subject.expect_rdma().gdr,
         ignore: subject.expect.ignore.clone().unwrap_or_default(),
         remote: Mutex::new(remote),

@@ -3,6 +3,7 @@
 //!
 //! ```text
 //!   hosts ── pairs ──> rounds of disjoint pairs ── rping, ib_write_bw ──> perftest, rping ──> Trial
+//!   one rail to the next ── rails ──> which reach each other
 //!   failed pairs ── pairs::again ──> suspects with known-good partners ──> the host that is bad
 //!   mpirun all_reduce_perf ── nccl ──> rows, wrong values, network, GPUDirect ──> gate
 //! ```
@@ -17,6 +18,7 @@ pub mod nccl;
 mod owners;
 pub mod pairs;
 pub mod perftest;
+mod rails;
 pub mod rping;
 mod run;
 

@@ -11,9 +11,9 @@ use super::member::{LIMIT, Participant, RailEnd, open, said, skipped, untold};
 use super::owners::{Claims, contested};
 use super::pairs::{Round, neighbours};
 use super::perftest::{self, Way};
-use super::{jobs, rping};
+use super::{jobs, rails, rping};
 use crate::checks;
-use crate::checks::active::{BANDWIDTH, BOTH_WAYS, GPU_BANDWIDTH, LATENCY, RPING};
+use crate::checks::active::{BANDWIDTH, BOTH_WAYS, GPU_BANDWIDTH, LATENCY, RAILS, RPING};
 use crate::events::{CheckResult, CheckStatus, PairTest};
 use crate::inventory::{Host, Promises};
 use crate::secrets::Secrets;
@@ -28,10 +28,12 @@ const SECONDS: u64 = 3;
 const DEADLINE: Duration = Duration::from_secs(90);
 /// What is tested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Tool {
+pub(super) enum Tool {
     Rping,
     Bandwidth(Way),
     Latency,
+    /// Whether a read arrives at all.
+    Reach,
 }
 
 impl Tool {
@@ -42,6 +44,7 @@ impl Tool {
             Self::Bandwidth(Way::Both) => BOTH_WAYS,
             Self::Bandwidth(Way::Gpu) => GPU_BANDWIDTH,
             Self::Latency => LATENCY,
+            Self::Reach => RAILS,
         }
     }
 
@@ -52,7 +55,7 @@ impl Tool {
             Self::Bandwidth(Way::One) => "ib_write_bw",
             Self::Bandwidth(Way::Both) => "ib_write_bw -b",
             Self::Bandwidth(Way::Gpu) => "ib_write_bw --use_cuda",
-            Self::Latency => "ib_read_lat",
+            Self::Latency | Self::Reach => "ib_read_lat",
         }
     }
 
@@ -60,7 +63,7 @@ impl Tool {
     fn declared(self, member: &Participant) -> Option<f64> {
         let thresholds = &member.thresholds;
         let declared = match self {
-            Self::Rping => None,
+            Self::Rping | Self::Reach => None,
             Self::Bandwidth(Way::One) => thresholds.ib_write_bw,
             Self::Bandwidth(Way::Both) => thresholds.ib_write_bw_both,
             Self::Bandwidth(Way::Gpu) => thresholds.gpu_write_bw,
@@ -73,7 +76,7 @@ impl Tool {
         match self {
             Self::Rping => "rping",
             Self::Bandwidth(_) => "ib_write_bw",
-            Self::Latency => "ib_read_lat",
+            Self::Latency | Self::Reach => "ib_read_lat",
         }
     }
 
@@ -129,6 +132,8 @@ pub async fn run(
             found.pairs = pairs;
         }
     }
+    let unfit = unfit(&results);
+    results.push(rails::crossed(&members, &unfit, secrets, say).await);
     results.push(jobs::mesh(&members, secrets, say).await);
     results.push(jobs::mpirun(&members, secrets, say).await);
     results.push(jobs::all_reduce(&members, secrets, say).await);
@@ -159,6 +164,13 @@ fn settle(hosts: &[(Host, Promises)], members: &mut [Participant]) {
             member.rails = Err(why);
         }
     }
+}
+
+/// Hosts whose rails do not work by themselves.
+fn unfit(results: &[BTreeMap<usize, CheckResult>]) -> BTreeSet<usize> {
+    let of_rails = |result: &CheckResult| [RPING, BANDWIDTH].contains(&result.check.as_str());
+    let is_bad = |result: &CheckResult| of_rails(result) && result.status == CheckStatus::Fail;
+    results.iter().flatten().filter(|(_, result)| is_bad(result)).map(|(host, _)| *host).collect()
 }
 
 /// One test on all rails: results by place in `members`, and every pair.
@@ -271,7 +283,7 @@ async fn round_of(
         let mut trial =
             PairTrial { ended: Err("no such host".to_owned()), figure: None, fault: CheckStatus::Fail };
         if let Some((server, client)) = sides {
-            trial.ended = pair_of(test, rail, (server, client), secrets, &mut trial.figure).await;
+            trial.ended = pair_of(test, (rail, rail), (server, client), secrets, &mut trial.figure).await;
             // What is too slow by a number that nobody has published for all machines, or declared for these.
             let slow = trial.figure.is_some();
             let declared = [server, client].iter().any(|side| test.declared(side).is_some());
@@ -284,15 +296,15 @@ async fn round_of(
     futures::future::join_all(tests).await.into_iter().collect()
 }
 
-/// Tests one pair; what it measures goes into `figure`.
-async fn pair_of(
+/// Tests one pair on these rails of its sides; what it measures goes into `figure`.
+pub(super) async fn pair_of(
     test: Tool,
-    rail: &str,
+    rails: (&str, &str),
     (server, client): (&Participant, &Participant),
     secrets: &Secrets,
     figure: &mut Option<f64>,
 ) -> PairEnded {
-    let (Some(here), Some(there)) = (server.end(rail), client.end(rail)) else {
+    let (Some(here), Some(there)) = (server.end(rails.0), client.end(rails.1)) else {
         return Err("the rail is gone".to_owned());
     };
     let (serve, send) = match test {
@@ -303,11 +315,11 @@ async fn pair_of(
                 Script::new(shell!("active/rping_client.sh")).args(args),
             )
         }
-        Tool::Bandwidth(_) | Tool::Latency => {
+        Tool::Bandwidth(_) | Tool::Latency | Tool::Reach => {
             let script = |end: &RailEnd| {
                 let gid = end.gid.map(|gid| gid.to_string()).unwrap_or_default();
                 let way = match (test, end.gpu) {
-                    (Tool::Latency, _) => "latency".to_owned(),
+                    (Tool::Latency | Tool::Reach, _) => "latency".to_owned(),
                     (Tool::Bandwidth(Way::Gpu), Some(gpu)) => gpu.to_string(),
                     (Tool::Bandwidth(Way::Both), _) => "both".to_owned(),
                     (Tool::Bandwidth(Way::One | Way::Gpu) | Tool::Rping, _) => "one".to_owned(),
@@ -327,7 +339,7 @@ async fn pair_of(
     let or_server = |error: String| {
         let said = match (&served, test) {
             (Err(reason), _) => Some(reason.clone()),
-            (Ok(text), Tool::Bandwidth(_) | Tool::Latency) => perftest::trouble(text),
+            (Ok(text), Tool::Bandwidth(_) | Tool::Latency | Tool::Reach) => perftest::trouble(text),
             (Ok(_), Tool::Rping) => None,
         };
         said.map_or(error.clone(), |said| format!("{error}; {}: {said}", server.name))
@@ -351,6 +363,7 @@ async fn pair_of(
                 _ => Ok(told),
             }
         }
+        Tool::Reach => perftest::latency(&text).map(|took| format!("{took:.1} µs")).map_err(or_server),
         Tool::Latency => {
             let took = perftest::latency(&text).map_err(or_server)?;
             *figure = Some(took);

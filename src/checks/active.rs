@@ -14,6 +14,8 @@ pub const BOTH_WAYS: &str = "active.ib_write_bw_both";
 pub const GPU_BANDWIDTH: &str = "active.gpu_write_bw";
 /// Id of the test with `ib_read_lat`.
 pub const LATENCY: &str = "active.ib_read_lat";
+/// Id of the test of rails with each other.
+pub const RAILS: &str = "active.rails";
 /// Id of the test with `mpirun hostname`.
 pub const MPIRUN: &str = "active.mpirun";
 /// Id of the test with `all_reduce_perf`.
@@ -74,6 +76,17 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         why: "Sleeping cores, a port that corrects many errors or a detour through more switches leave the bandwidth as it is, and every small message takes longer.",
         hint: "look at `system.governor` and the C-states of both hosts, at the symbol errors of both ports, and whether both are on the same rail",
         source: "linux-rdma/perftest, README; oracle-quickstart/oci-hpc takes a write one way for slow above 5 µs",
+        run: skipped,
+    },
+    Check {
+        id: RAILS,
+        title: "cards of different rails reach each other",
+        needs: Needs::Active,
+        severity: Warn,
+        expects: "a read with `ib_read_lat` from each rail to the next one of the neighbours. Where `expect.active.rails` is declared, together or apart, what differs from it fails; where it is not, the check is skipped on hosts that set NCCL_CROSS_NIC=0",
+        why: "Rings stay on their rail and pass. Where rails are networks of their own, the first gather or all-to-all ends in `ibv_modify_qp failed with 110 Connection timed out`.",
+        hint: "rails that are meant to be apart: NCCL_CROSS_NIC=0 for all jobs (`nccl_env`), and `expect.active.rails: apart`; rails that should meet: give each card a route to the networks of the others, then look at the switches between them. Rails that meet and should not: look for a cable in the wrong switch",
+        source: "NCCL User Guide: Environment Variables (NCCL_CROSS_NIC); NVIDIA/nccl, issue 2013",
         run: skipped,
     },
     Check {

@@ -23,6 +23,16 @@ crate::choice! {
 }
 
 crate::choice! {
+    /// Whether the cards of different rails reach each other.
+    Rails {
+        /// They do: by one network, or by routes between several.
+        Together = "together",
+        /// They do not: each rail is a network of its own.
+        Apart = "apart",
+    }
+}
+
+crate::choice! {
     /// What decides the priority of a packet.
     Trust {
         /// The DSCP of its IP header.
@@ -179,6 +189,8 @@ crate::record! {
         opt gpu_write_bw: u32,
         /// Microseconds that `ib_read_lat` may take for two bytes. Of two hosts the higher one counts.
         opt ib_read_lat: u32,
+        /// Whether cards of different rails reach each other. Left out: that they do not is a warning.
+        opt rails: Rails,
     }
 }
 

@@ -98,6 +98,7 @@ fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
             "active.ib_write_bw_both",
             "active.gpu_write_bw",
             "active.ib_read_lat",
+            "active.rails",
         ];
         checks.map(|check| ["gpu0", "gpu1"].map(|host| of(host, check)).join("\n"))
     };
@@ -106,6 +107,7 @@ fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
         assert_eq!(test.matches("pass ").count(), 2, "{test}");
         assert_eq!(test.matches(figure).count(), 16, "{test}");
     }
+    assert_eq!(seen[5].matches("pass each reaches the next one").count(), 2, "{seen:?}");
     // Each card with the GPU beside it, and both ends.
     let calls = lab.node("gpu1").sh("cat /run/ib_write_bw.calls");
     let gpus: BTreeSet<&str> =
@@ -116,20 +118,24 @@ fn links_are_tested_one_way_both_ways_and_from_gpus(lab: &Lab) {
     for node in &lab.nodes {
         node.sh("echo gpu=92.10 >/run/ib_write_bw; echo took=31.40 >/run/ib_read_lat");
     }
-    let [_, one, both, gpu, latency] = link("");
+    let [_, one, both, gpu, latency, rails] = link("");
+    assert_eq!(rails.matches("pass ").count(), 2, "{rails}");
     assert_eq!(latency.matches("warn ").count(), 2, "{latency}");
     assert!(latency.contains("31.4 µs, at most 10 expected"), "{latency}");
     assert!(one.starts_with("pass ") && both.starts_with("pass "), "{one}\n{both}");
     assert_eq!(gpu.matches("warn ").count(), 2, "{gpu}");
     assert!(gpu.contains("92.1 Gb/s over a link of 200 Gb/s, at least 180 expected"), "{gpu}");
-    let [_, _, _, gpu, latency] = link("active: { gpu_write_bw: 150, ib_read_lat: 30 },");
+    let [_, _, _, gpu, latency, rails] =
+        link("active: { gpu_write_bw: 150, ib_read_lat: 30, rails: apart },");
+    assert_eq!(rails.matches("fail ").count(), 2, "{rails}");
+    assert!(rails.contains("mlx5_0 of gpu1 reaches mlx5_1 of gpu0, and"), "{rails}");
     assert!(latency.matches("fail ").count() == 2 && latency.contains("at most 30 expected"), "{latency}");
     assert!(gpu.matches("fail ").count() == 2 && gpu.contains("at least 150 expected"), "{gpu}");
-    let [_, _, both, gpu, latency] =
+    let [_, _, both, gpu, latency, _] =
         link("active: { gpu_write_bw: 90, ib_write_bw_both: 390, ib_read_lat: 32 },");
     assert_eq!(latency.matches("pass ").count(), 2, "{latency}");
     assert!(gpu.starts_with("pass ") && both.starts_with("fail "), "{both}\n{gpu}");
-    let [_, one, both, gpu, _] = link("ignore: [active.gpu_write_bw, active.ib_write_bw_both],");
+    let [_, one, both, gpu, ..] = link("ignore: [active.gpu_write_bw, active.ib_write_bw_both],");
     assert!(one.starts_with("pass "), "{one}");
     for left_out in [both, gpu] {
         assert_eq!(left_out, "skip left out by expect.ignore\nskip left out by expect.ignore");

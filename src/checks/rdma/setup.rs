@@ -239,13 +239,6 @@ fn is_iwarp(subject: &Subject<'_>, device: &Device) -> bool {
     device.is_iwarp() || told.is_some_and(|verbs| verbs.transport == "iWARP")
 }
 
-/// What a setting of NCCL is, in a file that all jobs read.
-fn setting<'s>(subject: &'s Subject<'_>, name: &str) -> Option<(&'s str, &'s str)> {
-    let settings = subject.fabric().ok()?.settings.as_ref().ok()?;
-    let set = settings.nccl.iter().rfind(|(_, seen, _)| seen == name);
-    set.map(|(file, _, value)| (file.as_str(), value.as_str()))
-}
-
 fn gid(subject: &Subject<'_>) -> Checked {
     let devices = subject.devices()?;
     let mut ports = active(&devices, "Ethernet");
@@ -259,9 +252,10 @@ fn gid(subject: &Subject<'_>) -> Checked {
     let mut findings = Findings::default();
     for (device, port) in &ports {
         // One number for all ports that NCCL uses; those of other cards may have other tables.
-        let chosen = setting(subject, "NCCL_IB_GID_INDEX")
+        let chosen = subject
+            .nccl_setting("NCCL_IB_GID_INDEX")
             .and_then(|(file, value)| Some((file, value.parse::<u32>().ok()?)));
-        let used = setting(subject, "NCCL_IB_HCA").is_none_or(|(_, value)| selects(value, &device.name));
+        let used = subject.nccl_setting("NCCL_IB_HCA").is_none_or(|(_, value)| selects(value, &device.name));
         if let Some((file, index)) = chosen.filter(|_| used)
             && roce_v2(port).is_some()
         {

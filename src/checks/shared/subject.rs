@@ -255,6 +255,13 @@ impl<'a> Subject<'a> {
         self.answer(&FabricQuery)
     }
 
+    /// The file and the value of a setting of NCCL that all jobs read; the last one counts.
+    pub fn nccl_setting(&self, name: &str) -> Option<(&'a str, &'a str)> {
+        let settings = self.fabric().ok()?.settings.as_ref().ok()?;
+        let set = settings.nccl.iter().rfind(|(_, seen, _)| seen == name);
+        set.map(|(file, _, value)| (file.as_str(), value.as_str()))
+    }
+
     /// The system.
     ///
     /// # Errors
