@@ -1,13 +1,15 @@
 //! The driver in its layers: module, packages, kernels.
 
+use std::collections::BTreeSet;
+
 use super::shared::log::judge;
 use super::shared::values::{fits, majority};
 use super::shared::verdict::{Checked, Findings, Verdict};
 use super::{Check, Needs, Subject};
 use crate::events::CheckStatus::{Fail, Warn};
 use crate::facts::GapKind;
-use crate::facts::driver::{Driver, DriverPackage, Kernel};
-use crate::facts::driver_upkeep::Upkeep;
+use crate::facts::driver::{Driver, DriverPackage, Kernel, upstream};
+use crate::facts::driver_upkeep::{Transaction, Upkeep};
 
 const SYSFS: &str = "/sys/module/nvidia/version";
 const PROC: &str = "/proc/driver/nvidia/version";
@@ -20,7 +22,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         title: "module, libraries and packages of the driver have one version",
         needs: Needs::Idle,
         severity: Fail,
-        expects: "the loaded module, the module on disk, the packages and the libraries have the same version",
+        expects: "the loaded module, the module on disk, the packages and the libraries have the same version; where they have not, the log of apt says who changed them",
         why: "An upgrade replaces libraries and files under a loaded module: every new CUDA program fails with \"Driver/library version mismatch\".",
         hint: "reboot, or stop all programs that use the GPUs and reload the modules; then stop unattended upgrades (driver.upgrades)",
         source: "NVIDIA Driver Installation Guide; modinfo(8); Linux kernel: Documentation/ABI/stable/sysfs-module",
@@ -180,10 +182,20 @@ fn coherence(subject: &Subject<'_>) -> Checked {
         (Some(_), _) | (None, None) => {}
         (None, Some(gap)) => findings.unknown("module on disk", gap.reason.clone(), MODINFO),
     }
+    let mut others: BTreeSet<&str> = driver.disk.iter().map(|disk| disk.version.as_str()).collect();
     for package in of_release(driver).filter(|package| package.upstream() != version) {
         let seen = package.upstream();
         let how = format!("version {seen}, but {version} is loaded");
         findings.wrong(&package.name, how, "packages", format!("{} {seen}", package.name));
+        others.insert(seen);
+    }
+    others.remove(version);
+    let changed = subject.upkeep().map(|upkeep| upkeep.changed.as_slice()).unwrap_or_default();
+    let brought = |one: &&Transaction| one.versions.iter().any(|new| others.contains(upstream(new)));
+    if let Some(change) = changed.iter().rfind(brought) {
+        let how = format!("changed the packages ({})", change.date);
+        let line = format!("{} Commandline: {}", change.date, change.command);
+        findings.wrong(&change.who(), how, "/var/log/apt/history.log", line);
     }
     Ok(findings.verdict(version))
 }
@@ -319,7 +331,7 @@ fn dkms(subject: &Subject<'_>) -> Checked {
         }
         seen => subject.seen(Ok(seen), None)?,
     };
-    let installed: std::collections::BTreeSet<&str> =
+    let installed: BTreeSet<&str> =
         lines.iter().filter(|line| line.is_installed()).map(|line| line.module.as_str()).collect();
     let mut findings = Findings::default();
     for module in &installed {
@@ -382,7 +394,7 @@ fn nouveau(subject: &Subject<'_>) -> Checked {
 /// Drivers of GPUs that are not NVIDIA's: `nova_core`, `nouveau`, `vfio-pci`.
 pub(in crate::checks) fn holders(subject: &Subject<'_>) -> Vec<String> {
     let others = subject.gpu_drivers().map(|(_, driver)| driver);
-    let others: std::collections::BTreeSet<&str> = others.filter(|driver| *driver != "nvidia").collect();
+    let others: BTreeSet<&str> = others.filter(|driver| *driver != "nvidia").collect();
     // sysfs writes the name that a driver gives itself, such as NovaCore.
     others.into_iter().map(str::to_owned).collect()
 }

@@ -131,9 +131,14 @@ pub struct DriverPackage {
 impl DriverPackage {
     /// The version as NVIDIA writes it: `535.261.03` of `535.261.03-1~deb12u1` or `3:535.261.03-1.el9`.
     pub fn upstream(&self) -> &str {
-        let version = self.version.split_once(':').map_or(self.version.as_str(), |(_, rest)| rest);
-        version.split(['-', '~', '+']).next().unwrap_or(version)
+        upstream(&self.version)
     }
+}
+
+/// The version as NVIDIA writes it, of the one of a package.
+pub fn upstream(version: &str) -> &str {
+    let version = version.split_once(':').map_or(version, |(_, rest)| rest);
+    version.split(['-', '~', '+']).next().unwrap_or(version)
 }
 
 /// From this branch on the open modules are what NVIDIA installs where nobody chooses.

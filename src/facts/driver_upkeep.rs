@@ -1,5 +1,7 @@
-//! What keeps the NVIDIA driver as it is, replaces it or stands on it: peer memory, upgrades, the fabric manager,
-//! the CUDA toolkit, DKMS.
+//! All that keeps the NVIDIA driver as it is, replaces it or stands on it: peer memory, upgrades, who changed it, the
+//! fabric manager, the CUDA toolkit, DKMS.
+//!
+//! Formats: `/var/log/apt/history.log` of apt 2.6 and 3.0.
 
 use std::time::Duration;
 
@@ -51,6 +53,31 @@ impl Upgrades {
     }
 }
 
+/// A transaction of apt that changed packages of NVIDIA.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Transaction {
+    /// Its beginning, in the host's own time: `2026-11-28  06:21:13`.
+    pub date: String,
+    /// The command: `/usr/bin/unattended-upgrade`.
+    pub command: String,
+    /// The account that asked for it by sudo.
+    pub by: Option<String>,
+    /// Versions that it installed.
+    pub versions: Vec<String>,
+}
+
+impl Transaction {
+    /// The program, and who asked for it: `unattended-upgrade`, `apt-get of ops`.
+    pub fn who(&self) -> String {
+        let program = self.command.split_whitespace().next().unwrap_or("apt");
+        let program = program.rsplit('/').next().unwrap_or(program);
+        match &self.by {
+            Some(by) => format!("{program} of {by}"),
+            None => program.to_owned(),
+        }
+    }
+}
+
 /// What stands around the driver.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Upkeep {
@@ -66,6 +93,9 @@ pub struct Upkeep {
     pub toolkit: Seen<String>,
     /// What DKMS built.
     pub dkms: Seen<Vec<Dkms>>,
+    /// Transactions that changed packages of NVIDIA, the last one last; of hosts with apt.
+    #[serde(default)]
+    pub changed: Vec<Transaction>,
 }
 
 /// What keeps the driver as it is, replaces it or stands on it.
@@ -75,7 +105,8 @@ pub struct UpkeepQuery;
 impl Probe for UpkeepQuery {
     type Shown = Upkeep;
     const NAME: &'static str = "driver_upkeep";
-    const SCRIPT: &'static str = crate::shell!("probes/ask.sh", "rooted.sh", "probes/driver_upkeep.sh");
+    const SCRIPT: &'static str =
+        crate::shell!("probes/ask.sh", "rooted.sh", "facts/held.sh", "probes/driver_upkeep.sh");
     const DEADLINE: Option<Duration> = Some(Duration::from_secs(45));
 
     fn read(sections: &Sections<'_>) -> Upkeep {
@@ -112,7 +143,33 @@ pub fn parse(sections: &Sections<'_>) -> Upkeep {
         dkms: sections.read("dkms status", "/var/lib/dkms does not exist", |text| {
             Ok(text.lines().filter_map(Dkms::line).collect())
         }),
+        // It only adds a name to what is known without it.
+        changed: sections.get("history.log").map(|section| changed(section.stdout)).unwrap_or_default(),
     }
+}
+
+/// `Start-Date: 2026-11-28  06:21:13`, then `libnvidia-compute-580:amd64 (580.82.07-1, 580.95.05-1)` for each package
+/// that was upgraded, and `(580.95.05-1, automatic)` for one that was installed.
+fn changed(text: &str) -> Vec<Transaction> {
+    let mut all: Vec<Transaction> = Vec::new();
+    for line in text.lines() {
+        if let Some(date) = line.strip_prefix("Start-Date: ") {
+            all.push(Transaction { date: date.trim().to_owned(), ..Transaction::default() });
+            continue;
+        }
+        // The beginning of the file may be in the middle of one.
+        let Some(last) = all.last_mut() else { continue };
+        if let Some(command) = line.strip_prefix("Commandline: ") {
+            command.trim().clone_into(&mut last.command);
+        } else if let Some(by) = line.strip_prefix("Requested-By: ") {
+            last.by = by.split_whitespace().next().map(str::to_owned);
+        } else if let Some((_, inside)) = line.trim_end_matches(')').split_once(" (") {
+            let versions = inside.split(", ").filter(|version| *version != "automatic");
+            last.versions.extend(versions.last().map(str::to_owned));
+        }
+    }
+    all.retain(|transaction| !transaction.versions.is_empty());
+    all
 }
 
 /// `systemctl is-active` says its word whatever its status is.
@@ -183,6 +240,27 @@ mod tests {
     use super::*;
 
     const TEXT: &str = "\n\u{1e}ask peermem\npeermem=1\nclient=580.105.08\n\n\u{1e}end 0\n\n\u{1e}ask upgrades\nunattended=1\nline=APT::Periodic::Unattended-Upgrade \"1\";\nline=//  \"linux-\";\nline=Unattended-Upgrade::Package-Blacklist {\"nvidia-\";\"libnvidia-\";};\n\n\u{1e}end 0\n\n\u{1e}ask nv-fabricmanager -v\nFabric Manager version is : 580.105.08\n\n\u{1e}end 0\n\n\u{1e}ask systemctl is-active nvidia-fabricmanager\ninactive\n\n\u{1e}end 3\n\n\u{1e}ask dkms status\nnvidia/580.105.08, 5.15.0-113-generic, x86_64: installed\nnvidia, 535.129.03, 5.15.0-91-generic, x86_64: installed (WARNING! Diff between built and installed module!)\nmlnx-ofed-kernel/24.10: added\n\n\u{1e}end 0\n";
+
+    /// As apt 2.6 wrote it on Debian 12 for an upgrade by hand, and one overnight; other names.
+    #[test]
+    fn who_changed_the_driver() {
+        let text = "libnvidia-cfg1-580:amd64 (580.65.06-1, 580.82.07-1)\nStart-Date: 2026-11-20  10:00:00\nCommandline: apt-get install -y nvidia-driver-580\nRequested-By: ops (1000)\nInstall: \nlibnvidia-compute-580:amd64 (580.82.07-1, automatic)\nnvidia-driver-580:amd64 (580.82.07-1)\nStart-Date: 2026-11-25  03:00:00\nCommandline: apt-get install -y htop\nInstall: \nStart-Date: 2026-11-28  06:21:13\nCommandline: /usr/bin/unattended-upgrade\nUpgrade: \nlibnvidia-compute-580:amd64 (580.82.07-1, 580.95.05-1)\n";
+        let changed = changed(text);
+        let told: Vec<_> =
+            changed.iter().map(|one| (one.who(), one.date.as_str(), &one.versions[..])).collect();
+        let version = |text: &str| text.to_owned();
+        assert_eq!(
+            told,
+            [
+                (
+                    "apt-get of ops".to_owned(),
+                    "2026-11-20  10:00:00",
+                    &[version("580.82.07-1"), version("580.82.07-1")][..]
+                ),
+                ("unattended-upgrade".to_owned(), "2026-11-28  06:21:13", &[version("580.95.05-1")][..]),
+            ]
+        );
+    }
 
     #[test]
     fn all_layers() {

@@ -114,6 +114,19 @@ fn what_is_told_apart() {
         *text = text.replacen(memory, other, 1);
         site
     };
+    let upgraded = |versions: &str| {
+        let told = format!(
+            "Start-Date: 2026-11-28  06:21:13\nCommandline: /usr/bin/unattended-upgrade\nUpgrade: \nlibnvidia-compute-580:amd64 ({versions})"
+        );
+        let mut site = healthy().with(
+            "driver",
+            "libnvidia-compute-580 580.159.04-0ubuntu1",
+            "libnvidia-compute-580 580.167.01-0ubuntu1",
+        );
+        let asked = section("history.log", &told, "0");
+        site.probes.entry("driver_upkeep").and_modify(|text| *text += &asked);
+        site
+    };
     let cases = [
         ("driver.flavour", Pass, "open", healthy().expect(json!({ "driver": { "open": true } }))),
         (
@@ -250,6 +263,19 @@ fn what_is_told_apart() {
                     "network",
                     json!({ "links": [link("rdma0", 9000), link("rdma1", 9000), link("rdma2", 4200)] }),
                 ),
+        ),
+        // Who changed the packages is named where one of them is the version that does not fit.
+        (
+            "driver.coherence",
+            Fail,
+            "libnvidia-compute-580: version 580.167.01, but 580.159.04 is loaded; unattended-upgrade: changed the packages (2026-11-28  06:21:13)",
+            upgraded("580.159.04-0ubuntu1, 580.167.01-0ubuntu1"),
+        ),
+        (
+            "driver.coherence",
+            Fail,
+            "libnvidia-compute-580: version 580.167.01, but 580.159.04 is loaded",
+            upgraded("570.1-1, 570.2-1"),
         ),
         (
             "peermem.loaded",

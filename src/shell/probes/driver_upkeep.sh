@@ -1,5 +1,5 @@
-# What keeps the NVIDIA driver as it is, replaces it or stands on it: peer memory, upgrades, the fabric manager, the
-# CUDA toolkit, DKMS. Nothing is loaded and nvidia-smi is not asked.
+# What keeps the NVIDIA driver as it is, replaces it or stands on it: peer memory, upgrades, who changed it, the fabric
+# manager, the CUDA toolkit, DKMS. Nothing is loaded and nvidia-smi is not asked.
 begin peermem
 [ ! -d /sys/module/nv_peer_mem ] || printf 'nv_peer_mem=1\n'
 if [ -d /sys/module/nvidia_peermem ]; then
@@ -39,6 +39,17 @@ for wants in /etc/systemd/system/*.wants; do
     fi
 done
 finish 0
+# Who changed packages of NVIDIA, by apt's own log: of a transaction its time, its command, and each such package.
+# Others may write where it lies (/var/log is the syslog group's on Ubuntu): only root's own file counts, and its end.
+if held /var/log/apt/history.log && [ "${held%% *}" = 0 ]; then
+    begin history.log
+    changed='^(Start-Date|Commandline|Requested-By): .{0,120}|^(Install|Upgrade|Downgrade|Reinstall): |(lib)?nvidia-[a-z0-9.+-]+(:[a-z0-9]+)? [(][^)]{0,120}[)]'
+    command -v grep >/dev/null 2>&1 || lost grep
+    told=$(tail -c 131072 <&3 | LC_ALL=C grep -oE "$changed" | tail -n 500) || lost tail
+    printf '%s\n' "$told"
+    finish 0
+    exec 3<&-
+fi
 switch=''
 for device in /sys/bus/pci/devices/*; do
     vendor='' class=''
