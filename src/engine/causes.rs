@@ -2,7 +2,11 @@
 //!
 //! Sources: outputs of apt 2.6 and 3.0 with gpgv and sqv (<https://github.com/kismetwireless/kismet-packages/issues/18>,
 //! 2026-02-02), dpkg 1.22, dkms 3.0 (<https://github.com/LINBIT/drbd/issues/123>, 2025-08-18), kmod 31,
-//! slurmd 23.11 and 24.11, dnf 4, GNU make 4.
+//! slurmd 23.11 and 24.11, munge 0.5, dnf 4, GNU make 4; the fabric manager of branches 550 to 595
+//! (<https://github.com/data-infra/cube-studio/issues/29>, 2025-09-18); NVIDIA's repository since branch 580
+//! (<https://github.com/NVIDIA/gpu-driver-container/issues/451>, 2025-09-24).
+
+use crate::causes::{self, Counts, Said};
 
 /// Why a program failed.
 #[derive(Debug, PartialEq, Eq)]
@@ -32,7 +36,19 @@ const SHOWN: usize = 300;
 /// The cause that an output names, if it names one.
 pub(super) fn find(output: &str) -> Option<Cause> {
     let lines: Vec<&str> = output.lines().map(str::trim).filter(|line| !line.is_empty()).collect();
-    let finders: &[Finder] = &[dkms, locked, signature, sources, module, slurmd, package, first_error];
+    let finders: &[Finder] = &[
+        dkms,
+        locked,
+        signature,
+        sources,
+        version,
+        module,
+        fabric_manager,
+        slurmd,
+        munge,
+        package,
+        first_error,
+    ];
     let mut cause = finders.iter().find_map(|find| find(&lines))?;
     cause.message = cause.message.chars().take(SHOWN).collect();
     Some(cause)
@@ -72,7 +88,7 @@ fn dkms(lines: &[&str]) -> Option<Cause> {
     Some(Cause::new(
         format!("the DKMS module {module} {version} does not build for kernel {kernel}: see {log} there"),
         format!(
-            "its package stays half-configured, and every transaction ends with it: take a version of {module} that builds for {kernel}, or boot the kernel before and hold its packages; a {module} that nobody needs can go, with its package"
+            "its package stays half-configured, and every transaction ends with it: take a version of {module} that builds for {kernel}, or boot the kernel before and hold its packages; where nobody needs {module}, remove its package"
         ),
     ))
 }
@@ -154,10 +170,66 @@ fn sources(lines: &[&str]) -> Option<Cause> {
     ))
 }
 
+/// A package that is there under another name only, or not in this version.
+fn version(lines: &[&str]) -> Option<Cause> {
+    let (at, line) =
+        first(lines, &["' was not found", "has no installation candidate", "No match for argument: "])?;
+    let name = between(line, "for '", "' was not found")
+        .or_else(|| between(line, "Package '", "' has no installation candidate"))
+        .or_else(|| between(line, "Package ", " has no installation candidate"))
+        .or_else(|| Some(line.split_once("No match for argument: ")?.1.trim()))?;
+    // NVIDIA's repository has the fabric manager under its plain name from branch 580 on.
+    if name.starts_with("nvidia-fabricmanager-") || name.starts_with("nvidia-fabric-manager") {
+        return Some(Cause::new(
+            line,
+            "NVIDIA's repository has it as nvidia-fabricmanager from branch 580 on: `source: repository` of the task takes that name; `source: archive` is for packages of the distribution, which must then offer the driver's version",
+        ));
+    }
+    let before = lines.get(..at).unwrap_or_default();
+    let provided = ["is a virtual package provided by:", "However the following packages replace it:"];
+    let listed = before.iter().position(|line| provided.iter().any(|words| line.contains(words)));
+    let provider = listed.and_then(|at| before.get(at + 1)?.split_whitespace().next());
+    if let Some(provider) = provider {
+        return Some(Cause::new(
+            line,
+            format!(
+                "the repositories of this host have {name} only as another name of {provider}: ask for {provider}"
+            ),
+        ));
+    }
+    line.contains("Version '").then(|| {
+        Cause::new(
+            line,
+            format!("the repositories of this host do not offer that version, or no longer: `apt-cache madison {name}` there lists those that they offer"),
+        )
+    })
+}
+
+/// The kernel's words about a module that it did not take, or about its devices, by the catalogue.
+fn kernel<'a>(lines: &[&'a str], name: &str) -> Option<(&'a str, &'static str)> {
+    const CHECKS: &[&str] = &["driver.log", "gpu.xid", "rdma.log", "kernel.network"];
+    let said = causes::read(lines.iter().copied());
+    let is_nvidia = name.starts_with("nvidia") && !name.contains("peermem");
+    let of_it = |one: &&Said<'_>| {
+        let text = one.text.replace('-', "_");
+        !name.is_empty() && text.contains(name) || is_nvidia && text.starts_with("NVRM: ")
+    };
+    let mut grave =
+        said.iter().filter(|one| CHECKS.contains(&one.cause.check) && one.counts(&said) == Counts::Fail);
+    let found = grave.find(of_it)?;
+    Some((found.line, found.act(&said)))
+}
+
 /// A module that the kernel does not take. modprobe says little, and the kernel's log why.
 fn module(lines: &[&str]) -> Option<Cause> {
-    let (_, line) = first(lines, &["could not insert '", "modprobe: FATAL: ", "insmod: ERROR: "])?;
-    let name = between(line, "could not insert '", "'").unwrap_or_default();
+    let signs =
+        ["could not insert '", "modprobe: FATAL: ", "insmod: ERROR: ", "Unable to load the kernel module '"];
+    let (_, line) = first(lines, &signs)?;
+    let name = between(line, "could not insert '", "'").or_else(|| between(line, "kernel module '", "'"));
+    let name = name.unwrap_or_default().trim_end_matches(".ko");
+    if let Some((said, act)) = kernel(lines, &name.replace('-', "_")) {
+        return Some(Cause::new(format!("{line}; the kernel: {said}"), act));
+    }
     let log = lines.iter().rev().find(|line| {
         let plain = line.replace('-', "_");
         !name.is_empty()
@@ -198,6 +270,37 @@ fn module(lines: &[&str]) -> Option<Cause> {
         return log.map(|_| Cause::bare(message));
     };
     Some(Cause::new(message, hint))
+}
+
+/// A fabric manager that does not start, by its log.
+fn fabric_manager(lines: &[&str]) -> Option<Cause> {
+    let said = |line: &str| line.split_once("]: ").map_or(line, |(_, text)| text).to_owned();
+    if let Some((_, line)) = first(lines, &["NV_WARN_NOTHING_TO_DO"]) {
+        return Some(Cause::new(
+            said(line),
+            "the host has no NVSwitch that the driver knows, so it needs no fabric manager: `systemctl disable --now nvidia-fabricmanager`, and no task that wants it there (`wanted: auto`). On HGX B200 and B300 it means that nvlsm or the module ib_umad is missing",
+        ));
+    }
+    let (_, line) = first(lines, &[" don't match with driver version "])?;
+    Some(Cause::new(
+        said(line),
+        "the fabric manager takes no driver but the one of its own version: install it in the version of the loaded driver, or reboot where the driver on disk is the newer one",
+    ))
+}
+
+/// Credentials of munge that another host does not take.
+fn munge(lines: &[&str]) -> Option<Cause> {
+    if let Some((_, line)) = first(lines, &["Expired credential", "Rewound credential"]) {
+        return Some(Cause::new(
+            line,
+            "the clocks of the two hosts differ by more than five minutes: `provision verify` compares them (`fleet.clock`); the playbook `chrony` keeps them",
+        ));
+    }
+    let (_, line) = first(lines, &["Invalid credential"])?;
+    Some(Cause::new(
+        line,
+        "the two hosts have different keys of munge: /etc/munge/munge.key must be the same on all, and munged restarted behind a change",
+    ))
 }
 
 /// A slurmd that does not start, by its log.
@@ -320,6 +423,95 @@ mod tests {
             message.contains("6.1.0-37-amd64 cannot be found") && hint.contains("headers of 6.1.0-37-amd64"),
             "{message} {hint}"
         );
+    }
+
+    #[test]
+    fn a_package_of_another_name_or_version_is_told() {
+        let (message, hint) = cause(
+            "Package nvidia-fabricmanager-590 is a virtual package provided by:\n nvidia-fabricmanager 590.48.01-1\n\nE: Version '590.48.01-*' for 'nvidia-fabricmanager-590' was not found\n",
+        );
+        assert_eq!(message, "E: Version '590.48.01-*' for 'nvidia-fabricmanager-590' was not found");
+        assert!(hint.contains("`source: repository`"), "{hint}");
+        let (_, hint) = cause(
+            "Error: Unable to find a match: nvidia-fabric-manager-590.48.01\nNo match for argument: nvidia-fabric-manager-590.48.01\n",
+        );
+        assert!(hint.contains("`source: repository`"), "{hint}");
+        let (_, hint) = cause(
+            "Package libibverbs-utils is not available, but is referred to by another package.\nHowever the following packages replace it:\n  ibverbs-utils\n\nE: Package 'libibverbs-utils' has no installation candidate\n",
+        );
+        assert!(hint.contains("ask for ibverbs-utils"), "{hint}");
+        let (_, hint) = cause("E: Version '2.27.7-1+cuda12.9' for 'libnccl2' was not found\n");
+        assert!(hint.contains("`apt-cache madison libnccl2`"), "{hint}");
+        // Of what is in no repository, the usual words are enough.
+        assert_eq!(find("No match for argument: htop\n"), None);
+    }
+
+    /// The kernel's own words are behind the last line of modprobe.
+    #[test]
+    fn a_module_is_refused_for_what_the_kernel_says() {
+        for (output, says, does) in [
+            (
+                "modprobe: ERROR: could not insert 'nvidia': No such device\n[  88.1] NVRM: GPU 0000:17:00.0 is already bound to NovaCore.\n[  88.2] NVRM: No NVIDIA devices probed.\n",
+                "already bound to NovaCore",
+                "blacklist nova_core",
+            ),
+            (
+                "ERROR: Unable to load the kernel module 'nvidia.ko'.\n-> Kernel module load error: No such device\n[  88.1] NVRM: GPU 0000:17:00.0 is already bound to nouveau.\n",
+                "already bound to nouveau",
+                "which driver holds the GPU",
+            ),
+            (
+                "modprobe: ERROR: could not insert 'nvidia': No such device\n[  88.1] NVRM: The NVIDIA GPU 0000:17:00.0 (PCI ID: 10de:2bb5)\nNVRM: installed in this system requires use of the NVIDIA open kernel modules.\n[  88.2] NVRM: GPU 0000:17:00.0: RmInitAdapter failed! (0x22:0x56:884)\n",
+                "NVIDIA open kernel modules",
+                "`flavour: open`",
+            ),
+            (
+                "modprobe: ERROR: could not insert 'mlx5_ib': Invalid argument\n[  11.0] mlx5_ib: disagrees about version of symbol ib_umem_release\n",
+                "disagrees about version",
+                "build it again",
+            ),
+        ] {
+            let (message, hint) = cause(output);
+            assert!(message.contains(says), "{message}");
+            assert!(hint.contains(does), "{hint}");
+        }
+        // What it says of others is no reason.
+        let other = "modprobe: ERROR: could not insert 'nvidia': No such device\n[  3.1] mlx5_core: probe of 0000:82:00.1 failed with error -17\n";
+        let (message, hint) = cause(other);
+        assert!(
+            !message.contains("mlx5_core") && hint.contains("no device that it drives"),
+            "{message} {hint}"
+        );
+    }
+
+    #[test]
+    fn a_fabric_manager_that_does_not_start_says_why() {
+        let (message, hint) = cause(
+            "Nov 20 10:00:01 gpu0 nvidia-fabricmanager-start.sh[812]: request to query NVSwitch device information from NVSwitch driver failed with error:WARNING Nothing to do [NV_WARN_NOTHING_TO_DO]\nNov 20 10:00:01 gpu0 systemd[1]: Failed to start nvidia-fabricmanager.service.\n",
+        );
+        assert!(message.starts_with("request to query NVSwitch device information"), "{message}");
+        assert!(hint.contains("disable --now nvidia-fabricmanager") && hint.contains("ib_umad"), "{hint}");
+        let (message, hint) = cause(
+            "Nov 20 10:00:01 gpu0 nv-fabricmanager[812]: fabric manager NVIDIA GPU driver interface version 580.95.05 don't match with driver version 580.82.07. Please update with matching NVIDIA driver package.\n",
+        );
+        assert!(
+            message.starts_with("fabric manager NVIDIA GPU driver interface version 580.95.05"),
+            "{message}"
+        );
+        assert!(hint.contains("version of the loaded driver"), "{hint}");
+    }
+
+    #[test]
+    fn munge_names_clocks_and_keys() {
+        let (message, hint) = cause(
+            "[2026-11-20T10:00:01.278] error: Munge decode failed: Expired credential\n[2026-11-20T10:00:01.279] auth/munge: _print_cred: ENCODED: Fri Nov 20 04:00:01 2026\n",
+        );
+        assert!(
+            message.ends_with("Expired credential") && hint.contains("`fleet.clock`"),
+            "{message} {hint}"
+        );
+        let (_, hint) = cause("error: Munge decode failed: Invalid credential\n");
+        assert!(hint.contains("munge.key"), "{hint}");
     }
 
     #[test]
