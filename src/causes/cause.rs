@@ -67,7 +67,8 @@ pub struct Cause {
     /// crate `regex` read alike, with parts that have names, and with the words of [`super::table`] for an address or
     /// the name of a process.
     pub sign: &'static str,
-    /// What a finding says, with parts of the sign: `Xid {number}`.
+    /// The words of a finding, with parts of the sign: `Xid {number}`. A text in brackets is left out where the line
+    /// has no such part: `Xid {number}[ on link {link}]`.
     pub says: &'static str,
     /// What it means, in a sentence.
     pub means: &'static str,

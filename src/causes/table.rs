@@ -115,7 +115,10 @@ impl<'a> Said<'a> {
     /// What a finding says of it.
     pub fn says(&self) -> String {
         let fill = |text: String, (name, part): (&&str, &&str)| text.replace(&format!("{{{name}}}"), part);
-        self.parts.iter().fold(self.cause.says.to_owned(), fill)
+        let is_told = |piece: &str| self.parts.keys().any(|name| piece.contains(&format!("{{{name}}}")));
+        let pieces = self.cause.says.split(['[', ']']).enumerate();
+        let told = pieces.filter(|(at, piece)| at.is_multiple_of(2) || is_told(piece));
+        self.parts.iter().fold(told.map(|(_, piece)| piece).collect(), fill)
     }
 
     /// How much it counts among all that is said.

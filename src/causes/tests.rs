@@ -323,6 +323,81 @@ fn what_counts_for_more() {
     assert_eq!(counts(&format!("{mended}{fault}")), Some(Counts::Warn));
 }
 
+/// A fault that a later line of the same device takes back is not told any more; one of another device is.
+#[test]
+fn what_is_taken_back() {
+    let rows = [
+        (
+            "device-mapper: thin: 252:9: switching pool to out-of-data-space (queue IO) mode",
+            "device-mapper: thin: 252:9: switching pool to write mode",
+            "device-mapper: thin: 252:7: switching pool to write mode",
+        ),
+        (
+            "device-mapper: multipath: 253:3: Failing path 8:64.",
+            "device-mapper: multipath: 253:3: Reinstating path 8:64.",
+            "device-mapper: multipath: 253:3: Reinstating path 8:80.",
+        ),
+        (
+            "md/raid1:md1: active with 1 out of 2 mirrors",
+            "md: md1: recovery done.",
+            "md: md12: recovery done.",
+        ),
+        (
+            "md/raid1:md1: Disk failure on sdb1, disabling device.",
+            "md: md1: recovery done.",
+            "md: md1: recovery interrupted.",
+        ),
+        (
+            "Lustre: x-OST1-osc-1: Connection to x-OST1 (at 10.0.9.7@o2ib) was lost; in progress operations using this service will wait",
+            "Lustre: x-OST1-osc-1: Connection restored to 10.0.9.7@o2ib",
+            "Lustre: x-OST2-osc-1: Connection restored to 10.0.9.8@o2ib",
+        ),
+        (
+            "megaraid_sas 0000:03:00.0: Found FW in FAULT state, will reset adapter scsi0.",
+            "megaraid_sas 0000:03:00.0: Reset successful for scsi0.",
+            "megaraid_sas 0000:04:00.0: Reset successful for scsi1.",
+        ),
+    ];
+    for (fault, mended, other) in rows {
+        let id = ids(&read([fault]))[0];
+        let stands = |lines: [&str; 2]| ids(&read(lines)).contains(&id);
+        assert!(!stands([fault, mended]), "{mended}");
+        assert!(stands([fault, other]), "{other}");
+        assert!(stands([mended, fault]), "{fault} comes after");
+    }
+}
+
+/// A link is named where the line names one.
+#[test]
+fn what_a_line_does_not_tell_is_left_out() {
+    let says = |line: &str| read([line]).first().map(Said::says).unwrap_or_default();
+    let fatal = |link: &str| format!("NVRM: Xid (PCI:0000:1b:00): 149, NETIR Fatal XC0 i0 Link {link} (0x1)");
+    assert_eq!(says(&fatal("11")), "Xid 149 on link 11");
+    assert_eq!(says(&fatal("-1")), "Xid 149");
+    assert_eq!(says("NVRM: Xid (PCI:0000:1b:00): 145, something new"), "Xid 145");
+    assert_eq!(
+        says("NVRM: Xid (PCI:0000:1b:00): 137, RLW_RXPIPE interrupt hit on link 11 on GPU0: PRIV Error"),
+        "Xid 137 on link 11"
+    );
+}
+
+/// Six bits of the line say which end of a link of NVLink 5 is to be looked at.
+#[test]
+fn the_end_of_a_link_that_failed() {
+    for reason in 0..64_u32 {
+        let line = format!(
+            "NVRM: Xid (PCI:0000:1b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 02 (0x{:08x} 0x0)",
+            0x1c6 | reason << 20
+        );
+        let wanted = match reason {
+            21 | 32..=37 => "xid.nvlink5_peer",
+            38 => "xid.nvlink5_here",
+            _ => "xid.nvlink5_fatal",
+        };
+        assert_eq!(ids(&read([line.as_str()])), [wanted], "{reason}: {line}");
+    }
+}
+
 fn cases() -> std::path::PathBuf {
     std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/cases/causes")
 }

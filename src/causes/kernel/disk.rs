@@ -2,6 +2,7 @@
 
 use super::super::cause::{Cause, Counts, ROW, seen};
 
+const MEGARAID: &str = "Linux kernel: megasas_transition_to_ready() in drivers/scsi/megaraid/megaraid_sas_base.c, megasas_wait_for_outstanding_fusion() and megasas_reset_fusion() in megaraid_sas_fusion.c, of 4.18 and 6.18";
 const DISK: Cause = Cause { check: "kernel.disks", counts: Counts::Warn, ..ROW };
 
 pub(in crate::causes) const ROWS: &[Cause] = &[
@@ -48,14 +49,28 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         ..DISK
     },
     Cause {
+        id: "nvme.no_path",
+        sign: r"block (?<device>nvme[0-9]+n[0-9]+): no (available|usable) path - (failing|requeuing) I/O",
+        says: "cannot be reached",
+        means: "The kernel has no way to a disk: it is gone, or the network to it is.",
+        act: "look at the lines of the driver nvme before it: whether the disk was lost, its server does not answer, or somebody disconnected it",
+        sources: &[seen(
+            "Linux kernel: nvme_ns_head_submit_bio() in drivers/nvme/host/multipath.c",
+            "2026-11-29",
+        )],
+        samples: &["[ 3816.209654] block nvme0n1: no available path - failing I/O"],
+        ..DISK
+    },
+    Cause {
         id: "nvme.error",
-        sign: r"(?<device>nvme[0-9]+(c[0-9]+)?n[0-9]+): [A-Z][A-Za-z ]*\(0x[0-9a-f]+\) @ LBA [0-9]+, [0-9]+ blocks, (?<what>[^(]*[^( ]) \(sct ",
+        sign: r"(?<device>nvme[0-9]+(c[0-9]+)?n[0-9]+): [A-Z][A-Za-z/ ]*\(0x[0-9a-f]+\) @ LBA [0-9]+, [0-9]+ blocks, (?<what>[^(]*[^( ]) \(sct ",
         says: "{what}",
         means: "A disk reports that it could not read or write.",
         act: "`nvme smart-log` of the disk (media_errors, percentage_used); replace it when they grow",
         sources: &[seen("Linux kernel: nvme_log_error() in drivers/nvme/host/core.c", "2026-11-29")],
         samples: &[
             "[ 7011.1] nvme0n1: Read(0x2) @ LBA 1234, 8 blocks, Unrecovered Read Error (sct 0x2 / sc 0x81) DNR",
+            "[ 7011.1] nvme3n1: I/O Cmd(0x2) @ LBA 1234, 8 blocks, I/O Error (sct 0x2 / sc 0x81) MORE DNR",
         ],
         ..DISK
     },
@@ -141,18 +156,50 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "disk.adapter",
-        sign: r"(megaraid_sas (?<device>{pci}): .*FW in FAULT state|(?<adapter>mpt[23]sas_cm[0-9]+): fault_state\()",
+        sign: r"(megaraid_sas (?<device>{pci}): (Found )?FW in FAULT state|(?<adapter>mpt[23]sas_cm[0-9]+): ((fault|coredump)_state\(|SAS host is non-operational))",
         says: "its firmware stopped",
         means: "The adapter of disks met a fault.",
         counts: Counts::Fail,
         act: "power-cycle the host and update the adapter's firmware",
+        ended_by: &["disk.adapter_reset"],
+        sources: &[
+            seen(MEGARAID, "2026-11-29"),
+            seen(
+                "Linux kernel: mpt3sas_base_fault_info() and _base_fault_reset_work() in drivers/scsi/mpt3sas/mpt3sas_base.c of 4.18 and 6.18",
+                "2026-11-29",
+            ),
+        ],
+        samples: &[
+            "[ 1522.8] mpt3sas_cm0: fault_state(0x2100)!",
+            "[ 1522.8] mpt3sas_cm0: SAS host is non-operational !!!!",
+            "[ 1522.8] megaraid_sas 0000:3b:00.0: Found FW in FAULT state, will reset adapter scsi0.",
+            "[ 1522.8] megaraid_sas 0000:3b:00.0: FW in FAULT state Fault code:0x10000 subcode:0x0 func:megasas_transition_to_ready",
+        ],
+        ..DISK
+    },
+    Cause {
+        id: "disk.adapter_reset",
+        sign: r"megaraid_sas (?<device>{pci}): Reset successful for scsi[0-9]+",
+        says: "its firmware stopped and was started again",
+        means: "The adapter of disks met a fault, and its driver brought it back.",
+        act: "update the adapter's firmware; when it returns, replace the adapter",
+        sources: &[seen(MEGARAID, "2026-11-29")],
+        samples: &["[ 1540.2] megaraid_sas 0000:3b:00.0: Reset successful for scsi0."],
+        ..DISK
+    },
+    Cause {
+        id: "disk.adapter_event",
+        sign: r"megaraid_sas (?<device>{pci}): [0-9]+ \((boot \+ )?[0-9]+s/0x[0-9a-f]+/(CRIT|CRITICAL|FATAL|DEAD)\) - (?<what>[^\\]+)",
+        says: "{what}",
+        means: "The adapter of disks reports something that it takes for critical: a disk, a volume, its cache or its battery.",
+        act: "look at the adapter's own log (`storcli64 /c0 show events`) and at its disks and volumes (`storcli64 /c0 show`)",
         sources: &[seen(
-            "Linux kernel: drivers/scsi/megaraid/megaraid_sas_base.c; drivers/scsi/mpt3sas/mpt3sas_base.c",
+            "Linux kernel: megasas_decode_evt() in drivers/scsi/megaraid/megaraid_sas_base.c of 4.18 and 6.18",
             "2026-11-29",
         )],
         samples: &[
-            "[ 1522.8] mpt3sas_cm0: fault_state(0x2100)!",
-            "[ 1522.8] megaraid_sas 0000:3b:00.0: FW in FAULT state Fault code:0x10000 subcode:0x0 func:megasas_transition_to_ready",
+            "[ 1540.5] megaraid_sas 0000:3b:00.0: 5472 (592373413s/0x0020/CRIT) - Controller encountered a fatal error and was reset",
+            "[   40.5] megaraid_sas 0000:3b:00.0: 9249 (boot + 4s/0x0002/FATAL) - Unrecoverable medium error during recovery on PD 06(e0x20/s6) at 255d319",
         ],
         ..DISK
     },
@@ -169,6 +216,16 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
             "[ 1523.1] EXT4-fs (dm-0): Remounting filesystem read-only",
             "[ 1523.1] Aborting journal on device sda1-8.",
         ],
+        ..DISK
+    },
+    Cause {
+        id: "fs.ext4_before",
+        sign: r"EXT[234]-fs \((?<device>{disk})\): error count since last fsck: [1-9]",
+        says: "the file system has errors that no check has mended",
+        means: "The file system found itself damaged, in this boot or an earlier one, and was not checked since.",
+        act: "unmount it and run `e2fsck -f`; for the root file system have it checked at the next boot",
+        sources: &[seen("Linux kernel: print_daily_error_info() in fs/ext4/super.c", "2026-11-29")],
+        samples: &["[  312.313321] EXT4-fs (sda1): error count since last fsck: 7"],
         ..DISK
     },
     Cause {
@@ -190,7 +247,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "fs.btrfs",
-        sign: r"BTRFS (critical|error|warning|info) ?\(device (?<device>{disk})([^)]*)\)?:? ?(.*forced readonly|.*csum failed|.*corrupt (leaf|node)|.*parent transid verify failed|.*Transaction aborted|.*lost page write)",
+        sign: r"BTRFS:? (critical|error|warning|info) ?\(device (?<device>{disk})([^)]*)\)?:? ?(.*forced readonly|.*errno=-5 IO failure|.*csum failed|.*corrupt (leaf|node)|.*parent transid verify failed|.*Transaction aborted|.*lost page write)",
         says: "the file system is damaged",
         means: "The file system found itself damaged, and may be read-only now.",
         counts: Counts::Fail,
@@ -202,16 +259,62 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         ..DISK
     },
     Cause {
+        id: "md.failed",
+        sign: r"md/(raid0|linear|raid[0-9]*:)(?<device>md[A-Za-z0-9_]+): (Disk failure on [a-z0-9-]+ detected, failing array|Cannot continue operation)",
+        says: "is lost",
+        means: "A RAID has too few disks left: what was on it cannot be read.",
+        counts: Counts::Fail,
+        act: "`cat /proc/mdstat` says which disks it lacks; look by `lsblk -o NAME,STATE` whether they only fell off before anything is made anew",
+        sources: &[seen(
+            "Linux kernel: raid0_error() in drivers/md/raid0.c, linear_error() in md-linear.c, raid5_error() in raid5.c",
+            "2026-11-29",
+        )],
+        samples: &[
+            "md/raid0md0: Disk failure on nvme0n1p1 detected, failing array.",
+            "[14882.4] md/raid:md2: Cannot continue operation (2/4 failed).",
+        ],
+        ..DISK
+    },
+    Cause {
         id: "md.degraded",
         sign: r"md/raid[0-9]*:(?<device>md[A-Za-z0-9_]+): Disk failure on (?<disk>[a-z0-9]+), disabling device",
         says: "lost its disk {disk}",
         means: "A RAID runs without one of its disks.",
         act: "`cat /proc/mdstat`; replace the disk and add the new one (`mdadm --add`)",
+        ended_by: &["md.recovered"],
         sources: &[seen("Linux kernel: drivers/md/raid1.c, raid5.c, raid10.c", "2026-11-29")],
         samples: &[
             "[ 8753.390042] md/raid1:md0: Disk failure on sdb1, disabling device.\\x0amd/raid1:md0: Operation continuing on 1 devices.",
             "[14882.394226] md/raid:md2: Disk failure on sdc5, disabling device.",
         ],
+        ..DISK
+    },
+    Cause {
+        id: "md.started_short",
+        sign: r"md/raid[0-9]*:(?<device>md[A-Za-z0-9_]+): (raid level [0-9]+ )?active with (0 out of [1-9]|1 out of [2-9]|2 out of [3-9]|3 out of [4-9]|4 out of [5-9]|5 out of [6-9]|6 out of [78]|7 out of 8|[0-9] out of [1-9][0-9]) (mirrors|devices)",
+        says: "started without all of its disks",
+        means: "A RAID runs without one of its disks since the host was booted.",
+        act: "`cat /proc/mdstat`; look whether the disk only fell off, and add it or a new one (`mdadm --add`)",
+        ended_by: &["md.recovered"],
+        sources: &[seen(
+            "Linux kernel: drivers/md/raid1.c, raid5.c, raid10.c of 4.18 and 6.18",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[    2.113302] md/raid1:md1: active with 1 out of 2 mirrors",
+            "[    2.1] md/raid:md0: raid level 5 active with 2 out of 3 devices, algorithm 2",
+            "[    2.1] md/raid10:md3: active with 3 out of 4 devices",
+        ],
+        ..DISK
+    },
+    Cause {
+        id: "md.recovered",
+        sign: r"md: (?<device>md[A-Za-z0-9_]+): recovery done\.",
+        says: "has all of its disks again",
+        means: "A disk of a RAID was filled again.",
+        counts: Counts::Note,
+        sources: &[seen("Linux kernel: md_do_sync() in drivers/md/md.c", "2026-11-29")],
+        samples: &["[ 9011.1] md: md1: recovery done."],
         ..DISK
     },
     Cause {
@@ -226,12 +329,54 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "dm.path",
-        sign: r"device-mapper: (multipath: .*Failing path (?<device>[0-9:]+)|thin: .*switching pool to (?<mode>[a-z-]+) mode)",
-        says: "a path or a pool of disks failed",
-        means: "A way to a disk is gone, or a pool of thin volumes is full.",
-        act: "`multipath -ll` or `lvs -a` says which one",
-        sources: &[seen("Linux kernel: drivers/md/dm-mpath.c and dm-thin.c", "2026-11-29")],
-        samples: &["[ 1522.8] device-mapper: multipath: 253:3: Failing path 8:64."],
+        sign: r"device-mapper: multipath: ([0-9:]+: )?Failing path (?<device>[0-9:]+)",
+        says: "a way to a disk failed",
+        means: "A way to a disk is gone.",
+        act: "`multipath -ll` says which disk; look at the cable, the switch and the storage at its other end",
+        ended_by: &["dm.path_back"],
+        sources: &[seen("Linux kernel: fail_path() in drivers/md/dm-mpath.c of 4.18 and 6.18", "2026-11-29")],
+        samples: &[
+            "[ 1522.8] device-mapper: multipath: 253:3: Failing path 8:64.",
+            "[ 1522.8] device-mapper: multipath: Failing path 8:64.",
+        ],
+        ..DISK
+    },
+    Cause {
+        id: "dm.path_back",
+        sign: r"device-mapper: multipath: ([0-9:]+: )?Reinstating path (?<device>[0-9:]+)",
+        says: "a way to a disk is back",
+        means: "A way to a disk works again.",
+        counts: Counts::Note,
+        sources: &[seen("Linux kernel: reinstate_path() in drivers/md/dm-mpath.c", "2026-11-29")],
+        samples: &["[ 1582.8] device-mapper: multipath: 253:3: Reinstating path 8:64."],
+        ..DISK
+    },
+    Cause {
+        id: "dm.thin",
+        sign: r"device-mapper: thin: (?<device>[0-9:]+): switching pool to (?<mode>out-of-data-space( \((queue|error) IO\))?|read-only|fail) mode",
+        says: "the pool of thin volumes went to {mode}",
+        means: "A pool of thin volumes is full or broken: what writes to it waits or fails.",
+        counts: Counts::Fail,
+        act: "`lvs -a` says which pool and what of it is full, data or metadata: extend that (lvextend); a pool in the mode of failure is mended by `lvconvert --repair`",
+        ended_by: &["dm.thin_well"],
+        sources: &[seen(
+            "Linux kernel: notify_of_pool_mode_change() in drivers/md/dm-thin.c of 4.18 and 6.18",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[1324104.1] device-mapper: thin: 252:9: switching pool to out-of-data-space (queue IO) mode",
+            "[1324104.1] device-mapper: thin: 252:9: switching pool to read-only mode",
+        ],
+        ..DISK
+    },
+    Cause {
+        id: "dm.thin_well",
+        sign: r"device-mapper: thin: (?<device>[0-9:]+): switching pool to write mode",
+        says: "the pool of thin volumes can be written to",
+        means: "A pool of thin volumes has room again.",
+        counts: Counts::Note,
+        sources: &[seen("Linux kernel: notify_of_pool_mode_change() in drivers/md/dm-thin.c", "2026-11-29")],
+        samples: &["[1324107.817671] device-mapper: thin: 252:9: switching pool to write mode"],
         ..DISK
     },
     Cause {
@@ -253,6 +398,57 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         counts: Counts::Note,
         sources: &[seen("Linux kernel: net/sunrpc/clnt.c", "2026-11-29")],
         samples: &["[ 9021.1] nfs: server 10.0.9.5 OK"],
+        ..DISK
+    },
+    Cause {
+        id: "nfs.locks",
+        sign: r"(NFS: )?nfs4_reclaim_open_state: Lock reclaim failed",
+        says: "locks on files of an NFS server were lost",
+        means: "A file server was away for so long that it gave the locks of this host to others.",
+        act: "look at the jobs that had files open on it: they may have written over each other",
+        sources: &[seen("Linux kernel: nfs4_reclaim_open_state() in fs/nfs/nfs4state.c", "2026-11-29")],
+        samples: &["[ 9031.1] NFS: nfs4_reclaim_open_state: Lock reclaim failed!"],
+        ..DISK
+    },
+    Cause {
+        id: "lustre.lost",
+        sign: r"Lustre(Error: [0-9]+-[0-9]+)?: (?<device>[^ :]+): Connection to [^ ]+ \(at [^)]*\) was lost; in progress operations",
+        says: "the Lustre server does not answer",
+        means: "A server of the Lustre file system does not answer, and programs wait for it.",
+        act: "look at the server and the way to it (`lctl ping NID`, with the NID of the line)",
+        ended_by: &["lustre.back", "lustre.lost"],
+        sources: &[seen("Lustre: ptlrpc_set_import_discon() in lustre/ptlrpc/import.c", "2026-11-29")],
+        samples: &[
+            "[9011.1] Lustre: scratch-OST0001-osc-ffff9a3c5c0f8800: Connection to scratch-OST0001 (at 10.0.9.7@o2ib) was lost; in progress operations using this service will wait for recovery to complete",
+            "[9011.1] LustreError: 166-1: MGC10.0.9.7@o2ib: Connection to MGS (at 10.0.9.7@o2ib) was lost; in progress operations using this service will fail",
+        ],
+        ..DISK
+    },
+    Cause {
+        id: "lustre.back",
+        sign: r"Lustre: (?<device>[^ :]+): Connection restored to ",
+        says: "the Lustre server answers again",
+        means: "A server of the Lustre file system answers again.",
+        counts: Counts::Note,
+        sources: &[seen(
+            "Lustre: ptlrpc_import_recovery_state_machine() in lustre/ptlrpc/import.c",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[9021.1] Lustre: scratch-OST0001-osc-ffff9a3c5c0f8800: Connection restored to 10.0.9.7@o2ib (at 10.0.9.7@o2ib)",
+        ],
+        ..DISK
+    },
+    Cause {
+        id: "lustre.evicted",
+        sign: r"LustreError: [0-9]+-[0-9]+: (?<device>[^ :]+): This client was evicted by ",
+        says: "the Lustre server threw this host out",
+        means: "A server of the Lustre file system gave this host up, so that what programs had open there failed.",
+        act: "look at jobs of that time: what they wrote may be lost; look at the network between the host and the server",
+        sources: &[seen("Lustre: ptlrpc_invalidate_import_thread() in lustre/ptlrpc/import.c", "2026-11-29")],
+        samples: &[
+            "[9041.1] LustreError: 167-0: scratch-OST0001-osc-ffff9a3c5c0f8800: This client was evicted by scratch-OST0001; in progress operations using this service will fail.",
+        ],
         ..DISK
     },
 ];

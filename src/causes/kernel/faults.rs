@@ -78,6 +78,16 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         ..FAULT
     },
     Cause {
+        id: "kernel.serror",
+        sign: r"SError Interrupt on CPU[0-9]+, code 0x[0-9a-f]+ -- SError",
+        says: "an error of the hardware that belongs to no instruction (SError)",
+        means: "An Arm processor was told of an error on its buses or in its memory.",
+        act: "drain the host; the management controller's log and the lines of GHES beside it name the part",
+        sources: &[seen("Linux kernel: arm64_serror_panic() in arch/arm64/kernel/traps.c", "2026-11-29")],
+        samples: &["[  901.2] SError Interrupt on CPU4, code 0x00000000be000411 -- SError"],
+        ..FAULT
+    },
+    Cause {
         id: "kernel.recursive",
         sign: r"Fixing recursive fault but reboot is needed!",
         means: "The kernel met a second fault while it dealt with the first.",

@@ -167,7 +167,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "nvidia.held",
-        sign: r"NVRM: GPU (?<device>{pci}) is already bound to (?<driver>[A-Za-z0-9_-]+)",
+        sign: r"NVRM: GPU (?<device>{pci}) is already bound to (?<driver>another driver|[A-Za-z0-9_-]+)",
         says: "is held by {driver}",
         means: "Another driver took the GPU before this one.",
         act: HELD,
@@ -190,6 +190,49 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
             "2026-11-29",
         )],
         samples: &["[  530.504692] NVRM: The NVIDIA probe routine was not called for 1 device(s)."],
+        ..DRIVER
+    },
+    Cause {
+        id: "nvidia.probe_routine",
+        sign: r"NVRM: The NVIDIA probe routine failed for (?<count>[0-9]+) device",
+        says: "could not start a GPU",
+        means: "The driver gave a GPU up when it was loaded.",
+        act: "look at the lines of NVRM before it: they name the cause",
+        apart: REASONS,
+        sources: &[seen(
+            "https://github.com/NVIDIA/open-gpu-kernel-modules (kernel-open/nvidia/nv.c of 595.45.04)",
+            "2026-11-29",
+        )],
+        samples: &["[  530.504692] NVRM: The NVIDIA probe routine failed for 1 device(s)."],
+        ..DRIVER
+    },
+    Cause {
+        id: "nvidia.reset_required",
+        sign: r"NVRM: (GPU[0-9]+ )?nvAssert[A-Za-z]+: Assertion failed: Reset required \[NV_ERR_RESET_REQUIRED\]",
+        says: "a GPU takes no work until it is reset",
+        means: "The driver refuses a GPU that met an error before and was not reset since.",
+        act: "drain the host and reset the GPU (`nvidia-smi -r`); gpu.xid or the lines before it say which one and why",
+        ended_by: &["nvswitch.probing"],
+        sources: &[seen("https://github.com/scitix/sichek/issues/51", "2026-01-11")],
+        samples: &[
+            "[ 4711.2] NVRM: nvAssertOkFailedNoLog: Assertion failed: Reset required [NV_ERR_RESET_REQUIRED] (0x00000062) returned from status @ kernel_channel.c:2874",
+        ],
+        ..DRIVER
+    },
+    Cause {
+        id: "nvswitch.mismatch",
+        sign: r"nvidia-nvswitch: Version mismatch, kernel version (?<kernel>[^ ]+) user version (?<user>[^ ]+)",
+        says: "the fabric manager has version {user}, the driver {kernel}",
+        means: "The fabric manager and the driver have different versions, so that it cannot set the switches up.",
+        act: "install the fabric manager of exactly the driver's version and restart nvidia-fabricmanager",
+        ended_by: &["nvswitch.probing"],
+        sources: &[seen(
+            "https://github.com/NVIDIA/open-gpu-kernel-modules (kernel-open/nvidia/linux_nvswitch.c of 595.45.04)",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[  112.1] nvidia-nvswitch: Version mismatch, kernel version 580.95.05 user version 580.82.07",
+        ],
         ..DRIVER
     },
     Cause {
@@ -269,6 +312,26 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
             "[    7.0] Loading of module with unavailable key is rejected",
         ],
         ..DRIVER
+    },
+    Cause {
+        id: "peermem.client",
+        check: "peermem.errors",
+        sign: r"nvidia-peermem nv_mem_client_init:[0-9]+ ERROR ",
+        says: "nvidia_peermem did not register with ib_core",
+        means: "The module is loaded and no card can use it: lsmod shows it, and NCCL goes without GPUDirect RDMA.",
+        counts: Counts::Warn,
+        act: "build the driver's modules again behind the loaded OFED (`dkms install --force`) and load nvidia-peermem, or use DMA-BUF instead of it",
+        sources: &[
+            seen(
+                "https://github.com/NVIDIA/open-gpu-kernel-modules (kernel-open/nvidia-peermem/nvidia-peermem.c of 595.45.04)",
+                "2026-11-29",
+            ),
+            seen("https://github.com/NVIDIA/nccl/issues/1939", "2025-12-12"),
+        ],
+        samples: &[
+            "[   41.1] nvidia-peermem nv_mem_client_init:573 ERROR nv_mem_client_init -- error while registering traditional client",
+        ],
+        ..ROW
     },
     Cause {
         id: "peermem.error",

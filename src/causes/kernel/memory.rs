@@ -11,17 +11,18 @@ const SPEED: Cause = Cause { check: "kernel.processors", counts: Counts::Warn, .
 pub(in crate::causes) const ROWS: &[Cause] = &[
     Cause {
         id: "mce.uncorrected",
-        sign: r"(mce: )?\[Hardware Error\]: (CPU [0-9]+: Machine Check( Exception)?: [0-9a-f]+ Bank [0-9]+: [2367abef][0-9a-f]{15}|Machine check: Processor context corrupt|Uncorrected, )",
+        sign: r"(mce: )?\[Hardware Error\]: (CPU [0-9]+: Machine Check( Exception)?: [0-9a-f]+ Bank [0-9]+: [2367abef][0-9a-f]{15}|Machine check: (Processor context corrupt|Data load in unrecoverable area of kernel|Instruction fetch error in kernel|Action required)|Uncorrected, )",
         says: "an uncorrected machine check",
         means: "A processor or its memory lost data.",
         act: "drain the host; the bank and the address of the line, `ras-mc-ctl --errors` or the management controller say which part it was",
         sources: &[seen(
-            "Linux kernel: arch/x86/kernel/cpu/mce/core.c (bit 61 of the status is UC)",
+            "Linux kernel: arch/x86/kernel/cpu/mce/core.c (bit 61 of the status is UC) and severity.c",
             "2026-11-29",
         )],
         samples: &[
             "[  512.000002] mce: [Hardware Error]: CPU 12: Machine Check Exception: 5 Bank 7: be00000000800400",
             "[  512.000002] [Hardware Error]: Uncorrected, software restartable error.",
+            "[  512.000003] mce: [Hardware Error]: Machine check: Data load in unrecoverable area of kernel",
         ],
         ..FAULT
     },
@@ -100,7 +101,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "edac.uncorrected",
-        sign: r"EDAC (?<device>[A-Za-z]+#?[0-9]+): ([0-9]+ )?UE [^\[]* on ",
+        sign: r"EDAC (?<device>[A-Za-z]+#?[0-9]+): ([0-9]+ )?UE ([^\[]* )?on ",
         says: "memory lost data",
         means: "The memory controller could not correct an error.",
         sources: &[seen(RAS, "2026-11-29")],
@@ -111,7 +112,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "edac.flood",
-        sign: r"EDAC (?<device>[A-Za-z]+#?[0-9]+): (?<count>[0-9]{3,}) CE [^\[]* on ",
+        sign: r"EDAC (?<device>[A-Za-z]+#?[0-9]+): (?<count>[0-9]{3,}) CE ([^\[]* )?on ",
         says: "a flood of corrected memory errors",
         means: "A memory module has so many errors that it soon has one that cannot be corrected, and it is slow.",
         counts: Counts::Warn,
@@ -124,7 +125,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "edac.corrected",
-        sign: r"EDAC (?<device>[A-Za-z]+#?[0-9]+): ([0-9]+ )?CE [^\[]* on ",
+        sign: r"EDAC (?<device>[A-Za-z]+#?[0-9]+): ([0-9]+ )?CE ([^\[]* )?on ",
         says: "corrected memory errors",
         means: "The memory controller corrected an error.",
         counts: Counts::Warn,
@@ -132,12 +133,30 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         sources: &[seen("Linux kernel: drivers/edac/edac_mc.c", "2026-11-29")],
         samples: &[
             "[22716.616173] EDAC MC3: 1 CE memory read error on CPU_SrcID#0_Channel#0_DIMM#0 (channel:0 slot:0 page:0x12345 offset:0x0 grain:32 syndrome:0x0)",
+            "[  412.1] EDAC MC1: 1 CE on mc#1csrow#2channel#1 (csrow:2 channel:1 page:0x12345 offset:0xfc0 grain:64 syndrome:0x4020)",
+        ],
+        ..FAULT
+    },
+    Cause {
+        id: "mce.storm",
+        sign: r"(mce: CMCI storm detected: |CPU[0-9]+ BANK[0-9]+ CMCI storm detected)",
+        says: "so many corrected errors that they are no longer counted one by one",
+        means: "A processor or its memory corrects so many errors that the kernel only looks now and then.",
+        counts: Counts::Warn,
+        act: "`ras-mc-ctl --errors` or the management controller says which part to replace, at the next maintenance",
+        sources: &[seen(
+            "Linux kernel: arch/x86/kernel/cpu/mce/intel.c of 4.18; threshold.c of 6.9 and later",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[ 6011.1] mce: CMCI storm detected: switching to poll mode",
+            "[ 6011.1] CPU3 BANK7 CMCI storm detected",
         ],
         ..FAULT
     },
     Cause {
         id: "memory.offline",
-        sign: r"(Memory failure: 0x[0-9a-f]+: (recovery action for |Killing |Sending SIGBUS to |already hardware poisoned)|soft.offline: 0x[0-9a-f]+: |Soft offlining (pfn|page) )",
+        sign: r"(Memory failure: 0x[0-9a-f]+: (recovery action for |Killing |Sending SIGBUS to |already hardware poisoned)|soft.offline: 0x[0-9a-f]+: |(RAS: )?Soft.offlining (pfn|page)[: ])",
         says: "a page of memory was taken out of use",
         means: "Memory lost data or is about to; the kernel does not use that page any more.",
         counts: Counts::Warn,
@@ -146,7 +165,10 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
             counts: Counts::Fail,
         }],
         sources: &[seen("Linux kernel: mm/memory-failure.c", "2026-11-29")],
-        samples: &["[34775.675413] Memory failure: 0x3710b3: recovery action for dirty LRU page: Recovered"],
+        samples: &[
+            "[34775.675413] Memory failure: 0x3710b3: recovery action for dirty LRU page: Recovered",
+            "[34776.1] RAS: Soft-offlining pfn: 0x17c08ac",
+        ],
         ..FAULT
     },
     Cause {
@@ -203,11 +225,14 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "cpu.microcode",
-        sign: r"(x86/CPU: .*|microcode: )(?<device>CPU[0-9]+):? update (to revision 0x[0-9a-f]+ )?failed",
+        sign: r"microcode: ((?<device>CPU[0-9]+):? update (to revision 0x[0-9a-f]+ )?failed|Error reloading microcode on CPU )",
         says: "microcode was not updated",
         means: "A processor refused its microcode.",
         act: "install the distribution's microcode package (intel-microcode, amd64-microcode) or newer firmware, and reboot",
-        sources: &[seen("Linux kernel: arch/x86/kernel/cpu/microcode", "2026-11-29")],
+        sources: &[seen(
+            "Linux kernel: apply_microcode_intel() and apply_microcode_amd() in arch/x86/kernel/cpu/microcode/intel.c and amd.c, reload_store() in core.c, of 4.18 and 6.18",
+            "2026-11-29",
+        )],
         samples: &[
             "[ 61.2] microcode: CPU0 update to revision 0x2b000111 failed",
             "[    1.3] microcode: CPU0: update failed for patch_level=0x0a001137",
@@ -216,13 +241,18 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "cpu.clocksource",
-        sign: r"clocksource: timekeeping watchdog on CPU[0-9]+: (Marking clocksource 'tsc' as unstable|.*wd-tsc-wd read-back delay.*marking tsc unstable)",
+        sign: r"clocksource: timekeeping watchdog on CPU[0-9]+: (Marking clocksource 'tsc' as unstable|wd-tsc-wd (excessive )?read-back delay .*marking (tsc )?unstable|tsc read-back delay of .*, marking unstable)",
         says: "the clock of the processors is not used",
         means: "The kernel found that the processors' clock (TSC) is not steady, and took a slow one: each look at the time costs a microsecond.",
         act: "update the firmware; where it is known to be steady, boot with `tsc=reliable`",
-        sources: &[seen("Linux kernel: kernel/time/clocksource.c", "2026-11-29")],
+        sources: &[seen(
+            "Linux kernel: cs_watchdog_read() in kernel/time/clocksource.c of 5.13, 5.18 and 6.18",
+            "2026-11-29",
+        )],
         samples: &[
             "[ 1021.1] clocksource: timekeeping watchdog on CPU3: Marking clocksource 'tsc' as unstable because the skew is too large:",
+            "[   12.1] clocksource: timekeeping watchdog on CPU13: wd-tsc-wd excessive read-back delay of 1000614ns vs. limit of 125000ns, wd-wd read-back delay only 27ns, attempt 3, marking tsc unstable",
+            "[   12.1] clocksource: timekeeping watchdog on CPU13: wd-tsc-wd read-back delay 1000614ns, attempt 3, marking unstable",
         ],
         ..SPEED
     },

@@ -1,6 +1,6 @@
 //! Network cards and their drivers.
 
-use super::super::cause::{Cause, Counts, ROW, When, Worse, seen};
+use super::super::cause::{Apart, Cause, Counts, ROW, When, Worse, seen};
 
 const MLX5: Cause = Cause { check: "rdma.log", counts: Counts::Fail, ..ROW };
 const CARD: Cause = Cause { check: "kernel.network", counts: Counts::Warn, ..ROW };
@@ -48,6 +48,37 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         ..MLX5
     },
     Cause {
+        id: "mlx5.health_grave",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?Health issue observed, (?<what>[^,]+), severity\([0-3]\)",
+        says: "its firmware reports {what}",
+        means: "The firmware of the card met an error that it cannot mend.",
+        act: "drain the host and reset the card (`mlxfwreset -d DEV reset`) or power-cycle the host, then update its firmware",
+        apart: &[Apart {
+            beside: &["mlx5.hot"],
+            act: "look at fans and air flow first: the card switches itself off when it is too hot; then power-cycle the host",
+        }],
+        ended_by: &["mlx5.recovered"],
+        sources: &[seen(HEALTH, "2026-11-29")],
+        samples: &[
+            "[ 1301.4] mlx5_core 0000:5e:00.0: print_health_info:427:(pid 0): Health issue observed, firmware internal error, severity(3) ERROR:",
+        ],
+        ..MLX5
+    },
+    Cause {
+        id: "mlx5.health",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?Health issue observed, (?<what>[^,]+), severity\([4-7]\)",
+        says: "its firmware reports {what}",
+        means: "The firmware of the card reports something that it can live with.",
+        counts: Counts::Warn,
+        act: "when it returns, update the firmware of the card",
+        ended_by: &["mlx5.recovered"],
+        sources: &[seen(HEALTH, "2026-11-29")],
+        samples: &[
+            "[ 1301.4] mlx5_core 0000:5e:00.0: print_health_info:427:(pid 0): Health issue observed, FFSER error, severity(4) WARNING:",
+        ],
+        ..MLX5
+    },
+    Cause {
         id: "mlx5.start",
         sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?(Firmware over [0-9]+ MS in (pre-)?initializing state, aborting|mlx5_(init_one|load_one|function_setup|function_enable|pci_init)[a-z_]* failed with error code|enable hca failed|init_one failed)",
         says: "its driver did not start",
@@ -62,7 +93,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "mlx5.command",
-        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?(cmd ?\[[0-9]+\]: )?[A-Z0-9_]+\(0x[0-9a-f]+\) .*[Ww]ill cause a leak of a command resource",
+        sign: r"mlx5_core (?<device>{pci}): ([a-z0-9_]+:[0-9]+:\(pid [0-9]+\): )?(cmd ?\[[0-9]+\]: )?[A-Z0-9_]+\(0x[0-9a-f]+\) (.*[Ww]ill cause a leak of a command resource|canceled on out of queue timeout)",
         says: "its firmware does not answer commands",
         means: "A command to the firmware of the card timed out.",
         counts: Counts::Warn,
@@ -73,6 +104,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
             "mlx5_core 0000:01:00.0: wait_func_handle_exec_timeout:1108:(pid 2011): cmd[0]: DESTROY_EQ(0x302) No done completion, timeout. Will cause a leak of a command resource",
             "mlx5_core 0000:01:00.0: wait_func:969:(pid 2011): ENABLE_HCA(0x104) timeout. Will cause a leak of a command resource",
             "mlx5_core 0000:01:00.0: cb_timeout_handler:880:(pid 11): cmd[3]: CREATE_MKEY(0x200) Async, timeout. Will cause a leak of a command resource",
+            "mlx5_core 0000:5e:00.0: wait_func:1151:(pid 812): CREATE_MKEY(0x200) canceled on out of queue timeout.",
         ],
         ..MLX5
     },
@@ -201,30 +233,32 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "bnxt.firmware",
-        sign: r"bnxt_en (?<device>{pci})( [^ :]+)?: (Firmware not responding, status|Firmware reset aborted|FW reset (failed|aborted|in progress)|Abandoning msg|Error \(timeout: [0-9]+\) msg)",
+        sign: r"bnxt_en (?<device>{pci})( [^ :]+)?: (Firmware not responding, status|Firmware reset aborted|FW reset (failed|aborted|in progress)|Abandoning msg|Error \(timeout: [0-9]+\) msg|QPLIB: (cmdq\[0x[0-9a-f]+\]=0x[0-9a-f]+ timedout|([a-z0-9_]+: )?FW STALL Detected))",
         says: "its firmware does not answer",
         means: "The firmware of a Broadcom card stopped answering commands.",
         counts: Counts::Fail,
         act: "drain the host, power-cycle it and update the firmware of the card",
         sources: &[seen(
-            "Linux kernel: drivers/net/ethernet/broadcom/bnxt/bnxt.c and bnxt_hwrm.c",
+            "Linux kernel: drivers/net/ethernet/broadcom/bnxt/bnxt.c and bnxt_hwrm.c; drivers/infiniband/hw/bnxt_re/qplib_rcfw.c of 4.18 and 6.18",
             "2026-11-29",
         )],
         samples: &[
             "bnxt_en 0000:31:00.0 ens1np0: Firmware not responding, status: 0xf00d",
             "bnxt_en 0000:31:00.0 ens1np0: Error (timeout: 5015) msg {0x20 0x1c} len:0",
+            "bnxt_en 0000:31:00.0: QPLIB: bnxt_re_is_fw_stalled: FW STALL Detected. cmdq[0xe]=0x3 waited (103641 > 100000) msec active 1",
+            "bnxt_en 0000:31:00.0: QPLIB: cmdq[0x14c]=0x3 timedout (20000)msec",
         ],
         ..CARD
     },
     Cause {
         id: "ice.safe_mode",
-        sign: r"ice (?<device>{pci})( [^ :]+)?: .*Entering Safe Mode",
+        sign: r"ice (?<device>{pci})( [^ :]+)?: .*Entering [Ss]afe [Mm]ode",
         says: "runs in safe mode, without RDMA",
         means: "The driver found no package for the card (DDP), so that it has one queue and no RDMA.",
         counts: Counts::Fail,
         act: "install the firmware package that has /lib/firmware/intel/ice/ddp/ice.pkg (linux-firmware), rebuild the initramfs and load ice again",
         sources: &[seen(
-            "Linux kernel: Documentation/networking/device_drivers/ethernet/intel/ice.rst",
+            "Linux kernel: ice_request_fw() and ice_log_pkg_init() in drivers/net/ethernet/intel/ice/ice_main.c; Documentation/networking/device_drivers/ethernet/intel/ice.rst",
             "2026-11-29",
         )],
         samples: &[
@@ -234,13 +268,45 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "ice.reset",
-        sign: r"ice (?<device>{pci})( [^ :]+)?: (Rebuild failed, unload and reload driver|.*reset failed|Malicious Driver Detection event)",
+        sign: r"ice (?<device>{pci})( [^ :]+)?: (Rebuild failed, unload and reload driver|.*reset failed|tx_timeout recovery unsuccessful|Malicious Driver Detection event)",
         says: "its driver could not reset it",
         means: "The card met an error and did not come back.",
         counts: Counts::Fail,
         act: "reboot the host, then update the firmware of the card (NVM) and its driver",
         sources: &[seen("Linux kernel: drivers/net/ethernet/intel/ice/ice_main.c", "2026-11-29")],
-        samples: &["[ 2811.1] ice 0000:18:00.0: Rebuild failed, unload and reload driver"],
+        samples: &[
+            "[ 2811.1] ice 0000:18:00.0: Rebuild failed, unload and reload driver",
+            "[ 2811.1] ice 0000:18:00.0 ens1: tx_timeout recovery unsuccessful, device is in unrecoverable state.",
+        ],
+        ..CARD
+    },
+    Cause {
+        id: "net.neighbours",
+        sign: r"neighbour: (?<table>arp_cache|ndisc_cache): neighbor table overflow!",
+        says: "more hosts than the kernel keeps addresses of ({table})",
+        means: "The host talks to more others than its table of neighbours holds, so that packets are lost.",
+        act: "raise `net.ipv4.neigh.default.gc_thresh1` to `gc_thresh3` (and those of ipv6) above the number of hosts, by the resource `sysctl`",
+        sources: &[seen(
+            "Linux kernel: neigh_alloc() in net/core/neighbour.c; Documentation/networking/ip-sysctl.rst",
+            "2026-11-29",
+        )],
+        samples: &["[ 6011.1] neighbour: arp_cache: neighbor table overflow!"],
+        ..CARD
+    },
+    Cause {
+        id: "net.conntrack",
+        sign: r"(nf_conntrack: )?nf_conntrack: table full(, | in netns [0-9]+, )dropping packet",
+        says: "the firewall's table of connections was full",
+        means: "The firewall follows more connections than its table holds, so that new ones are lost.",
+        act: "raise `net.netfilter.nf_conntrack_max` by the resource `sysctl`, or leave the cluster's own network out of connection tracking",
+        sources: &[seen(
+            "Linux kernel: __nf_conntrack_alloc() in net/netfilter/nf_conntrack_core.c of 4.18 and 6.18",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[ 6011.1] nf_conntrack: nf_conntrack: table full, dropping packet",
+            "[ 6011.1] nf_conntrack: nf_conntrack: table full in netns 4026531840, dropping packet",
+        ],
         ..CARD
     },
     Cause {

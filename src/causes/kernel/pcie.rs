@@ -62,15 +62,19 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "pcie.not_recovered",
-        sign: r"[A-Za-z0-9_-]+ (?<device>{pci}): (AER: |DPC: )?([Dd]evice recovery failed|can't recover \(no error_detected callback\))",
+        sign: r"[A-Za-z0-9_-]+ (?<device>{pci}): ((AER: |DPC: )?([Dd]evice recovery failed|can't recover \(no error_detected callback\))|not ready [0-9]+ms after [A-Za-z ]+; giving up)",
         says: "did not recover from an error",
         means: "The kernel could not bring a device back after an error on the bus.",
         counts: Counts::Fail,
         act: "power-cycle the host",
-        sources: &[seen("Linux kernel: drivers/pci/pcie/err.c", "2026-11-29")],
+        sources: &[
+            seen("Linux kernel: drivers/pci/pcie/err.c", "2026-11-29"),
+            seen("Linux kernel: pci_dev_wait() in drivers/pci/pci.c of 4.18 and 6.18", "2026-11-29"),
+        ],
         samples: &[
             "pcieport 0000:00:1c.0: AER: device recovery failed",
             "brcmfmac 0000:73:00.0: AER: can't recover (no error_detected callback)",
+            "nvidia 0000:5e:00.0: not ready 65535ms after FLR; giving up",
         ],
         ..BUS
     },
@@ -90,7 +94,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "pcie.slot_down",
-        sign: r"(pcieport|pciehp) (?<device>{pci})(:pcie[0-9a-f]+)?: (pciehp: )?Slot\((?<slot>[^)]*)\): Link Down",
+        sign: r"(pcieport|pciehp) (?<device>{pci})(:pcie[0-9a-f]+)?: (pciehp: )?Slot\((?<slot>[^)]*)\): (Link Down|Card not present)",
         says: "the link of its slot went down",
         means: "A device in a slot that can be changed while the host runs was lost or taken out.",
         act: "look whether somebody took the device out; otherwise reseat it",
@@ -99,6 +103,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         samples: &[
             "[ 4711.1] pcieport 0000:00:03.0: pciehp: Slot(2): Link Down",
             "[ 4711.1] pciehp 0000:00:03.0:pcie004: Slot(2): Link Down",
+            "[ 4711.1] pcieport 0000:16:01.0: pciehp: Slot(5): Card not present",
         ],
         ..BUS
     },
@@ -126,12 +131,18 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "pcie.inaccessible",
-        sign: r"[A-Za-z0-9_-]+ (?<device>{pci}): (Unable to change|can't change) power state from D3(cold|hot) to D0",
+        sign: r"[A-Za-z0-9_-]+ (?<device>{pci}): ((Unable to change|can't change) power state from D3(cold|hot) to D0|Refused to change power state, currently in D3)",
         says: "does not answer",
         means: "A device does not wake up, or is not there any more.",
         act: "look at `lspci -s` with its address: `rev ff` means that it is gone until the host is power-cycled",
-        sources: &[seen("Linux kernel: pci_power_up() in drivers/pci/pci.c", "2026-11-29")],
-        samples: &["nvme 0000:3b:00.0: Unable to change power state from D3cold to D0, device inaccessible"],
+        sources: &[seen(
+            "Linux kernel: pci_raw_set_power_state() of 4.18 and pci_power_up() of 6.18 in drivers/pci/pci.c",
+            "2026-11-29",
+        )],
+        samples: &[
+            "nvme 0000:3b:00.0: Unable to change power state from D3cold to D0, device inaccessible",
+            "[65060.797874] nvme 0000:3b:00.0: Refused to change power state, currently in D3",
+        ],
         ..BUS
     },
     Cause {
@@ -145,6 +156,32 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
             "[   21.1] DMAR: [DMA Read NO_PASID] Request device [3b:00.0] fault addr 0xf0000000 [fault reason 0x06] PTE Read access is not set",
             "[   21.1] nvidia 0000:41:00.0: AMD-Vi: Event logged [IO_PAGE_FAULT domain=0x0021 address=0xf0000000 flags=0x0000]",
         ],
+        ..BUS
+    },
+    Cause {
+        id: "iommu.smmu",
+        sign: r"arm-smmu-v3 (?<device>[^ :]+): event(: [A-Z_]+ client: | 0x[0-9a-f]+ received:)",
+        says: "stopped a device that reached for memory that it may not use",
+        means: "The IOMMU of an Arm host stopped a device: its driver or firmware is wrong.",
+        act: "the lines after it have the stream of the device; update its driver and firmware",
+        sources: &[seen(
+            "Linux kernel: arm_smmu_evtq_thread() in drivers/iommu/arm/arm-smmu-v3/arm-smmu-v3.c of 4.18 to 6.14; arm_smmu_dump_event() of 6.15 on",
+            "2026-11-29",
+        )],
+        samples: &[
+            "[  196.747107] arm-smmu-v3 arm-smmu-v3.4.auto: event 0x10 received:",
+            "[  197.1] arm-smmu-v3 arm-smmu-v3.0.auto: event: F_TRANSLATION client: 0000:01:00.0 sid: 0x100 ssid: 0x0 iova: 0xffc00000 ipa: 0x0",
+        ],
+        ..BUS
+    },
+    Cause {
+        id: "iommu.stuck",
+        sign: r"AMD-Vi: (IOMMU {pci}: )?Completion-Wait loop timed out",
+        says: "the IOMMU does not answer",
+        means: "The IOMMU did not carry out a command, most often because a device behind it is gone.",
+        act: "look at the lines before it for the device that was lost; on hosts for GPUs boot with `iommu=pt`; update the firmware of the board",
+        sources: &[seen("Linux kernel: wait_on_sem() in drivers/iommu/amd/iommu.c", "2026-11-29")],
+        samples: &["[ 4711.5] AMD-Vi: Completion-Wait loop timed out"],
         ..BUS
     },
     Cause {

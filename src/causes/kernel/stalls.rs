@@ -49,7 +49,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "stall.rcu",
-        sign: r"(rcu: )?INFO: rcu_[a-z_]+ (self-)?detected (expedited )?stalls? on CPU",
+        sign: r"(rcu: )?INFO: rcu_[a-z_]+ (self-)?detected (expedited )?stalls? on (CPU|tasks)",
         says: "RCU waited for a processor for long",
         means: "A processor or a program kept the kernel from tidying up.",
         sources: &[seen(
@@ -60,6 +60,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
             "[   88.408578] rcu: INFO: rcu_sched detected stalls on CPUs/tasks:",
             "[  850.962530] INFO: rcu_sched self-detected stall on CPU",
             "[  850.9] rcu: INFO: rcu_preempt detected expedited stalls on CPUs/tasks: { 3-... }",
+            "[  850.9] INFO: rcu_tasks detected stalls on tasks:",
         ],
         ..STALL
     },

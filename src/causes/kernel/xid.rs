@@ -18,7 +18,7 @@ const XID: Cause = Cause {
 pub(in crate::causes) const ROWS: &[Cause] = &[
     Cause {
         id: "xid.follows_grave",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>45), .* caused by previous Xid (?<cause>46|48|54|6[124]|74|79|95|109|110|119|120|136|14[03-9]|15[01568]|167)( |$)",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>45), .* caused by previous Xid (?<cause>46|48|54|6[124]|74|79|95|109|110|119|120|136|14[03-9]|15[01568]|167|169|17[123])( |$)",
         says: "Xid {number} caused by Xid {cause}",
         means: "The driver ended the programs of a GPU because of an error before, which it names.",
         act: "look for the Xid that the line names: the GPU that reported it first is the one to drain; with NVLink errors (144 to 150) reset all GPUs of the board together, and look at the fabric manager",
@@ -56,7 +56,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "xid.memory",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>48|95|140)(,|$)",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>48|95|140|171|172)(,|$)",
         means: "The memory of the GPU lost data, and which program it belonged to is not sure.",
         act: "drain the host and reset the GPU (`nvidia-smi -r`); `nvidia-smi -q -d ROW_REMAPPER` says whether its memory could be repaired: replace the GPU when it says Remapping Failure",
         samples: &[
@@ -108,7 +108,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "xid.nvlink",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>74|136|155|156|158)(,|$)",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>74|136|155)(,|$)",
         means: "A link of NVLink failed.",
         act: "drain the host and reset all GPUs of the board together (`nvidia-smi -r`); `nvidia-smi nvlink -e` names the link, and when the same one fails again, look at the GPU or switch at its other end too",
         samples: &[
@@ -117,8 +117,41 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         ..XID
     },
     Cause {
+        id: "xid.nvlink5_peer",
+        // Bits 20 to 25 of the first number are the reason: 21 and 32 to 37 name the other end of the link.
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>149), (pid=[^,]*, name={comm}, )?NETIR_LINK_EVT[A-Z_/]* Fatal XC[0-9]+ i[0-9]+ Link (?<link>-?[0-9]+) \(0x[0-9a-fA-F]([26aAeE][0-5]|[159dD]5)[0-9a-fA-F]{5} ",
+        says: "Xid {number} on link {link}, caused at its other end",
+        means: "A link of NVLink 5 failed, and the driver says that the cause is at its other end.",
+        act: "look at the GPU or the switch at the other end of the link first, by its own Xid and the fabric manager's log; drain the host and reset all GPUs of the board together",
+        sources: &[
+            seen("https://github.com/leptonai/gpud/pull/1174", "2025-12-01"),
+            seen(CATALOG, "2026-11-29"),
+        ],
+        samples: &[
+            "NVRM: Xid (PCI:0000:1b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 00 (0x025001c6 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)",
+        ],
+        ..XID
+    },
+    Cause {
+        id: "xid.nvlink5_here",
+        // 38: this side took the link down.
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>149), (pid=[^,]*, name={comm}, )?NETIR_LINK_EVT[A-Z_/]* Fatal XC[0-9]+ i[0-9]+ Link (?<link>-?[0-9]+) \(0x[0-9a-fA-F][26aAeE]6[0-9a-fA-F]{5} ",
+        says: "Xid {number} on link {link}, caused at this end",
+        means: "A link of NVLink 5 went down because software on this side took it down, or this GPU did.",
+        act: "look what else this GPU, its driver and the fabric manager logged at that time; drain the host and reset all GPUs of the board together",
+        sources: &[
+            seen("https://github.com/leptonai/gpud/pull/1174", "2025-12-01"),
+            seen(CATALOG, "2026-11-29"),
+        ],
+        samples: &[
+            "NVRM: Xid (PCI:0000:1b:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 03 (0x026001c6 0x00000000 0x00000000 0x00000000 0x00000000 0x00000000)",
+        ],
+        ..XID
+    },
+    Cause {
         id: "xid.nvlink5_fatal",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>14[4-9]|150), (pid=[^,]*, name={comm}, )?[A-Za-z0-9_]+ Fatal ",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>14[4-9]|150), (pid=[^,]*, name={comm}, )?[A-Za-z0-9_/]+ Fatal (XC[0-9]+ i[0-9]+ Link (-1|(?<link>[0-9]+)))?",
+        says: "Xid {number}[ on link {link}]",
         means: "A link of NVLink 5 failed, and the driver says that it is fatal.",
         act: "drain the host and reset all GPUs of the board together; when it returns, look at the fabric manager's log, and at the GPU and the switch at both ends of the link",
         samples: &[
@@ -129,7 +162,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "xid.nvlink5",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>14[4-9]|150)(,|$)",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>14[4-9]|150)(, (pid=[^,]*, name={comm}, )?[A-Za-z0-9_/]+ Nonfatal XC[0-9]+ i[0-9]+ Link (-1|(?<link>[0-9]+))|,|$)",
+        says: "Xid {number}[ on link {link}]",
         means: "A link of NVLink 5 met an error that it says is not fatal; with Xid 137 or 45 beside it jobs hang all the same.",
         counts: Counts::Warn,
         worse: &[Worse {
@@ -149,7 +183,8 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "xid.nvlink_privilege",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>137)(,|$)",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>137)(, (pid=[^,]*, name={comm}, )?[A-Za-z0-9_/]+ interrupt hit on link (?<link>-?[0-9]+)|,|$)",
+        says: "Xid {number}[ on link {link}]",
         means: "A program reached for memory of another GPU that it may not use, or the other end of a link is gone.",
         counts: Counts::Warn,
         act: "look whether another Xid stands before it; alone it is most often an error of the program",
@@ -190,12 +225,23 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "xid.grave",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>46|61|62|109|110|143|151|167)(,|$)",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>46|61|62|109|110|143|151|158|167|169|173)(,|$)",
         means: "The GPU stopped working in a way that a program cannot mend.",
         act: "drain the host and reset the GPU (`nvidia-smi -r`), or reboot; when the same Xid returns within a day, run `dcgmi diag -r 3`",
         samples: &[
             "NVRM: Xid (PCI:0000:01:00): 62, 023f0f30 0b24c3c0 00000000",
             "[  812.000001] NVRM: Xid (0000:07:00): 62, 0a1b(2c3d) 00000000 00000000",
+            "NVRM: Xid (PCI:0000:01:00): 158, pid=1, name=x, GPU Fatal Timeout",
+        ],
+        ..XID
+    },
+    Cause {
+        id: "xid.retired",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>156)(,|$)",
+        means: "A part of the GPU is to be taken out of use, which its next reset does.",
+        act: "drain the host and reset the GPU (`nvidia-smi -r`)",
+        samples: &[
+            "NVRM: Xid (PCI:0000:01:00): 156, pid='<unknown>', name=<unknown>, Resource Retirement Event",
         ],
         ..XID
     },
@@ -209,10 +255,21 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
     },
     Cause {
         id: "xid.note",
-        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>37|38|43|44|66|67|16[2-5])(,|$)",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>14|37|38|43|44|66|67|10[67]|16[2-5])(,|$)",
         means: "The driver notes something that needs no action.",
         counts: Counts::Note,
         samples: &["NVRM: Xid (PCI:0000:38:00): 43, pid=2924364, name=pt_main_thread, Ch 00000008"],
+        ..XID
+    },
+    Cause {
+        id: "xid.lived_with",
+        sign: r"NVRM: Xid \((PCI:)?(?<device>{bus})\): (?<number>108|121|141|15[237]|159|16[01])(,|$)",
+        means: "The driver met an error that it could live with.",
+        counts: Counts::Warn,
+        act: "nothing is to be done at once; when the same Xid returns on this GPU, reset it when no job runs (`nvidia-smi -r`) and ask NVIDIA's support",
+        samples: &[
+            "NVRM: Xid (PCI:0009:01:00): 121, pid='<unknown>', name=<unknown>, C2C Link corrected error",
+        ],
         ..XID
     },
     Cause {
@@ -233,7 +290,7 @@ pub(in crate::causes) const ROWS: &[Cause] = &[
         means: "The driver reports an error; the catalog of NVIDIA says what this number means.",
         counts: Counts::Warn,
         act: "look the number up in NVIDIA's Xid catalog; when it returns within a day, drain the host and run `dcgmi diag -r 3`",
-        samples: &["[ 9.1] NVRM: Xid (0000:03:00): 14, Channel 00000001"],
+        samples: &["[ 9.1] NVRM: Xid (0000:03:00): 175, Channel 00000001"],
         ..XID
     },
     Cause {

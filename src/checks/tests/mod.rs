@@ -412,7 +412,7 @@ fn one_fault_is_one_finding() {
         ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: GPU at 0000:07:00.0 has fallen off the bus.\n")),
         ("fail gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:07:00): 149, NETIR_LINK_EVT Fatal XC0 i0 Link 04 (0x004505c6)\n")),
         ("warn gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (PCI:0000:07:00): 145, pid=7, name=python, RLW_RXPIPE Nonfatal XC0 i0 Link 13 (0x0409a0c2)\n")),
-        ("warn gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (0000:07:00): 14, Channel 00000001\n")),
+        ("warn gpu.xid", healthy().with("log", "ask dmesg\n", "ask dmesg\nNVRM: Xid (0000:07:00): 175, Channel 00000001\n")),
         ("warn gpu.xid_before", {
             let mut site = healthy();
             let earlier = "2026-11-20T01:00:00+00:00 gpu0 kernel: NVRM: Xid (PCI:0000:07:00): 79, pid=7, GPU has fallen off the bus.\nNVRM: Xid (PCI:0000:07:00): 13, pid=7";
