@@ -197,13 +197,13 @@ fn ntpq(text: &str) -> Result<Told, String> {
 
 /// The last of the lines that phc2sys logs of the clock of the system, else ptp4l:
 /// `CLOCK_REALTIME phc offset 23 s2 freq +5131 delay 1623`, `master offset -3 s2 freq +34 path delay 345`, and in
-/// summaries `CLOCK_REALTIME rms 14 max 33`.
+/// summaries (`summary_interval`, `-u`) `rms 14 max 33 freq +5121 +/- 30`, with phc2sys behind `CLOCK_REALTIME`.
 fn logged(text: &str, by_phc2sys: bool) -> Result<Told, String> {
     let of = |line: &&str| {
         if by_phc2sys {
             line.contains("CLOCK_REALTIME") || line.contains("Waiting for ptp4l")
         } else {
-            line.contains("master offset")
+            line.contains("master offset") || line.contains("] rms ")
         }
     };
     let line = text.lines().rfind(of).ok_or("it logs no offset")?.trim();
@@ -306,7 +306,7 @@ mod tests {
         told[0].clone()
     }
 
-    /// Formats of chrony 3 to 4.7, `NTPsec` 1.2, `OpenNTPD` 6.2 and linuxptp 1.8 to 4.
+    /// Formats of chrony 3 to 4.7, `NTPsec` 1.2, `OpenNTPD` 6.2 and linuxptp 1.8 to 4.4.
     #[test]
     fn every_program_that_keeps_a_clock() {
         let tracking = |reference: &str, time: &str, off: &str, leap: &str| {
@@ -340,12 +340,37 @@ mod tests {
             ("process=phc2sys", log, "[187.6] CLOCK_REALTIME phc offset       -41 s0 freq -5 delay 512".to_owned(), Kept::Not),
             ("process=phc2sys", log, "[187.6] Waiting for ptp4l...".to_owned(), Kept::Not),
             ("process=ptp4l\nptp_software=1", log, "[187.6] master offset         -3 s2 freq  +34 path delay       345".to_owned(), Kept::Well),
+            // NTPsec 1.2.2, OpenNTPD 6.2 and linuxptp 3.1 and 4.4, as they were heard on 2026-11-29.
+            ("process=ntpd", "ntpq -c rv", "associd=0 status=c016 leap_alarm, sync_unspec, 1 event, restart,\nleap=11, stratum=16, precision=-24, rootdelay=0.0, rootdisp=0.09, refid=INIT,\nreftime=00000000.00000000 2036-02-07T06:28:16.000Z, tc=0, peer=0, offset=0.0,\nfrequency=0.0, sys_jitter=0.0, clk_jitter=6e-05,\nsystem=\"Linux/6.1.0-37-amd64\", version=\"ntpd ntpsec-1.2.2\", clk_wander=0.0,\nmintc=0".to_owned(), Kept::Not),
+            ("process=ntpd", "ntpctl -s status", "0/1 peers valid, clock unsynced".to_owned(), Kept::Not),
+            ("process=ptp4l\nptp_software=1", log, "[2732.834] master offset        126 s0 freq    +110 path delay      1988".to_owned(), Kept::Not),
+            ("process=ptp4l\nptp_software=1", log, "[3002.700] rms  189 max  273 freq     +0 +/-   0 delay  2017 +/-  11\n[3007.704] failed to adjust the clock: Operation not permitted".to_owned(), Kept::Well),
+            ("process=ptp4l\nptp_software=1", log, "[3002.700] rms  8273000 max  9000000 freq     +0 +/-   0 delay  2017 +/-  11".to_owned(), Kept::Not),
+            ("process=phc2sys", log, "[2685.539] Waiting for ptp4l...\n[2689.537] poll failed".to_owned(), Kept::Not),
+            ("process=phc2sys", "pmc -u -b 0 GET TIME_STATUS_NP", "sending: GET TIME_STATUS_NP\n\tea165d.fffe.c99bac-0 seq 0 RESPONSE MANAGEMENT TIME_STATUS_NP \n\t\tmaster_offset              110\n\t\tingress_time               1795982430533226138\n\t\tcumulativeScaledRateOffset +0.000000000\n\t\tgmPresent                  true\n\t\tgmIdentity                 f6dd71.fffe.ff6a78".to_owned(), Kept::Well),
             ("process=phc2sys", "pmc -u -b 0 GET TIME_STATUS_NP", "sending: GET TIME_STATUS_NP\n\t\tmaster_offset              310\n\t\tgmPresent                  true\n".to_owned(), Kept::Well),
             ("process=phc2sys", "pmc -u -b 0 GET TIME_STATUS_NP", "\t\tmaster_offset              0\n\t\tgmPresent                  false\n".to_owned(), Kept::Not),
         ];
         for (list, command, text, kept) in rows {
             let told = of(list, command, &text);
             assert_eq!(told.kept, kept, "{text}: {told:?}");
+        }
+    }
+
+    /// Tools that heard no answer end with 0: `ntpq` of NTPsec where it may not ask or nobody listens, `pmc` without a
+    /// ptp4l.
+    #[test]
+    fn no_answer_is_no_verdict() {
+        for (list, command, text) in [
+            ("process=ntpd", "ntpq -c rv", "***Request timed out\n"),
+            ("process=ntpd", "ntpq -c rv", "***Socket error; probably ntpd is not running\n"),
+            ("process=phc2sys", "pmc -u -b 0 GET TIME_STATUS_NP", "sending: GET TIME_STATUS_NP\n"),
+        ] {
+            let output = format!(
+                "\n\u{1e}ask system\n{list}\n\u{1e}end 0\n\n\u{1e}ask {command}\n{text}\n\u{1e}end 0\n"
+            );
+            let clock = read(&Sections::split(&output));
+            assert_eq!(clock.told().flatten().count(), 0, "{text}: {clock:?}");
         }
     }
 
