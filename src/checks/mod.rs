@@ -24,12 +24,18 @@ mod shared;
 mod slurm;
 mod software;
 pub mod ssh;
-mod system;
 mod gpu {
     pub(super) mod health;
     pub(super) mod links;
     pub(super) mod log;
     pub(super) mod settings;
+}
+mod system {
+    pub(super) mod faults;
+    pub(super) mod limits;
+    pub(super) mod machine;
+    pub(super) mod reach;
+    pub(super) mod upkeep;
 }
 mod rdma {
     pub(super) mod counters;
@@ -139,7 +145,11 @@ const FILES: &[(&[&str], &[Check])] = files![
     rdma::gpudirect,
     pcie,
     network,
-    system,
+    system::limits,
+    system::machine,
+    system::faults,
+    system::reach,
+    system::upkeep,
     kernel,
     slurm,
     software,
