@@ -28,7 +28,7 @@ pub(in crate::checks) const CHECKS: &[Check] = &[
         severity: Fail,
         expects: "`getent hosts NAME` gives no address of 127.0.0.0/8 or ::1; a warning on hosts that have neither GPUs nor RDMA devices",
         why: "MPI, NCCL, PyTorch and Slurm tell other hosts the address of this name: with 127.0.1.1 the others connect to themselves.",
-        hint: "put the host's real address before its name in /etc/hosts, and remove the line with 127.0.1.1",
+        hint: "put the host's real address before its name in /etc/hosts, and take the name off the lines with 127.0.0.1 and 127.0.1.1",
         source: "getent(1); hosts(5)",
         run: own_name,
     },
