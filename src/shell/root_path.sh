@@ -1,7 +1,7 @@
 # Prints the PATH that root uses here: directories that nobody else can change, as whoever can puts programs there that
 # root would run. A program in them that somebody else can change is not run either: another one of its name is taken, else a
-# stand-in that says why and ends with 126. Asks six programs where all is as usual, and one more for
-# each interpreter.
+# stand-in that says why and ends with 126. Asks six programs where all is as usual, and more for
+# an interpreter that is none of root's.
 root_path() {
     root_newline='
 '
@@ -151,7 +151,7 @@ root_scripts() {
         *)
             # shellcheck disable=SC2034 # for rooted.sh
             IFS=' ' rooted_path=$root_program rooted_last=-
-            if rooted_script; then
+            if root_usual "${root_line#??}" || rooted_script; then
                 root_well=$root_well$root_line$root_newline
                 IFS=$root_newline
                 continue
@@ -162,6 +162,30 @@ root_scripts() {
         esac
         root_foreign=$root_foreign$root_newline$root_program
     done
+}
+# Whether first line $1 names one program and no other path, in a directory of root's, and that has been found to be its own
+# already and to be no script. `env` looks in directories that are looked at here as well.
+root_usual() {
+    root_by=${1#"${1%%[! ]*}"}
+    root_words=$root_by' '
+    root_by=${root_by%% *}
+    case ${root_words#"$root_by"} in */* | *'	'*) return 1 ;; esac
+    root_dir=${root_by%/*}
+    case $root_dir:$root_links in
+    "/bin:"*"$root_newline/bin -> usr/bin$root_newline"*) root_by=/usr$root_by root_dir=/usr/bin ;;
+    esac
+    case :$root_good: in *":$root_dir:"*) ;; *) return 1 ;; esac
+    root_own_file "$root_by" && return
+    # A link to a neighbour, such as sh to dash.
+    root_to=$(readlink "$root_by" 2>/dev/null)
+    case $root_to in */* | '') return 1 ;; esac
+    root_own_file "$root_dir/$root_to"
+}
+# Whether $1, in a directory of root's, is a program itself, no script, and nobody else can change it.
+root_own_file() {
+    case $root_newline$root_foreign$root_newline in *"$root_newline$1$root_newline"*) return 1 ;; esac
+    case $root_newline$root_found$root_newline in *"$root_newline==> $1 <==$root_newline"*) return 1 ;; esac
+    [ ! -L "$1" ] && root_runs "$1"
 }
 root_runs() { [ -f "$1" ] && [ -x "$1" ]; }
 # Prints where a program called $1 is that root may run; fails where there is none.
