@@ -79,7 +79,7 @@ const RUN_BY: &[(&str, &str)] = &[
         "facts_real",
         "common.sh facts/installed.sh facts/next_kernel.sh facts/nvidia_module.sh facts/secure_boot.sh facts/setting.sh probes/ask.sh \
          probes/driver_upkeep.sh probes/fabric.sh probes/log.sh probes/next_boot.sh probes/nvidia.sh probes/rdma.sh \
-         probes/software.sh probes/system.sh",
+         probes/software.sh probes/system.sh owner_of.sh",
     ),
     (
         "resources_real",

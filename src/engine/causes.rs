@@ -119,6 +119,9 @@ fn locked(lines: &[&str]) -> Option<Cause> {
     ))
 }
 
+/// Words of gpgv and sqv before a key that does not prove a repository.
+const KEY_ERRORS: &[&str] = &["NO_PUBKEY", "Missing key ", "EXPKEYSIG", "KEYEXPIRED", "BADSIG", "REVKEYSIG"];
+
 /// A repository whose signature does not count.
 fn signature(lines: &[&str]) -> Option<Cause> {
     let place = || {
@@ -136,9 +139,8 @@ fn signature(lines: &[&str]) -> Option<Cause> {
             "neither the network nor the fingerprint is wrong: apt 3 asks sqv, whose policy takes no key that is bound by SHA-1 any more. Take the newer key of the repository, or a mirror that your site signs; /usr/share/apt/default-sequoia.config on the host has the policy",
         ));
     }
-    let (_, line) =
-        first(lines, &["NO_PUBKEY", "Missing key ", "EXPKEYSIG", "KEYEXPIRED", "BADSIG", "REVKEYSIG"])?;
-    let why = ["NO_PUBKEY", "Missing key ", "EXPKEYSIG", "KEYEXPIRED", "BADSIG", "REVKEYSIG"]
+    let (_, line) = first(lines, KEY_ERRORS)?;
+    let why = KEY_ERRORS
         .iter()
         .find_map(|word| Some(line.get(line.find(word)?..)?.trim_end_matches(')')))
         .unwrap_or(line);

@@ -9,7 +9,7 @@ use super::BaseFact;
 pub(super) const FACT: BaseFact = BaseFact {
     name: "busy",
     doc: "who uses the GPUs and RDMA devices, and which Slurm jobs run",
-    script: crate::shell!("facts/busy.sh"),
+    script: crate::shell!("owner_of.sh", "facts/busy.sh"),
     parse,
     touched_by: |_| true,
     specimen: |_| {

@@ -104,11 +104,8 @@ for directory in /proc/[0-9]*; do
     { read -r name <"$directory/comm"; } 2>/dev/null || continue
     case $name in
     slurmstepd)
-        # Anybody can give a program this name. The real one is started by root, whoever it works for.
-        owner=''
-        while read -r key rest; do
-            [ "$key" != Uid: ] || owner=${rest%%[!0-9]*}
-        done 2>/dev/null <"$directory/status"
+        # The real one is started by root, whoever it works for.
+        owner_of "$directory"
         [ "$owner" = 0 ] || continue
         # It calls itself `slurmstepd: [JOB.STEP]`.
         title=''

@@ -36,11 +36,8 @@ for directory in /proc/[0-9]*; do
     slurmd | chronyd | ntpd | ntp-daemon | systemd-timesyn | ptp4l | phc2sys | ts2phc | timemaster | ptpd | ptpd2 | sfptpd) ;;
     *) continue ;;
     esac
-    # A name is chosen by whoever starts a program: accounts of people are none of the system's daemons.
-    owner=''
-    while read -r key rest; do
-        [ "$key" != Uid: ] || owner=${rest%%[!0-9]*}
-    done 2>/dev/null <"$directory/status"
+    # Accounts of people are none of the system's daemons.
+    owner_of "$directory"
     [ "${owner:-1000}" -lt 1000 ] || continue
     [ "$name" != slurmd ] || [ "$owner" = 0 ] || continue
     case " $processes " in *" $name "*) ;; *) printf 'process=%s\n' "$name" ;; esac
