@@ -245,6 +245,33 @@ fn a_file_that_finds_no_room_is_not_put_in_place() {
     });
 }
 
+/// A file that is a mount, as /etc/hostname in containers, cannot be renamed over.
+#[test]
+fn a_file_that_is_a_mount_is_told_as_one() {
+    if Command::new("id").arg("-u").output().unwrap().stdout != b"0\n" {
+        return;
+    }
+    each(|shell, read, directory| {
+        let (source, point) = (directory.join("source"), directory.join("point"));
+        fs::write(&source, "old\n").unwrap();
+        fs::write(&point, "").unwrap();
+        let bound = Command::new("mount").arg("--bind").args([&source, &point]).status().unwrap();
+        assert!(bound.success());
+        for task in [
+            "line: { path: DIR/point, line: new }",
+            "file: { path: DIR/point, content: \"new\\n\" }",
+            "file: { path: DIR/point, state: absent }",
+        ] {
+            let said = converge(shell, &*read(task)).expect_err(task);
+            let told = format!("{} is a mount of its own, so nothing can take its place", point.display());
+            assert!(said.contains(&told) && !said.contains("resource busy"), "{shell:?}: {said}");
+            assert_eq!(fs::read_to_string(&source).unwrap(), "old\n", "{shell:?}");
+        }
+        assert!(Command::new("umount").arg(&point).status().unwrap().success());
+        converge(shell, &*read("line: { path: DIR/point, line: new }")).unwrap();
+    });
+}
+
 #[test]
 fn templates_and_copies() {
     each(|shell, read, directory| {

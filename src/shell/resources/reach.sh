@@ -206,11 +206,22 @@ spot_sweep() {
 }
 # Renames $1 to $2, never into a directory of that name.
 spot_rename() {
-    if [ "$spot_held" = closed ]; then
-        mv -f "$1" "$2"
-    else
-        mv -fT "$1" "$2"
-    fi
+    set -- "$1" "$2" -fT
+    [ "$spot_held" != closed ] || set -- "$1" "$2" -f
+    spot_words=$(mv "$3" "$1" "$2" 2>&1) && return
+    spot_mounted "$1" || spot_mounted "$2" || printf '%s\n' "$spot_words" >&2
+    return 1
+}
+# Says why $1 can be neither replaced nor taken away, if it is a mount of its own.
+spot_mounted() {
+    spot_at=$spot_way/${1#./}
+    while read -r _ _ _ _ spot_point _; do
+        [ "$spot_point" = "$spot_at" ] || continue
+        printf '%s is a mount of its own, so nothing can take its place: change what is mounted there where it comes from (findmnt %s), or take the mount away (umount %s)\n' \
+            "$spot_at" "$spot_at" "$spot_at" >&2
+        return 0
+    done </proc/self/mountinfo
+    return 1
 }
 # Gives ownership $1 and mode $2 (each may be empty) to $spot, a file or a directory. Where others may
 # rename, it is taken hold of first: as our directory, or by a descriptor.
