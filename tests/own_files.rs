@@ -95,6 +95,60 @@ fn journals_and_reports_are_the_owners_alone() {
 }
 
 #[test]
+fn a_dash_is_stdout_for_every_file_that_a_command_writes() {
+    let site = Site::new();
+    let run = |arguments: &str| site.run(arguments, &site.path("home"), &site.path("state"));
+    for (arguments, begins) in [
+        ("plan site.yaml --json -", "{"),
+        ("plan site.yaml --junit -", "<?xml"),
+        ("plan site.yaml --html -", "<!doctype html>"),
+        ("plan site.yaml --prometheus -", "# HELP"),
+        ("plan site.yaml --out -", "{"),
+        ("verify site.yaml --html -", "<!doctype html>"),
+        ("report show site.yaml --junit -", "<?xml"),
+    ] {
+        let ran = run(arguments);
+        let said = String::from_utf8_lossy(&ran.stdout).into_owned();
+        assert!(
+            said.to_lowercase().starts_with(&begins.to_lowercase()),
+            "{arguments}: {said} {}",
+            told(&ran)
+        );
+        // Nothing else is mixed with it.
+        assert!(!said.contains("to change") || begins != "{", "{arguments}: {said}");
+        assert!(!told(&ran).contains("wrote -"), "{arguments}: {}", told(&ran));
+    }
+    for (arguments, why) in [
+        ("plan site.yaml --json - --html -", "2 texts would be mixed on stdout"),
+        ("plan site.yaml --json - --out -", "2 texts would be mixed on stdout"),
+        ("report show site.yaml --json - --junit -", "2 texts would be mixed on stdout"),
+        ("bundle site.yaml --output -", "a bundle goes to a file"),
+        ("init 127.0.0.1 --output -", "an inventory goes to a file"),
+        ("inventory import site.yaml --output -", "an inventory goes to a file"),
+    ] {
+        let ran = run(arguments);
+        assert_eq!(ran.status.code(), Some(2), "{arguments}: {}", told(&ran));
+        assert!(told(&ran).contains(why), "{arguments}: {}", told(&ran));
+    }
+    assert!(!site.path("-").exists());
+}
+
+#[test]
+fn inventories_of_one_cluster_share_what_is_kept_and_say_so() {
+    let site = Site::new();
+    fs::copy(site.path("site.yaml"), site.path("other.yaml")).unwrap();
+    let run = |arguments: &str| told(&site.run(arguments, &site.path("home"), &site.path("state")));
+    let shared = |text: &str| text.contains("runs, locks and facts of cluster `c` are also those of ");
+    assert!(!shared(&run("apply site.yaml --yes")));
+    assert!(!shared(&run("verify ./site.yaml")), "the same file");
+    let said = run("verify other.yaml");
+    assert!(shared(&said) && said.contains("/site.yaml: where that is another cluster"), "{said}");
+    assert!(!shared(&run("verify other.yaml")), "it was said");
+    fs::remove_file(site.path("other.yaml")).unwrap();
+    assert!(!shared(&run("verify site.yaml")));
+}
+
+#[test]
 fn a_state_directory_of_others_is_refused() {
     let site = Site::new();
     let state = site.path("state/provision");

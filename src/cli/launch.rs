@@ -13,7 +13,7 @@ use sha2::{Digest as _, Sha256};
 use tokio::signal::unix::{Signal, SignalKind, signal};
 use tokio::sync::Mutex;
 
-use super::args::{Connect, Reports};
+use super::args::{Connect, Reports, STDOUT};
 use super::dispatch::Exit;
 use super::settings::Settings;
 use crate::disk;
@@ -22,11 +22,11 @@ use crate::events::{self, Emitter, EventKind, Record, Sink};
 use crate::exit;
 use crate::facts::Query;
 use crate::inventory::{Become, Host};
-use crate::journal::{self, Journal, LockError, Outages, RunLock, RunLog};
+use crate::journal::{self, Inventories, Journal, LockError, Outages, RunLock, RunLog};
 use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::relay;
-use crate::report::style::{CHANGE, paint, safe_json};
+use crate::report::style::{CHANGE, paint, safe, safe_json, safe_line};
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
 use crate::secrets::Secrets;
@@ -105,6 +105,7 @@ pub(super) async fn run(
     codes: impl FnOnce(&mut engine::Report, &Emitter) -> Vec<u8>,
 ) -> anyhow::Result<(Finished, u8)> {
     let started = std::time::Instant::now();
+    one_on_stdout(reports.to_stdout())?;
     if let Some(parallel) = connect.parallel {
         project.rollout.parallel = parallel.max(1);
     }
@@ -130,6 +131,10 @@ pub(super) async fn run(
         Mode::Apply => Some(take_lock(&cluster, &run, &project)?),
         Mode::Plan | Mode::Gather => None,
     };
+    let inventories = Inventories::read(&cluster, &project.path);
+    if keeps && launch.mode != Mode::Gather {
+        tell_of_others(&cluster, &project.cluster, &inventories);
+    }
     let mut kept = None;
     let (sink, config_dir): (Option<Box<dyn Sink>>, _) = if launch.recorded {
         let journal = Journal::create(&cluster, &run)?;
@@ -225,7 +230,7 @@ pub(super) async fn run(
     let members: BTreeSet<&str> = project.hosts.iter().map(|host| host.name.as_str()).collect();
     if keeps && launch.mode != Mode::Gather {
         context.fleet.record(&mut fleet, now);
-        fleet.write(&cluster, &members);
+        fleet.write(&cluster, &members, &inventories);
     }
     drop(context);
     all.extend(codes(&mut report, &emitter));
@@ -255,7 +260,7 @@ pub(super) async fn run(
         let mut outages = Outages::read(&cluster);
         outages.note(&record);
         // The run is over and recorded; only the next plan misses this.
-        if let Err(error) = outages.write(&cluster, &members) {
+        if let Err(error) = outages.write(&cluster, &members, &inventories) {
             tracing::warn!(%cluster, %error, "how long hosts were out of service cannot be noted");
         }
     }
@@ -282,9 +287,12 @@ pub(super) fn write_reports(reports: &Reports, record: &Record) -> anyhow::Resul
     let junit = reports.junit.as_ref().map(|file| write_result(file, &junit::xml(record)?));
     let html = reports.html.as_ref().map(|file| write_result(file, &html::page(record)?));
     let prometheus = reports.prometheus.as_ref().map(|file| {
+        let text = prometheus::text(record);
+        if file == STDOUT {
+            return to_stdout(&safe(&text));
+        }
         // The collector that reads it is another user.
-        disk::replace_with_mode(file, prometheus::text(record).as_bytes(), 0o644)
-            .with_context(|| format!("cannot write {file}"))
+        disk::replace_with_mode(file, text.as_bytes(), 0o644).with_context(|| format!("cannot write {file}"))
     });
     // One that cannot be written keeps none of the others from being written.
     let mut failed: Vec<anyhow::Error> =
@@ -297,11 +305,14 @@ pub(super) fn write_reports(reports: &Reports, record: &Record) -> anyhow::Resul
     }
 }
 
-/// Writes a file that the user asked for.
+/// Writes a file that the user asked for, or to stdout for `-`.
 ///
 /// # Errors
 /// When it cannot be written.
 pub(super) fn write_result(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
+    if file == STDOUT {
+        return to_stdout(&safe(text));
+    }
     disk::create_result(file)
         .and_then(|mut out| out.write_all(text.as_bytes()))
         .with_context(|| format!("cannot write {file}"))
@@ -312,9 +323,9 @@ pub(super) fn write_result(file: &Utf8Path, text: &str) -> anyhow::Result<()> {
 /// # Errors
 /// When it cannot be written.
 pub(super) fn write_json(file: &str, value: &impl Serialize) -> anyhow::Result<()> {
-    if file == "-" {
+    if file == STDOUT {
         let text = serde_json::to_string_pretty(value)? + "\n";
-        return output::data(&safe_json(&text)).context("cannot write to stdout");
+        return to_stdout(&safe_json(&text));
     }
     let write = || {
         let mut file = BufWriter::new(disk::create_result(Utf8Path::new(file))?);
@@ -323,6 +334,39 @@ pub(super) fn write_json(file: &str, value: &impl Serialize) -> anyhow::Result<(
         file.flush()
     };
     write().with_context(|| format!("cannot write {file}"))
+}
+
+/// Refuses more than one text on stdout.
+///
+/// # Errors
+/// When there would be more than one.
+pub(super) fn one_on_stdout(number: usize) -> anyhow::Result<()> {
+    if number < 2 {
+        return Ok(());
+    }
+    Err(Exit::new(exit::USAGE, format!("{number} texts would be mixed on stdout: only one file can be `-`"))
+        .into())
+}
+
+fn to_stdout(text: &str) -> anyhow::Result<()> {
+    output::data(text).context("cannot write to stdout")
+}
+
+/// Says that what is kept of this cluster is of other inventories as well, where the last run was of one of them.
+fn tell_of_others(cluster: &Utf8Path, name: &str, inventories: &Inventories) {
+    match inventories.write(cluster) {
+        Ok(true) => {
+            let others: Vec<String> = inventories.others().map(|other| safe_line(other.as_str())).collect();
+            output::say(&format!(
+                "runs, locks and facts of cluster `{name}` are also those of {}: where that is another cluster, give it another `cluster:`",
+                others.join(", ")
+            ));
+        }
+        Ok(false) => {}
+        Err(error) => {
+            tracing::warn!(%cluster, %error, "which inventories share this cluster cannot be noted")
+        }
+    }
 }
 
 fn take_lock(cluster: &Utf8Path, run: &str, project: &Project) -> anyhow::Result<RunLock> {

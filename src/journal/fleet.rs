@@ -7,6 +7,7 @@ use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 use serde_json::Value as Json;
 
+use super::Inventories;
 use crate::disk;
 
 /// The file in a cluster's directory.
@@ -46,8 +47,9 @@ impl FleetRecord {
         entry.answers.insert(label.to_owned(), answer);
     }
 
-    /// Writes what this run saw over what is recorded by now, for hosts that are in the inventory.
-    pub fn write(self, cluster: &Utf8Path, members: &BTreeSet<&str>) {
+    /// Writes what this run saw over what is recorded by now, for hosts that are in the inventory or in another one of
+    /// the cluster.
+    pub fn write(self, cluster: &Utf8Path, members: &BTreeSet<&str>, inventories: &Inventories) {
         // Another run, on other hosts, may have written meanwhile.
         let mut record = Self::read(cluster);
         if self.hosts.is_empty() && record.hosts.is_empty() {
@@ -58,7 +60,7 @@ impl FleetRecord {
                 record.hosts.insert(host, entry);
             }
         }
-        record.hosts.retain(|host, _| members.contains(host.as_str()));
+        record.hosts.retain(|host, _| inventories.keeps(members, host));
         record.version = VERSION;
         if let Err(error) = record.save(cluster) {
             tracing::warn!(%cluster, %error, "what was seen of the hosts cannot be recorded");
@@ -82,11 +84,19 @@ mod tests {
         for host in ["a", "b"] {
             first.put(host, 5, "base hostname", host.into());
         }
-        first.write(cluster, &BTreeSet::from(["a", "b"]));
+        let site = cluster.join("site.yaml");
+        fs::write(&site, "").unwrap();
+        let alone = Inventories::read(cluster, &site);
+        first.write(cluster, &BTreeSet::from(["a", "b"]), &alone);
         let mut second = FleetRecord::read(cluster);
         assert_eq!(second.hosts.len(), 2);
         second.put("a", 9, "base hostname", "x".into());
-        second.write(cluster, &BTreeSet::from(["a"]));
+        // Another inventory of the cluster may have the host that this one has not.
+        alone.write(cluster).unwrap();
+        let shared = Inventories::read(cluster, &cluster.join("other.yaml"));
+        second.clone().write(cluster, &BTreeSet::from(["a"]), &shared);
+        assert_eq!(FleetRecord::read(cluster).hosts.len(), 2);
+        second.write(cluster, &BTreeSet::from(["a"]), &alone);
         let third = FleetRecord::read(cluster);
         assert_eq!(third.hosts.keys().collect::<Vec<_>>(), ["a"]);
         assert_eq!(third.hosts["a"].seen, 9);

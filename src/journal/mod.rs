@@ -2,6 +2,7 @@
 //! locks that keep two runs off the same hosts.
 
 mod fleet;
+mod inventories;
 mod kept;
 mod lock;
 mod log;
@@ -9,6 +10,7 @@ mod outages;
 mod store;
 
 pub use fleet::{Entry, FleetRecord};
+pub use inventories::Inventories;
 pub use kept::{JournalError, read_state, write_state};
 pub use lock::{LockError, RunLock, is_alive, is_alive_anywhere, running};
 pub use log::RunLog;

@@ -5,7 +5,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use camino::Utf8Path;
 use serde::{Deserialize, Serialize};
 
-use super::{JournalError, read_state, write_state};
+use super::{Inventories, JournalError, read_state, write_state};
 use crate::events::Record;
 
 /// The file in a cluster's directory.
@@ -43,12 +43,17 @@ impl Outages {
         }
     }
 
-    /// Writes them, without hosts that are no longer in the inventory.
+    /// Writes them, without hosts that are in no inventory any more.
     ///
     /// # Errors
     /// When the file cannot be written.
-    pub fn write(mut self, cluster: &Utf8Path, members: &BTreeSet<&str>) -> Result<(), JournalError> {
-        self.0.retain(|host, _| members.contains(host.as_str()));
+    pub fn write(
+        mut self,
+        cluster: &Utf8Path,
+        members: &BTreeSet<&str>,
+        inventories: &Inventories,
+    ) -> Result<(), JournalError> {
+        self.0.retain(|host, _| inventories.keeps(members, host));
         write_state(&cluster.join(FILE), &self)
     }
 

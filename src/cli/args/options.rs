@@ -133,19 +133,22 @@ impl Connect {
     }
 }
 
+/// Stands for stdout where a file is named.
+pub(crate) const STDOUT: &str = "-";
+
 /// Where the reports of a run go.
 #[derive(Debug, Clone, Default, Args)]
 pub struct Reports {
     /// Write the result as one JSON object (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
-    /// Write the result as JUnit XML
+    /// Write the result as JUnit XML (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub junit: Option<Utf8PathBuf>,
-    /// Write the result as one HTML page that needs nothing else
+    /// Write the result as one HTML page that needs nothing else (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub html: Option<Utf8PathBuf>,
-    /// Write the result as metrics for the textfile collector of `node_exporter`
+    /// Write the result as metrics for the textfile collector of `node_exporter` (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub prometheus: Option<Utf8PathBuf>,
 }
@@ -153,14 +156,22 @@ pub struct Reports {
 impl Reports {
     /// Whether any is asked for.
     pub fn any(&self) -> bool {
-        self.json.is_some() || self.files().next().is_some()
+        self.all().next().is_some()
     }
 
     /// The files that are asked for.
     pub fn files(&self) -> impl Iterator<Item = &str> {
-        let json = self.json.as_deref().filter(|file| *file != "-");
+        self.all().filter(|file| *file != STDOUT)
+    }
+
+    /// How many go to stdout.
+    pub fn to_stdout(&self) -> usize {
+        self.all().filter(|file| *file == STDOUT).count()
+    }
+
+    fn all(&self) -> impl Iterator<Item = &str> {
         let others = [&self.junit, &self.html, &self.prometheus].into_iter().flatten();
-        json.into_iter().chain(others.map(|file| file.as_str()))
+        self.json.as_deref().into_iter().chain(others.map(|file| file.as_str()))
     }
 }
 

@@ -186,7 +186,7 @@ pub struct MatrixArgs {
     /// Write the rows as one JSON object (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub json: Option<String>,
-    /// Write the rows as a page in Markdown
+    /// Write the rows as a page in Markdown (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub markdown: Option<Utf8PathBuf>,
 }

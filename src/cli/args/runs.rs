@@ -133,7 +133,7 @@ pub struct PlanArgs {
     /// Exit with 7 when changes are pending or tasks are blocked
     #[arg(long)]
     pub exit_code: bool,
-    /// Write the plan with its digests, for `apply --plan`
+    /// Write the plan with its digests, for `apply --plan` (`-` for stdout)
     #[arg(long, value_name = "FILE")]
     pub out: Option<Utf8PathBuf>,
 }

@@ -4,7 +4,7 @@ use std::io::{BufWriter, Write as _};
 
 use super::load;
 use crate::bundle::{self, PackError, Reach};
-use crate::cli::args::{BundleArgs, Target};
+use crate::cli::args::{BundleArgs, STDOUT, Target};
 use crate::cli::dispatch::Exit;
 use crate::cli::settings::Settings;
 use crate::report::output;
@@ -16,6 +16,9 @@ use crate::{disk, exit};
 /// # Errors
 /// What is wrong with the project, or keeps the file from being written.
 pub(crate) fn run(settings: &Settings, args: BundleArgs) -> anyhow::Result<u8> {
+    if args.output == STDOUT {
+        return Err(Exit::new(exit::USAGE, "a bundle goes to a file: `-` is none").into());
+    }
     let target = Target::of(args.inventory, args.set);
     let project = load::load_checked(settings, &target)?;
     let packed =

@@ -5,6 +5,7 @@ use std::io::Write as _;
 use anyhow::Context as _;
 use camino::{Utf8Path, Utf8PathBuf};
 
+use crate::cli::args::STDOUT;
 use crate::cli::dispatch::Exit;
 use crate::report::output;
 use crate::{disk, exit};
@@ -17,6 +18,9 @@ const LONGEST: u64 = 64 << 20;
 /// # Errors
 /// When it is there, or nothing can be written where it belongs.
 pub(super) fn check(file: &Utf8Path, force: bool) -> anyhow::Result<()> {
+    if file == STDOUT {
+        return Err(Exit::new(exit::USAGE, "an inventory goes to a file: `-` is none").into());
+    }
     if is_there(file) && !force {
         return Err(Exit::new(exit::USAGE, format!("{file} is already there"))
             .hint(format!(

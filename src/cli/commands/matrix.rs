@@ -6,7 +6,7 @@ use serde_json::{Value as Json, json};
 
 use super::load::lab_spec;
 use super::verify::{self, Kept, Look};
-use crate::cli::args::{Connect, MatrixArgs, Reports, Target, ThisMachine};
+use crate::cli::args::{Connect, MatrixArgs, Reports, STDOUT, Target, ThisMachine};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch;
 use crate::cli::settings::Settings;
@@ -29,6 +29,8 @@ const HOSTS: usize = 4;
 /// # Errors
 /// When a lab does not come up.
 pub(crate) async fn run(settings: &Settings, args: MatrixArgs) -> anyhow::Result<u8> {
+    let to_stdout = [args.json.as_deref(), args.markdown.as_deref().map(Utf8Path::as_str)];
+    launch::one_on_stdout(to_stdout.iter().filter(|file| **file == Some(STDOUT)).count())?;
     let all = faults()?;
     let known: Vec<&str> = profile::names().collect();
     if let Some(unknown) = args.profiles.iter().find(|name| !known.contains(&name.as_str())) {
@@ -59,8 +61,7 @@ pub(crate) async fn run(settings: &Settings, args: MatrixArgs) -> anyhow::Result
     }
     let sums = Sums::of(&rows);
     if let Some(file) = &args.markdown {
-        std::fs::write(file, matrix::page(&rows, &profiles, &all, &excuses()?))
-            .with_context(|| format!("cannot write {file}"))?;
+        launch::write_result(file, &matrix::page(&rows, &profiles, &all, &excuses()?))?;
     }
     if let Some(file) = &args.json {
         launch::write_json(file, &matrix::object(&rows))?;

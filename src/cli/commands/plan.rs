@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use sha2::{Digest as _, Sha256};
 
 use super::{carried, here};
-use crate::cli::args::PlanArgs;
+use crate::cli::args::{PlanArgs, STDOUT};
 use crate::cli::dispatch::Exit;
 use crate::cli::launch::{self, Finished, Launch};
 use crate::cli::settings::Settings;
@@ -139,13 +139,15 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
     if launch.job.is_some() && args.out.is_some() {
         return Err(Exit::new(exit::USAGE, "--out is not for --engine slurm: nodes keep the digests").into());
     }
+    let on_stdout = args.run.reports.to_stdout() + usize::from(args.out.as_deref() == Some(STDOUT.into()));
+    launch::one_on_stdout(on_stdout)?;
     let (finished, code) =
         launch::run(settings, project, &args.run.connect, &args.run.reports, launch, |report, _| {
             let undone = report.stats.pending + report.stats.tasks.blocked;
             if args.exit_code && undone > 0 { vec![exit::PENDING] } else { Vec::new() }
         })
         .await?;
-    if args.run.reports.json.as_deref() != Some("-") && !args.run.here.events {
+    if on_stdout == 0 && !args.run.here.events {
         let width = output::stdout_width();
         let project = finished.report.sessions.first().map(Session::project);
         let schedule = project.map(|project| {
@@ -164,7 +166,7 @@ pub(crate) async fn run(settings: &Settings, args: PlanArgs) -> anyhow::Result<u
         && finished.report.stats.pending > 0
         && !args.run.here.events
     {
-        output::say(&next(project, args.out.as_deref()));
+        output::say(&next(project, args.out.as_deref().filter(|file| *file != STDOUT)));
     }
     Ok(code)
 }

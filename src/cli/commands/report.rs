@@ -6,7 +6,7 @@ use camino::Utf8Path;
 use super::load::cluster_of;
 use crate::cli::args::{ReportCommand, Reports};
 use crate::cli::dispatch::Exit;
-use crate::cli::launch::{cluster_dir, write_reports};
+use crate::cli::launch::{cluster_dir, one_on_stdout, write_reports};
 use crate::cli::settings::Settings;
 use crate::events::{Event, EventKind, Record};
 use crate::exit;
@@ -159,6 +159,7 @@ fn list(settings: &Settings, inventory: &Utf8Path) -> anyhow::Result<u8> {
 
 fn show(record: &Record, outputs: bool, reports: &Reports) -> anyhow::Result<u8> {
     if reports.any() {
+        one_on_stdout(reports.to_stdout())?;
         write_reports(reports, record)?;
         for file in reports.files() {
             output::say(&format!("wrote {}", safe_line(file)));

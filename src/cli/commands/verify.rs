@@ -50,7 +50,7 @@ pub(crate) async fn run(settings: &Settings, args: VerifyArgs) -> anyhow::Result
         Kept::Recorded,
     )
     .await?;
-    if args.run.reports.json.as_deref() != Some("-") && !args.run.here.events {
+    if args.run.reports.to_stdout() == 0 && !args.run.here.events {
         let text = plan::text(&finished.record, output::stdout_width())
             + &report::checks::text(
                 &finished.record,
