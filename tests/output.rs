@@ -566,6 +566,62 @@ fn why_a_run_stops_stands_before_that_it_does() {
     assert!(text.find("E: broken").unwrap() < text.find("Stopping").unwrap(), "{text}");
 }
 
+/// A host that is late joins a line that began without it.
+#[test]
+fn lines_stand_in_the_order_in_which_things_happened() {
+    let event = |seq: usize, elapsed: f64, kind| Event {
+        run: "20261121-093000-1a2b".to_owned(),
+        seq: seq as u64,
+        at: "2026-11-21T09:30:00Z".parse().unwrap(),
+        elapsed,
+        kind,
+    };
+    let host = |name: &str| name.to_owned();
+    let connect = |name: &str| EventKind::HostConnected { host: host(name), seconds: 0.1 };
+    let does = |name: &str, task: &str, ran: bool| {
+        let id = format!("p/{task}");
+        let task = TaskRef { id, item: None, name: task.to_owned(), resource: "file".to_owned() };
+        let (changes, output) = (Vec::new(), String::new());
+        let outcome = if ran {
+            Outcome::Ran { changes, output }
+        } else {
+            Outcome::Changed { changes, output, blocked: None }
+        };
+        EventKind::TaskFinished { host: host(name), task, outcome, seconds: 0.1, attached: false }
+    };
+    let begin = EventKind::RunStarted {
+        command: "apply".into(),
+        inventory: "site.yaml".into(),
+        options: Vec::new(),
+        cluster: "t".into(),
+        version: "0".into(),
+        hosts: ["w1", "w2", "ctl"].map(str::to_owned).to_vec(),
+        offline: std::collections::BTreeMap::new(),
+        playbooks: 1,
+        tasks: 2,
+        steps: ["p/chrony", "p/restart chrony"].into_iter().map(|id| (id.to_owned(), 3)).collect(),
+        stages: 1,
+    };
+    let mut kinds = vec![(0.0, begin)];
+    kinds.extend([(1.0, connect("w1")), (1.1, connect("w2"))]);
+    for name in ["w1", "w2"] {
+        kinds.extend([(2.0, does(name, "chrony", false)), (2.5, does(name, "restart chrony", true))]);
+    }
+    kinds.push((4.55, connect("ctl")));
+    kinds.extend([(4.6, does("ctl", "chrony", false)), (4.8, does("ctl", "restart chrony", true))]);
+    let events: Vec<Event> =
+        kinds.into_iter().enumerate().map(|(seq, (elapsed, kind))| event(seq, elapsed, kind)).collect();
+    let text = plain(&display(&events, None, Verbosity::Normal));
+    let place = |needle: &str| text.find(needle).unwrap_or_else(|| panic!("{needle}: {text}"));
+    assert!(place("Connect") < place("Changed"), "{text}");
+    assert!(text.contains("2 of 3 hosts"), "{text}");
+    let of = |host: &str, task: &str| {
+        let line = |line: &&str| line.contains(host) && line.contains(task);
+        text.lines().position(|it| line(&it)).unwrap_or_else(|| panic!("{host} {task}: {text}"))
+    };
+    assert!(of("ctl", "  chrony") < of("ctl", "restart chrony"), "{text}");
+}
+
 #[test]
 fn a_reboot_during_the_run_is_a_line_of_its_host() {
     let (emitter, mut receiver) = Emitter::new("run1", None);

@@ -276,6 +276,9 @@ impl Terminal {
         let lines = self
             .folder
             .take(|line, hosts, since| since <= urgent || since <= held && ready(line, hosts, since));
+        if lines.iter().any(|(line, ..)| line.verb != "Unreached") {
+            self.so_far();
+        }
         // Lines that are printed together stand in the same columns.
         for (_, hosts, _) in &lines {
             self.columns.fit_hosts(hosts);
@@ -403,25 +406,53 @@ impl Terminal {
     /// Says that everybody who answers is connected or gathered.
     fn phases(&mut self) {
         if !self.said_connect && self.connected > 0 && self.connected + self.away >= self.progress.hosts {
-            self.said_connect = true;
-            self.connected_at = self.now;
-            self.phase("Connect", Tone::Good, &count(self.connected as u64, "host"), Some(self.now));
+            self.connect_line();
         }
         if self.said_connect
             && !self.said_gather
             && self.gathered > 0
             && self.gathered + self.away >= self.progress.hosts
         {
-            self.said_gather = true;
-            // Where the exec that logs in gathers as well, its time stands there.
-            let (execs, time) = match self.most_execs {
-                0 | 1 => ("asked with the login".to_owned(), None),
-                most => (format!("up to {most} execs each"), Some(self.now - self.connected_at)),
-            };
-            let text =
-                format!("{}, {}, {execs}", count(self.gathered as u64, "host"), count_queries(self.queries));
-            self.phase("Gather", Tone::Good, &text, time);
+            self.gather_line();
         }
+    }
+
+    /// Says how many are connected and gathered by now: what comes of it is about to be shown, and stands below.
+    fn so_far(&mut self) {
+        if !self.said_connect && self.connected > 0 {
+            self.connect_line();
+        }
+        if self.said_connect && !self.said_gather && self.gathered > 0 {
+            self.gather_line();
+        }
+    }
+
+    /// So many hosts, and of how many where others are still to come.
+    fn of_all(&self, number: usize) -> String {
+        let all = self.progress.hosts;
+        if number + self.away < all {
+            format!("{number} of {}", count(all as u64, "host"))
+        } else {
+            count(number as u64, "host")
+        }
+    }
+
+    fn connect_line(&mut self) {
+        self.said_connect = true;
+        self.connected_at = self.now;
+        let text = self.of_all(self.connected);
+        self.phase("Connect", Tone::Good, &text, Some(self.now));
+    }
+
+    fn gather_line(&mut self) {
+        self.said_gather = true;
+        // Where the exec that logs in gathers as well, its time stands there.
+        let (execs, time) = match self.most_execs {
+            0 | 1 => ("asked with the login".to_owned(), None),
+            most => (format!("up to {most} execs each"), Some(self.now - self.connected_at)),
+        };
+        let text = format!("{}, {}, {execs}", self.of_all(self.gathered), count_queries(self.queries));
+        self.phase("Gather", Tone::Good, &text, time);
     }
 
     fn finish(&mut self, stats: &RunStats, exit_code: u8, time: f64) {
