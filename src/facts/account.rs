@@ -55,6 +55,9 @@ pub struct AuthorizedKeys {
     /// Whether the file or `.ssh` is a symbolic link.
     #[serde(default)]
     pub linked: bool,
+    /// Whether the home directory is not there.
+    #[serde(default)]
+    pub homeless: bool,
     /// Why it could not be read, when it is there.
     #[serde(default)]
     pub unreadable: Option<String>,
@@ -239,6 +242,7 @@ fn read_keys<'a>(
                 file: None,
                 directory: None,
                 linked: false,
+                homeless: false,
                 unreadable: None,
             },
         );
@@ -247,6 +251,7 @@ fn read_keys<'a>(
     let Some(keys) = seen.keys.get_mut(user) else { return };
     match key {
         "linked" => keys.linked = true,
+        "homeless" => keys.homeless = true,
         "directory" => keys.directory = mode_and_owner(rest),
         "file" => keys.file = mode_and_owner(rest),
         "denied" => keys.unreadable = Some(format!("no permission to read {}", keys.path)),

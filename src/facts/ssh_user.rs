@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use super::account::user_touched;
 use super::base::ssh::public_key;
 use super::file::{UNREAD, read_text};
-use super::{Answers, Family, Query, Question, Told as Answered, Touches, answers, lines, of_type};
+use super::{Answers, Family, Object, Query, Question, Told as Answered, Touches, answers, lines, of_type};
 use crate::transport::Script;
 
 /// The largest file that is read: keys of some thousand hosts.
@@ -34,6 +34,8 @@ pub struct SshKey {
     pub encrypted: bool,
     /// Whether `~/.ssh` or the key is a symbolic link.
     pub linked: bool,
+    /// Whether the home directory is not there.
+    pub homeless: bool,
     /// Whether `ssh-keygen` is there.
     pub keygen: bool,
 }
@@ -52,6 +54,8 @@ pub struct SshFiles {
     pub files: BTreeMap<String, String>,
     /// Whether `~/.ssh` or one of them is a symbolic link.
     pub linked: bool,
+    /// Whether the home directory is not there.
+    pub homeless: bool,
     /// Permission bits of `~/.ssh` and of `authorized_keys`, where they are there.
     pub modes: Vec<u32>,
 }
@@ -79,6 +83,12 @@ impl Question for SshKeyQuery {
         format!("ssh_key {} {}", self.user, self.name)
     }
 
+    fn answer_touched(answer: &Self::Answer, touches: &Touches) -> bool {
+        answer
+            .as_ref()
+            .is_some_and(|found| found.homeless && touches.meets(&Object::Path(found.home.clone())))
+    }
+
     fn touched_by(&self, touches: &Touches) -> bool {
         user_touched(&self.user, touches)
     }
@@ -99,6 +109,12 @@ impl Question for SshFilesQuery {
 
     fn label(&self) -> String {
         format!("ssh_files {} {}", self.user, self.mesh)
+    }
+
+    fn answer_touched(answer: &Self::Answer, touches: &Touches) -> bool {
+        answer
+            .as_ref()
+            .is_some_and(|found| found.homeless && touches.meets(&Object::Path(found.home.clone())))
     }
 
     fn touched_by(&self, touches: &Touches) -> bool {
@@ -171,6 +187,7 @@ impl Told<'_> {
             private: self.has("private"),
             encrypted: self.has("encrypted"),
             linked: self.has("linked"),
+            homeless: self.has("homeless"),
             keygen: self.has("keygen"),
         }))
     }
@@ -179,10 +196,11 @@ impl Told<'_> {
         if let Some(reason) = self.wrong {
             return Err(reason);
         }
-        let (uid, gid, linked) = (self.number("uid"), self.number("gid"), self.has("linked"));
+        let (uid, gid) = (self.number("uid"), self.number("gid"));
+        let (linked, homeless) = (self.has("linked"), self.has("homeless"));
         let home = self.fields.get("home").copied().unwrap_or_default().to_owned();
         let (files, modes) = (self.files, self.modes);
-        Ok(self.found.then_some(SshFiles { home, uid, gid, files, linked, modes }))
+        Ok(self.found.then_some(SshFiles { home, uid, gid, files, linked, homeless, modes }))
     }
 }
 

@@ -185,6 +185,7 @@ impl Resource for AuthorizedKey {
         if before == after && good {
             return Ok(Vec::new());
         }
+        known::home(keys.homeless, &self.user, keys.path.trim_end_matches("/.ssh/authorized_keys"))?;
         if keys.linked {
             return Err(Unplannable::Failed(format!(
                 "{} or its directory is a symbolic link: replace it with a real one",

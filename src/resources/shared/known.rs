@@ -57,6 +57,20 @@ pub(in crate::resources) fn parent(facts: &Facts, directory: &str) -> Result<(),
     }
 }
 
+/// Refuses to write below the home of an account whose home is not there.
+pub(in crate::resources) fn home(homeless: bool, user: &str, home: &str) -> Result<(), Unplannable> {
+    if !homeless {
+        return Ok(());
+    }
+    let home = if home.is_empty() { "/" } else { home };
+    Err(Unplannable::Missing(
+        Object::Path(home.to_owned()),
+        format!(
+            "the home {home} of {user} is not there: make it before this task (`directory: {{ path: {home}, owner: {user} }}`), or give the account another one (`home` of a `user` task)"
+        ),
+    ))
+}
+
 /// The word for the container that the host is, when it is one: no kernel work can be done there.
 pub(in crate::resources) fn container(facts: &Facts) -> Option<String> {
     let value = facts.base("virtualization")?;

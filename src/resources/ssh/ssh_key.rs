@@ -87,6 +87,7 @@ impl Resource for SshKey {
             return Err(Unplannable::Missing(object, format!("there is no user {}", self.user)));
         };
         let path = format!("{}/.ssh/{}", found.home, self.name);
+        known::home(found.homeless, &self.user, &found.home)?;
         if found.linked {
             return Err(Unplannable::Failed(format!(
                 "{path} or its directory is a symbolic link: replace it with a real one"

@@ -373,6 +373,7 @@ impl Resource for SshMesh {
         let Some(found) = found else {
             return Err(Unplannable::Missing(object, format!("there is no user {}", self.user)));
         };
+        known::home(found.homeless, &self.user, &found.home)?;
         if found.linked {
             return Err(Unplannable::Failed(format!(
                 "{}/.ssh or a file in it is a symbolic link: replace it with a real one",

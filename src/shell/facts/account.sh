@@ -82,6 +82,7 @@ for line in ${keys:+$people}; do
     uid=$3 home=$6
     file=$home/.ssh/authorized_keys
     printf 'keys %s\nhome %s\n' "$1" "$home"
+    [ -d "${home:-/}" ] || printf 'homeless\n'
     if [ -L "$file" ] || [ -L "$home/.ssh" ]; then
         printf 'linked\n'
     fi

@@ -25,6 +25,7 @@ while [ $# -gt 2 ]; do
     directory=$home/.ssh
     printf 'found\nuid %s\ngid %s\nhome %s\n' "$uid" "$gid" "$home"
     [ ! -L "$directory" ] || printf 'linked\n'
+    [ -d "${home:-/}" ] || printf 'homeless\n'
     if [ -d "$home" ] && [ ! -x "$home" ]; then
         printf 'denied %s\n' "$home"
         continue
