@@ -140,6 +140,7 @@ pub(super) async fn carry_out(
     };
     connection.close().await;
     let mut last = String::new();
+    let mut pause = PAUSE;
     let cancel = connection.context().cancel.clone();
     loop {
         tokio::select! {
@@ -148,8 +149,9 @@ pub(super) async fn carry_out(
                 let reason = "stopped while it reboots".to_owned();
                 return Err(Gone::quarantined(reason));
             }
-            () = tokio::time::sleep(PAUSE) => {}
+            () = tokio::time::sleep(pause) => {}
         }
+        pause = PAUSE;
         let mut now = String::new();
         match connection.log_in().await {
             Ok(()) => {
@@ -170,7 +172,10 @@ pub(super) async fn carry_out(
                     }
                 }
             }
-            Err(error) => last = error.to_string(),
+            Err(error) => {
+                pause = pause.max(error.spacing());
+                last = error.to_string();
+            }
         }
         if Instant::now() >= end {
             if now.is_empty() {

@@ -221,7 +221,7 @@ impl Connection {
         let end = Instant::now() + budget;
         let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(8));
         loop {
-            let pause = backoff.pause();
+            let mut pause = backoff.pause();
             let cancel = self.context.cancel.clone();
             let attempt = async {
                 self.log_in().await?;
@@ -230,6 +230,9 @@ impl Connection {
             let Some(back) = unless_stopped(&cancel, attempt).await else {
                 return Err(Gone::quarantined(format!("{reason}; stopped while it was not back")));
             };
+            if let Err(error) = &back {
+                pause = pause.max(error.spacing());
+            }
             match back {
                 Ok(boot) if self.is_of(&boot) => return Ok(()),
                 Ok(boot) => return Err(self.rebooted(boot).await),

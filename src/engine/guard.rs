@@ -182,11 +182,14 @@ async fn log_in_until(
 ) -> Result<Result<(), String>, Gone> {
     let mut backoff = Backoff::new(Duration::from_millis(500), Duration::from_secs(5));
     loop {
-        let pause = backoff.pause();
+        let mut pause = backoff.pause();
         let tried = match log_in_anew(connection, known).await? {
             Ok(()) => carries(connection).await,
             Err(error) => Err(error),
         };
+        if let Err(error) = &tried {
+            pause = pause.max(error.spacing());
+        }
         match tried {
             Ok(()) => return Ok(Ok(())),
             Err(error) if Instant::now() + pause >= end => return Ok(Err(error.to_string())),

@@ -56,6 +56,10 @@ pub use wire::split;
 /// How long a login may take: TCP, become and host shell.
 pub const CONNECT: Duration = Duration::from_secs(15);
 
+/// How far apart logins are that a server refuses. sshd of OpenSSH 9.8 and later counts 5 seconds for each of them and
+/// shuts an address out from 15 on (`PerSourcePenalties` in sshd_config(5) as of 2024-06-11).
+const REFUSED: Duration = Duration::from_secs(6);
+
 /// One part of a frame: a script with its own deadline.
 #[derive(Debug, Clone)]
 pub struct Part {
@@ -196,6 +200,18 @@ pub enum TransportError {
         /// What was seen instead of what was due.
         message: String,
     },
+}
+
+impl TransportError {
+    /// How long the next login waits at least, so that the server goes on taking some.
+    pub fn spacing(&self) -> Duration {
+        match self {
+            Self::Connect { kind: ConnectKind::KeyRefused | ConnectKind::PasswordRefused, .. } => REFUSED,
+            Self::Connect { .. } | Self::Lost { .. } | Self::PartTimedOut { .. } | Self::Protocol { .. } => {
+                Duration::ZERO
+            }
+        }
+    }
 }
 
 /// Where a frame's results go while it runs.

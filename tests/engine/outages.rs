@@ -1,7 +1,10 @@
 //! Connections that are lost in the middle of a change: what the host did meanwhile.
 
+use std::sync::Mutex;
+
 use super::hosts::names;
 use super::*;
+use provision::transport::Sent;
 
 /// What a host says of its state directory while `run1` has its lock.
 const OWNED: &str = "boot\tone 5\nversion\t1\n";
@@ -242,4 +245,50 @@ async fn a_stop_does_not_wait_for_a_host_that_does_not_come_back() {
         };
         assert!(reason.contains("stopped"), "{reason}");
     }
+}
+
+/// When an action was made, and what sshd of OpenSSH 9.8 has against the address by then: 5 seconds for each login
+/// that it refused, less those that went by.
+#[derive(Default)]
+struct Penalty {
+    seconds: f64,
+    at: Option<tokio::time::Instant>,
+    most: f64,
+    logins: u32,
+}
+
+impl Penalty {
+    fn refuse(&mut self) {
+        let now = tokio::time::Instant::now();
+        let passed = self.at.map_or(0.0, |at| (now - at).as_secs_f64());
+        self.seconds = (self.seconds - passed).max(0.0) + 5.0;
+        self.at = Some(now);
+        self.most = self.most.max(self.seconds);
+        self.logins += 1;
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn logins_that_are_refused_shut_nobody_out() {
+    let penalty = Arc::new(Mutex::new((false, Penalty::default())));
+    let counted = penalty.clone();
+    let transport = healthy().answer(move |sent: &Sent| {
+        let mut seen = counted.lock().unwrap();
+        match (sent.host.as_str(), sent.part.as_str()) {
+            ("gpu0", "task") => {
+                seen.0 = true;
+                Some(Reply::default().lose())
+            }
+            ("gpu0", "open") if seen.0 => {
+                seen.1.refuse();
+                Some(Reply::default().fail(ConnectKind::KeyRefused).output("Permission denied (publickey)."))
+            }
+            _ => None,
+        }
+    });
+    let ran = apply(&world("{}", TWO), &transport).await;
+    assert!(matches!(ran.status("gpu0"), HostStatus::Quarantined { .. }), "{:?}", ran.status("gpu0"));
+    let (_, penalty) = &*penalty.lock().unwrap();
+    assert!(penalty.logins > 10, "it may come back: {} logins", penalty.logins);
+    assert!(penalty.most < 15.0, "shut out from 15 on: {}", penalty.most);
 }
