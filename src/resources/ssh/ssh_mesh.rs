@@ -9,6 +9,7 @@ use serde_json::Value as Json;
 
 use crate::config::{Diagnostics, FromNode as _, Node, Sp};
 use crate::facts::ssh_user::{SshFiles, SshFilesQuery, SshKeyQuery, files};
+use crate::facts::sshd::SshdQuery;
 use crate::facts::{Facts, Object, Query, Touches};
 use crate::hostlist::{expand, fold};
 use crate::inventory::Promise;
@@ -118,6 +119,14 @@ struct MeshFacts<'a> {
 }
 
 impl SshMesh {
+    /// What a host says whose sshd takes no key of the user.
+    fn refused(&self, option: &str) -> String {
+        let user = &self.user;
+        format!(
+            "no host reaches this one as {user}: its sshd has {option}. Change that by an `sshd` task (`PermitRootLogin: prohibit-password` takes keys of root), or name another account in `users:` of ssh-mesh and in `expect.software.mpi_user`"
+        )
+    }
+
     fn key_query(&self) -> SshKeyQuery {
         SshKeyQuery { user: self.user.clone(), name: self.key.clone() }
     }
@@ -361,7 +370,7 @@ fn counted(before: &[&str], after: &[&str]) -> String {
 
 impl Resource for SshMesh {
     fn queries(&self) -> Vec<Query> {
-        let mut queries = vec![self.files_query().into(), Query::of_all(self.key_query())];
+        let mut queries = vec![self.files_query().into(), Query::of_all(self.key_query()), SshdQuery.into()];
         // The ids are for finding cloned images, the names that hosts have of themselves for a warning.
         queries.extend(["hostname", "ids", "network", "ssh"].iter().filter_map(|name| fleet_base(name)));
         queries
@@ -436,6 +445,9 @@ impl Resource for SshMesh {
             };
             let summary = format!("~ {}/.ssh/authorized_keys ({what})", found.home);
             changes.push(Self::change(found, "authorized_keys", summary, after));
+        }
+        if let Some(option) = facts.get(&SshdQuery).answer().and_then(|sshd| sshd.refuses(&self.user)) {
+            return Err(Unplannable::Partly(changes, self.refused(&option)));
         }
         if changes.is_empty()
             && let Some(waits) = Roster::waits("host key", without_host_key)
