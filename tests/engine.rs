@@ -194,6 +194,7 @@ fn context(
         expected: world.expected.clone(),
         consent,
         fleet: Arc::new(fleet),
+        watch: None,
     });
     (context, receiver)
 }

@@ -272,6 +272,46 @@ fn spool(text: &'static str) -> Script {
     })
 }
 
+/// What a frame says that somebody watches, without what they are told; and that.
+fn watched(words: &[&str], home: &Path, script: &Script) -> (String, Vec<String>) {
+    let lock = "provision_nonce=NONCE provision_watched=1; provision_lock run1 me@here/1";
+    let (mut rest, mut told) = (String::new(), Vec::new());
+    let said = frame_behind(words, home, lock, script);
+    let mut pieces = said.split("\nNONCE said ");
+    rest.push_str(pieces.next().unwrap_or_default());
+    for piece in pieces {
+        let (line, after) = piece.split_once('\n').unwrap();
+        told.push(line.to_owned());
+        rest.push_str(after);
+    }
+    (rest, told)
+}
+
+/// Who looks on sees each line soon, also when the next one takes long; what is kept is the same.
+#[test]
+fn who_watches_is_told_what_a_task_printed_last() {
+    for words in SHELLS {
+        let home = tempfile::tempdir().unwrap();
+        let text = "echo first; sleep 2.3; printf '40%%\\r'; sleep 2.3; printf 'a\\nb\\0c'; sleep 2.3; seq 1 70000; sleep 2.3";
+        let (ran, told) = watched(words, home.path(), &spool(text));
+        let SpoolReport::Ended(0, output) = SpoolReport::parse(ran.as_bytes()) else {
+            panic!("{words:?}: {ran}")
+        };
+        assert!(output.starts_with("first\n40%\ra\nbc"), "{words:?}: {}", output.len());
+        assert!(output.ends_with(&format!("c{}", numbers(70_000))), "{words:?}: {} bytes", output.len());
+        let last = |piece: &String| piece.trim_end_matches('\r').rsplit('\r').next().unwrap().to_owned();
+        let told: Vec<String> = told.iter().map(last).collect();
+        assert_eq!(told.len(), 4, "{words:?}: {told:?}");
+        assert_eq!(told[..2], ["first", "40%"], "{words:?}");
+        assert!(told[2].ends_with('c') && told[3] == "70000", "{words:?}: {told:?}");
+        // Nothing of it stays.
+        let entry = home.path().join("provision/spool").join(KEY);
+        for name in ["live", "watch", "flow"] {
+            assert!(!entry.join(name).exists(), "{words:?}: {name}");
+        }
+    }
+}
+
 fn look(words: &[&str], home: &Path) -> HostState {
     HostState::parse(&frame(words, home, None, &Script::new(include_str!("../src/shell/state.sh")))).unwrap()
 }
@@ -552,9 +592,12 @@ fn what_a_command_wrote_is_kept_whatever_it_leaves_behind() {
         ("sleep 7013 >/dev/null & sleep 7013 & echo out; exit 3", "7013", "out\n".to_owned()),
     ] {
         let _ended = Ended(seconds);
-        for words in SHELLS {
+        for (words, is_watched) in SHELLS.iter().flat_map(|words| [(words, false), (words, true)]) {
             let home = tempfile::tempdir().unwrap();
-            let ran = frame(words, home.path(), Some("run1"), &spool(text));
+            let ran = match is_watched {
+                false => frame(words, home.path(), Some("run1"), &spool(text)),
+                true => watched(words, home.path(), &spool(text)).0,
+            };
             let SpoolReport::Ended(status, output) = SpoolReport::parse(ran.as_bytes()) else {
                 panic!("{words:?} {text}: {ran}")
             };
@@ -579,7 +622,11 @@ fn the_begin_and_the_end_of_much_output_are_kept() {
     for (background, words) in SHELLS.iter().flat_map(|words| [("", words), ("sleep 7021 & ", words)]) {
         let home = tempfile::tempdir().unwrap();
         let text: &'static str = Box::leak(format!("{background}seq 1 1000000; echo end").into_boxed_str());
-        let ran = frame(words, home.path(), Some("run1"), &spool(text));
+        // With a background process as somebody watches, too.
+        let ran = match background {
+            "" => frame(words, home.path(), Some("run1"), &spool(text)),
+            _ => watched(words, home.path(), &spool(text)).0,
+        };
         let SpoolReport::Ended(0, output) = SpoolReport::parse(ran.as_bytes()) else {
             panic!("{words:?}: {}", &ran[..100])
         };

@@ -11,7 +11,7 @@ use secrecy::SecretString;
 use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use tokio::signal::unix::{Signal, SignalKind, signal};
-use tokio::sync::Mutex;
+use tokio::sync::{Mutex, mpsc};
 
 use super::args::{Connect, Reports, STDOUT};
 use super::dispatch::Exit;
@@ -26,6 +26,7 @@ use crate::journal::{self, Inventories, Journal, LockError, Outages, RunLock, Ru
 use crate::plan::StageDigest;
 use crate::project::Project;
 use crate::relay;
+use crate::report::said::last_said;
 use crate::report::style::{CHANGE, paint, safe, safe_json, safe_line};
 use crate::report::terminal::Terminal;
 use crate::report::{Reporter as _, html, json, junit, log, output, prometheus, prompt};
@@ -169,6 +170,9 @@ pub(super) async fn run(
         if keeps { journal::FleetRecord::read(&cluster) } else { journal::FleetRecord::default() };
     let now = events::now().as_second();
     let shared = engine::SharedFacts::recorded(&fleet, now, |host| project.host(host).map(|host| host.index));
+    // What nobody has read by then is old.
+    let (watch, mut printed) = mpsc::channel(64);
+    let hidden = secrets.clone();
     let context = Arc::new(Context {
         reboots: tokio::sync::Semaphore::new(project.policy.reboots()),
         project: Arc::new(project),
@@ -184,6 +188,7 @@ pub(super) async fn run(
         expected: launch.expected,
         consent,
         fleet: Arc::new(shared),
+        watch: settings.progress.then_some(watch),
     });
 
     #[expect(clippy::disallowed_methods, reason = "a signal is taken whatever the run does")]
@@ -217,6 +222,7 @@ pub(super) async fn run(
                     }
                     None => return record,
                 },
+                Some((host, said)) = printed.recv() => display.lock().await.says(&host, &last_said(&said, &hidden)),
                 _ = tick.tick(), if lines.is_none() => display.lock().await.tick(),
             }
         }
@@ -617,6 +623,7 @@ pub(super) async fn look(
         expected: None,
         consent: Consent::refused(),
         fleet: Arc::new(fleet),
+        watch: None,
     });
     let report = engine::run(context, "verify").await;
     drop(stopper);

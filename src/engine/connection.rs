@@ -15,7 +15,7 @@ use crate::backoff::Backoff;
 use crate::events::{EventKind, HostStatus};
 use crate::inventory::Host;
 use crate::resources::Upload;
-use crate::transport::{Frame, OnPart, Part, PartEnd, Remote, Script, TransportError};
+use crate::transport::{Frame, OnPart, Part, PartEnd, Remote, Script, TransportError, Watch};
 
 /// What is said of a host that rebooted on its own.
 const REBOOTED: &str =
@@ -336,8 +336,26 @@ impl Connection {
 
     /// Runs one part as a frame of its own; its output.
     pub(super) async fn run_part(&mut self, part: Part, prelude: String) -> Result<PartEnd, TransportError> {
-        let frame = Frame { prelude, parts: vec![part], secrets: self.context.secrets.clone(), last: false };
-        let (result, ends) = self.run_frame(&frame).await;
+        let frame =
+            Frame { prelude, parts: vec![part], secrets: self.context.secrets.clone(), ..Frame::default() };
+        self.run_one(&frame).await
+    }
+
+    /// Follows a task by this part, and tells what it prints.
+    pub(super) async fn run_watched(&mut self, part: Part) -> Result<PartEnd, TransportError> {
+        let (prelude, secrets) = (state::FUNCTIONS.to_owned(), self.context.secrets.clone());
+        let frame = Frame { prelude, parts: vec![part], secrets, watch: self.watch(), ..Frame::default() };
+        self.run_one(&frame).await
+    }
+
+    /// Who is told what tasks of the host print.
+    pub(super) fn watch(&self) -> Option<Watch> {
+        let lines = self.context.watch.clone()?;
+        Some(Watch { host: self.host.name.clone(), lines })
+    }
+
+    async fn run_one(&mut self, frame: &Frame) -> Result<PartEnd, TransportError> {
+        let (result, ends) = self.run_frame(frame).await;
         result?;
         ends.into_iter().next().ok_or_else(|| TransportError::Protocol {
             message: "a part of the script did not report its end".to_owned(),

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use futures::future::BoxFuture;
+use tokio::sync::mpsc;
 
 use super::cancel::Cancel;
 use super::fleet::SharedFacts;
@@ -133,6 +134,8 @@ pub struct Context {
     pub reboots: tokio::sync::Semaphore,
     /// What is known of the hosts, for templates of others.
     pub fleet: Arc<SharedFacts>,
+    /// Where it is told what tasks print while they run, if somebody looks on.
+    pub watch: Option<mpsc::Sender<(String, Vec<u8>)>>,
 }
 
 impl std::fmt::Debug for Context {

@@ -268,6 +268,6 @@ fn query_frame(connection: &Connection, parts: &[BatchPart]) -> Frame {
         prelude: state::FUNCTIONS.to_owned(),
         parts: parts.iter().map(|part| part.part.clone()).collect(),
         secrets: connection.context().secrets.clone(),
-        last: false,
+        ..Frame::default()
     }
 }

@@ -293,6 +293,7 @@ fn silent(context: &Arc<Context>, queries: BTreeSet<Query>, plans: Plans, cancel
         consent: Consent::refused(),
         reboots: Semaphore::new(1),
         fleet: context.fleet.clone(),
+        watch: None,
     })
 }
 

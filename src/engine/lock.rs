@@ -267,7 +267,7 @@ pub(super) fn frame_of(
         if connection.had_lock() { " again" } else { "" },
     );
     parts.extend(batch.iter().map(|part| part.part.clone()));
-    Frame { prelude, parts, secrets: context.secrets.clone(), last: false }
+    Frame { prelude, parts, secrets: context.secrets.clone(), ..Frame::default() }
 }
 
 /// Runs one part under the lock, and only there: one that is stuck on a lost connection does nothing once a newer

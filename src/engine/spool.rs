@@ -78,7 +78,7 @@ impl Spool {
                 let part = follow(&entry.key, FOLLOW);
                 let ran = tokio::select! {
                     biased;
-                    ran = connection.run_part(part, state::FUNCTIONS.to_owned()) => ran,
+                    ran = connection.run_watched(part) => ran,
                     () = context.cancel.reached(Stop::Finish) => {
                         return Err(Gone(HostStatus::NotStarted(format!("stopped while `{}` of an earlier run is still running", entry.name))));
                     }
@@ -187,7 +187,7 @@ async fn follow_through(
         Part { name: name.to_owned(), script: change.script.clone(), deadline: left, limit: OUTPUT_LIMIT };
     let mut losses = 0;
     loop {
-        let frame = lock::frame(connection, first.clone(), &batch);
+        let frame = Frame { watch: connection.watch(), ..lock::frame(connection, first.clone(), &batch) };
         let mut ends = Vec::new();
         let mut on_part = |end| ends.push(end);
         let result = tokio::select! {

@@ -25,6 +25,7 @@ pub mod prometheus;
 pub mod prompt;
 mod recap;
 pub mod rows;
+pub mod said;
 mod seen;
 pub mod show;
 pub mod style;

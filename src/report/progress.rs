@@ -17,8 +17,8 @@ pub(super) struct Progress {
     finished: usize,
     /// Of these, those that have a plan.
     ended: BTreeSet<String>,
-    /// What goes on, since when.
-    running: BTreeMap<String, (String, f64)>,
+    /// What goes on.
+    running: BTreeMap<String, Doing>,
     /// By host: tasks that its plan changes, and those of them that ended.
     work: BTreeMap<String, (u64, u64)>,
     /// Tasks that changed something.
@@ -31,13 +31,49 @@ pub(super) struct Progress {
     unplanned: usize,
 }
 
+/// What a host does.
+#[derive(Debug)]
+struct Doing {
+    what: String,
+    since: f64,
+    /// What it printed last.
+    said: String,
+}
+
+impl Doing {
+    /// Its row; where there is room, with what was printed last.
+    fn row(&self, host: &str, now: f64, width: usize) -> String {
+        let time = seconds(now - self.since);
+        let room = width.saturating_sub(width_of(host) + time.len() + 4);
+        let row = |room| format!("{host}  {}  {time}", cut(&safe(&self.what), room));
+        // What goes on stays readable where what it printed is long.
+        let short = row(room.min(width / 3));
+        let left = width.saturating_sub(width_of(&short) + 2);
+        if self.said.is_empty() || left < SAID {
+            return cut(&row(room), width);
+        }
+        format!("{short}  {}", cut(&self.said, left))
+    }
+}
+
+/// Columns that a row has at least for what was printed last; else it is left out.
+const SAID: usize = 12;
+
 /// Steps of the bar for one host.
 const SHARE: u64 = 1000;
 
 impl Progress {
     /// A host has begun something.
     pub(super) fn begins(&mut self, host: &str, what: &str, now: f64) {
-        self.running.insert(host.to_owned(), (what.to_owned(), now));
+        let doing = Doing { what: what.to_owned(), since: now, said: String::new() };
+        self.running.insert(host.to_owned(), doing);
+    }
+
+    /// What goes on at a host printed this last.
+    pub(super) fn says(&mut self, host: &str, line: &str) {
+        if let Some(doing) = self.running.get_mut(host) {
+            line.clone_into(&mut doing.said);
+        }
     }
 
     /// Nothing goes on at a host.
@@ -91,16 +127,12 @@ impl Progress {
     /// One row for each running host that is shown, those that run longest first.
     pub(super) fn rows(&self, now: f64, width: usize) -> Vec<String> {
         let mut running: Vec<_> = self.running.iter().collect();
-        running.sort_by(|a, b| a.1.1.total_cmp(&b.1.1));
+        running.sort_by(|a, b| a.1.since.total_cmp(&b.1.since));
         let column = running.iter().take(ROWS).map(|(host, _)| width_of(host)).max().unwrap_or(0);
         let mut rows: Vec<String> = running
             .iter()
             .take(ROWS)
-            .map(|(host, (what, since))| {
-                let time = seconds(now - since);
-                let room = width.saturating_sub(column + time.len() + 4);
-                cut(&format!("{}  {}  {time}", pad(host, column), cut(&safe(what), room)), width)
-            })
+            .map(|(host, doing)| doing.row(&pad(host, column), now, width))
             .collect();
         if running.len() > ROWS
             && let Some(last) = rows.last_mut()
@@ -160,6 +192,26 @@ mod tests {
 
     fn away() -> HostStatus {
         HostStatus::Unreachable { kind: ConnectKind::Refused, reason: "refused".to_owned(), hint: None }
+    }
+
+    #[test]
+    fn a_row_shows_what_its_task_printed_last() {
+        let mut progress = Progress { hosts: 2, ..Progress::default() };
+        progress.says("gpu0", "nobody runs there");
+        progress.begins("gpu0", "the driver of the GPUs", 0.0);
+        assert_eq!(progress.rows(65.0, 68), ["gpu0  the driver of the GPUs  65.0s"]);
+        progress.says("gpu0", "Building module nvidia.ko for 6.12.48+deb13-amd64, please be patient");
+        assert_eq!(
+            progress.rows(65.0, 68),
+            ["gpu0  the driver of the GPUs  65.0s  Building module nvidia.ko for …"]
+        );
+        assert!(progress.rows(65.0, 188)[0].ends_with("please be patient"));
+        // Without room for a word of it the row is as before.
+        assert_eq!(progress.rows(65.0, 32), ["gpu0  the driver of the …  65.0s"]);
+        assert!((20..200).all(|width| width_of(&progress.rows(65.0, width)[0]) <= width));
+        // The next task has printed nothing.
+        progress.begins("gpu0", "reboot", 66.0);
+        assert_eq!(progress.rows(67.0, 68), ["gpu0  reboot  1.0s"]);
     }
 
     #[test]

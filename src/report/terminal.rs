@@ -186,6 +186,13 @@ impl Terminal {
         }
     }
 
+    /// What a task of a host printed last: its row shows that.
+    pub fn says(&mut self, host: &str, line: &str) {
+        if !line.is_empty() {
+            self.progress.says(host, line);
+        }
+    }
+
     fn print(&mut self, line: &str) {
         self.shown += 1;
         match &mut self.out {

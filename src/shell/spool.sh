@@ -76,7 +76,7 @@ strip() {
 	tr -d "\\000" <"$s/$1" >"$s/$2" && [ "$(tr -d "\\000" <"$s/$1" | wc -c)" -eq "$(wc -c <"$s/$2")" ]
 }
 read -r stat <"/proc/$$/stat"
-user=$2
+user=$2 watched=$3
 set -- ${stat##*) }
 # Nobody takes an entry that somebody has: one that was slow to start may have been given up.
 set -C
@@ -86,14 +86,26 @@ printf "%s %s\n" $$ "${20}" >"$s/pid"
 export PROVISION_TASK="${s##*/}.$$.${20}"
 {
 	head -c 524288 >"$s/out" || : >"$s/unread"
-	exec tail -c 2228224 >"$s/tail"
+	exec tail -c 2293760 >"$s/tail"
 } <"$s/kept" 9>&- &
 keeper=$!
-dd bs=65536 iflag=fullblock >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
+watcher=
+if [ "$watched" = 1 ] && command -v tee >/dev/null 2>&1 && mkfifo "$s/flow" "$s/watch"; then
+	# A block of the relay is told when it is full. Here what comes is at once in a file as well, which begins anew
+	# after 64 reads.
+	while dd bs=4096 count=64 of="$s/live" 2>/dev/null && [ -s "$s/live" ]; do :; done <"$s/watch" >/dev/null 2>&1 9>&- &
+	watcher=$!
+	dd bs=65536 iflag=fullblock >"$s/kept" <"$s/flow" 2>/dev/null 9>&- &
+	# The names go away below, so it opens them before the pipe for which the command waits. One who watches no more
+	# is no reason to end.
+	(trap "" PIPE && exec 7>"$s/watch" >"$s/flow" <"$s/pipe" && exec tee /proc/self/fd/7) 2>/dev/null 9>&- &
+else
+	dd bs=65536 iflag=fullblock >"$s/kept" <"$s/pipe" 2>/dev/null 9>&- &
+fi
 relay=$!
 # The first open waits for the relay, which has the other pipe open by then.
 exec 3<"$s/cmd" 5>"$s/pipe" 4<>"$s/pipe" 5>&-
-rm -f "$s/cmd" "$s/kept"
+rm -f "$s/cmd" "$s/kept" "$s/flow" "$s/watch"
 umask 022
 cd /
 export LC_ALL=C HOME="${HOME:-/root}" PATH="${PATH:+$PATH:}/usr/sbin:/usr/bin:/sbin:/bin"
@@ -135,6 +147,10 @@ else
 	relay=
 fi
 wait $keeper || : >"$s/unread"
+[ -z "$watcher" ] || {
+	wait $watcher
+	rm -f "$s/live"
+}
 # Behind NUL bytes nothing of the command is missing, whatever had no room after them.
 ends=out
 [ ! -s "$s/tail" ] || ends=tail
@@ -156,7 +172,7 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 		rm -rf "$s"
 		exit 0
 	}
-	systemd-run --quiet --collect --setenv="PATH=$PATH" --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" \
+	systemd-run --quiet --collect --setenv="PATH=$PATH" --unit="provision-$key" /bin/sh "$s/runner" "$s" "$user" "${provision_watched:-0}" \
 		</dev/null >"$s/start" 2>&1 || {
 		printf 'failed %s\n' "$(cat "$s/start")"
 		exit 0
@@ -168,8 +184,20 @@ if [ "$mode" = detach ] && [ -d /run/systemd/system ] && [ -w /run ] && command 
 		tries=$((tries + 1))
 	done
 else
-	setsid sh -c "$runner" provision-task "$s" "$user" </dev/null >/dev/null 2>&1 &
-	wait $!
+	setsid sh -c "$runner" provision-task "$s" "$user" "${provision_watched:-0}" </dev/null >/dev/null 2>&1 &
+	started=$!
+	if [ "${provision_watched:-0}" = 1 ]; then
+		(
+			told=
+			while sleep 1 >/dev/null 2>&1; do provision_watch "$s"; done
+		) 9>&- &
+		watching=$!
+		wait $started
+		kill $watching
+		wait $watching 2>/dev/null
+	else
+		wait $started
+	fi
 	# The runner begins with its pid, and goes on by taking its command away, which may fail.
 	if [ -e "$s/cmd" ] && [ ! -s "$s/pid" ] && ! provision_status "$s"; then
 		command -v setsid >/dev/null 2>&1 || errors='setsid is needed, and it is not here'

@@ -225,12 +225,32 @@ provision_begun() {
 	done
 	[ "$tries" -lt 50 ] || (set -C && printf '0 0\n' >"$entry/pid") 2>/dev/null
 }
-# Waits for the end of entry $1 that is no child of this shell.
+# Tells with $provision_nonce what entry $1 printed last, where that is something new: a line of the
+# transport, see wire.rs.
+provision_watch() {
+	now=$(tail -c 512 "$1/live" 2>/dev/null | tr '\n\000' '\r ')
+	if [ -n "$now" ] && [ "$now" != "$told" ]; then
+		told=$now
+		printf '\n%s said %s\n' "${provision_nonce-}" "$now"
+	fi
+}
+# Waits for the end of entry $1 that is no child of this shell. Who watches, which is
+# $provision_watched, is told about once a second what it printed last.
 provision_follow() {
 	provision_begun "$1"
 	provision_spool "$1"
+	polls=0
+	told=
 	while [ "$spool" = running ]; do
-		sleep 0.1 2>/dev/null || sleep 1
+		polls=$((polls + 1))
+		sleep 0.1 2>/dev/null || {
+			sleep 1
+			polls=$((polls + 9))
+		}
+		if [ "${provision_watched:-0}" = 1 ] && [ "$polls" -ge 10 ]; then
+			polls=0
+			provision_watch "$1"
+		fi
 		provision_spool "$1"
 	done
 	provision_result "$1"

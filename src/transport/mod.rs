@@ -84,6 +84,23 @@ pub struct Frame {
     pub secrets: crate::secrets::Secrets,
     /// Nothing follows it: the host shell is told so with it, and its end needs no round trip of its own.
     pub last: bool,
+    /// Who is told meanwhile what a task printed last.
+    pub watch: Option<Watch>,
+}
+
+/// Takes what tasks of a host print, for somebody who looks on. What comes faster than it is read is lost.
+#[derive(Debug, Clone)]
+pub struct Watch {
+    /// The host.
+    pub host: String,
+    /// Where it goes: the host, and the last of what was printed so far.
+    pub lines: tokio::sync::mpsc::Sender<(String, Vec<u8>)>,
+}
+
+impl Watch {
+    fn said(&self, said: Vec<u8>) {
+        drop(self.lines.try_send((self.host.clone(), said)));
+    }
 }
 
 impl Frame {

@@ -134,7 +134,7 @@ impl HostShell {
                 Ok(identity)
             }
             Line::Stranger(uid, gid) => Err(ShellError::Other(classify::stranger(expected, &uid, &gid))),
-            line @ (Line::Begin(_) | Line::End(..) | Line::Sudo(_)) => {
+            line @ (Line::Begin(_) | Line::End(..) | Line::Sudo(_) | Line::Said(_)) => {
                 Err(ShellError::protocol(format!("the host shell answered {line:?} to the greeting")))
             }
         }
@@ -147,7 +147,12 @@ impl HostShell {
         let text = wire::launch(&self.nonce, words).map_err(ShellError::Other)?;
         match self.answer(&text).await? {
             Line::Begin(0) => {}
-            line @ (Line::Ready(_) | Line::Stranger(..) | Line::Begin(_) | Line::End(..) | Line::Sudo(_)) => {
+            line @ (Line::Ready(_)
+            | Line::Stranger(..)
+            | Line::Begin(_)
+            | Line::End(..)
+            | Line::Sudo(_)
+            | Line::Said(_)) => {
                 return Err(ShellError::protocol(format!(
                     "the host shell answered {line:?} to the launcher"
                 )));
@@ -198,7 +203,7 @@ impl HostShell {
                 let words = std::mem::replace(&mut self.noise, Bounded::new(4096)).text();
                 Ok((verdict, words))
             }
-            line @ (Line::Ready(_) | Line::Stranger(..) | Line::Begin(_) | Line::End(..)) => {
+            line @ (Line::Ready(_) | Line::Stranger(..) | Line::Begin(_) | Line::End(..) | Line::Said(_)) => {
                 Err(ShellError::protocol(format!("the bootstrap answered {line:?}")))
             }
         }
@@ -272,6 +277,11 @@ impl HostShell {
                 match parser.next_line(sink) {
                     Some(Line::Begin(begin)) if !begun && begin == *sequence => begun = true,
                     Some(Line::End(end, status)) if begun && end == index => break status,
+                    Some(Line::Said(said)) if begun => {
+                        if let Some(watch) = &frame.watch {
+                            watch.said(said);
+                        }
+                    }
                     Some(line) => {
                         return Err(ShellError::protocol(format!(
                             "the host shell answered {line:?} in `{}`, part {index} of frame {sequence}",

@@ -24,10 +24,11 @@ use super::quote::quote;
 use super::script::{Arg, Script};
 use super::{Frame, TransportError};
 use crate::placeholder;
+use crate::put;
 use crate::secrets::Secrets;
 
 /// Longest line after a nonce that is taken for one of ours.
-const LINE_LIMIT: usize = 160;
+const LINE_LIMIT: usize = 640;
 
 impl Script {
     /// Shell text that defines the function `name`, a subshell, and calls it with its data.
@@ -141,6 +142,9 @@ pub(super) fn nonce() -> String {
 /// When a word holds NUL, which no shell can be given, or a secret is wanted that has no value here.
 pub(super) fn render(frame: &Frame, nonce: &str, sequence: u64) -> Result<String, TransportError> {
     let mut out = format!("{{\nprovision_main() {{\nprintf '\\n%s begin %s\\n' {nonce} {sequence}\n");
+    if frame.watch.is_some() {
+        put!(out, "provision_nonce={nonce} provision_watched=1\n");
+    }
     out.push_str(&frame.prelude);
     out.push('\n');
     for (index, part) in frame.parts.iter().enumerate() {
@@ -293,10 +297,16 @@ pub(super) enum Line {
     Stranger(String, String),
     /// What the bootstrap of sudo found out.
     Sudo(String),
+    /// The last of what a task printed so far.
+    Said(Vec<u8>),
 }
 
 impl Line {
     fn read(line: &[u8]) -> Option<Self> {
+        // It may be cut anywhere, within a character too.
+        if let Some(said) = line.strip_prefix(b"said ") {
+            return Some(Self::Said(said.to_vec()));
+        }
         let mut words = std::str::from_utf8(line).ok()?.split(' ');
         let word = words.next()?;
         let mut number = || words.next()?.parse::<u64>().ok();
@@ -710,6 +720,22 @@ mod tests {
             assert_eq!(Line::read(text.as_bytes()), Some(line));
             assert_eq!(Line::read(format!("{text} more").as_bytes()), None, "{text}");
         }
+    }
+
+    #[test]
+    fn what_a_task_says_may_be_cut_anywhere() {
+        let text = format!("a\n{NONCE} said CC  a.c\rCC b.\u{fc}\n\n{NONCE} said x y\nb\n{NONCE} end 0 0\n");
+        let cut = text.replace('\u{fc}', "?").into_bytes();
+        let cut: Vec<u8> = cut.into_iter().map(|byte| if byte == b'?' { 0xc3 } else { byte }).collect();
+        let (seen, rest) = parse(&[&cut]);
+        let said = |text: &[u8]| Line::Said(text.to_vec());
+        let lines = [
+            (b"a".to_vec(), said(b"CC  a.c\rCC b.\xc3")),
+            (Vec::new(), said(b"x y")),
+            (b"b".to_vec(), Line::End(0, 0)),
+        ];
+        assert_eq!(seen, lines);
+        assert!(rest.is_empty());
     }
 
     /// What may still become a line of ours is kept back, and nothing else.

@@ -146,7 +146,13 @@ async fn ask<'a>(
             limit: 1 << 16,
         });
         let prelude = state::FUNCTIONS.to_owned();
-        let frame = Frame { prelude, parts: parts.collect(), secrets: secrets.clone(), last: true };
+        let frame = Frame {
+            prelude,
+            parts: parts.collect(),
+            secrets: secrets.clone(),
+            last: true,
+            ..Frame::default()
+        };
         async move { (host, on_host(transport, host, &frame).await) }
     });
     stream::iter(asked).buffered(parallel).collect().await
