@@ -74,9 +74,11 @@ impl Known {
         self.facts.forget_asked();
     }
 
-    /// Keeps the answers to these only.
+    /// Keeps the answers to these only, and how far the clock is off, which stands beside one of them.
     pub(super) fn keep(&mut self, queries: &BTreeSet<Query>) {
-        self.facts.keep(queries);
+        let mut kept = queries.clone();
+        kept.extend(queries.contains(&SystemQuery.into()).then(|| OffsetQuery.into()));
+        self.facts.keep(&kept);
     }
 
     /// Takes what a change may have touched from the facts; of that, what is still of use is to be

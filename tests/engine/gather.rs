@@ -1,8 +1,10 @@
 //! What is asked of hosts, and what is known of those that do not answer.
 
 use super::*;
+use provision::facts::clock::OffsetQuery;
 use provision::facts::login::LoginQuery;
 use provision::facts::rdma::RdmaQuery;
+use provision::facts::system::SystemQuery;
 
 fn section(command: &str, output: &str) -> String {
     format!("\n\u{1e}ask {command}\n{output}\n\u{1e}end 0\n")
@@ -43,6 +45,19 @@ async fn a_new_login_is_asked_where_a_check_looks_at_it() {
     assert_eq!(ran.report.stats.ok, 4);
     let why = session(&ran, "gpu0").facts().get(&LoginQuery);
     assert!(format!("{why:?}").contains("no new login: "), "{why:?}");
+}
+
+#[tokio::test(start_paused = true)]
+async fn how_far_a_clock_is_off_is_known_at_the_end() {
+    let mut world = world("{}", TWO);
+    world.queries = BTreeSet::from([SystemQuery.into()]);
+    let transport = healthy();
+    transport.first(Reply::part("system").output(section("system", "now=60")));
+    transport.first(Reply::part("system").on("gpu0").output(section("system", "now=")));
+    let ran = run(&world, &transport, Mode::Gather, |_| {}).await;
+    let offset = |host: &str| session(&ran, host).facts().get(&OffsetQuery).answer().copied();
+    assert!(offset("gpu1").is_some_and(|offset| offset.most < 0), "{:?}", offset("gpu1"));
+    assert_eq!(offset("gpu0"), None);
 }
 
 #[tokio::test(start_paused = true)]
