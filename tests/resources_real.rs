@@ -185,6 +185,31 @@ fn directory() {
     });
 }
 
+/// As that of uutils 0.12, which is in sid of 2026-11-29: of the mode it takes what `chmod` takes with three digits.
+const MKDIR: &str = "#!/bin/sh
+[ \"$1\" != -m ] || { mode=0${2#?}; shift 2; set -- -m \"$mode\" \"$@\"; }
+exec /bin/mkdir \"$@\"
+";
+
+#[test]
+fn directories_for_a_group() {
+    let programs = tempfile::tempdir().unwrap();
+    fs::write(programs.path().join("mkdir"), MKDIR).unwrap();
+    fs::set_permissions(programs.path().join("mkdir"), fs::Permissions::from_mode(0o755)).unwrap();
+    let path = format!("PATH={}:{}", programs.path().display(), std::env::var("PATH").unwrap());
+    each(|shell, read, directory| {
+        let sparing: Vec<&str> = ["env", &path].iter().chain(shell).copied().collect();
+        for (name, shell) in [("a", shell), ("b", &sparing)] {
+            for bits in ["2775", "3770", "4755"] {
+                let task = read(&format!("directory: {{ path: DIR/{name}{bits}, mode: \"{bits}\" }}"));
+                assert_eq!(converge(shell, &*task).unwrap().len(), 1);
+                let made = directory.join(format!("{name}{bits}"));
+                assert_eq!(format!("{:o}", mode(&made)), bits, "{shell:?}");
+            }
+        }
+    });
+}
+
 #[test]
 fn symlinks() {
     each(|shell, read, directory| {

@@ -6,6 +6,10 @@ if [ -n "$spot_held" ]; then
     if [ -n "$3" ] && ! spot_mine "$3" "$spot"; then
         chown -h "$3" "$spot" || exit 1
     fi
+    # mkdir of uutils 0.12 (sid of 2026-11-29) leaves the bits for the user and the group out.
+    case $2 in
+    [!0]???) chmod "$2" "$spot" || exit 1 ;;
+    esac
 else
     spot_make 077 "$spot" || exit 1
     if [ -n "$3" ] && ! spot_mine "$3" .; then
