@@ -1041,8 +1041,10 @@ until [ -s state/spool/k/pid ]; do sleep 0.02; done",
             paths: "/var/tmp",
             // The end of an earlier one must not be taken for that of this one.
             before: "mkdir -p var/tmp; echo 0 >ended; >bundle; printf '#!/bin/sh\\n[ \"$1\" != carried-output ] || exec /bin/cat\\n/bin/sleep 0.3\\ncat >ran\\n' >program; chmod +x program
-echo 'export SLURM_JOB_ID=7 SLURMD_NODENAME=n1; until [ \"${1##*/}\" = sh ]; do shift; done; exec \"$@\"' | tee does.salloc >does.srun; echo 'exec /bin/cp \"$1\" \"$2\"' >does.sbcast",
-            done: "n=0; until [ -s ended ] || [ $n = 40 ]; do sleep 0.1; n=$((n + 1)); done; case $(cat ended) in 0) [ \"$(cat ran)\" = s3cret ] && [ \"$(cat job)\" = 7 ] ;; '') exit 1 ;; esac",
+echo 'export SLURM_JOB_ID=7 SLURMD_NODENAME=n1; until [ \"${1##*/}\" = sh ]; do shift; done; exec \"$@\"' >does.salloc
+# As srun of 24.11.
+{ echo 'case $* in *arbitrary*--nodes=* | *--nodes=*arbitrary*) >refused ;; esac'; cat does.salloc; } >does.srun; echo 'exec /bin/cp \"$1\" \"$2\"' >does.sbcast",
+            done: "[ ! -e refused ] || exit 1; n=0; until [ -s ended ] || [ $n = 40 ]; do sleep 0.1; n=$((n + 1)); done; case $(cat ended) in 0) [ \"$(cat ran)\" = s3cret ] && [ \"$(cat job)\" = 7 ] ;; '') exit 1 ;; esac",
             ..ROW
         },
         Row {

@@ -251,9 +251,15 @@ fn counts(tasks: &TaskCounts) -> Vec<u64> {
     vec![unchanged, changed, ran, skipped, blocked, failed]
 }
 
+/// Text of sbcast and srun 26.05 where a slurmd of 24.11 closed the connection: "Incompatible versions of client and
+/// server code" stands in its own log.
+const NOT_UNDERSTOOD: &str = "Zero Bytes were transmitted or received";
+
 pub(super) fn unreachable(reason: &str) -> HostStatus {
     let hint = if reason == NO_NODE {
         "leave it out with `--hosts`, and reach it over ssh"
+    } else if reason.contains(NOT_UNDERSTOOD) {
+        "the slurmd there may be of an older release than Slurm's commands on the host of `--engine-at`: `sinfo -N -o '%N %v'` has the one, `srun --version` the other. It takes no step from newer ones: name a host whose commands are as old, such as a node"
     } else {
         "`scontrol show node NAME` has its state and the reason, `squeue -w NAME` the jobs there: one called `provision` is an earlier run that goes on"
     };

@@ -163,6 +163,21 @@ async fn a_node_that_cannot_be_given_the_files_does_not_keep_the_others() {
     assert!(start[1].text.contains("gpu[0-1]"), "{}", start[1].text);
 }
 
+#[tokio::test(start_paused = true)]
+async fn a_slurmd_that_is_older_than_the_commands_is_told() {
+    let transport = slurm(NODES);
+    let said =
+        "sbcast: error: slurm_receive_msgs: [gpu2:6818] failed: Zero Bytes were transmitted or received";
+    transport.first(poll("ended=0\njob=10", ""));
+    transport.first(poll("ended=0\njob=10", &(lines(0, "gpu0", Some(0)) + &lines(1, "gpu1", Some(0)))));
+    transport.first(poll(&format!("ended=1\njob=9\nerror={said}"), ""));
+    let (ran, _) = carried(&transport).await;
+    let HostStatus::Unreachable { hint: Some(hint), .. } = ran.status("gpu2") else {
+        panic!("{:?}", ran.record)
+    };
+    assert!(hint.contains("older release") && hint.contains("--engine-at"), "{hint}");
+}
+
 /// Another job took a node between the look at the nodes and the job; Slurm names none.
 #[tokio::test(start_paused = true)]
 async fn a_node_that_is_taken_meanwhile_does_not_keep_the_others() {

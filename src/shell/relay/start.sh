@@ -70,8 +70,9 @@ done
 # Root does not look for programs where the account that has started this does.
 path=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin
 export SLURM_HOSTFILE="$PWD/order"
+# All nodes are in the file; srun of 24.11 refuses their number beside it.
 # shellcheck disable=SC2086  # one word or none
-srun --label --distribution=arbitrary --nodes="$number" --ntasks="$number" --ntasks-per-node=1 --input=all --output=all --error=all \
+srun --label --distribution=arbitrary --ntasks="$number" --ntasks-per-node=1 --input=all --output=all --error=all \
     --chdir=/ --no-kill --wait=0 --kill-on-bad-exit=0 --cpu-bind=none $gres --export="PATH=$path,HOME,LC_ALL=C" \
     /bin/sh -c "exec 2>&1
 $on_node" node "$@"'
