@@ -311,6 +311,13 @@ fn slurmd(lines: &[&str]) -> Option<Cause> {
         let text = line.split_once("slurmd: ").map_or(line, |(_, text)| text);
         text.trim_start_matches("slurmd: ").to_owned()
     };
+    if let Some((_, line)) = first(lines, &["Munge encode failed: "]) {
+        let text = line.split_once("error: ").map_or(line, |(_, text)| text);
+        return Some(Cause::new(
+            text,
+            "each program of Slurm needs munge on its host: `systemctl status munge` there; the playbook `slurm` starts it",
+        ));
+    }
     if let Some((_, line)) = first(lines, &["cannot find cgroup plugin for cgroup/v2"]) {
         return Some(Cause::new(
             said(line),
@@ -425,6 +432,18 @@ mod tests {
             message.contains("6.1.0-37-amd64 cannot be found") && hint.contains("headers of 6.1.0-37-amd64"),
             "{message} {hint}"
         );
+    }
+
+    /// Lines of Slurm 26.05 without munged.
+    #[test]
+    fn slurm_without_munge_says_so() {
+        let (message, hint) = cause(
+            "scontrol: error: If munged is up, restart with --num-threads=10\n\
+             scontrol: error: Munge encode failed: Failed to access \"/run/munge/munge.socket.2\": No such file or directory (Did you start munged?)\n\
+             slurm_load_ctl_conf error: Protocol authentication error\n",
+        );
+        assert!(message.starts_with("Munge encode failed: Failed to access"), "{message}");
+        assert!(hint.contains("systemctl status munge"), "{hint}");
     }
 
     #[test]

@@ -134,7 +134,9 @@ impl<'a> Section<'a> {
             Some(124 | 137) => Some(self.gap(GapKind::Hung, format!("`{}` gave no answer", self.command))),
             Some(status) => {
                 let mut said = self.stderr.lines().chain(self.stdout.lines()).map(str::trim);
-                let said = said.find(|line| !line.is_empty()).unwrap_or("");
+                // Slurm's plugin for munge begins with what helps under load.
+                let said =
+                    said.find(|line| !line.is_empty() && !line.contains("If munged is up")).unwrap_or("");
                 let said = said.chars().take(160).collect::<String>();
                 let reason = format!("`{}` ended with {status}", self.command);
                 Some(
@@ -186,5 +188,14 @@ mod tests {
         assert_eq!(sections.get("e"), None);
         assert_eq!(sections.get("f"), None);
         assert_eq!(sections.read("e", "not asked", |_| Ok(())).unwrap_err().kind, GapKind::Absent);
+    }
+
+    /// Lines of sinfo 26.05 without munged.
+    #[test]
+    fn advice_is_not_the_reason() {
+        let text = "\n\u{1e}ask sinfo\n\n\u{1e}end 1\nsinfo: error: If munged is up, restart with --num-threads=10\nsinfo: error: Munge encode failed: no socket\n";
+        let sections = Sections::split(text);
+        let gap = sections.get("sinfo").unwrap().trouble().unwrap();
+        assert_eq!(gap.reason, "`sinfo` ended with 1: sinfo: error: Munge encode failed: no socket");
     }
 }
