@@ -310,7 +310,9 @@ fn text(subject: &Subject<'_>, path: &str) -> Option<String> {
 }
 
 fn os(subject: &Subject<'_>) -> Option<String> {
-    Some(format!("{} {}", text(subject, "/os/id")?, text(subject, "/os/version_id")?))
+    // What becomes a release has no number yet.
+    let release = text(subject, "/os/version_id").or_else(|| text(subject, "/os/codename"))?;
+    Some(format!("{} {release}", text(subject, "/os/id")?))
 }
 
 /// Different values of the GPUs of a host in one text.

@@ -102,8 +102,12 @@ fn what_hosts_of_a_group_have_in_common() {
     assert_eq!(found["gpu2"][0].2, "old:/data on /data; 2 of 3 hosts have nas:/data on /data");
     let os = |version: &str| json!({ "id": "ubuntu", "version_id": version });
     let usual = healthy().fact("os", os("24.04"));
-    let found = compared(&[("a", usual.clone()), ("b", usual), ("c", healthy().fact("os", os("22.04")))]);
+    let found =
+        compared(&[("a", usual.clone()), ("b", usual.clone()), ("c", healthy().fact("os", os("22.04")))]);
     assert_eq!(found["c"][0].2, "ubuntu 22.04; 2 of 3 hosts have ubuntu 24.04");
+    let next = healthy().fact("os", json!({ "id": "ubuntu", "version_id": "", "codename": "next" }));
+    let found = compared(&[("a", usual.clone()), ("b", usual), ("c", next)]);
+    assert_eq!(found["c"][0].2, "ubuntu next; 2 of 3 hosts have ubuntu 24.04");
     let newer = healthy().with("rdma", "fw_ver=28.39.1002", "fw_ver=28.40.1000");
     assert_eq!(told(newer, "fleet.firmware").unwrap(), "MT4129 X: 28.40.1000; 2 of 3 hosts have 28.39.1002");
     let gpu =

@@ -84,14 +84,23 @@ fn of_kinds(found: &[Found]) -> BTreeMap<Kind, Vec<&Found>> {
     kinds
 }
 
-/// Hosts of one kind and what the first of them has.
+/// The distribution of a host, with its release where it has one.
+fn os(facts: &Json) -> String {
+    let word = |path: &str| facts.pointer(path).and_then(Json::as_str).filter(|word| !word.is_empty());
+    // What becomes a release has no number yet.
+    let release = word("/os/version_id").or_else(|| word("/os/codename"));
+    let words: Vec<&str> = [Some(word("/os/id").unwrap_or("?")), release].into_iter().flatten().collect();
+    safe_line(&words.join(" "))
+}
+
+/// Hosts of one kind and what they have: of hardware that of the first.
 fn described((count, model): &Kind, members: &[&Found]) -> (String, String) {
     let names: Vec<&str> = members.iter().map(|found| found.host.name.as_str()).collect();
     let first = members.first().map_or(&Json::Null, |found| &found.facts);
-    let word = |path: &str| first.pointer(path).and_then(Json::as_str).unwrap_or("?");
     let nics = list(first, "/pci/nics").iter().filter(|nic| is_rdma_capable(nic)).count();
     let model = if model.is_empty() { String::new() } else { format!(" ({})", safe_line(model)) };
-    let os = safe_line(&format!("{} {}", word("/os/id"), word("/os/version_id")));
+    let os: BTreeSet<String> = members.iter().map(|found| os(&found.facts)).collect();
+    let os = os.into_iter().collect::<Vec<_>>().join(", ");
     (fold(&names), format!("{os}; GPUs: {count}{model}; RDMA-capable NICs: {nics}"))
 }
 
@@ -283,6 +292,15 @@ mod tests {
         let text = inventory("c", &[found("n0", &[])], &[]);
         assert_eq!(loaded(&text), ["n0 nodes"]);
         assert!(text.contains("mpi_group: nodes"), "{text}");
+    }
+
+    #[test]
+    fn hosts_of_one_kind_and_several_systems() {
+        let mut all = [found("n0", &[]), found("n1", &[]), found("n2", &[])];
+        all[1].facts["os"] = json!({ "id": "debian", "version_id": "", "codename": "forky" });
+        all[2].facts["os"] = json!({ "id": "nixos", "version_id": "", "codename": "" });
+        let text = inventory("c", &all, &[]);
+        assert!(text.contains("nodes:    # debian 12, debian forky, nixos; GPUs: 0;"), "{text}");
     }
 
     #[test]
