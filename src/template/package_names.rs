@@ -48,6 +48,7 @@ pub const TABLE: &[(&str, &[&str])] = &[
     ("nvidia-peer-memory-dkms", &["nvidia_peer_memory"]),
     ("openmpi-bin", &["openmpi"]),
     ("opensm", &["opensm"]),
+    ("openssh-client", &["openssh-clients"]),
     ("pciutils", &["pciutils"]),
     ("perftest", &["perftest"]),
     ("perl", &["perl"]),
