@@ -264,6 +264,17 @@ pub const TABLE: &[Word] = &[
     word(Place::Module, &["meta"], "handlers run once after all tasks of a stage: leave it out"),
     word(Place::Field, &["dest"], "`path`; of a `fetch`, `to`"),
     word(Place::Field, &["regexp"], "`match` of a `line`"),
+    word(Place::Field, &["insertafter"], "`after` of a `line`; for EOF leave it out"),
+    word(
+        Place::Field,
+        &["insertbefore"],
+        "`before` of a `line`, which means the first line that it finds; for BOF `before: \"^\"`",
+    ),
+    word(
+        Place::Field,
+        &["firstmatch"],
+        "`after` means the last line that it finds, `before` the first: leave it out",
+    ),
     word(Place::Field, &["content"], "the resource `file`, which has `content`"),
     word(Place::Field, &["cmd"], "`script: LINE`, or `run: [PROGRAM, ARGUMENT]`, of a `command`"),
     word(
@@ -295,7 +306,11 @@ pub const TABLE: &[Word] = &[
     word(Place::Field, &["removes"], "`unless` with the opposite, as in `unless: \"[ ! -e PATH ]\"`"),
     word(Place::Field, &["stdin"], "a `script` with a text behind `<<`"),
     word(Place::Field, &["append"], "groups that are not named are kept: leave it out"),
-    word(Place::Field, &["create_home"], "a new user gets a home directory: leave it out"),
+    word(
+        Place::Field,
+        &["create_home", "createhome"],
+        "a new user gets a home directory, and one with `system: true` gets none: leave it out",
+    ),
     word(Place::Field, &["daemon_reload"], "systemd reads units that changed by itself: leave it out"),
     word(
         Place::Field,

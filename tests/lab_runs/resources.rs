@@ -54,6 +54,8 @@ tasks:
     user: {{ name: pilot, uid: 4243, group: crew, groups: [audio], shell: /bin/sh, home: /home/pilot, state: {state} }}
   - name: key
     authorized_key: {{ user: provision, key: \"{KEY}\", state: {state} }}
+  - name: of a service
+    user: {{ name: exporter, system: true, state: {state} }}
 "
         )
     };
@@ -91,6 +93,7 @@ tasks:
         "group",
         "user",
         "key",
+        "of a service",
     ];
     converges(&site, &all);
     assert_eq!(
@@ -107,6 +110,8 @@ tasks:
         node.sh("id pilot; getent passwd pilot"),
         "uid=4243(pilot) gid=4242(crew) groups=4242(crew),29(audio)\npilot:x:4243:4242::/home/pilot:/bin/sh"
     );
+    let service = "getent passwd exporter | cut -d: -f7; [ $(id -u exporter) -lt 1000 ] && [ $(id -g exporter) -lt 1000 ]; ls -d /home/exporter 2>&1 | cut -d: -f1";
+    assert_eq!(node.sh(service), "/usr/sbin/nologin\nls");
     // The key that lets us in is still there.
     assert_eq!(node.sh("wc -l </home/provision/.ssh/authorized_keys"), "2");
 
@@ -116,7 +121,10 @@ tasks:
     converges(&site, &["file", "directory", "link", "line", "tree", "big", "template", "user", "key"]);
 
     site.playbook(&undo(play("absent", "0700", "/usr")));
-    converges(&site, &["file", "keeps", "directory", "link", "line", "big", "group", "user", "key"]);
+    converges(
+        &site,
+        &["file", "keeps", "directory", "link", "line", "big", "group", "user", "key", "of a service"],
+    );
     // The account of this login stays.
     let away = lab
         .site("away", "\nname: away\ntasks:\n  - name: user\n    user: { name: provision, state: absent }\n");

@@ -17,6 +17,9 @@ crate::record! {
         req name: AccountName,
         /// Number of the group. Left out: unchanged.
         opt gid: u32,
+        /// Whether a new one gets a number of those for the system (`groupadd --system`). An existing one keeps its
+        /// own.
+        def system: bool = false,
         /// Whether it must exist (`present`) or must not (`absent`).
         def state: Presence = Presence::Present,
     }
@@ -28,6 +31,7 @@ kind! { "group", GroupFields }
 struct UnixGroup {
     name: String,
     gid: Option<u32>,
+    system: bool,
     state: Presence,
 }
 
@@ -37,7 +41,12 @@ pub(in crate::resources) fn read(
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
     let fields = GroupFields::from_node(node, diagnostics)?;
-    Some(Arc::new(UnixGroup { name: fields.name.0, gid: fields.gid, state: fields.state }))
+    Some(Arc::new(UnixGroup {
+        name: fields.name.0,
+        gid: fields.gid,
+        system: fields.system,
+        state: fields.state,
+    }))
 }
 
 /// A script of the shadow suite.
@@ -92,10 +101,15 @@ impl Resource for UnixGroup {
             (None, Presence::Absent) => None,
             (None, Presence::Present) => {
                 let mut script = account_script("groupadd");
+                if self.system {
+                    script = script.named("word", "-r");
+                }
                 if let Some(gid) = &gid {
                     script = script.named("word", "-g").named("word", gid.as_str());
                 }
-                let attributes = gid.iter().map(|gid| Attribute::new("gid", None, Some(gid))).collect();
+                let mut attributes: Vec<_> =
+                    gid.iter().map(|gid| Attribute::new("gid", None, Some(gid))).collect();
+                attributes.extend(self.system.then(|| Attribute::new("system", None, Some("true"))));
                 Some(self.change('+', attributes, script))
             }
             (Some(_), Presence::Absent) => Some(self.change('-', Vec::new(), account_script("groupdel"))),

@@ -22,11 +22,14 @@ crate::record! {
         opt group: Principal,
         /// Further groups of the user. Groups that are not listed here are kept.
         opt groups: Vec<AccountName>,
-        /// Home directory, created with the user. Left out: unchanged.
+        /// Home directory, created with the user unless it is one of the system. Left out: unchanged.
         opt home: HostPath,
         /// Login shell. Left out: an existing user keeps its shell, a new one gets the default of the
-        /// system.
+        /// system, or with `system: true` one that lets nobody log in.
         opt shell: HostPath,
+        /// Whether a new one is an account of the system (`useradd --system`), for a service: its number is of
+        /// those for the system, and no home directory is made. An existing one stays as it is.
+        def system: bool = false,
         /// Whether it must exist (`present`) or must not (`absent`).
         def state: Presence = Presence::Present,
     }
@@ -42,6 +45,7 @@ struct Account {
     groups: Vec<String>,
     home: Option<String>,
     shell: Option<String>,
+    system: bool,
     state: Presence,
 }
 
@@ -66,6 +70,7 @@ pub(in crate::resources) fn read(
         groups,
         home: fields.home.map(|path| path.0),
         shell: fields.shell.map(|path| path.0),
+        system: fields.system,
         state: fields.state,
     }))
 }
@@ -141,6 +146,16 @@ impl Account {
         Ok((options, attributes))
     }
 
+    /// Options of `useradd` that say which kind of account it makes.
+    fn kind(&self) -> &'static [&'static str] {
+        match (self.system, &self.shell) {
+            (false, _) => &["-m"],
+            (true, Some(_)) => &["-r"],
+            // Debian and the RHEL family have it there; the default of useradd is a shell.
+            (true, None) => &["-r", "-s", "/usr/sbin/nologin"],
+        }
+    }
+
     fn change(&self, sign: char, attributes: Vec<Attribute>, script: Script) -> Change {
         account_change("user", &self.name, self.object(), sign, attributes, script)
     }
@@ -161,9 +176,11 @@ impl Resource for Account {
             let removal = found.as_ref().map(|_| self.change('-', Vec::new(), account_script("userdel")));
             return Ok(removal.into_iter().collect());
         }
-        let (options, attributes) = self.differences(facts, found.as_ref())?;
+        let (options, mut attributes) = self.differences(facts, found.as_ref())?;
         if found.is_none() {
-            let script = account_script("useradd").named("word", "-m").list("word", options);
+            attributes.extend(self.system.then(|| Attribute::new("system", None, Some("true"))));
+            let script =
+                account_script("useradd").list("word", self.kind().iter().copied()).list("word", options);
             return Ok(vec![self.change('+', attributes, script)]);
         }
         if options.is_empty() {
@@ -176,7 +193,9 @@ impl Resource for Account {
         let mut objects = std::collections::BTreeSet::from([self.object()]);
         // `useradd` makes a group of the same name, and a home directory.
         objects.insert(Object::Group(self.name.clone()));
-        objects.insert(Object::Path(self.home.clone().unwrap_or_else(|| format!("/home/{}", self.name))));
+        if !self.system {
+            objects.insert(Object::Path(self.home.clone().unwrap_or_else(|| format!("/home/{}", self.name))));
+        }
         Touches::Objects(objects)
     }
 

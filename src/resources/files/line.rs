@@ -49,7 +49,8 @@ crate::record! {
     /// One line of an existing text file (at most 64 KiB; use `template` for larger ones).
     ///
     /// `present`: the file has `line` exactly once. It replaces the first line that equals it or that
-    /// `match` finds, else it is added at the end; other lines that `match` finds are removed.
+    /// `match` finds, else it is added where `after` or `before` says, or at the end; other lines that `match`
+    /// finds are removed.
     /// `absent`: all lines that equal it or that `match` finds are removed.
     LineFields("a line") {
         /// The file on the host.
@@ -58,6 +59,11 @@ crate::record! {
         req line: Sp<String>,
         /// A regular expression that finds the lines to replace or remove.
         opt matches("match"): Pattern,
+        /// A regular expression: a line that is added is put behind the last line that it finds, else at the end.
+        /// A line that is there stays where it is.
+        opt after: Sp<Pattern>,
+        /// The same in front of the first line that it finds: `"^"` for the beginning of the file.
+        opt before: Sp<Pattern>,
         /// A program of the host with its arguments that looks at the new file before it is put in place;
         /// `"%s"` stands for the path of the draft. When it ends with a status other than 0, or is not there, the
         /// task fails and the old file stays.
@@ -69,11 +75,59 @@ crate::record! {
 
 kind! { "line", LineFields }
 
+/// Where a new line is put.
+#[derive(Debug)]
+enum Spot {
+    /// Behind all lines that this finds.
+    After(Regex),
+    /// In front of all lines that this finds.
+    Before(Regex),
+    End,
+}
+
+impl Spot {
+    /// # Errors
+    /// When the fields say more than one thing.
+    fn read(fields: &mut LineFields, diagnostics: &mut Diagnostics) -> Option<Self> {
+        let (after, before) = (fields.after.take(), fields.before.take());
+        let given = after.as_ref().or(before.as_ref()).map(|pattern| pattern.span);
+        if let Some(span) = given.filter(|_| fields.state == Presence::Absent) {
+            diagnostics.error(span, "a line that must not exist has no place");
+            return None;
+        }
+        match (after, before) {
+            (Some(_), Some(before)) => {
+                diagnostics.error(before.span, "a line is put by `after` or by `before`, not by both");
+                None
+            }
+            (Some(after), None) => Some(Self::After(after.value.0)),
+            (None, Some(before)) => Some(Self::Before(before.value.0)),
+            (None, None) => Some(Self::End),
+        }
+    }
+
+    /// The byte of a text in front of which a new line is put.
+    fn find(&self, text: &str) -> usize {
+        let (mut start, mut found) = (0, text.len());
+        for piece in text.split_inclusive('\n') {
+            let line = piece.strip_suffix('\n').unwrap_or(piece);
+            match self {
+                Self::After(pattern) if pattern.is_match(line) => found = start + piece.len(),
+                Self::Before(pattern) if pattern.is_match(line) => return start,
+                Self::After(_) | Self::Before(_) | Self::End => {}
+            }
+            start += piece.len();
+        }
+        found
+    }
+}
+
 #[derive(Debug)]
 struct Line {
     path: HostPath,
     text: String,
     pattern: Option<Regex>,
+    spot: Spot,
     state: Presence,
     check: Option<Check>,
 }
@@ -83,7 +137,8 @@ pub(in crate::resources) fn read(
     _: &dyn Context,
     diagnostics: &mut Diagnostics,
 ) -> Option<Arc<dyn Resource>> {
-    let fields = LineFields::from_node(node, diagnostics)?;
+    let mut fields = LineFields::from_node(node, diagnostics)?;
+    let spot = Spot::read(&mut fields, diagnostics)?;
     let line = fields.line.value;
     if line.contains(['\n', '\r', '\0']) || line.is_empty() {
         diagnostics.error(fields.line.span, "this must be one line of text");
@@ -93,6 +148,7 @@ pub(in crate::resources) fn read(
         path: fields.path,
         text: line,
         pattern: fields.matches.map(|pattern| pattern.0),
+        spot,
         state: fields.state,
         check: fields.validate,
     }))
@@ -118,14 +174,14 @@ impl Line {
                 out.push_str(piece.get(line.len()..).unwrap_or("\n"));
             }
         }
-        if !written {
-            if !out.is_empty() && !out.ends_with('\n') {
-                out.push('\n');
-            }
-            out.push_str(&self.text);
+        if written {
+            return out;
+        }
+        let behind = out.split_off(self.spot.find(&out));
+        if !out.is_empty() && !out.ends_with('\n') {
             out.push('\n');
         }
-        out
+        format!("{out}{}\n{behind}", self.text)
     }
 }
 
