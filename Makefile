@@ -68,6 +68,9 @@ test-lab:
 
 test-years: setup ## the same on what becomes the next Debian: sudo-rs, uutils and systemd of sid; not part of `test`
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-4} $(CARGO) test --locked --test lab --test lab_runs -- --ignored
+	@# our scripts with the tools of sid, where `make test` has those of Debian 13
+	@scripts/other-tools.sh sid target/other-tools/sid
+	TOOLS_OF=sid $(CARGO) test --locked --test facts_real --test resources_real --test state_real --test tools_real
 
 test-waiting:
 	RUST_TEST_THREADS=$${RUST_TEST_THREADS:-6} $(CARGO) test --locked $(addprefix --test ,$(WAITING))
