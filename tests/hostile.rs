@@ -347,16 +347,19 @@ fn other_endless() -> Vec<(&'static str, Project)> {
     });
     add("many tasks that take their time", &|project| {
         project.inventory(ONE);
-        let tasks: String = (0..1000)
-            .map(|number| format!("- name: t{number}\n  template: {{ path: /x{number}, src: ./t.tera }}\n"))
-            .collect();
+        let mut tasks = String::new();
+        for number in 0..1000 {
+            writeln!(tasks, "- name: t{number}\n  template: {{ path: /x{number}, src: ./t.tera }}").unwrap();
+        }
         project.put("p.yaml", format!("name: P\n{list}\ntasks:\n{tasks}"));
         project.put("t.tera", "{% for a in l %}{% for b in range(end=100) %}{% endfor %}{% endfor %}");
     });
     add("variables of many hosts", &|project| {
-        let vars: String = (0..5)
-            .map(|number| format!("  v{number}: \"{}\"\n", format!("{{{{ v{} }}}}", number + 1).repeat(10)))
-            .collect();
+        let mut vars = String::new();
+        for number in 0..5 {
+            let next = format!("{{{{ v{} }}}}", number + 1).repeat(10);
+            writeln!(vars, "  v{number}: \"{next}\"").unwrap();
+        }
         project.inventory(&format!("{MANY}\nvars:\n{vars}  v5: \"{{{{ host.name }}}}\""));
         project.task("params: { v0: { type: string } }", "file: { path: /x, content: \"{{ v0 }}\" }");
     });
