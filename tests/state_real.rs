@@ -594,9 +594,10 @@ fn what_a_command_wrote_is_kept_whatever_it_leaves_behind() {
         let _ended = Ended(seconds);
         for (words, is_watched) in SHELLS.iter().flat_map(|words| [(words, false), (words, true)]) {
             let home = tempfile::tempdir().unwrap();
-            let ran = match is_watched {
-                false => frame(words, home.path(), Some("run1"), &spool(text)),
-                true => watched(words, home.path(), &spool(text)).0,
+            let ran = if is_watched {
+                watched(words, home.path(), &spool(text)).0
+            } else {
+                frame(words, home.path(), Some("run1"), &spool(text))
             };
             let SpoolReport::Ended(status, output) = SpoolReport::parse(ran.as_bytes()) else {
                 panic!("{words:?} {text}: {ran}")

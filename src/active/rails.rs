@@ -197,10 +197,8 @@ mod tests {
     #[async_trait]
     impl Remote for Played {
         async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError> {
-            let word = |at: usize| match &frame.parts[0].script.args[at] {
-                Arg::Word(word) => word.as_str(),
-                _ => "",
-            };
+            let args = &frame.parts[0].script.args;
+            let word = |at: usize| if let Arg::Word(word) = &args[at] { word.as_str() } else { "" };
             assert_eq!((word(4), frame.parts[0].script.args.len() > 4), ("latency", true));
             let mut output = TABLE;
             if frame.parts[0].script.args.len() > 5 {
@@ -304,7 +302,9 @@ mod tests {
         // Where jobs keep to their rails, nothing is tried.
         *tries.lock().unwrap() = 0;
         let mut members = all(apart, None);
-        members.iter_mut().for_each(|member| member.keeps_rails = true);
+        for member in &mut members {
+            member.keeps_rails = true;
+        }
         assert!(told(&members).await.iter().all(|result| result.status == Skip));
         assert_eq!(*tries.lock().unwrap(), 0);
     }

@@ -370,7 +370,7 @@ fn tell_of_others(cluster: &Utf8Path, name: &str, inventories: &Inventories) {
         }
         Ok(false) => {}
         Err(error) => {
-            tracing::warn!(%cluster, %error, "which inventories share this cluster cannot be noted")
+            tracing::warn!(%cluster, %error, "which inventories share this cluster cannot be noted");
         }
     }
 }

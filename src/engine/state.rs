@@ -403,7 +403,7 @@ pub fn batch(together: Together<'_>) -> Script {
         .arg(one_line(cluster))
         .arg(keys.join(" "))
         .arg(Arg::Tasks(scripts))
-        .arg(directories.iter().map(|path| format!("{path}\n")).collect::<String>());
+        .arg(directories.iter().fold(String::new(), |text, path| text + path + "\n"));
     for (number, (_, name, notify)) in entries.into_iter().enumerate() {
         let line = |handler: &String| format!("{} {}\n", notify_key(cluster, handler), one_line(handler));
         let way = ways.get(number).unwrap_or(&Way::Unknown);

@@ -359,10 +359,7 @@ fn way(made: Option<&str>, changes: &[Change]) -> Way {
 
 /// The path of what is changed.
 fn path(change: &Change) -> Option<String> {
-    match &change.object {
-        Object::Path(path) => Some(path.clone()),
-        _ => None,
-    }
+    if let Object::Path(path) = &change.object { Some(path.clone()) } else { None }
 }
 
 /// Whether a question is about the thing at a path.

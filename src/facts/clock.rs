@@ -357,7 +357,7 @@ mod tests {
         }
     }
 
-    /// Tools that heard no answer end with 0: `ntpq` of NTPsec where it may not ask or nobody listens, `pmc` without a
+    /// Tools that heard no answer end with 0: `ntpq` of ntpsec where it may not ask or nobody listens, `pmc` without a
     /// ptp4l.
     #[test]
     fn no_answer_is_no_verdict() {

@@ -1,6 +1,6 @@
 //! The same line of many hosts becomes one line with a host list.
 
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet};
 
 use indexmap::IndexMap;
 
@@ -70,7 +70,7 @@ impl<K: std::hash::Hash + Eq + Clone> Folder<K> {
 
     /// These groups, each behind those in which one of its hosts stands with an earlier line.
     fn in_order(&self, wanted: &[usize]) -> Vec<usize> {
-        let mut said: HashMap<&str, Vec<(u64, usize)>> = HashMap::new();
+        let mut said: BTreeMap<&str, Vec<(u64, usize)>> = BTreeMap::new();
         for (index, group) in self.groups.values().enumerate() {
             for (host, number) in &group.hosts {
                 said.entry(host).or_default().push((*number, index));

@@ -57,7 +57,7 @@ pub use wire::split;
 pub const CONNECT: Duration = Duration::from_secs(15);
 
 /// How far apart logins are that a server refuses. sshd of OpenSSH 9.8 and later counts 5 seconds for each of them and
-/// shuts an address out from 15 on (`PerSourcePenalties` in sshd_config(5) as of 2024-06-11).
+/// shuts an address out from 15 on (`PerSourcePenalties` in `sshd_config(5)` as of 2024-06-11).
 const REFUSED: Duration = Duration::from_secs(6);
 
 /// One part of a frame: a script with its own deadline.

@@ -127,7 +127,7 @@ fn what_is_told_apart() {
         site.probes.entry("driver_upkeep").and_modify(|text| *text += &asked);
         site
     };
-    let cases = [
+    let cases = vec![
         ("driver.flavour", Pass, "open", healthy().expect(json!({ "driver": { "open": true } }))),
         (
             "driver.flavour",

@@ -7,6 +7,7 @@ use crate::transport::Script;
 
 /// What the changes of a task mean for logins to its host.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
+#[expect(clippy::large_enum_variant, reason = "one is made for each task, and most are compared at once")]
 pub enum LoginEffect {
     /// Nothing.
     #[default]
