@@ -42,6 +42,25 @@ fn children(path: &Path) -> Vec<PathBuf> {
     list
 }
 
+/// Hands out each recorded answer: its folder, what was asked, and what the host printed.
+fn each_recorded(mut look: impl FnMut(&Path, &[Query], &str)) {
+    for kind in children(&root("facts")) {
+        let kind_name = kind.file_name().unwrap().to_str().unwrap().to_owned();
+        for case in children(&kind) {
+            let output = fs::read(case.join("output")).unwrap();
+            look(&case, &queries_of(&kind_name, &case), &String::from_utf8_lossy(&output));
+        }
+    }
+}
+
+/// The facts when a host prints this text and ends well.
+fn answered(queries: &[Query], text: String) -> Facts {
+    let parts = batch(&queries.iter().cloned().collect(), Duration::from_secs(1));
+    let mut facts = Facts::default();
+    facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output: text.into_bytes(), gap: None });
+    facts
+}
+
 /// The queries of a case of facts.
 fn queries_of(kind: &str, case: &Path) -> Vec<Query> {
     match kind.strip_prefix("base.") {
@@ -167,20 +186,13 @@ fn no_number_of_a_host_panics() {
         "NaN",
         "漢",
     ];
-    for kind in children(&root("facts")) {
-        let kind_name = kind.file_name().unwrap().to_str().unwrap().to_owned();
-        for case in children(&kind) {
-            let queries = queries_of(&kind_name, &case);
-            let parts = batch(&queries.iter().cloned().collect(), Duration::from_secs(1));
-            let text = String::from_utf8_lossy(&fs::read(case.join("output")).unwrap()).into_owned();
-            for number in odd {
-                for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
-                    let output = with_numbers(&text, number, first, every).into_bytes();
-                    Facts::default().absorb(&parts[0], &PartEnd { index: 0, status: 0, output, gap: None });
-                }
+    each_recorded(|_, queries, text| {
+        for number in odd {
+            for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3)] {
+                answered(queries, with_numbers(text, number, first, every));
             }
         }
-    }
+    });
     for case in children(&root("active")) {
         let text = String::from_utf8_lossy(&fs::read(case).unwrap()).into_owned();
         for number in odd {
@@ -211,26 +223,18 @@ fn no_number_of_a_host_is_more_than_a_machine_has() {
     // An exbibyte.
     let most = 1_152_921_504_606_846_976.0;
     let mut looked_at = 0;
-    for kind in children(&root("facts")) {
-        let kind_name = kind.file_name().unwrap().to_str().unwrap().to_owned();
-        for case in children(&kind) {
-            let queries = queries_of(&kind_name, &case);
-            let parts = batch(&queries.iter().cloned().collect(), Duration::from_secs(1));
-            let text = String::from_utf8_lossy(&fs::read(case.join("output")).unwrap()).into_owned();
-            for number in ["18446744073709551615", "9223372036854775807", "2305843009213693953"] {
-                for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (3, 7), (5, 7)] {
-                    let output = with_numbers(&text, number, first, every).into_bytes();
-                    let mut facts = Facts::default();
-                    facts.absorb(&parts[0], &PartEnd { index: 0, status: 0, output, gap: None });
-                    for query in &queries {
-                        let answer = answer_of(&facts, query);
-                        looked_at += 1;
-                        assert!(largest(&answer) <= most, "{}: {number}: {answer:#}", case.display());
-                    }
+    each_recorded(|case, queries, text| {
+        for number in ["18446744073709551615", "9223372036854775807", "2305843009213693953"] {
+            for (first, every) in [(0, 1), (0, 2), (1, 2), (0, 3), (1, 3), (2, 3), (3, 7), (5, 7)] {
+                let facts = answered(queries, with_numbers(text, number, first, every));
+                for query in queries {
+                    let answer = answer_of(&facts, query);
+                    looked_at += 1;
+                    assert!(largest(&answer) <= most, "{}: {number}: {answer:#}", case.display());
                 }
             }
         }
-    }
+    });
     assert!(looked_at > 5000, "{looked_at}");
 }
 
