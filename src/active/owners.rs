@@ -1,4 +1,4 @@
-//! Whose an address is that a host says its card has: tests lead other hosts there.
+//! The owner of an address that a host says its card has: tests lead other hosts there.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::net::IpAddr;
@@ -9,7 +9,7 @@ pub(super) struct Claims<'a> {
     pub(super) addresses: Vec<(&'a str, IpAddr)>,
 }
 
-/// Why a host is not gone to, by its place: it says that it has an address which the inventory gives to another, or
+/// The reason not to go to a host, by its place: it says that it has an address which the inventory gives to another, or
 /// which another says to have as well. What the inventory gives it is its own, whoever claims that.
 pub(super) fn contested(
     claims: &[Claims<'_>],

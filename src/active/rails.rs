@@ -199,9 +199,9 @@ mod tests {
         async fn run(&mut self, frame: &Frame, on_part: OnPart<'_>) -> Result<(), TransportError> {
             let args = &frame.parts[0].script.args;
             let word = |at: usize| if let Arg::Word(word) = &args[at] { word.as_str() } else { "" };
-            assert_eq!((word(4), frame.parts[0].script.args.len() > 4), ("latency", true));
+            assert_eq!((word(4), args.len() > 4), ("latency", true));
             let mut output = TABLE;
-            if frame.parts[0].script.args.len() > 5 {
+            if args.len() > 5 {
                 *self.1.lock().unwrap() += 1;
                 // 10.RAIL.0.HOST
                 let rail = word(5).split('.').nth(1).unwrap();

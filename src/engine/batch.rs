@@ -40,7 +40,7 @@ pub(super) struct Short {
     pub script: Script,
     pub timeout: Duration,
     pub notify: Vec<String>,
-    /// What it does to directories.
+    /// Its effect on directories.
     pub way: Way,
     /// Paths of what it changes.
     pub paths: Vec<String>,

@@ -348,7 +348,7 @@ impl Connection {
         self.run_one(&frame).await
     }
 
-    /// Who is told what tasks of the host print.
+    /// The reader of what tasks of the host print.
     pub(super) fn watch(&self) -> Option<Watch> {
         let lines = self.context.watch.clone()?;
         Some(Watch { host: self.host.name.clone(), lines })

@@ -134,7 +134,7 @@ pub struct Context {
     pub reboots: tokio::sync::Semaphore,
     /// What is known of the hosts, for templates of others.
     pub fleet: Arc<SharedFacts>,
-    /// Where it is told what tasks print while they run, if somebody looks on.
+    /// The place to tell what tasks print while they run, if somebody looks on.
     pub watch: Option<mpsc::Sender<(String, Vec<u8>)>>,
 }
 

@@ -364,11 +364,11 @@ pub struct Together<'a> {
     pub cluster: &'a str,
     /// Directories on the ways to what they change, each behind the one that it is in: looked at once for all.
     pub directories: Vec<String>,
-    /// What each does to directories; nobody knows of those that are missing here.
+    /// The effect of each on directories; it is unknown for those that are missing here.
     pub ways: Vec<Way>,
 }
 
-/// What a change does to the directories on the ways of those behind it.
+/// The effect of a change on the directories on the ways of those behind it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Way {
     /// Nothing.

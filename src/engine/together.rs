@@ -36,7 +36,7 @@ struct Member<'a> {
     instance: Instance,
     changes: Vec<Change>,
     touches: Touches,
-    /// What its changes do to directories.
+    /// The effect of its changes on directories.
     way: Way,
     /// The right to write; the first one has its own.
     duty: Option<Duty>,
@@ -329,7 +329,7 @@ impl Session {
     }
 }
 
-/// What changes do to directories, of which one may be made that is not there yet.
+/// The effect of changes on directories, of which one may be made that is not there yet.
 fn way(made: Option<&str>, changes: &[Change]) -> Way {
     let Some(made) = made else {
         // What writes or removes a file leaves directories as they are.

@@ -92,7 +92,7 @@ fn weight_of(host: &Host, shared: &Vars) -> usize {
     vars.chain(labels).chain(more).fold(0, usize::saturating_add)
 }
 
-/// What an entry gives each of its hosts, in bytes: its variables and labels.
+/// The bytes that an entry gives each of its hosts: its variables and labels.
 fn weight_of_file(file: &HostFile) -> usize {
     let vars = file.vars.0.iter().map(|(_, value)| VARIABLE + weight(&value.to_json(), MOST_GIVEN));
     let labels = file.labels.0.iter().map(|(name, value)| LABEL + name.value.len() + value.len());

@@ -1,4 +1,4 @@
-//! Which inventories have the same `cluster:`, and with it the same runs, locks and facts.
+//! Inventories that have the same `cluster:`, and with it the same runs, locks and facts.
 
 use std::collections::BTreeSet;
 
@@ -15,7 +15,7 @@ const FILE: &str = "inventories.json";
 pub struct Inventories(Vec<Utf8PathBuf>);
 
 impl Inventories {
-    /// Those of a cluster, with this one as the first.
+    /// The inventories of a cluster, with this one as the first.
     pub fn read(cluster: &Utf8Path, own: &Utf8Path) -> Self {
         let Self(mut known) = read_state(&cluster.join(FILE));
         let own = own.canonicalize_utf8().unwrap_or_else(|_| own.to_owned());
@@ -24,7 +24,7 @@ impl Inventories {
         Self(known)
     }
 
-    /// Those that share what is kept of the cluster.
+    /// The inventories that share what is kept of the cluster.
     pub fn others(&self) -> impl Iterator<Item = &Utf8Path> {
         self.0.iter().skip(1).map(Utf8PathBuf::as_path)
     }

@@ -31,12 +31,12 @@ const MEMORY_OF_HOST: u64 = 64 << 10;
 const MEMORY_OF_TASK: u64 = 512;
 /// As many hosts as an inventory may well have, until its names have been read.
 const HOSTS: u64 = 10_000;
-/// How often it is looked at; a memory of 20 MB can be filled in that time.
+/// The time between two looks; a memory of 20 MB can be filled in it.
 const TICK: Duration = Duration::from_millis(5);
 /// As much as the first thread of a program has.
 const STACK: usize = 8 << 20;
 
-/// What the loading and the checking of one project may take.
+/// The time and the memory that loading and checking one project may take.
 #[derive(Debug, Clone)]
 pub struct Budget(Arc<Shares>);
 

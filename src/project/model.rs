@@ -66,7 +66,7 @@ pub struct Project {
     pub options: Vec<String>,
     /// All files read.
     pub sources: Sources,
-    /// What looking at it may take.
+    /// The budget for looking at it.
     pub budget: super::Budget,
     /// All hosts of the inventory in order of their index.
     pub hosts: Vec<Host>,

@@ -27,7 +27,7 @@ pub struct Outside {
     pub carried: Option<BTreeMap<String, String>>,
     /// The lists that were had.
     pub heard: Arc<Mutex<Vec<(Origin, String)>>>,
-    /// What the whole project may take.
+    /// The budget of the whole project.
     pub budget: Budget,
 }
 

@@ -41,11 +41,11 @@ fn keep_of_all(input: impl Read, out: &mut impl Write, mut room: Room) -> io::Re
     }
 }
 
-/// How much of each node is kept yet.
+/// The bytes of each node that are kept yet.
 struct Room {
     /// Bytes that each has taken; `None` once a line was left out.
     taken: Vec<Option<u64>>,
-    /// What Slurm said, likewise.
+    /// The bytes that Slurm said, likewise.
     slurm: Option<u64>,
     /// Bytes of all nodes.
     sum: u64,

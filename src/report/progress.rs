@@ -36,7 +36,7 @@ pub(super) struct Progress {
 struct Doing {
     what: String,
     since: f64,
-    /// What it printed last.
+    /// The line that it printed last.
     said: String,
 }
 

@@ -186,7 +186,7 @@ impl Terminal {
         }
     }
 
-    /// What a task of a host printed last: its row shows that.
+    /// The line that a task of a host printed last: its row shows that.
     pub fn says(&mut self, host: &str, line: &str) {
         if !line.is_empty() {
             self.progress.says(host, line);

@@ -56,7 +56,7 @@ pub use wire::split;
 /// How long a login may take: TCP, become and host shell.
 pub const CONNECT: Duration = Duration::from_secs(15);
 
-/// How far apart logins are that a server refuses. sshd of OpenSSH 9.8 and later counts 5 seconds for each of them and
+/// The time between logins that a server refuses. sshd of OpenSSH 9.8 and later counts 5 seconds for each of them and
 /// shuts an address out from 15 on (`PerSourcePenalties` in `sshd_config(5)` as of 2024-06-11).
 const REFUSED: Duration = Duration::from_secs(6);
 
@@ -84,7 +84,7 @@ pub struct Frame {
     pub secrets: crate::secrets::Secrets,
     /// Nothing follows it: the host shell is told so with it, and its end needs no round trip of its own.
     pub last: bool,
-    /// Who is told meanwhile what a task printed last.
+    /// The reader of what a task printed last, meanwhile.
     pub watch: Option<Watch>,
 }
 
@@ -220,7 +220,7 @@ pub enum TransportError {
 }
 
 impl TransportError {
-    /// How long the next login waits at least, so that the server goes on taking some.
+    /// The least time that the next login waits, so that the server goes on taking some.
     pub fn spacing(&self) -> Duration {
         match self {
             Self::Connect { kind: ConnectKind::KeyRefused | ConnectKind::PasswordRefused, .. } => REFUSED,

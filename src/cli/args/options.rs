@@ -164,7 +164,7 @@ impl Reports {
         self.all().filter(|file| *file != STDOUT)
     }
 
-    /// How many go to stdout.
+    /// The number of them that go to stdout.
     pub fn to_stdout(&self) -> usize {
         self.all().filter(|file| *file == STDOUT).count()
     }

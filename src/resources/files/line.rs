@@ -75,7 +75,7 @@ crate::record! {
 
 kind! { "line", LineFields }
 
-/// Where a new line is put.
+/// The place of a new line.
 #[derive(Debug)]
 enum Spot {
     /// Behind all lines that this finds.

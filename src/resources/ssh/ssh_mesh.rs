@@ -119,7 +119,7 @@ struct MeshFacts<'a> {
 }
 
 impl SshMesh {
-    /// What a host says whose sshd takes no key of the user.
+    /// The words for a host whose sshd takes no key of the user.
     fn refused(&self, option: &str) -> String {
         let user = &self.user;
         format!(
