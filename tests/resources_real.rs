@@ -470,6 +470,12 @@ fn commands() {
             "command: { script: \"#!/bin/bash -e\\na=(1 2)\\nfalse\\ntouch DIR/never\\n\", check: [test, -e, DIR/never] }",
         );
         assert!(converge(shell, &*bash).unwrap_err().contains("ended with 1"));
+        // Python looks for modules beside its script.
+        let alone = read(
+            "command: { script: \"#!/bin/sh -e\\ncd \\\"${0%/*}\\\"; { stat -c %a .; ls -A; } >DIR/alone\\n\", check: [test, -e, DIR/alone] }",
+        );
+        converge(shell, &*alone).unwrap();
+        assert_eq!(fs::read_to_string(directory.join("alone")).unwrap(), "700\nscript\n");
         let question = read("command: { run: [printf, \"%s\", \"two words\"], changes: false }");
         let facts = gather(shell, question.queries());
         assert!(question.plan(&facts).unwrap().is_empty());

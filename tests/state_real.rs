@@ -422,16 +422,17 @@ fn a_runner_that_is_slow_to_start_runs_nothing_twice() {
     }
 }
 
-/// What was killed while it ran a script with an interpreter of its own could not take its file away.
+/// A shell that was killed while it ran a script with an interpreter of its own could not take its directory away.
 #[test]
-fn files_of_scripts_that_were_killed_go() {
+fn directories_of_scripts_that_were_killed_go() {
     for words in SHELLS {
         let home = tempfile::tempdir().unwrap();
         let home = home.path();
         let of = |pid: u32| format!("provision-script.{pid}.abcdef");
         let (dead, alive) = (of(4_000_000_000), of(std::process::id()));
         for name in [&dead, &alive] {
-            fs::write(home.join(name), "").unwrap();
+            fs::create_dir(home.join(name)).unwrap();
+            fs::write(home.join(name).join("script"), "").unwrap();
         }
         frame_behind(
             words,

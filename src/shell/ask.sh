@@ -39,11 +39,12 @@ $provision_text"'
 fi
 provision_mask=$(umask)
 umask 077
-# tidy.sh takes away what was killed before it could.
-provision_file=$(mktemp "${TMPDIR:-/tmp}/provision-script.$$.XXXXXX" 2>&1) || provision_failed "$provision_file"
-trap 'rm -f "$provision_file"' EXIT
+# In a directory of its own: Python looks for modules beside its script before anywhere else. tidy.sh takes away what was
+# killed before it could.
+provision_own=$(mktemp -d "${TMPDIR:-/tmp}/provision-script.$$.XXXXXX" 2>&1) || provision_failed "$provision_own"
+trap 'rm -rf "$provision_own"' EXIT
 trap 'exit 1' HUP INT TERM
-provision_error=$(unpack "$3" 2>&1 >"$provision_file") || provision_failed "$provision_error"
+provision_error=$(unpack "$3" 2>&1 >"$provision_own/script") || provision_failed "$provision_error"
 umask "$provision_mask"
 # shellcheck disable=SC2086 # the line after `#!` is split at white space
-$2 "$provision_file"
+$2 "$provision_own/script"

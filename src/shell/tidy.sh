@@ -18,11 +18,12 @@ for key; do
 	fi
 done
 [ $# = 0 ] || rm -rf "$@" || failed=1
-# Scripts whose shell was killed.
+# Scripts whose shell was killed. Others may have put any number of names there: no program is asked about theirs.
 for file in "${TMPDIR:-/tmp}"/provision-script.*; do
+	[ ! -L "$file" ] && [ -O "$file" ] || continue
 	pid=${file##*/provision-script.}
 	pid=${pid%%.*}
-	[ ! -f "$file" ] || [ -e "/proc/${pid:-1}" ] || rm -f "$file" 2>/dev/null
+	[ -e "/proc/${pid:-1}" ] || rm -rf "$file" 2>/dev/null
 done
 [ "$p" = "$d" ] || [ ! -d "$p" ] || rmdir "$p/notify" "$p/detached" "$p" 2>/dev/null
 exit $failed
