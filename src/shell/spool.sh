@@ -92,8 +92,8 @@ keeper=$!
 watcher=
 if [ "$watched" = 1 ] && command -v tee >/dev/null 2>&1 && mkfifo "$s/flow" "$s/watch"; then
 	# A block of the relay is told when it is full. Here what comes is at once in a file as well, which begins anew
-	# after 64 reads.
-	while dd bs=4096 count=64 of="$s/live" 2>/dev/null && [ -s "$s/live" ]; do :; done <"$s/watch" >/dev/null 2>&1 9>&- &
+	# after 16 reads.
+	while dd bs=4096 count=16 of="$s/live" 2>/dev/null && [ -s "$s/live" ]; do :; done <"$s/watch" >/dev/null 2>&1 9>&- &
 	watcher=$!
 	dd bs=65536 iflag=fullblock >"$s/kept" <"$s/flow" 2>/dev/null 9>&- &
 	# The names go away below, so it opens them before the pipe for which the command waits. One who watches no more
@@ -118,8 +118,10 @@ fi
 status=$?
 exec 3<&- 4>&-
 tries=0
-while [ $tries -lt 2000 ] && [ -e "/proc/$relay/fd/0" ]; do
+while [ $tries -lt 2003 ] && [ -e "/proc/$relay/fd/0" ]; do
 	tries=$((tries + 1))
+	# It may still copy; the other way needs room for what it writes.
+	[ $tries -le 2000 ] || sleep 0.1 2>/dev/null 9>&-
 done
 if [ -e "/proc/$relay/fd/0" ]; then
 	# An open for reading as well does not wait where the relay is gone; a write then fails.
