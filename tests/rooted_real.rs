@@ -456,6 +456,97 @@ fn scripts_of_root_are_not_run_by_interpreters_of_others() {
     assert!(told.contains(&format!("{OTHER} /opt/py/bin/python")), "nobody asked for the version: {told:?}");
 }
 
+/// Runs shell text with the PATH that root uses here; its output and errors.
+fn with_path_of_root(shell: &[&str], text: &str) -> String {
+    let functions =
+        concat!(include_str!("../src/shell/rooted.sh"), include_str!("../src/shell/root_path.sh"));
+    let mut words = shell.to_vec();
+    let text = format!("{functions}\nPATH=$(root_path 2>/dev/null); {text}");
+    words.extend(["-c", &text]);
+    let output = Command::new(words[0]).args(&words[1..]).output().unwrap();
+    String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+}
+
+/// First lines that lead to an account's program in ways that a look at words with a slash at their beginning does not see,
+/// and files whose text says of others what is not so.
+#[test]
+fn first_lines_are_not_believed() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("first_lines_are_not_believed") {
+        return;
+    }
+    plant("/opt/py/bin/python");
+    let blanks = format!("#!/usr/bin/env -S{}/opt/py/bin/python", " ".repeat(150));
+    let plain = "#!/opt/py/bin/python";
+    let lines = [
+        plain,
+        "#!/usr/bin/env -S/opt/py/bin/python",
+        "#!/usr/bin/env --split-string=/opt/py/bin/python",
+        "#!/usr/bin/env -S PATH=/opt/py/bin:/bin python",
+        "#!/usr/bin/env -S \"/opt/py/bin/python\"",
+        "#!/usr/bin/env -S A=b:/opt /opt/py/bin/python",
+        &blanks,
+    ];
+    let file = |place: &str, text: &str, owner: u32| {
+        program(Path::new(place), text);
+        chown(place, Some(owner), Some(0)).unwrap();
+    };
+    for line in lines {
+        file("/usr/local/bin/getent", &format!("{line}\n"), 0);
+        assert!(sh("/usr/local/bin/getent >/dev/null"));
+        assert_eq!(of_root(&ran()).len(), 1, "{line} is one that runs");
+        for shell in SHELLS {
+            let said = with_path_of_root(shell, "getent passwd root");
+            assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {line}: {said}");
+            assert!(said.starts_with("root:"), "another of its name: {shell:?} {line}: {said}");
+        }
+    }
+    // Text of a file, of root's and of an account's: other first lines are not judged by it.
+    for owner in [0, OTHER] {
+        for text in [format!("#!/bin/sh\n{plain}\n"), format!("#!/bin/sh\n==> /usr/bin/ldd <==\n{plain}\n")] {
+            file("/usr/local/bin/getent", &format!("{plain}\n"), 0);
+            file("/usr/local/sbin/own", &text, owner);
+            for shell in SHELLS {
+                let said = with_path_of_root(shell, "getent passwd root");
+                assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {owner} {text}: {said}");
+            }
+        }
+        // Nor is a program of root refused for it.
+        file("/usr/local/bin/getent", "#!/bin/sh -e\necho root:\n", 0);
+        file("/usr/local/sbin/own", &format!("{plain}\n#!/bin/sh -e\n"), owner);
+        for shell in SHELLS {
+            let said = with_path_of_root(shell, "getent");
+            assert_eq!(said, "root:\n", "{shell:?} {owner}");
+        }
+    }
+}
+
+/// Where nothing can be put into the place of an account's program, it is not run either.
+#[test]
+fn a_full_run_lets_no_program_of_others_through() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("a_full_run_lets_no_program_of_others_through") {
+        return;
+    }
+    plant("/usr/local/bin/getent");
+    plant("/usr/local/sbin/getent");
+    for full in ["size=64k", "nr_inodes=2", "nr_inodes=3", "nr_inodes=4"] {
+        for shell in SHELLS {
+            assert!(sh(&format!(
+                "mount -t tmpfs -o mode=755,{full} none /run; head -c 100000 /dev/zero >/run/fill 2>/dev/null || :"
+            )));
+            let said = with_path_of_root(shell, "getent passwd root; echo $PATH");
+            assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {full}: {said}");
+            assert!(said.contains("root:"), "that of the system is: {shell:?} {full}: {said}");
+            assert!(sh("umount /run"));
+        }
+    }
+}
+
 /// A submodule may be a repository of an account, whose configuration names a program.
 #[test]
 fn git_is_kept_out_of_submodules() {

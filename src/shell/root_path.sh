@@ -1,7 +1,7 @@
 # Prints the PATH that root uses here: directories that nobody else can change, as whoever can puts programs there that
 # root would run. A program in them that somebody else can change is not run either: another one of its name is taken, else a
-# stand-in that says why and ends with 126. Asks six programs where all is as usual, and more for
-# an interpreter that is none of root's.
+# stand-in that says why and ends with 126. Asks seven programs where all is as usual, and more for an interpreter that is
+# none of root's. No answer is kept for the next login: too much changes what a path leads to without a trace in its times.
 root_path() {
     root_newline='
 '
@@ -129,13 +129,14 @@ root_path() {
     fi
     printf '%s\n' "$root_good"
 }
-# Adds scripts to $root_foreign whose interpreter somebody else can change. Each first line is looked at once.
+# Adds scripts to $root_foreign whose interpreter somebody else can change. Each first line is looked at once. All that a file
+# begins with is seen here, and it may hold such lines and names too: so it counts only that a file may be a script.
 root_scripts() {
     IFS=:
     # shellcheck disable=SC2086
-    root_found=$(find -L $root_good -maxdepth 1 -type f -exec head -c 160 /dev/null {} + 2>/dev/null |
+    root_found=$(find -L $root_good -maxdepth 1 -type f -exec head -c 256 /dev/null {} + 2>/dev/null |
         sed -n -e '/^==> /{' -e h -e d -e '}' -e '/^#!/{' -e x -e p -e x -e p -e '}')
-    IFS=$root_newline root_well=$root_newline root_ill=$root_newline
+    IFS=$root_newline root_well=$root_newline root_ill=$root_newline root_fit=$root_newline
     for root_line in $root_found; do
         case $root_line in
         '==> '*)
@@ -146,12 +147,15 @@ root_scripts() {
         esac
         case $root_well in *"$root_newline$root_line$root_newline"*) continue ;; esac
         root_runs "$root_program" || continue
+        root_line=''
+        { IFS= read -r root_line <"$root_program"; } 2>/dev/null || :
+        case $root_newline$root_line in "$root_newline#!"*) ;; *) continue ;; esac
+        case $root_well in *"$root_newline$root_line$root_newline"*) continue ;; esac
         case $root_ill in
         *"$root_newline$root_line$root_newline"*) ;;
         *)
-            # shellcheck disable=SC2034 # for rooted.sh
-            IFS=' ' rooted_path=$root_program rooted_last=-
-            if root_usual "${root_line#??}" || rooted_script; then
+            IFS=' '
+            if root_usual "${root_line#??}" || rooted_first "$root_line" "$root_program"; then
                 root_well=$root_well$root_line$root_newline
                 IFS=$root_newline
                 continue
@@ -169,17 +173,20 @@ root_usual() {
     root_by=${1#"${1%%[! ]*}"}
     root_words=$root_by' '
     root_by=${root_by%% *}
-    case ${root_words#"$root_by"} in */* | *'	'*) return 1 ;; esac
-    root_dir=${root_by%/*}
+    case ${root_words#"$root_by"} in *[/\'\"\\\$=]* | *'	'*) return 1 ;; esac
+    case $root_fit in *"$root_newline$root_by$root_newline"*) return ;; esac
+    root_dir=${root_by%/*} root_as=$root_by
     case $root_dir:$root_links in
-    "/bin:"*"$root_newline/bin -> usr/bin$root_newline"*) root_by=/usr$root_by root_dir=/usr/bin ;;
+    "/bin:"*"$root_newline/bin -> usr/bin$root_newline"*) root_as=/usr$root_by root_dir=/usr/bin ;;
     esac
     case :$root_good: in *":$root_dir:"*) ;; *) return 1 ;; esac
-    root_own_file "$root_by" && return
-    # A link to a neighbour, such as sh to dash.
-    root_to=$(readlink "$root_by" 2>/dev/null)
-    case $root_to in */* | '') return 1 ;; esac
-    root_own_file "$root_dir/$root_to"
+    if ! root_own_file "$root_as"; then
+        # A link to a neighbour, such as sh to dash.
+        root_to=$(readlink "$root_as" 2>/dev/null)
+        case $root_to in */* | '') return 1 ;; esac
+        root_own_file "$root_dir/$root_to" || return
+    fi
+    root_fit=$root_fit$root_by$root_newline
 }
 # Whether $1, in a directory of root's, is a program itself, no script, and nobody else can change it.
 root_own_file() {
@@ -205,17 +212,16 @@ root_own() {
 root_stand_ins() {
     root_place=/run/provision/stand-ins
     if ! (umask 077 && mkdir -p "$root_place") 2>/dev/null || ! rooted "$root_place" || [ ! -O "$root_place" ]; then
-        IFS=:
-        root_good=''
-        for root_dir in /usr/sbin /usr/bin /sbin /bin; do
-            [ ! -d "$root_dir" ] || root_good=${root_good:+$root_good:}$root_dir
-        done
+        root_leave_out
         return
     fi
     root_made=/
     IFS=$root_newline
     for root_program in $root_foreign; do
-        root_stand_in "$root_program"
+        root_stand_in "$root_program" || {
+            root_leave_out
+            return
+        }
     done
     IFS=:
     for root_dir in $root_bad; do
@@ -226,7 +232,8 @@ root_stand_ins() {
         [ $# -le 500 ] || continue
         for root_program; do
             root_runs "$root_program" || continue
-            root_stand_in "$root_program"
+            # It is out of the path anyway.
+            root_stand_in "$root_program" || break 2
         done
     done
     set +f
@@ -234,7 +241,20 @@ root_stand_ins() {
         case $root_made in */"${root_program##*/}"/*) ;; *) rm -f "$root_program" ;; esac
     done
     set -f
-    [ "$root_made" = / ] || root_good=$root_place:$root_good
+    [ "$root_made" = / ] || root_good=$root_place${root_good:+:$root_good}
+}
+# Leaves only directories without a program of others; none, which no program is in, where that cannot be told.
+root_leave_out() {
+    IFS=:
+    root_left=''
+    for root_dir in $root_good; do
+        case $root_newline$root_foreign in
+        *"$root_newline$root_dir/"* | *"$root_newline/etc/alternatives/"*) ;;
+        *) root_left=$root_left:$root_dir ;;
+        esac
+    done
+    root_good=${root_left#:}
+    root_good=${root_good:-/dev/null}
 }
 root_stand_in() {
     root_name=${1##*/}
@@ -253,8 +273,9 @@ $root_name is not run as root: ${rooted_why:-others can change it}
 END
 exit 126"
     fi
-    root_made=$root_made$root_name/
     root_old=$(cat "$root_place/$root_name" 2>/dev/null)
-    [ "$root_old" != "$root_text" ] || return
-    (umask 077 && printf '%s\n' "$root_text" >"$root_place/.new" && chmod 0755 "$root_place/.new" && mv -f "$root_place/.new" "$root_place/$root_name")
+    [ "$root_old" = "$root_text" ] ||
+        (umask 077 && printf '%s\n' "$root_text" >"$root_place/.new" && chmod 0755 "$root_place/.new" && mv -f "$root_place/.new" "$root_place/$root_name") ||
+        return
+    root_made=$root_made$root_name/
 }

@@ -73,30 +73,61 @@ END
     done
 }
 # The same of the interpreter of the script that $rooted_path is, and of each path in its first line: `env` runs one too.
+# $rooted_line is that line.
 rooted_script() {
-    case $rooted_last in -*) ;; *) return 0 ;; esac
     rooted_line=''
+    case $rooted_last in -*) ;; *) return 0 ;; esac
     { IFS= read -r rooted_line <"${rooted_path:-/}"; } 2>/dev/null || :
-    case $rooted_line in '#!'*) ;; *) return 0 ;; esac
-    set -- "${rooted_line#??}"
+    rooted_first "$rooted_line" "$rooted_path"
+}
+# Whether first line $1 of program $2 names nothing that others can change.
+rooted_first() {
+    case $1 in '#!'*) ;; *) return 0 ;; esac
     rooted_deep=$((${rooted_deep:-0} + 1))
     # The kernel follows four.
-    while [ "$rooted_deep" -le 5 ]; do
-        set -- "${1#"${1%%[! 	]*}"}"
-        case $1 in
-        /*) rooted "${1%%[ 	]*}" || break ;;
-        esac
-        case $1 in
-        *[' 	']*) set -- "${1#*[ 	]}" ;;
-        *)
-            rooted_deep=$((rooted_deep - 1))
-            return 0
+    if [ "$rooted_deep" -gt 5 ]; then
+        rooted_why="the first line of $2 leads by too many turns"
+        rooted_deep=0
+        return 1
+    fi
+    case ${1#??} in
+    # `env` reads these in its own way, and can be given another PATH.
+    *[\'\"\\\$]* | *PATH=*)
+        rooted_why="the first line of $2 is not read here: $1"
+        rooted_deep=0
+        return 1
+        ;;
+    esac
+    set -- "${1#??} " "$2"
+    while [ -n "$1" ]; do
+        case ${1%%[ 	]*} in
+        # Found from wherever it is called.
+        ./*) ;;
+        # From the first slash on, as in --split-string=/usr/bin/python3.
+        */*)
+            rooted_list "/${1#*/}" "$2" || {
+                rooted_deep=0
+                return 1
+            }
             ;;
         esac
+        set -- "${1#*[ 	]}" "$2"
     done
-    [ "$rooted_deep" -le 5 ] || rooted_why="the first line of $rooted_path leads by too many turns"
-    rooted_deep=0
-    return 1
+    rooted_deep=$((rooted_deep - 1))
+}
+# Whether each path of the list with colons that $1 begins with can be changed by nobody else.
+rooted_list() {
+    set -- "${1%%[ 	]*}:" "$2"
+    while [ -n "$1" ]; do
+        case $1 in
+        /*) rooted "${1%%:*}" || return ;;
+        *)
+            rooted_why="the first line of $2 is not read here"
+            return 1
+            ;;
+        esac
+        set -- "${1#*:}" "$2"
+    done
 }
 # Whether others than root and the user can change what has mode $1, owner $2 and group $3. In a directory with the sticky bit
 # they can add names, and change none of root's. With an access list, the bits of the group are its mask. Who is not root

@@ -20,7 +20,7 @@ done
 [ $# = 0 ] || rm -rf "$@" || failed=1
 # Scripts whose shell was killed. Others may have put any number of names there: no program is asked about theirs.
 for file in "${TMPDIR:-/tmp}"/provision-script.*; do
-	[ ! -L "$file" ] && [ -O "$file" ] || continue
+	if [ -L "$file" ] || [ ! -O "$file" ]; then continue; fi
 	pid=${file##*/provision-script.}
 	pid=${pid%%.*}
 	[ -e "/proc/${pid:-1}" ] || rm -rf "$file" 2>/dev/null

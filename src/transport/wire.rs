@@ -207,7 +207,7 @@ ROOT_PATH
 provision_start() {
 LC_ALL=C
 export LC_ALL
-unset CDPATH
+unset CDPATH QUOTING_STYLE TIME_STYLE
 provision_stat= provision_uid= provision_gid=
 { read -r provision_stat </proc/$$/stat; } 2>/dev/null
 set -- ${provision_stat##*) }
