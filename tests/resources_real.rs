@@ -802,11 +802,11 @@ fn what_a_task_asks_runs_as_its_user() {
             fs::set_permissions(&path, fs::Permissions::from_mode(0o755)).unwrap();
         }
         fs::create_dir(root.join("src")).unwrap();
-        // A checkout of nobody's that runs a command for each `git status`.
-        let init = "git init -q \"$1\" && cd \"$1\" && git -c user.name=n -c user.email=n@x commit -q --allow-empty -m m && git config core.fsmonitor \"$2\" && chown -R nobody .";
+        // A checkout of nobody's that runs a command for `git status`.
+        let init = "git init -q \"$1\" && cd \"$1\" && echo a >a && echo 'a filter=f' >.gitattributes && git add . && git -c user.name=n -c user.email=n@x commit -q -m m && git config filter.f.clean \"$2\" && echo b >a && chown -R nobody .";
         let tree = root.join("tree");
         let monitor = root.join("monitor");
-        fs::write(&monitor, format!("#!/bin/sh\nid -un >>{root}/git.program\nexit 1\n")).unwrap();
+        fs::write(&monitor, format!("#!/bin/sh\nid -un >>{root}/git.program\ncat\n")).unwrap();
         fs::set_permissions(&monitor, fs::Permissions::from_mode(0o755)).unwrap();
         let script = provision::transport::Script::new(init).args([tree.as_str(), monitor.as_str()]);
         assert_eq!(run(&["sh"], &script, None).0, 0);
@@ -1024,7 +1024,11 @@ fn library_path() {
         sh("rm /etc/profile.d/zz.sh");
 
         sh("chmod 777 /usr/local/nccl/lib");
-        assert!(converge(&inside, &*nccl).unwrap_err().contains("only root may be able to write there"));
+        assert!(
+            converge(&inside, &*nccl)
+                .unwrap_err()
+                .contains("others than root may change /usr/local/nccl/lib")
+        );
         sh("rm /etc/ld.so.conf.d/000_other.conf; ldconfig");
         let away = read("library_path: { name: nccl, path: /usr/local/nccl/lib, state: absent }");
         assert_eq!(converge(&inside, &*away).unwrap().len(), 2);

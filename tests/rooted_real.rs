@@ -523,6 +523,109 @@ fn first_lines_are_not_believed() {
     }
 }
 
+/// What resources run by way of files that root has and an account can change in part: each is refused, and nothing ran.
+#[test]
+fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("nothing_of_an_account_is_run_by_way_of_what_root_has") {
+        return;
+    }
+    plant("/home/mallory/bin/monitor");
+    assert!(sh("export GIT_AUTHOR_NAME=a GIT_AUTHOR_EMAIL=a@b GIT_COMMITTER_NAME=a GIT_COMMITTER_EMAIL=a@b
+        export GIT_CONFIG_GLOBAL=/dev/null
+        git init -q /opt/served; cd /opt/served; echo '* filter=f' >.gitattributes; mkdir data; echo a >data/a
+        git add .; git commit -qm one; git tag v1; echo b >data/a; git commit -qam two; git tag v2
+        echo '[core]
+            fsmonitor = /home/mallory/bin/monitor' >/home/mallory/inc
+        chown 4711 /home/mallory/inc
+        install -d -o 4711 /opt/theirs"));
+    let program = "/home/mallory/bin/monitor";
+    let git = "git: { path: /opt/co, url: \"file:///opt/served\", tag: v2 }";
+    let pip = "pip: { venv: /opt/venv, packages: [six] }";
+    let wheels = "pip: { venv: /opt/venv, packages: [six], wheels: /opt/wheels }";
+    let build =
+        "build: { system: make, source: /opt/source, prefix: /opt/made, directory: /mnt/made, space: 1 }";
+    let libraries = "library_path: { name: x, path: /opt/x/lib }";
+    let hook = format!("ln -s {program} /opt/co/.git/hooks/post-checkout");
+    let own_hook =
+        format!("cp {program} /opt/co/.git/hooks/post-checkout; chown 4711 /opt/co/.git/hooks/post-checkout");
+    let hooks = "git -C /opt/co config core.hooksPath /home/mallory/bin; cp /home/mallory/bin/monitor /home/mallory/bin/post-checkout";
+    let filter = format!("git -C /opt/co config filter.f.smudge {program}");
+    let common = "cd /opt/co/.git; mkdir /opt/theirs/c; cp -a objects refs HEAD config /opt/theirs/c; chown -R 4711 /opt/theirs/c
+        git config -f /opt/theirs/c/config core.fsmonitor /home/mallory/bin/monitor; rm -rf objects refs config; echo /opt/theirs/c >commondir";
+    // A hook that is not run is no reason to refuse.
+    let cases = [
+        ("a hook that is a link", git, hook.as_str(), ""),
+        ("a hook", git, &own_hook, ""),
+        ("hooks elsewhere", git, hooks, ""),
+        (
+            "a file of settings",
+            git,
+            "git -C /opt/co config include.path /home/mallory/inc",
+            "/home/mallory belongs to mallory",
+        ),
+        (
+            "one of root's own settings",
+            git,
+            "git config --global include.path /home/mallory/inc",
+            "/home/mallory belongs to mallory",
+        ),
+        (
+            "one that is not there yet",
+            git,
+            "git config --global include.path /home/mallory/none",
+            "/home/mallory belongs to mallory",
+        ),
+        ("a filter", git, &filter, "filter.f.smudge of git: /home/mallory belongs to mallory"),
+        ("the repository of a worktree", git, common, "belongs to mallory"),
+        ("a directory in the tree", git, "chown 4711 /opt/co/data", "may change /opt/co/data"),
+        ("modules", pip, "chown -R 4711 /opt/venv/lib", "may change /opt/venv/lib"),
+        ("wheels", wheels, "install -d -o 4711 /opt/wheels", "/opt/wheels belongs to mallory"),
+        (
+            "a link in a source",
+            build,
+            "ln -s /opt/theirs/inc.mk /opt/source/inc.mk; echo >/opt/theirs/inc.mk",
+            "/opt/theirs belongs to mallory",
+        ),
+        (
+            "an access list in a source",
+            build,
+            "setfacl -m u:4711:rw /opt/source/Makefile",
+            "may change /opt/source/Makefile",
+        ),
+        ("a directory above libraries", libraries, "chown 4711 /opt/x", "/opt/x belongs to mallory"),
+        ("a library", libraries, "chown 4711 /opt/x/lib/libzz.so.1", "may change /opt/x/lib/libzz.so.1"),
+        (
+            "where a library leads",
+            libraries,
+            "mv /opt/x/lib/libzz.so.1 /opt/theirs; ln -s /opt/theirs/libzz.so.1 /opt/x/lib",
+            "/opt/theirs belongs to mallory",
+        ),
+    ];
+    for (name, task, spoil, why) in cases {
+        for shell in SHELLS {
+            // The ls of busybox shows no access list.
+            if shell[0] == "busybox" && spoil.starts_with("setfacl") {
+                continue;
+            }
+            assert!(sh("rm -rf /opt/co /opt/venv /opt/wheels /opt/source /opt/x /opt/theirs/* /mnt/root/.gitconfig /mnt/made
+                git clone -q /opt/served /opt/co 2>/dev/null; git -C /opt/co checkout -q v1; rm -f /opt/co/.git/hooks/*
+                mkdir -p /opt/venv/bin /opt/venv/lib/python3/site-packages /opt/source /opt/x/lib
+                printf '#!/bin/sh\\n' >/opt/venv/bin/python; chmod +x /opt/venv/bin/python
+                printf 'all:\\ninstall:\\n' >/opt/source/Makefile; cp /lib/x86_64-linux-gnu/libz.so.1 /opt/x/lib/libzz.so.1 2>/dev/null || cp /usr/lib64/libz.so.1 /opt/x/lib/libzz.so.1"));
+            assert!(sh(spoil), "{name}");
+            let ended = converge(shell, &*read(&Nothing, task));
+            assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {name}: {ended:?}");
+            match ended {
+                Ok(changes) => assert_eq!((why, changes.len()), ("", 1), "{shell:?} {name}"),
+                Err(error) => assert!(!why.is_empty() && error.contains(why), "{shell:?} {name}: {error}"),
+            }
+        }
+    }
+}
+
 /// Where nothing can be put into the place of an account's program, it is not run either.
 #[test]
 fn a_full_run_lets_no_program_of_others_through() {

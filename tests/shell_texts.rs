@@ -126,7 +126,7 @@ const RUN_BY: &[(&str, &str)] = &[
          scheduler/kubectl_nodes.sh scheduler/kubectl_patch.sh scheduler/kubectl_pods.sh scheduler/marks.sh \
          scheduler/marks_directory.sh",
     ),
-    ("rooted_real", "git_rooted.sh root_path.sh rooted.sh"),
+    ("rooted_real", "git_rooted.sh root_path.sh rooted.sh rooted_below.sh"),
     ("roce_real", "facts/roce.sh resources/roce.sh roce_device.sh"),
 ];
 

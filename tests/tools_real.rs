@@ -240,7 +240,7 @@ fn rows() -> Vec<Row> {
         },
         Row {
             files: with(
-                "base64.sh resources/build_directory.sh resources/reach.sh resources/prefix.sh rooted.sh resources/build.sh",
+                "base64.sh resources/build_directory.sh resources/reach.sh resources/prefix.sh rooted.sh rooted_below.sh resources/build.sh",
             ),
             words: &[
                 "it", "S/source", "S/prefix", "S/build", "make", "1", "1", "DESTDIR", TEXT, "0", "0", "0",
@@ -385,15 +385,16 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: with("resources/library_path.sh"),
-            words: &["/x"],
+            files: with("rooted.sh rooted_below.sh resources/library_path.sh"),
+            words: &["S/lib", "/x"],
+            before: "mkdir lib",
             made_up: "ldconfig",
             done: "[ -s log ]",
             ..ROW
         },
         Row {
-            files: with("rooted.sh resources/reach.sh resources/pip.sh"),
-            words: &["S/venv", "python", "install", "x"],
+            files: with("rooted.sh rooted_below.sh resources/reach.sh resources/pip.sh"),
+            words: &["S/venv", "python", "", "install", "x"],
             made_up: "python",
             before: "mkdir -p venv/bin; printf '#!/bin/sh\\necho pip >>\"$S/log\"\\n' >venv/bin/python; chmod +x venv/bin/python",
             done: "grep -q pip log",
@@ -532,8 +533,8 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: with("resources/library_path.sh"),
-            words: &["S/lib"],
+            files: with("rooted.sh rooted_below.sh resources/library_path.sh"),
+            words: &["", "S/lib"],
             made_up: "ldconfig",
             paths: "/etc/ld.so.conf",
             before: "mkdir -p etc/ld.so.conf.d; echo \"$S/lib\" >etc/ld.so.conf.d/x.conf",

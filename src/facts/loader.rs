@@ -23,6 +23,8 @@ pub struct Loader {
     pub missing: Vec<String>,
     /// Of these, the ones that the loader finds elsewhere, with the file that it takes.
     pub elsewhere: BTreeMap<String, String>,
+    /// Who else can change the directory, a library in it or where that leads, if anybody can.
+    pub refused: Option<String>,
 }
 
 /// What the dynamic loader knows of the libraries in a directory.
@@ -55,7 +57,7 @@ pub(super) const FAMILY: Family = Family {
 
 fn script(queries: &[Query]) -> Script {
     let directories = of_type(queries).map(|LoaderQuery(directory)| directory.as_str());
-    Script::new(crate::shell!("facts/loader.sh")).args(directories)
+    Script::new(crate::shell!("rooted.sh", "rooted_below.sh", "facts/loader.sh")).args(directories)
 }
 
 fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
@@ -70,6 +72,7 @@ fn parse(queries: &[Query], output: &str, _: i32) -> Answers {
         let Some((loader, entries)) = found.last_mut() else { continue };
         match line.split_once(' ') {
             Some(("has", _)) => loader.ldconfig = true,
+            Some(("refused", why)) => loader.refused = Some(why.to_owned()),
             Some(("library", name)) => loader.libraries.push(name.to_owned()),
             _ => entries.extend(Entry::of(line)),
         }

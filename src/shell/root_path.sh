@@ -90,7 +90,7 @@ root_path() {
     done
     [ ! -d /etc/alternatives ] || root_outer=$root_outer:/etc/alternatives
     # shellcheck disable=SC2086
-    root_found=$(find -L $root_good -maxdepth 1 -type f \( \( ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 \) -print -o -perm -20 -exec ls -Lldn {} + \) 2>/dev/null)
+    root_found=$(find -L $root_good -maxdepth 1 -type f \( ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 \) -print -o -type f -perm -20 -exec ls -Lldn {} + 2>/dev/null)
     root_led=''
     if [ -n "$root_outer" ]; then
         # The find of GNU reads only where they lead; `ls` asks three things of each.

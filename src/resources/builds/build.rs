@@ -421,6 +421,7 @@ impl Build {
             "resources/build_directory.sh",
             "resources/prefix.sh",
             "rooted.sh",
+            "rooted_below.sh",
             "resources/build.sh"
         );
         let mut script = Script::new(text)

@@ -66,7 +66,7 @@ impl LibraryPath {
         Err(Unplannable::Failed("ldconfig is not installed".to_owned()))
     }
 
-    /// Refuses a directory that is not there yet, or that somebody else can write to.
+    /// Refuses a directory that is not there yet, or that somebody else can change.
     fn check(&self, loader: &Loader, facts: &Facts) -> Result<(), Unplannable> {
         let directory = &self.directory;
         let missing = |text| Err(Unplannable::Missing(Object::Path(directory.clone()), text));
@@ -81,21 +81,22 @@ impl LibraryPath {
         if loader.libraries.is_empty() {
             return missing(format!("{directory} holds no shared library"));
         }
-        if found.uid != 0 || found.mode & 0o022 != 0 {
+        if let Some(why) = &loader.refused {
             return Err(Unplannable::Failed(format!(
-                "{directory} belongs to {} and has mode {:o}: only root may be able to write there, because every program loads these libraries",
-                found.owner, found.mode
+                "{why}: only root may be able to, because every program loads these libraries"
             )));
         }
         Ok(())
     }
 
-    fn refresh(why: &str, elsewhere: BTreeSet<&str>) -> Change {
+    fn refresh(path: &str, why: &str, elsewhere: BTreeSet<&str>) -> Change {
         Change {
             object: Object::Path(CACHE.to_owned()),
             summary: format!("~ {CACHE} ({why})"),
             detail: Detail::Command("ldconfig".to_owned()),
-            script: Script::new(crate::shell!("resources/library_path.sh")).list("directory", elsewhere),
+            script: Script::new(crate::shell!("rooted.sh", "rooted_below.sh", "resources/library_path.sh"))
+                .named("path", path)
+                .list("directory", elsewhere),
             upload: None,
             disruption: Disruption::None,
         }
@@ -114,7 +115,7 @@ impl Resource for LibraryPath {
         let mut changes = self.file.plan_state(self.state, facts)?;
         if self.state == Presence::Absent {
             if !changes.is_empty() {
-                changes.push(Self::refresh(&format!("without {}", self.directory), BTreeSet::new()));
+                changes.push(Self::refresh("", &format!("without {}", self.directory), BTreeSet::new()));
             }
             return Ok(changes);
         }
@@ -127,9 +128,13 @@ impl Resource for LibraryPath {
         }
         if !told.is_empty() {
             let elsewhere = loader.elsewhere.values().filter_map(|file| Some(file.rsplit_once('/')?.0));
-            changes.push(Self::refresh(&told.join("; "), elsewhere.collect()));
+            changes.push(Self::refresh(&self.directory, &told.join("; "), elsewhere.collect()));
         } else if !changes.is_empty() {
-            changes.push(Self::refresh(&format!("with {}", self.directory), BTreeSet::new()));
+            changes.push(Self::refresh(
+                &self.directory,
+                &format!("with {}", self.directory),
+                BTreeSet::new(),
+            ));
         }
         Ok(changes)
     }

@@ -60,6 +60,7 @@ struct Pip {
     venv: HostPath,
     packages: Vec<Requirement>,
     options: Vec<String>,
+    wheels: Option<String>,
     python: String,
     state: Presence,
     user: Option<String>,
@@ -181,6 +182,7 @@ pub(in crate::resources) fn read(
         venv: fields.venv,
         packages,
         options,
+        wheels: fields.wheels.map(|path| path.0),
         python: fields.python,
         state: fields.state,
         user: context.user().map(str::to_owned),
@@ -237,10 +239,16 @@ impl Pip {
             object: self.object(),
             summary,
             detail: Detail::Attributes(attributes),
-            script: Script::new(crate::shell!("rooted.sh", "resources/reach.sh", "resources/pip.sh"))
-                .named("venv", self.venv.as_str())
-                .named("python", self.python.as_str())
-                .list("word", words),
+            script: Script::new(crate::shell!(
+                "rooted.sh",
+                "rooted_below.sh",
+                "resources/reach.sh",
+                "resources/pip.sh"
+            ))
+            .named("venv", self.venv.as_str())
+            .named("python", self.python.as_str())
+            .named("wheels", self.wheels.as_deref().unwrap_or_default())
+            .list("word", words),
             upload: None,
             disruption: Disruption::None,
         }

@@ -6,9 +6,12 @@ if command -v ldconfig >/dev/null 2>&1; then
     has=1
     cache=$(ldconfig -p 2>/dev/null) || exit 1
 fi
+# Without these nobody is found who may change a directory.
+ls -d / >/dev/null && find / -prune >/dev/null || exit 1
 for directory; do
     printf 'loader\n'
     [ -z "$has" ] || printf 'has ldconfig\n'
+    [ ! -d "$directory" ] || rooted_below "$directory" -maxdepth 1 || printf 'refused %s\n' "$rooted_why"
     set --
     for file in "$directory"/lib*.so.*; do
         name=${file##*/}

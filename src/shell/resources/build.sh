@@ -124,9 +124,8 @@ cd "$directory/tree" || fail "cannot enter $directory/tree"
 rooted "$source" ||
     fail "$rooted_why, and a build runs what is in its source: give it to the user who builds, or say \`become_user\`"
 if [ -d "$source" ]; then
-    others=$(find -H "$source" ! -type l \( ! -user 0 ! -user "$spot_me" -o -perm -2 -o -perm -20 ! -group 0 \) 2>/dev/null | head -n 1)
-    [ -z "$others" ] || [ "$spot_me" != 0 ] ||
-        fail "others than root may change $others, and a build runs what is in its source: give it to root, or say \`become_user\`"
+    rooted_below "$source" ||
+        fail "$rooted_why, and a build runs what is in its source: give it to root, or say \`become_user\`"
     run cp -a "$source/." .
 else
     run extract

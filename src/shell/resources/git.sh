@@ -58,6 +58,23 @@ if [ -n "$commit" ] && [ "$found" != "$commit" ]; then
     printf '%s: the tag %s is commit %s, not %s\n' "$url" "$name" "$found" "$commit" >&2
     exit 1
 fi
+# A directory of somebody else can become a link while files are written into it.
+their_files() {
+    [ "$spot_me" = 0 ] || return 0
+    directories=$(find . -name .git -prune -o -type d '(' ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 ')' -print -o \
+        -type d -perm -20 -exec ls -ldn -- '{}' +) || return
+    printf '%s\n' "$directories" | while IFS= read -r directory; do
+        case $directory in
+        ./*) directory=${directory#./} ;;
+        # With an access list the bits of the group are its mask.
+        d????w????+*./*) directory=${directory#* ./} ;;
+        *) continue ;;
+        esac
+        files=$(git ls-tree -r "$found" -- "$directory/") || exit
+        case $files in *' blob '*) printf 'others than root may change %s/%s, and the checkout has files in it\n' "$path" "$directory" >&2 && exit 1 ;; esac
+    done
+}
+their_files || exit 1
 if [ "$force" = force ]; then
     git checkout -q --no-recurse-submodules --detach --force "$found"
 else

@@ -1,7 +1,13 @@
 # Makes the cache of the dynamic loader anew. What names these directories is told: the loader takes
 # their libraries first though it should not.
-# Parameters: directory...
+# Parameters: path directory...
 PATH=$PATH:/usr/sbin:/sbin
+path=$1
+shift
+[ -z "$path" ] || rooted_below "$path" -maxdepth 1 || {
+    printf '%s: every program would load its libraries\n' "$rooted_why" >&2
+    exit 1
+}
 ldconfig || exit
 for directory; do
     for file in /etc/ld.so.conf /etc/ld.so.conf.d/*.conf; do

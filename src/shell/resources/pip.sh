@@ -1,9 +1,10 @@
 # Makes a virtual environment of Python where there is none, and has pip work in it; without words for
-# pip, the environment is only made.
-# Parameters: venv python word...
+# pip, the environment is only made. From a directory of wheels, where that is not empty.
+# Parameters: venv python wheels word...
 venv=$1
 python=$2
-shift 2
+wheels=$3
+shift 3
 reach "$venv" '' make && spot_alone sticky || exit 1
 case $spot_kind:$spot_owner in
 none:*) mkdir -m 0755 "$spot" || exit 1 ;;
@@ -23,6 +24,13 @@ for program in "$1/bin/python" "$2"; do
     fi
 done
 shift 2
+# Modules are code, and so are wheels.
+for directory in "$venv" "$wheels"; do
+    if [ -d "$directory" ] && ! rooted_below "$directory"; then
+        printf '%s is not used here: %s\n' "$directory" "$rooted_why" >&2
+        exit 1
+    fi
+done
 if [ ! -x "$venv/bin/python" ]; then
     # --clear: what an interrupted attempt or a Python that is gone left.
     "$python" -m venv --clear "$venv" || {
