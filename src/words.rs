@@ -36,12 +36,12 @@ pub fn hex(bytes: &[u8]) -> String {
     text
 }
 
-/// Whether a character has no shape of its own: Unicode's format characters, its line and paragraph separators, and
-/// what is not shown by default, letters that are blank among that. The two that choose between the forms of an emoji
+/// Whether a character has no shape of its own: Unicode's format characters, its line and paragraph separators, what
+/// is no character (XML has none of these), and what is not shown by default, letters that are blank among that. The two that choose between the forms of an emoji
 /// stand behind what is shown.
 pub fn is_deceptive(c: char) -> bool {
     static SET: LazyLock<Option<Regex>> = LazyLock::new(|| {
-        Regex::new(r"^[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}&&[^\u{fe0e}\u{fe0f}]]$").ok()
+        Regex::new(r"^[\p{Cf}\p{Zl}\p{Zp}\p{Default_Ignorable_Code_Point}\p{Noncharacter_Code_Point}&&[^\u{fe0e}\u{fe0f}]]$").ok()
     });
     let mut text = [0; 4];
     !c.is_ascii() && SET.as_ref().is_none_or(|set| set.is_match(c.encode_utf8(&mut text)))
@@ -100,7 +100,8 @@ mod tests {
     fn what_has_no_shape_is_known_and_nothing_else() {
         let listed = |c: char| {
             let within = |(first, last): &(u32, u32)| (*first..=*last).contains(&u32::from(c));
-            !matches!(c, '\u{fe0e}' | '\u{fe0f}') && FORMAT.iter().chain(NOT_SHOWN).any(within)
+            let none = (0xfdd0..=0xfdef).contains(&u32::from(c)) || u32::from(c) & 0xfffe == 0xfffe;
+            none || !matches!(c, '\u{fe0e}' | '\u{fe0f}') && FORMAT.iter().chain(NOT_SHOWN).any(within)
         };
         let wrong: Vec<char> = ('\0'..=char::MAX).filter(|c| is_deceptive(*c) != listed(*c)).collect();
         assert!(wrong.is_empty(), "{wrong:?}");

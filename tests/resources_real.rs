@@ -1014,12 +1014,12 @@ fn library_path() {
         sh("sed -i 1d /etc/ld.so.conf; ldconfig");
         // The login's own path is stronger than the cache: the probe sees it, the resource has no say.
         sh(
-            "echo '[ \"$(id -un)\" != nobody ] || export LD_LIBRARY_PATH=/opt/other/lib' >/etc/profile.d/zz.sh",
+            "echo '[ \"$(id -un)\" != daemon ] || export LD_LIBRARY_PATH=/opt/other/lib' >/etc/profile.d/zz.sh",
         );
         assert_eq!(linked().files["libnccl.so.2"], "/usr/local/nccl/lib/libnccl.so.2.30.7");
         assert_eq!(linked().user, "root", "the owner of the program, where nobody is named");
-        let (nobody, file) = (linked_for("nobody"), "/opt/other/lib/libnccl.so.2.28.3");
-        assert_eq!((nobody.files["libnccl.so.2"].as_str(), nobody.user.as_str()), (file, "nobody"));
+        let (daemon, file) = (linked_for("daemon"), "/opt/other/lib/libnccl.so.2.28.3");
+        assert_eq!((daemon.files["libnccl.so.2"].as_str(), daemon.user.as_str()), (file, "daemon"));
         assert!(converge(&inside, &*nccl).unwrap().is_empty());
         sh("rm /etc/profile.d/zz.sh");
 

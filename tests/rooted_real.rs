@@ -10,7 +10,8 @@ mod transport_support;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs;
-use std::os::unix::fs::{PermissionsExt as _, chown};
+use std::io::Read as _;
+use std::os::unix::fs::{MetadataExt as _, PermissionsExt as _, chown};
 use std::os::unix::process::CommandExt as _;
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -450,9 +451,16 @@ fn scripts_of_root_are_not_run_by_interpreters_of_others() {
         assert!(sh(&format!("{place} >/dev/null")));
         assert_eq!(ran(), ["0 /opt/py/bin/python"], "{place}");
     }
+    // What a login of root reads names a file of an account, and the loader is asked in a login.
+    plant("/home/mallory/env.sh");
+    script("/etc/profile.d/zz.sh", ". /home/mallory/env.sh");
+    script("/opt/v4/bin/all_reduce_perf", "#!/bin/sh");
+    assert!(sh("su - root -s /bin/sh -c : >/dev/null"));
+    assert_eq!(of_root(&ran()).len(), 1);
     ask("interpreters");
     let told = ran();
     assert_eq!(of_root(&told), Vec::<&String>::new());
+    assert!(told.contains(&"65534 sh".to_owned()), "nobody asked the loader: {told:?}");
     assert!(told.contains(&format!("{OTHER} /opt/py/bin/python")), "nobody asked for the version: {told:?}");
 }
 
@@ -716,5 +724,80 @@ fn a_name_makes_no_daemon() {
             process.kill().unwrap();
             process.wait().unwrap();
         }
+    }
+}
+
+/// Files of an account whose names or numbers are those of others: they hold no device and no lock, and nobody waits for them.
+#[test]
+fn names_of_an_account_say_nothing_of_others() {
+    if !sh("[ \"$(id -u)\" = 0 ]") {
+        return println!("skipped: this is not root");
+    }
+    if outside("names_of_an_account_say_nothing_of_others") {
+        return;
+    }
+    let asked = |text: &str, after: &str| -> Vec<String> {
+        let of = |shell: &&[&str]| {
+            let text = format!("{text}\n{after}");
+            let output = Command::new(shell[0]).args(&shell[1..]).args(["-c", &text]).output().unwrap();
+            String::from_utf8_lossy(&output.stdout).into_owned() + &String::from_utf8_lossy(&output.stderr)
+        };
+        SHELLS.iter().map(of).collect()
+    };
+    let busy = concat!(include_str!("../src/shell/owner_of.sh"), include_str!("../src/shell/facts/busy.sh"));
+    let names = [
+        "/mnt/names/a -> /dev/infiniband/uverbs7",
+        "/mnt/names/b\n/proc/1/fd:\nlrwx------ 1 root root 64 Nov 30 00:00 0 -> /dev/infiniband/uverbs7",
+    ];
+    let mut holders = Vec::new();
+    for name in names {
+        fs::create_dir_all(Path::new(name).parent().unwrap()).unwrap();
+        fs::write(name, "").unwrap();
+        assert!(sh("chmod -R a+rwX /mnt/names"));
+        let file = fs::File::open(name).unwrap();
+        holders.push(Command::new("sleep").arg("60").stdin(file).uid(OTHER).spawn().unwrap());
+    }
+    for said in asked(busy, "") {
+        assert!(!said.contains("rdma\t"), "{said}");
+        assert!(said.ends_with("end\n"), "{said}");
+    }
+    for mut holder in holders {
+        holder.kill().unwrap();
+        holder.wait().unwrap();
+    }
+    // A lock on another file system, of a file with the same number.
+    assert!(sh(
+        "mkdir /mnt/b; mount -t tmpfs none /var/lib/dpkg; mount -t tmpfs -o mode=1777 none /mnt/b; : >/var/lib/dpkg/lock-frontend"
+    ));
+    let lock = "use Fcntl; open F, '+>', $ARGV[0] or die; my $l = pack('ssx4qqi', F_WRLCK, 0, 0, 0, 0); fcntl(F, F_SETLK, $l) or die; print qq(1\n); close STDOUT; sleep 60";
+    let holder = include_str!("../src/shell/package_holder.sh");
+    for (path, owner, wanted) in
+        [("/mnt/b/x", OTHER, "none\n"), ("/var/lib/dpkg/lock-frontend", 0, "process N (perl)\n")]
+    {
+        let mut process = Command::new("perl")
+            .args(["-e", lock, path])
+            .uid(owner)
+            .stdout(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut said = String::new();
+        process.stdout.take().unwrap().read_to_string(&mut said).unwrap();
+        let number = |path: &str| fs::metadata(path).unwrap().ino();
+        assert_eq!(number(path), number("/var/lib/dpkg/lock-frontend"), "the attack needs this");
+        let wanted = wanted.replace('N', &process.id().to_string());
+        for said in asked(holder, "package_holder; echo ${holder:-none}") {
+            assert_eq!(said, wanted, "{path}");
+        }
+        process.kill().unwrap();
+        process.wait().unwrap();
+    }
+    // No program is asked about names of others in a directory of all: there may be any number.
+    assert!(sh(
+        "mkdir /mnt/crowd; cd /mnt/crowd; touch provision-script.99999999.a provision-upload-0.1; chown -R 4711 ."
+    ));
+    let tidy = include_str!("../src/shell/tidy.sh");
+    let functions = "provision_dir() { d=/mnt/d; }; provision_kept() { p=/mnt/d; }; TMPDIR=/mnt/crowd; rm() { echo \"rm $*\"; }";
+    for said in asked(&format!("{functions}\n{tidy}"), "") {
+        assert_eq!(said, "");
     }
 }

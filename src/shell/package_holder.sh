@@ -8,8 +8,15 @@ package_holder() {
         read -r inode _ <<END
 $(ls -i "$lock")
 END
-        while read -r _ kind _ _ pid place _; do
-            [ "$kind ${place##*:}" = "POSIX ${inode:-none}" ] || continue
+        while read -r _ kind _ way pid place _; do
+            [ "$kind $way ${place##*:}" = "POSIX WRITE ${inode:-none}" ] || continue
+            # Another file system has such numbers too. Only root sees what root has open.
+            open=''
+            for file in "/proc/$pid/fd"/*; do
+                # shellcheck disable=SC3013 # every shell that serves as sh has it
+                if [ "$file" -ef "$lock" ] || [ "$file" = "/proc/$pid/fd/*" ]; then open=1 && break; fi
+            done
+            [ -n "$open" ] || continue
             name='another program'
             read -r name <"/proc/$pid/comm"
             holder="process $pid ($name)"

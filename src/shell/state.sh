@@ -21,15 +21,13 @@ for tool in base64 openssl python3 perl busybox; do
 done
 [ -n "$decodes" ] || printf 'missing\tbase64 (or openssl, python3, perl or busybox)\n'
 provision_dir
-set -- /var/tmp/provision-upload-*/*
-case $1 in
-*'*') set -- ;;
-*)
+set --
+for it in /var/tmp/provision-upload-*; do
+	[ -O "$it" ] || continue
 	provision_shelf
-	set --
 	[ -z "$shelf" ] || set -- "$shelf"/*
-	;;
-esac
+	break
+done
 for f in "$d/upload"/* "$@"; do
 	case $f in *'*' | *.writer) ;; *) printf 'upload\t%s\n' "${f##*/}" ;; esac
 done

@@ -65,17 +65,34 @@ fi
 holders=$(ls -l /proc/[0-9]*/fd 2>/dev/null | grep -E '^/proc/[0-9]+/fd:|-> /dev/(nvidia-uvm|infiniband/uverbs[0-9]+)$')
 # Some process has files. That one ended meanwhile is no failure of ls.
 case $holders in *'/fd:'*) ;; *) lacks 'ls or grep' ;; esac
-directory=''
+directory='' newline='
+'
 # No here-document: where /tmp is full bash cannot make a large one.
 printf '%s\n' "$holders" | while IFS= read -r line; do
     case $line in
     /proc/*)
-        directory=${line%/fd:}
+        directory=${line%/fd:} known=''
         continue
         ;;
     */nvidia-uvm) use=gpu ;;
     *) use=rdma ;;
     esac
+    case $known in *"$use"*) continue ;; esac
+    # A name of somebody's file can look like such a line, or like two, and somebody's own view of /dev can have it.
+    device=/dev/${line##*' -> /dev/'}
+    line=${line%' -> /dev/'*}
+    file=$directory/fd/${line##* }
+    target=$(readlink "$file") || {
+        [ ! -L "$file" ] || lacks readlink
+        continue
+    }
+    [ "$target" = "$device" ] || continue
+    if [ -e "$device" ]; then
+        numbers=$(stat -L -c %t:%T -- "$file" "$device" 2>/dev/null)
+        number=${numbers%%"$newline"*}
+        [ -z "$numbers" ] || [ "$numbers" = "$number$newline$number" ] || continue
+    fi
+    known=$known$use
     name=''
     { read -r name <"$directory/comm"; } 2>/dev/null || continue
     idle "$name" || printf '%s\t%s\t%s\n' "$use" "${directory#/proc/}" "$name"

@@ -1,6 +1,6 @@
 # Needs package_holder.
 # NCCL, Open MPI, nccl-tests and perftest: what lies below /opt, /usr/local and /usr, and how it is linked.
-# No program of them is started but those that print their version, and root starts none that others can change.
+# No program of them is started but those that print their version, and none as root.
 # software USER: the user who starts jobs; empty is the one who is logged in.
 named_user=${1-}
 job_user=${1:-${SUDO_USER-}}
@@ -9,22 +9,18 @@ rooted_me=$(id -u) || exit 1
 first_of() {
     if command -v timeout >/dev/null 2>&1; then timeout -k 1 2 head -c 262144 -- "$1"; else head -c 262144 -- "$1"; fi 2>/dev/null
 }
-# Whether a login of root runs only what root alone can change.
-safe_login() {
-    for file in /etc/profile /etc/profile.d/*.sh "${HOME:-/root}/.profile"; do
-        [ ! -e "$file" ] || rooted "$file" || return
-    done
-}
-# in_job USER COMMAND WORD ...: shell text in a new login of a user, with its words.
+# in_job USER COMMAND WORD ...: shell text in a new login of a user, with its words. For root nobody takes its place: what a
+# login of root reads may name files of anybody, and a program of root's may load their libraries.
 in_job() {
     user=$1 command=$2
     shift 2
-    if [ "$rooted_me" = 0 ] && [ "$user" != root ]; then
-        timeout -k 2 5 su -l -s /bin/sh -c "$command" -- "$user" sh "$@"
-    elif [ "$rooted_me" != 0 ] || safe_login; then
+    if [ "$rooted_me" != 0 ]; then
         timeout -k 2 5 sh -l -c "$command" sh "$@"
+    elif [ "$user" != root ]; then
+        timeout -k 2 5 su -l -s /bin/sh -c "$command" -- "$user" sh "$@"
     else
-        timeout -k 2 5 sh -c "$command" sh "$@"
+        # shellcheck disable=SC2016 # the inner shell expands it
+        timeout -k 2 5 su -s /bin/sh -c 'command=$1 && shift && exec sh -l -c "$command" sh "$@"' -- nobody sh "$command" "$@"
     fi </dev/null 2>&1
 }
 # runs_as PROGRAM: sets $user to who may run it, or have the loader map it: who starts jobs, where only root and they
@@ -123,10 +119,6 @@ finish 0
 for mpirun in /opt/*/bin/mpirun /opt/*/*/bin/mpirun /usr/local/bin/mpirun /usr/local/*/bin/mpirun /usr/bin/mpirun \
     /usr/mpi/gcc/*/bin/mpirun /usr/lib64/openmpi/bin/mpirun; do
     [ -x "$mpirun" ] || continue
-    if rooted "$mpirun"; then
-        ask 5 "$mpirun" --version
-        continue
-    fi
     begin "$mpirun" --version
     if runs_as "$mpirun"; then
         status=0

@@ -89,10 +89,10 @@ case " $processes " in *' ntpd '*)
 esac
 case " $processes " in *' ptp4l '* | *' phc2sys '*)
     if command -v pmc >/dev/null 2>&1; then ask 5 pmc -u -b 0 'GET TIME_STATUS_NP'; fi
-    # phc2sys tells nobody but the log how far the clock of the system is off.
+    # phc2sys tells nobody but the log how far the clock of the system is off. Anybody can write there in its name.
     if command -v journalctl >/dev/null 2>&1; then
         sift 'CLOCK_REALTIME.*(offset|rms)|master offset|[]] rms |Waiting for ptp4l' 5 \
-            journalctl -b -n 60 -o cat --no-pager -t phc2sys -t ptp4l
+            journalctl -b -n 60 -o cat --no-pager -t phc2sys -t ptp4l _UID=0
     fi
     ;;
 esac
