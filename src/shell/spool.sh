@@ -91,9 +91,9 @@ export PROVISION_TASK="${s##*/}.$$.${20}"
 keeper=$!
 watcher=
 if [ "$watched" = 1 ] && command -v tee >/dev/null 2>&1 && mkfifo "$s/flow" "$s/watch"; then
-	# A block of the relay is told when it is full. Here what comes is at once in a file as well, which begins anew
+	# A block of the relay is told when it is full. Here what comes is at once in a file as well, and in another one
 	# after 16 reads.
-	while dd bs=4096 count=16 of="$s/live" 2>/dev/null && [ -s "$s/live" ]; do :; done <"$s/watch" >/dev/null 2>&1 9>&- &
+	while dd bs=4096 count=16 of="$s/live" && [ -s "$s/live" ]; do mv -f "$s/live" "$s/lived"; done <"$s/watch" >/dev/null 2>&1 9>&- &
 	watcher=$!
 	dd bs=65536 iflag=fullblock >"$s/kept" <"$s/flow" 2>/dev/null 9>&- &
 	# The names go away below, so it opens them before the pipe for which the command waits. One who watches no more
@@ -151,7 +151,7 @@ fi
 wait $keeper || : >"$s/unread"
 [ -z "$watcher" ] || {
 	wait $watcher
-	rm -f "$s/live"
+	rm -f "$s/live" "$s/lived"
 }
 # Behind NUL bytes nothing of the command is missing, whatever had no room after them.
 ends=out

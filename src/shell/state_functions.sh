@@ -228,7 +228,10 @@ provision_begun() {
 # Tells with $provision_nonce what entry $1 printed last, where that is something new: a line of the
 # transport, see wire.rs.
 provision_watch() {
-	now=$(tail -c 512 "$1/live" 2>/dev/null | tr '\n\000' '\r ')
+	# Between two files the last one holds it.
+	live=$1/live
+	[ -s "$live" ] || live=$1/lived
+	now=$(tail -c 512 "$live" 2>/dev/null | tr '\n\000' '\r ')
 	if [ -n "$now" ] && [ "$now" != "$told" ]; then
 		told=$now
 		printf '\n%s said %s\n' "${provision_nonce-}" "$now"
@@ -376,7 +379,8 @@ provision_shelf() {
 	me=$(id -u)
 	for it in "/var/tmp/provision-upload-$me" "/var/tmp/provision-upload-$me".*; do
 		[ -z "$shelf" ] || return 0
-		if [ -d "$it" ] && [ ! -L "$it" ] && [ "$(stat -c '%u %a' "$it")" = "$me 700" ]; then
+		# Others may have put any number of names there: no program is asked about theirs.
+		if [ -O "$it" ] && [ -d "$it" ] && [ ! -L "$it" ] && [ "$(stat -c '%u %a' "$it")" = "$me 700" ]; then
 			shelf=$it
 		fi
 	done
