@@ -133,7 +133,7 @@ fn hosts_of_several_years_become_a_cluster() {
     // srun of the controller is newer than the slurmds, and a job that is there takes no step of it.
     let nodes = ["--hosts", "nodes"];
     let through = [&nodes[..], &["--through", "slurm", "--through-at", "next0"]].concat();
-    years.run("verify", &through).expect(0).says("4 hosts seen in a job");
+    years.run("verify", &through).expect(0).shows("4 hosts seen in a job");
     years.run("plan", &carried("next0")).expect(4).says("may be of an older release than Slurm's commands");
     years.is_carried_by_slurm();
     // What a person does behind its back is found and mended on each.
