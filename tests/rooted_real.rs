@@ -511,6 +511,28 @@ fn first_lines_are_not_believed() {
             assert!(said.starts_with("root:"), "another of its name: {shell:?} {line}: {said}");
         }
     }
+    // Links of root's that lead to an account's directory by way of others.
+    assert!(sh(
+        "mkdir -p /opt/m /usr/local/lib /etc/alternatives; cp /bin/true /opt/m/getent; ln -sfn /opt/py /usr/local/lib/nm; chown 4711 /opt/m"
+    ));
+    for links in [
+        "ln -s step /usr/local/bin/getent; ln -s /opt/m/getent /usr/local/bin/step",
+        "ln -s ../lib/nm/bin/python /usr/local/bin/getent",
+        "ln -s /etc/alternatives/other /usr/local/bin/getent; ln -sfn /opt/m/getent /etc/alternatives/other",
+        "ln -s /opt/m/later /usr/local/bin/getent",
+    ] {
+        assert!(sh(&format!("rm -f /usr/local/bin/* /opt/m/later; {links}")));
+        for shell in SHELLS {
+            let said = with_path_of_root(
+                shell,
+                "cp /opt/py/bin/python /opt/m/later; cp /opt/py/bin/python /opt/m/getent; getent passwd root",
+            );
+            assert_eq!(of_root(&ran()), Vec::<&String>::new(), "{shell:?} {links}: {said}");
+            assert!(said.starts_with("root:"), "{shell:?} {links}: {said}");
+            assert!(sh("rm -f /opt/m/later; cp /bin/true /opt/m/getent"));
+        }
+    }
+    assert!(sh("rm -f /usr/local/bin/*"));
     // Text of a file, of root's and of an account's: other first lines are not judged by it.
     for owner in [0, OTHER] {
         for text in [format!("#!/bin/sh\n{plain}\n"), format!("#!/bin/sh\n==> /usr/bin/ldd <==\n{plain}\n")] {
@@ -565,8 +587,8 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
         git config -f /opt/theirs/c/config core.fsmonitor /home/mallory/bin/monitor; rm -rf objects refs config; echo /opt/theirs/c >commondir";
     // A hook that is not run is no reason to refuse.
     let cases = [
-        ("a hook that is a link", git, hook.as_str(), ""),
-        ("a hook", git, &own_hook, ""),
+        ("a hook that is a link", git, hook.as_str(), "/home/mallory belongs to mallory"),
+        ("a hook", git, &own_hook, "may change /opt/co/.git/hooks/post-checkout"),
         ("hooks elsewhere", git, hooks, ""),
         (
             "a file of settings",
@@ -589,6 +611,27 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
         ("a filter", git, &filter, "filter.f.smudge of git: /home/mallory belongs to mallory"),
         ("the repository of a worktree", git, common, "belongs to mallory"),
         ("a directory in the tree", git, "chown 4711 /opt/co/data", "may change /opt/co/data"),
+        ("a new checkout", git, "rm -rf /opt/co; git config --global include.path /home/mallory/inc", "/home/mallory belongs to mallory"),
+        ("a new one in a directory of a group", git, "rm -rf /opt/co; install -d -g 4711 -m 2775 /opt/co", "may change /opt/co"),
+        ("a template", git, "rm -rf /opt/co; git config --global init.templateDir /opt/theirs/t; mkdir /opt/theirs/t; cp /home/mallory/inc /opt/theirs/t/config", ""),
+        ("a helper in a home", git, "git config --global credential.helper '~mallory/bin/monitor'", "is not read here"),
+        ("the second of two programs", git, "git config --global filter.f.smudge '/bin/true;/home/mallory/bin/monitor'", "/home/mallory belongs to mallory"),
+        ("the second of two lines", git, "git config --global filter.f.smudge '/bin/true\n/home/mallory/bin/monitor'", "/home/mallory belongs to mallory"),
+        ("another path", git, "git config --global filter.f.smudge 'PATH=/home/mallory/bin:$PATH monitor'", "is not read here"),
+        ("a program for old objects", git, "git config --global gc.recentObjectsHook /home/mallory/bin/monitor", "/home/mallory belongs to mallory"),
+        ("a tree elsewhere", git, "git -C /opt/co config core.worktree /opt/theirs", "core.worktree of git"),
+        ("objects", git, "chown -R 4711 /opt/co/.git/objects", "may change /opt/co/.git/objects"),
+        ("objects elsewhere", git, "echo /opt/theirs >/opt/co/.git/objects/info/alternates", "/opt/theirs belongs to mallory"),
+        // What people have.
+        ("LFS and helpers", git, "git config --global filter.lfs.process 'git-lfs filter-process'; git config --global credential.helper 'store --file=/root/.cred'
+            git config --global credential.https://example.com.helper '!/usr/bin/env true'; git config --global core.editor ~/bin/x", ""),
+        ("a file of settings that is not there", git, "git config --global include.path '~/.gitconfig.local'", ""),
+        ("a development install", pip, "echo /home/mallory/project >/opt/venv/lib/python3/site-packages/x.pth; mkdir -p /home/mallory/project", "/home/mallory belongs to mallory"),
+        ("the Python of an environment", pip, "echo 'home = /home/mallory/py/bin' >/opt/venv/pyvenv.cfg", "/home/mallory belongs to mallory"),
+        ("links that lead to what root has", build, "mkdir /opt/source/lib; ln -s lib /opt/source/lib64; ln -s lib/none /opt/source/none; ln -s ../lib /opt/source/lib/up; ln -s /usr/lib/os-release /opt/source/release", "the install put nothing"),
+        ("a link to what may come", build, "ln -s /opt/theirs/none.mk /opt/source/none.mk", "/opt/theirs belongs to mallory"),
+        ("a link to a directory with a file of others", build, "rm -rf /opt/shared; mkdir /opt/shared; echo >/opt/shared/h; chown 4711 /opt/shared/h; ln -s /opt/shared /opt/source/inc", "may change /opt/shared/h"),
+        ("a library for newer processors", libraries, "mkdir -p /opt/x/lib/glibc-hwcaps/x86-64-v2; cp /opt/x/lib/libzz.so.1 /opt/x/lib/glibc-hwcaps/x86-64-v2; chown 4711 /opt/x/lib/glibc-hwcaps/x86-64-v2/libzz.so.1", "x86-64-v2/libzz.so.1"),
         ("modules", pip, "chown -R 4711 /opt/venv/lib", "may change /opt/venv/lib"),
         ("wheels", wheels, "install -d -o 4711 /opt/wheels", "/opt/wheels belongs to mallory"),
         (
@@ -619,7 +662,7 @@ fn nothing_of_an_account_is_run_by_way_of_what_root_has() {
                 continue;
             }
             assert!(sh("rm -rf /opt/co /opt/venv /opt/wheels /opt/source /opt/x /opt/theirs/* /mnt/root/.gitconfig /mnt/made
-                git clone -q /opt/served /opt/co 2>/dev/null; git -C /opt/co checkout -q v1; rm -f /opt/co/.git/hooks/*
+                git clone -q --no-hardlinks /opt/served /opt/co 2>/dev/null; git -C /opt/co checkout -q v1; rm -f /opt/co/.git/hooks/*
                 mkdir -p /opt/venv/bin /opt/venv/lib/python3/site-packages /opt/source /opt/x/lib
                 printf '#!/bin/sh\\n' >/opt/venv/bin/python; chmod +x /opt/venv/bin/python
                 printf 'all:\\ninstall:\\n' >/opt/source/Makefile; cp /lib/x86_64-linux-gnu/libz.so.1 /opt/x/lib/libzz.so.1 2>/dev/null || cp /usr/lib64/libz.so.1 /opt/x/lib/libzz.so.1"));
@@ -747,6 +790,7 @@ fn names_of_an_account_say_nothing_of_others() {
     let busy = concat!(include_str!("../src/shell/owner_of.sh"), include_str!("../src/shell/facts/busy.sh"));
     let names = [
         "/mnt/names/a -> /dev/infiniband/uverbs7",
+        "/mnt/names/c\n/proc/PID/cwd/x -> /dev/infiniband/uverbs7\nlrwx------ 1 root root 64 Nov 30 00:00 0 -> /dev/infiniband/uverbs7",
         "/mnt/names/b\n/proc/1/fd:\nlrwx------ 1 root root 64 Nov 30 00:00 0 -> /dev/infiniband/uverbs7",
     ];
     let mut holders = Vec::new();

@@ -401,10 +401,10 @@ fn rows() -> Vec<Row> {
             ..ROW
         },
         Row {
-            files: with("rooted.sh git_rooted.sh resources/reach.sh resources/git.sh"),
+            files: with("rooted.sh rooted_below.sh git_rooted.sh resources/reach.sh resources/git.sh"),
             words: &["S/checkout", "S/origin", "branch", "main", "", ""],
             made_up: "git",
-            before: "echo 0123 >says.git",
+            before: "mkdir -p checkout/.git; echo 'case \"$*\" in *--list*) printf \"file:.git/config\\\\000core.bare\\\\nfalse\\\\000\" ;; *ls-tree*) ;; *) echo 0123 ;; esac' >does.git",
             done: "grep -q 'checkout -q' log",
             ..ROW
         },

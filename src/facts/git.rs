@@ -76,7 +76,7 @@ pub(super) const FAMILY: Family = Family {
 
 fn script(queries: &[Query]) -> Script {
     let paths = of_type(queries).map(|query: &CheckoutQuery| query.path.as_str());
-    Script::new(crate::shell!("rooted.sh", "git_rooted.sh", "facts/git.sh")).args(paths)
+    Script::new(crate::shell!("rooted.sh", "rooted_below.sh", "git_rooted.sh", "facts/git.sh")).args(paths)
 }
 
 fn parse(queries: &[Query], output: &str, _: i32) -> Answers {

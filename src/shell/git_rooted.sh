@@ -1,9 +1,9 @@
-# Needs rooted. No hook is run, and no program that watches files.
-git() {
-    command git -c core.hooksPath=/dev/null -c core.fsmonitor= "$@"
+# Needs rooted and rooted_below. git without what it would run by itself: hooks, a watcher of files, upkeep.
+our_git() {
+    git -c core.hooksPath=/dev/null -c core.fsmonitor= -c gc.auto=0 -c maintenance.auto=false "$@"
 }
-# Whether git may work in a checkout whose `.git` is $1: all that it would run is named by files that nobody else can
-# change, and is such a file itself. Else $rooted_why says who can.
+# Whether git may work in a checkout whose `.git` is $1: nobody else can change what is in it, nor a file that git has settings
+# from, nor a program that these name. Else $rooted_why says who can.
 git_rooted() {
     rooted "$1" || return
     git_directory=$1
@@ -15,61 +15,73 @@ git_rooted() {
         /*) ;;
         *) git_directory=${1%/*}/$git_directory ;;
         esac
-        rooted "$git_directory" || return
     fi
-    git_files "$git_directory" || return
+    rooted_below "$git_directory" || return
     if [ -f "$git_directory/commondir" ]; then
-        read -r git_common <"$git_directory/commondir"
+        git_common=''
+        read -r git_common <"$git_directory/commondir" || [ -n "$git_common" ] || return
         case $git_common in
         /*) ;;
         *) git_common=$git_directory/$git_common ;;
         esac
-        rooted "$git_common" && git_files "$git_common" || return
+        rooted_below "$git_common" || return
     fi
+    for git_file in "$git_directory/objects/info/alternates" "${git_common:-$git_directory}/objects/info/alternates"; do
+        [ -s "$git_file" ] || continue
+        while IFS= read -r git_other; do
+            case $git_other in
+            /*) rooted_below "$git_other" || return ;;
+            *)
+                rooted_why="$git_file is not read here"
+                return 1
+                ;;
+            esac
+        done <"$git_file"
+    done
     git_settings "$1"
 }
-git_files() {
-    for git_file in HEAD commondir config config.worktree hooks info; do
-        [ ! -e "$1/$git_file" ] || rooted "$1/$git_file" || return
-    done
-}
-# The same of each file that git has settings from, and of the programs that they name. To list them runs none.
+# The same of the settings. To list them runs nothing.
 git_settings() {
-    git_list=$(command git --git-dir="$1" config --list --show-origin 2>&1) || {
-        rooted_why="git cannot read the settings of $1: $git_list"
+    # Two lines for each of them: where it is from, and its name and value.
+    git_list=$(git --git-dir="$1" config --list -z --show-origin 2>/dev/null | tr '\n\000' '\r\n')
+    [ -n "$git_list" ] || {
+        rooted_why="git cannot read the settings of $1"
         return 1
     }
-    git_tab='	'
-    git_origin=''
-    while IFS= read -r git_line; do
-        case $git_line in
-        "file:"*"$git_tab"*)
-            git_file=${git_line%%"$git_tab"*}
-            git_file=${git_file#file:}
-            # Each of them once. What is relative is in the repository.
-            case $git_file in
-            "$git_origin") ;;
-            /*) git_may "$git_file" || return ;;
-            esac
-            git_origin=$git_file
-            git_line=${git_line#*"$git_tab"}
+    git_return=$(printf '\r')
+    git_known=''
+    while IFS= read -r git_origin && IFS= read -r git_line; do
+        git_name=${git_line%%"$git_return"*} git_value=${git_line#*"$git_return"}
+        case $git_origin in
+        "$git_known" | "command line:") ;;
+        # What is relative is in the repository.
+        file:/*) rooted "${git_origin#file:}" || return ;;
+        file:*) ;;
+        *)
+            rooted_why="settings of git from $git_origin are not read here"
+            return 1
             ;;
         esac
-        git_value=${git_line#*=}
-        case $git_line in
-        include.path=* | includeif.*.path=*)
+        git_known=$git_origin
+        case $git_name in
+        include.path | includeif.*.path)
             case $git_value in
-            /*) git_may "$git_value" || return ;;
-            [~]/*) git_may "${HOME:-/root}/${git_value#*/}" || return ;;
-            *) case $git_origin in /*) git_may "${git_origin%/*}/$git_value" || return ;; esac ;;
+            /*) ;;
+            [~]/*) git_value=${HOME:-/root}/${git_value#*/} ;;
+            [~]*) git_value='' ;;
+            *) git_value=${git_origin#file:} && git_value=${git_value%/*}/${git_line#*"$git_return"} ;;
             esac
+            case $git_value in /*) rooted_may "$git_value" || return ;; esac
             ;;
-        filter.*.clean=* | filter.*.smudge=* | filter.*.process=* | credential.*helper=* | diff.*.command=* | diff.*.textconv=* | \
-            diff.external=* | merge.*.driver=* | gpg.*program=* | uploadpack.packobjectshook=* | remote.*.uploadpack=* | \
-            remote.*.vcs=* | core.sshcommand=* | core.gitproxy=* | core.editor=* | core.pager=* | core.askpass=* | \
-            core.alternaterefscommand=* | sequence.editor=*)
-            git_words "$git_value" || {
-                rooted_why="${git_line%%=*} of git: $rooted_why"
+        core.worktree)
+            rooted_why="core.worktree of git: its files would be written elsewhere"
+            return 1
+            ;;
+        filter.*.clean | filter.*.smudge | filter.*.process | credential.*helper | uploadpack.packobjectshook | remote.*.uploadpack | \
+            remote.*.vcs | core.sshcommand | core.gitproxy | core.askpass | core.alternaterefscommand | gc.recentobjectshook | \
+            hook.*.command | lfs.customtransfer.*.path | lfs.extension.*)
+            git_words || {
+                rooted_why="$git_name of git: $rooted_why"
                 return 1
             }
             ;;
@@ -78,24 +90,30 @@ git_settings() {
 $git_list
 END
 }
-# Whether each path among words $1 is one that nobody else can change.
+# Whether each path in $git_value, which a shell will read, is one that nobody else can change.
 git_words() {
-    set -- "$1 "
-    while [ -n "$1" ]; do
-        case ${1%%[ 	]*} in
-        */*)
-            git_word=/${1#*/}
-            git_may "${git_word%%[ 	:\'\"\;\&\|]*}" || return
+    git_old=$IFS
+    set -f
+    IFS=";&|:=()<>\"' 	$git_return"
+    # shellcheck disable=SC2086
+    set -- $git_value
+    IFS=$git_old
+    set +f
+    case $git_value in
+    *[\$\`\\]* | *PATH=*)
+        rooted_why="\`$git_value\` is not read here"
+        return 1
+        ;;
+    esac
+    for git_word; do
+        case $git_word in
+        /*) rooted_may "$git_word" || return ;;
+        !/*) rooted_may "${git_word#!}" || return ;;
+        [~]/*) rooted_may "${HOME:-/root}/${git_word#*/}" || return ;;
+        [~]* | */*)
+            rooted_why="\`$git_word\` is not read here"
+            return 1
             ;;
         esac
-        set -- "${1#*[ 	]}"
     done
-}
-# Whether nobody else can change $1, or make it where it is not there.
-git_may() {
-    git_path=$1
-    while [ ! -e "$git_path" ] && [ -n "$git_path" ]; do
-        git_path=${git_path%/*}
-    done
-    rooted "${git_path:-/}"
 }

@@ -10,7 +10,8 @@ $(ls -i "$lock")
 END
         while read -r _ kind _ way pid place _; do
             [ "$kind $way ${place##*:}" = "POSIX WRITE ${inode:-none}" ] || continue
-            # Another file system has such numbers too. Only root sees what root has open.
+            # Another file system has such numbers too, and root alone changes packages.
+            [ ! -O /proc/1 ] || [ -O "/proc/$pid" ] || continue
             open=''
             for file in "/proc/$pid/fd"/*; do
                 # shellcheck disable=SC3013 # every shell that serves as sh has it

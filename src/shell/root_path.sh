@@ -100,7 +100,7 @@ root_path() {
         [ -n "$root_led" ] || root_led=$(find ${root_outer#:} -maxdepth 1 -type l -exec ls -ldn {} + 2>/dev/null)
     fi
     IFS=$root_newline
-    root_foreign=''
+    root_foreign='' root_beside=''
     for root_line in $root_found; do
         case $root_line in
         /*) root_foreign=$root_foreign$root_newline$root_line ;;
@@ -111,23 +111,50 @@ root_path() {
     for root_line in $root_led; do
         case $root_line in
         # Packages lead their own programs to their own files.
-        *' /usr/'*bin/*' -> ../lib'* | *' /usr/'*bin/*' -> ../share/'* | *' /usr/'*bin/*' -> /etc/alternatives/'*) continue ;;
+        *' /usr/bin/'*' -> ../lib'* | *' /usr/sbin/'*' -> ../lib'* | *' /usr/bin/'*' -> ../share/'* | *' /usr/sbin/'*' -> ../share/'*) continue ;;
+        *' -> /etc/alternatives/'*)
+            root_beside=$root_beside/${root_line#* /}$root_newline
+            continue
+            ;;
         *' -> /usr/bin/'* | *' -> /usr/sbin/'* | *' -> /bin/'* | *' -> /sbin/'* | *' -> /usr/lib'* | *' -> /usr/share/'* | *' -> /lib'*) continue ;;
         *' -> '*/*) ;;
-        *) continue ;;
+        *)
+            root_beside=$root_beside/${root_line#* /}$root_newline
+            continue
+            ;;
         esac
         root_line=/${root_line#* /}
+        root_to=${root_line#*' -> '}
         root_line=${root_line%%' -> '*}
-        root_runs "$root_line" || continue
+        case $root_to in /*) ;; *) root_to=${root_line%/*}/$root_to ;; esac
         IFS=' '
-        rooted "$root_line" || root_foreign=$root_foreign$root_newline$root_line
+        # What is not there yet may come.
+        if [ -e "$root_line" ]; then rooted "$root_line"; else rooted_may "$root_to"; fi || root_foreign=$root_foreign$root_newline$root_line
         IFS=$root_newline
     done
     root_scripts
+    root_neighbours
     if [ -n "$root_foreign$root_bad" ]; then
         root_stand_ins
     fi
     printf '%s\n' "$root_good"
+}
+# Adds links to $root_foreign that lead to one of it in the same directory or in that of alternatives, by way of others too.
+root_neighbours() {
+    [ -n "$root_foreign" ] || return 0
+    root_more=1
+    while [ -n "$root_more" ]; do
+        root_more=''
+        for root_line in $root_beside; do
+            root_to=${root_line#*' -> '}
+            root_line=${root_line%%' -> '*}
+            case $root_to in /*) ;; *) root_to=${root_line%/*}/$root_to ;; esac
+            case $root_newline$root_foreign$root_newline in
+            *"$root_newline$root_line$root_newline"*) ;;
+            *"$root_newline$root_to$root_newline"*) root_more=1 root_foreign=$root_foreign$root_newline$root_line ;;
+            esac
+        done
+    done
 }
 # Adds scripts to $root_foreign whose interpreter somebody else can change. Each first line is looked at once. All that a file
 # begins with is seen here, and it may hold such lines and names too: so it counts only that a file may be a script.
@@ -263,7 +290,7 @@ root_stand_in() {
         # It comes first anyway, unless one of this name stands before it.
         case $root_newline$root_foreign$root_newline in *"/$root_name$root_newline"*) ;; *) return ;; esac
         root_text="#!/bin/sh
-exec $root_taken \"\$@\""
+exec '$root_taken' \"\$@\""
     else
         IFS=' '
         rooted "$1" || :

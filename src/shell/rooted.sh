@@ -28,7 +28,7 @@ rooted() {
             return 1
         }
         set -- "$rooted_asked"
-        rooted_turn=''
+        rooted_turn='' rooted_last=''
         while IFS=' ' read -r rooted_mode _ rooted_uid rooted_gid rooted_rest; do
             rooted_at=/${rooted_rest#* /} rooted_last=$rooted_mode
             case $rooted_mode in l*) rooted_at=${rooted_at%%' -> '*} ;; esac
@@ -45,6 +45,11 @@ rooted() {
         done <<END
 $rooted_seen
 END
+        if [ -z "$rooted_last" ]; then
+            # An old bash has no place for the text above where /tmp is full.
+            rooted_why="cannot look at $rooted_asked"
+            return 1
+        fi
         if [ -z "$rooted_turn" ]; then
             rooted_script
             return
@@ -71,6 +76,14 @@ END
         esac
         rooted_path=$rooted_path${rooted_turn:+/$rooted_turn}$rooted_rest
     done
+}
+# The same of $1, or of the place where it would be made.
+rooted_may() {
+    set -- "$1" "$1"
+    while [ ! -e "$2" ] && [ -n "$2" ]; do
+        set -- "$1" "${2%/*}"
+    done
+    rooted "${2:-/}"
 }
 # The same of the interpreter of the script that $rooted_path is, and of each path in its first line: `env` runs one too.
 # $rooted_line is that line.

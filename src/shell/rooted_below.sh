@@ -1,16 +1,25 @@
-# Needs rooted. Whether nobody but root can change directory $1 and what is in it, nor where links in it lead; with more words
+# Needs rooted. Whether nobody but root can change directory $1 and what is in it, nor what links in it lead to; with more words
 # only what these tests of `find` choose. Who is not root may share directories. Else $rooted_why says what is not so.
 rooted_below() {
+    rooted_levels=0
+    rooted_in "$@"
+}
+rooted_in() {
     rooted "$1" || return
     [ "$rooted_me" = 0 ] || return 0
     rooted_top=$1
     shift
-    # Links have all bits. The find of busybox runs no `-exec +` within parentheses.
-    rooted_seen=$(find -H "$rooted_top" "$@" ! -type l '(' ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 ')' -print -o \
-        "$@" -perm -20 -exec ls -ldn -- '{}' + 2>/dev/null) || {
-        rooted_why="cannot look at all that is in $rooted_top"
-        return 1
-    }
+    rooted_tries=0
+    # Links have all bits. The find of busybox runs no `-exec +` within parentheses. What goes away meanwhile is no file.
+    until rooted_seen=$(find -H "$rooted_top" "$@" ! -type l '(' ! -user 0 -o -perm -2 ! -perm -1000 -o -perm -20 ! -group 0 ')' -print -o \
+        "$@" -perm -20 -exec ls -ldn -- '{}' + 2>/dev/null); do
+        rooted_tries=$((rooted_tries + 1))
+        [ "$rooted_tries" -lt 5 ] || {
+            rooted_why="cannot look at all that is in $rooted_top"
+            return 1
+        }
+    done
+    set -- "$rooted_top"
     while IFS= read -r rooted_at; do
         case $rooted_at in
         '') ;;
@@ -18,14 +27,38 @@ rooted_below() {
         [!/l]????w????+*) rooted_why="others than root may change /${rooted_at#* /}" && return 1 ;;
         [!/l]*) ;;
         /*) rooted_why="others than root may change $rooted_at" && return 1 ;;
+        *' -> '*' -> '*) rooted_why="a link in $1 is not read here" && return 1 ;;
         # To a neighbour.
-        *' -> '*/*)
-            rooted_at=/${rooted_at#* /}
-            rooted_at=${rooted_at%%' -> '*}
-            [ ! -e "$rooted_at" ] || rooted "$rooted_at" || return
-            ;;
+        *' -> '*/*) rooted_to "$1" "/${rooted_at#* /}" || return ;;
         esac
     done <<END
 $rooted_seen
 END
+}
+# The same of what link $2, with its target behind an arrow, leads to, unless that is in directory $1.
+rooted_to() {
+    set -- "$1" "${2%%' -> '*}" "${2#*' -> '}"
+    case $3 in
+    /*) ;;
+    *..*) set -- "$1" "$2" "${2%/*}/$3" ;;
+    *) return 0 ;;
+    esac
+    case $3 in
+    *..*) ;;
+    "$1"/*) return 0 ;;
+    esac
+    if [ ! -d "$3" ]; then
+        rooted_may "$3"
+        return
+    fi
+    rooted "$3" || return
+    set -- "$1" "$2" "$(cd -P "$3" && pwd -P)"
+    case $3/ in "$1"/*) return 0 ;; esac
+    if [ "$rooted_levels" -ge 3 ]; then
+        rooted_why="links in $1 lead too far"
+        return 1
+    fi
+    rooted_levels=$((rooted_levels + 1))
+    rooted_in "$3" -xdev || return
+    rooted_levels=$((rooted_levels - 1))
 }

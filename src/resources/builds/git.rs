@@ -203,6 +203,7 @@ impl Git {
             detail: Detail::Attributes(attributes),
             script: Script::new(crate::shell!(
                 "rooted.sh",
+                "rooted_below.sh",
                 "git_rooted.sh",
                 "resources/reach.sh",
                 "resources/git.sh"

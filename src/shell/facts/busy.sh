@@ -72,16 +72,20 @@ printf '%s\n' "$holders" | while IFS= read -r line; do
     case $line in
     /proc/*)
         directory=${line%/fd:} known=''
+        # It may be a name that somebody gave to a file.
+        case ${directory#/proc/} in *[!0-9]* | '') directory='' ;; esac
         continue
         ;;
     */nvidia-uvm) use=gpu ;;
     *) use=rdma ;;
     esac
-    case $known in *"$use"*) continue ;; esac
+    case $directory:$known in : | :* | *"$use"*) continue ;; esac
     # A name of somebody's file can look like such a line, or like two, and somebody's own view of /dev can have it.
     device=/dev/${line##*' -> /dev/'}
     line=${line%' -> /dev/'*}
-    file=$directory/fd/${line##* }
+    line=${line##* }
+    case $line in *[!0-9]* | '') continue ;; esac
+    file=$directory/fd/$line
     target=$(readlink "$file") || {
         [ ! -L "$file" ] || lacks readlink
         continue

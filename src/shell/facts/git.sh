@@ -30,14 +30,14 @@ for path; do
         continue
     fi
     # Of a repository of somebody else git tells nothing, and why.
-    if ! errors=$(git -C "$path" rev-parse --git-dir 2>&1 >/dev/null); then
+    if ! errors=$(our_git -C "$path" rev-parse --git-dir 2>&1 >/dev/null); then
         printf 'refused %s\n' "$(printf '%s\n' "$errors" | head -n 1)"
-    elif head=$(git -C "$path" rev-parse -q --verify HEAD 2>/dev/null); then
+    elif head=$(our_git -C "$path" rev-parse -q --verify HEAD 2>/dev/null); then
         printf 'head %s\n' "$head"
-        git -C "$path" for-each-ref --points-at HEAD --format 'ref %(refname)' 2>/dev/null || exit 1
-        changes=$(git -C "$path" status --porcelain --untracked-files=no --ignore-submodules=all 2>/dev/null) || exit 1
+        our_git -C "$path" for-each-ref --points-at HEAD --format 'ref %(refname)' 2>/dev/null || exit 1
+        changes=$(our_git -C "$path" status --porcelain --untracked-files=no --ignore-submodules=all 2>/dev/null) || exit 1
         [ -z "$changes" ] || printf '%s\n' "$changes" | while IFS= read -r line; do printf 'changed %s\n' "$line"; done
     fi
-    printf 'url %s\n' "$(git -C "$path" config --get remote.origin.url 2>/dev/null)"
+    printf 'url %s\n' "$(our_git -C "$path" config --get remote.origin.url 2>/dev/null)"
     printf 'end\n'
 done

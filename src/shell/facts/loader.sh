@@ -11,7 +11,7 @@ ls -d / >/dev/null && find / -prune >/dev/null || exit 1
 for directory; do
     printf 'loader\n'
     [ -z "$has" ] || printf 'has ldconfig\n'
-    [ ! -d "$directory" ] || rooted_below "$directory" -maxdepth 1 || printf 'refused %s\n' "$rooted_why"
+    [ ! -d "$directory" ] || rooted_below "$directory" || printf 'refused %s\n' "$rooted_why"
     set --
     for file in "$directory"/lib*.so.*; do
         name=${file##*/}

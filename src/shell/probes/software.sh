@@ -20,7 +20,7 @@ in_job() {
         timeout -k 2 5 su -l -s /bin/sh -c "$command" -- "$user" sh "$@"
     else
         # shellcheck disable=SC2016 # the inner shell expands it
-        timeout -k 2 5 su -s /bin/sh -c 'command=$1 && shift && exec sh -l -c "$command" sh "$@"' -- nobody sh "$command" "$@"
+        timeout -k 2 5 env -i PATH="$PATH" su -s /bin/sh -c 'command=$1 && shift && exec sh -l -c "$command" sh "$@"' -- nobody sh "$command" "$@"
     fi </dev/null 2>&1
 }
 # runs_as PROGRAM: sets $user to who may run it, or have the loader map it: who starts jobs, where only root and they

@@ -20,17 +20,14 @@ case $spot_owner in
     exit 1
     ;;
 esac
-if [ -e .git ] || [ -L .git ]; then
-    git_rooted "$path/.git" || {
-        printf 'git is not run here: %s\n' "$rooted_why" >&2
-        exit 1
-    }
-else
-    # A clone that was cut is not taken for one: HEAD is the last thing that is written.
-    git init -q || exit 1
-fi
-if ! git config remote.origin.url "$url"; then
-    git remote add origin "$url" || exit 1
+# A clone that was cut is not taken for one: HEAD is the last thing that is written.
+[ -e .git ] || [ -L .git ] || git init -q --template= || exit 1
+git_rooted "$path/.git" || {
+    printf 'git is not run here: %s\n' "$rooted_why" >&2
+    exit 1
+}
+if ! our_git config remote.origin.url "$url"; then
+    our_git remote add origin "$url" || exit 1
 fi
 case $kind in
 commit) wanted=$name from=$name ;;
@@ -39,13 +36,13 @@ branch) wanted="refs/remotes/origin/$name" from="+refs/heads/$name:refs/remotes/
 *) exit 2 ;;
 esac
 # A submodule may be a repository of somebody else, whose configuration names programs: git is kept out of them.
-has() { git rev-parse -q --verify "$wanted^{commit}" >/dev/null 2>&1; }
+has() { our_git rev-parse -q --verify "$wanted^{commit}" >/dev/null 2>&1; }
 if [ "$kind" = branch ] || ! has; then
     # Only that revision; a server that cannot do so (plain files over http) gives all of them.
-    git fetch -q --no-recurse-submodules --no-tags --depth 1 origin "$from" 2>/dev/null || {
+    our_git fetch -q --no-recurse-submodules --no-tags --depth 1 origin "$from" 2>/dev/null || {
         case $kind in
-        commit) git fetch -q --no-recurse-submodules --tags origin '+refs/heads/*:refs/remotes/origin/*' ;;
-        *) git fetch -q --no-recurse-submodules --no-tags origin "$from" ;;
+        commit) our_git fetch -q --no-recurse-submodules --tags origin '+refs/heads/*:refs/remotes/origin/*' ;;
+        *) our_git fetch -q --no-recurse-submodules --no-tags origin "$from" ;;
         esac
     } || exit 1
 fi
@@ -53,7 +50,7 @@ if ! has; then
     printf '%s has no %s %s\n' "$url" "$kind" "$name" >&2
     exit 1
 fi
-found=$(git rev-parse "$wanted^{commit}") || exit 1
+found=$(our_git rev-parse "$wanted^{commit}") || exit 1
 if [ -n "$commit" ] && [ "$found" != "$commit" ]; then
     printf '%s: the tag %s is commit %s, not %s\n' "$url" "$name" "$found" "$commit" >&2
     exit 1
@@ -61,22 +58,26 @@ fi
 # A directory of somebody else can become a link while files are written into it.
 their_files() {
     [ "$spot_me" = 0 ] || return 0
-    directories=$(find . -name .git -prune -o -type d '(' ! -user 0 -o -perm -2 -o -perm -20 ! -group 0 ')' -print -o \
-        -type d -perm -20 -exec ls -ldn -- '{}' +) || return
-    printf '%s\n' "$directories" | while IFS= read -r directory; do
-        case $directory in
-        ./*) directory=${directory#./} ;;
-        # With an access list the bits of the group are its mask.
-        d????w????+*./*) directory=${directory#* ./} ;;
-        *) continue ;;
-        esac
-        files=$(git ls-tree -r "$found" -- "$directory/") || exit
-        case $files in *' blob '*) printf 'others than root may change %s/%s, and the checkout has files in it\n' "$path" "$directory" >&2 && exit 1 ;; esac
+    entries=$(our_git -c core.quotePath=false ls-tree -rd "$found") || return
+    set --
+    while read -r mode _ _ directory; do
+        # A submodule has none.
+        if [ "$mode" = 040000 ] && [ -d "$directory" ]; then set -- "$@" "./$directory"; fi
+    done <<END
+$entries
+END
+    [ $# != 0 ] || return 0
+    # shellcheck disable=SC2012 # names are not read
+    ls -ldn -- "$@" | while read -r mode _ owner group place; do
+        ! rooted_foreign "$mode" "$owner" "$group" || {
+            printf 'others than root may change %s/%s, and the checkout has files in it\n' "$path" "${place#*./}" >&2
+            exit 1
+        }
     done
 }
 their_files || exit 1
 if [ "$force" = force ]; then
-    git checkout -q --no-recurse-submodules --detach --force "$found"
+    our_git checkout -q --no-recurse-submodules --detach --force "$found"
 else
-    git checkout -q --no-recurse-submodules --detach "$found"
+    our_git checkout -q --no-recurse-submodules --detach "$found"
 fi

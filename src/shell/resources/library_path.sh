@@ -4,7 +4,7 @@
 PATH=$PATH:/usr/sbin:/sbin
 path=$1
 shift
-[ -z "$path" ] || rooted_below "$path" -maxdepth 1 || {
+[ -z "$path" ] || rooted_below "$path" || {
     printf '%s: every program would load its libraries\n' "$rooted_why" >&2
     exit 1
 }

@@ -31,6 +31,22 @@ for directory in "$venv" "$wheels"; do
         exit 1
     fi
 done
+# Whether nobody else can change what the environment names outside of itself: its Python, and modules of a development install.
+names_own() {
+    for file in "$venv/pyvenv.cfg" "$venv"/lib*/python*/site-packages/*.pth; do
+        [ -f "$file" ] || continue
+        while IFS= read -r line || [ -n "$line" ]; do
+            case $line in
+            'home = '*) line=${line#'home = '} && rooted_may "$line" && rooted_may "${line%/*}/lib" || return ;;
+            /*) [ ! -d "$line" ] || rooted_below "$line" || return ;;
+            esac
+        done <"$file"
+    done
+}
+names_own || {
+    printf '%s is not used here: %s\n' "$venv" "$rooted_why" >&2
+    exit 1
+}
 if [ ! -x "$venv/bin/python" ]; then
     # --clear: what an interrupted attempt or a Python that is gone left.
     "$python" -m venv --clear "$venv" || {
